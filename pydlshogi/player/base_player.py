@@ -1,0 +1,197 @@
+"""What a player is, and the words it exchanges with the protocol.
+
+A player turns a position, limits and a clock into a move. It never prints and never reads a line: it reports `Info`
+and returns `BestMove` or `Checkmate`. When these may be said (pondering, analysis) it does not know: that is the
+protocol's business. All methods but `close` are called from one thread, one after the other.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
+
+from pydlshogi.player.clock import Budget, Clock, ClockSettings, Limits, allot
+from pydlshogi.player.options import ClockOptions, EngineOptions
+
+if TYPE_CHECKING:
+    from pydlshogi.games.shogi import ShogiPosition
+
+__all__ = ["BasePlayer", "BestMove", "Checkmate", "Clock", "Info", "Limits", "PlayerError", "Report"]
+
+STARTPOS: Final = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+
+
+class PlayerError(Exception):
+    """Something the user did or can mend, told in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What a search has to say. Scores are for the side to move at the root; None: nothing to say about that."""
+
+    depth: int | None = None
+    seldepth: int | None = None
+    time: int | None = None
+    """Milliseconds since `go`."""
+    nodes: int | None = None
+    nps: int | None = None
+    hashfull: int | None = None
+    """Permille."""
+    multipv: int | None = None
+    """Rank of the line, from 1. None: the only line."""
+    score_cp: int | None = None
+    score_mate: int | None = None
+    """Plies until the mate, negative when the root is mated. Only when proven, and never 0."""
+    pv: tuple[str, ...] = ()
+    string: str = ""
+    """Free text; it travels on a line of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestMove:
+    """The answer to `go`."""
+
+    move: str
+    """A legal move, "resign" or "win"."""
+    ponder: str | None = None
+    """The expected reply: legal after `move`, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkmate:
+    """The answer to `go mate`."""
+
+    result: Literal["mate", "nomate", "timeout", "notimplemented"]
+    """nomate only when proven."""
+    moves: tuple[str, ...] = ()
+    """The whole line of the mate."""
+
+
+Report: TypeAlias = Callable[[Info], None]
+
+
+class BasePlayer(ABC):
+    """The game so far, the options and the clock's law, shared by all players."""
+
+    name: ClassVar[str] = "pydlshogi"
+    author: ClassVar[str] = "the pydlshogi authors"
+    options: EngineOptions
+
+    def __init__(self, options: EngineOptions) -> None:
+        self.options = options
+        self.sfen = STARTPOS
+        """Where the game began."""
+        self.moves: tuple[str, ...] = ()
+        """The moves played since."""
+        self.batch_latency = 0.0
+        """Milliseconds that one batch of the network costs. `prepare` may set it; searches keep it up to date."""
+        self._game: ShogiPosition | None = None
+
+    # Loading
+
+    def preload(self) -> None:  # noqa: B027
+        """Import what `prepare` will need. Called once `usi` is answered; the end of the process may cut it short."""
+
+    def prepare(self) -> None:  # noqa: B027
+        """Get ready to think under the present options: load, warm up. Cheap when nothing has changed since last time.
+
+        Raises PlayerError when it cannot; it may be called again.
+        """
+
+    def close(self) -> None:  # noqa: B027
+        """End what would outlive the process. Called once, from any thread, even in the midst of a search."""
+
+    # The game
+
+    def new_game(self) -> None:  # noqa: B027
+        """Forget what was learned from the last game."""
+
+    def game_over(self, result: str) -> None:  # noqa: B027
+        """The game ended: "win", "lose", "draw", another word, or nothing."""
+
+    def position(self, sfen: str, moves: Sequence[str]) -> None:
+        """Set the game.
+
+        Raises PlayerError for a broken sfen, having changed nothing, and for an illegal move, which it names, having
+        kept the moves before it.
+        """
+        try:
+            game = self.set_up(sfen)
+        except ValueError as error:
+            raise PlayerError(f"position: {error}") from None
+        played = 0
+        problem = ""
+        try:
+            for move in moves:
+                game.push_usi(move)
+                played += 1
+        except ValueError as error:
+            problem = f"position: move {played + 1}: {error}"
+        self.sfen, self.moves, self._game = sfen, tuple(moves[:played]), game
+        if problem:
+            raise PlayerError(problem)
+
+    def set_up(self, sfen: str) -> "ShogiPosition":
+        """The position `sfen`, under the rules that the options choose. Raises ValueError."""
+        from pydlshogi.games.shogi import ShogiPosition
+
+        return ShogiPosition(sfen)
+
+    @property
+    def game(self) -> "ShogiPosition":
+        """The current position. Whoever pushes moves takes them back."""
+        if self._game is None:
+            self._game = self.set_up(self.sfen)
+        return self._game
+
+    # Thinking
+
+    def clock_settings(self) -> ClockSettings:
+        """What the options say about time. A player that should not think forever on a bare `go` sets default_nodes."""
+        return self.options.clock_settings() if isinstance(self.options, ClockOptions) else ClockSettings()
+
+    def start_clock(self, limits: Limits | None = None, clock: Clock | None = None) -> Clock:
+        """A clock for the side to move of the current position; `clock`, born when `go` was read, or a new one."""
+        board = self.game.board
+        turn, ply, settings = board.turn, board.move_number, self.clock_settings()
+
+        def law(limits: Limits) -> Budget:
+            return allot(limits, turn, ply, settings)
+
+        clock = clock or Clock(limits)
+        clock.govern(law, self.batch_latency)
+        return clock
+
+    @abstractmethod
+    def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
+        """Search the current position until `clock` says stop or the answer is found.
+
+        `limits` are those of the `go`; `clock.limits` follow `ponderhit`. The last line of rank 1 reported begins with
+        the move returned. With limits.mate the answer is a Checkmate.
+        """
+
+    def any_move(self) -> BestMove:
+        """A legal move, for when the player could not think; "resign" if there is none."""
+        moves = self.legal_moves()
+        return BestMove(moves[0] if moves else "resign")
+
+    # What people at a terminal ask for
+
+    def legal_moves(self) -> list[str]:
+        """The legal moves of the current position."""
+        from cshogi import move_to_usi
+
+        return [move_to_usi(move) for move in self.game.legal_moves()]
+
+    def describe(self) -> list[str]:
+        """The lines that answer `d`."""
+        board = self.game.board
+        return [*str(board).splitlines(), f"sfen {board.sfen()}"]
+
+    def evaluate(self) -> Iterator[str]:
+        """The lines that answer `eval`. Raises PlayerError."""
+        raise PlayerError(f"{self.name} has no opinion without a search")
+
+    def bench(self, arguments: Sequence[str]) -> Iterator[str]:
+        """The lines that answer `bench`. Raises PlayerError."""
+        raise PlayerError(f"{self.name} has no bench")

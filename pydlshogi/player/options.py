@@ -1,0 +1,336 @@
+"""Options declared once, as typed fields: `option` lines, parsing, range checks, help and the README table follow.
+
+    class Options(EngineOptions):
+        playout = Spin("playout", 300, 100, 10000, help="playouts for a `go` without limits")
+
+`Options().playout` is an int. Nothing here knows players or reads a line of the protocol.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar, overload
+
+from pydlshogi.player.clock import ClockSettings
+
+T = TypeVar("T")
+
+EMPTY: Final = "<empty>"
+"""How the protocol writes the empty string."""
+
+INT32_MAX: Final = 2**31 - 1
+
+
+class UnknownOption(KeyError):
+    """No option of this name, or of this alias, is declared."""
+
+
+class Option(Generic[T]):
+    """One declared option; on an instance of its class, its value.
+
+    `usi_name`, the default and the words of a combo hold no blank, because GUIs split the line at blanks. Aliases are
+    accepted but not declared. Names are compared without regard to case.
+    """
+
+    usi_type: ClassVar[str]
+
+    def __init__(self, usi_name: str, default: T, *, help: str, aliases: tuple[str, ...] = ()) -> None:
+        self.usi_name = usi_name
+        self.default = default
+        self.help = help
+        self.aliases = aliases
+        for word in (usi_name, self.show(default), *aliases):
+            if re.search(r"\s", word):
+                raise ValueError(f"option {usi_name}: blanks in {word!r} break the line GUIs read")
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._slot = f"_{name}"
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: "Options", owner: type) -> T: ...
+    def __get__(self, instance: "Options | None", owner: type) -> Self | T:
+        if instance is None:
+            return self
+        value: T = instance.__dict__.get(self._slot, self.default)
+        return value
+
+    def __set__(self, instance: "Options", value: T) -> None:
+        instance.__dict__[self._slot] = value
+
+    def parse(self, text: str) -> tuple[T, str]:
+        """The value `text` stands for, and a remark if that is not quite what it says.
+
+        Raises ValueError, with the reason, if it stands for none.
+        """
+        raise NotImplementedError
+
+    def show(self, value: T) -> str:
+        """`value` as the protocol writes it."""
+        return str(value)
+
+    def declaration(self) -> str:
+        """The line that answers `usi`."""
+        return f"option name {self.usi_name} type {self.usi_type} default {self.show(self.default)}{self.domain()}"
+
+    def domain(self) -> str:
+        """What follows the default in the declaration."""
+        return ""
+
+    def values(self) -> str:
+        """The values it takes, for people."""
+        return self.usi_type
+
+
+class Check(Option[bool]):
+    """true or false."""
+
+    usi_type = "check"
+
+    def parse(self, text: str) -> tuple[bool, str]:
+        word = text.lower()
+        if word not in {"true", "false"}:
+            raise ValueError("true or false is wanted")
+        return word == "true", ""
+
+    def show(self, value: bool) -> str:
+        return "true" if value else "false"
+
+    def values(self) -> str:
+        return "true, false"
+
+
+class Spin(Option[int]):
+    """A whole number between bounds."""
+
+    usi_type = "spin"
+
+    def __init__(
+        self, usi_name: str, default: int, minimum: int, maximum: int, *, help: str, aliases: tuple[str, ...] = ()
+    ) -> None:
+        if not -INT32_MAX <= minimum <= default <= maximum <= INT32_MAX:
+            raise ValueError(f"option {usi_name}: {minimum} <= {default} <= {maximum} must hold, within 32 bits")
+        self.minimum = minimum
+        self.maximum = maximum
+        super().__init__(usi_name, default, help=help, aliases=aliases)
+
+    def parse(self, text: str) -> tuple[int, str]:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if math.isnan(number):
+            raise ValueError(f"a whole number from {self.minimum} to {self.maximum} is wanted")
+        value = round(min(max(number, self.minimum), self.maximum))
+        if value == number:
+            return value, ""
+        return value, f"{text} becomes {value}, a whole number from {self.minimum} to {self.maximum}"
+
+    def domain(self) -> str:
+        return f" min {self.minimum} max {self.maximum}"
+
+    def values(self) -> str:
+        return f"{self.minimum} to {self.maximum}"
+
+
+class String(Option[str]):
+    """Any text, to the end of the line."""
+
+    usi_type = "string"
+
+    def parse(self, text: str) -> tuple[str, str]:
+        return ("" if text == EMPTY else text), ""
+
+    def show(self, value: str) -> str:
+        return value or EMPTY
+
+
+class Filename(String):
+    """A path; GUIs show a file picker."""
+
+    usi_type = "filename"
+
+
+class Combo(Option[str]):
+    """One of some words."""
+
+    usi_type = "combo"
+
+    def __init__(
+        self, usi_name: str, default: str, words: tuple[str, ...], *, help: str, aliases: tuple[str, ...] = ()
+    ) -> None:
+        if default not in words or any(re.search(r"\s", word) for word in words):
+            raise ValueError(f"option {usi_name}: the default must be among the words, and they hold no blanks")
+        self.words = words
+        super().__init__(usi_name, default, help=help, aliases=aliases)
+
+    def parse(self, text: str) -> tuple[str, str]:
+        for word in self.words:
+            if word.lower() == text.lower():
+                return word, ""
+        raise ValueError(f"one of {', '.join(self.words)} is wanted")
+
+    def domain(self) -> str:
+        return "".join(f" var {word}" for word in self.words)
+
+    def values(self) -> str:
+        return ", ".join(self.words)
+
+
+class Button(Option[int]):
+    """A button; its value counts how often it was pressed."""
+
+    usi_type = "button"
+
+    def __init__(self, usi_name: str, *, help: str, aliases: tuple[str, ...] = ()) -> None:
+        super().__init__(usi_name, 0, help=help, aliases=aliases)
+
+    def declaration(self) -> str:
+        return f"option name {self.usi_name} type button"
+
+
+class Options:
+    """The values of the options its classes declare, base class first."""
+
+    _by_name: ClassVar[dict[str, Option[Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._by_name = {}
+        for option in cls.declared():
+            for name in (option.usi_name, *option.aliases):
+                if cls._by_name.setdefault(name.lower(), option) is not option:
+                    raise ValueError(f"option {name} is declared twice")
+
+    @classmethod
+    def declared(cls) -> Iterator[Option[Any]]:
+        """The options in order of declaration. A class may declare a field of its base anew."""
+        fields: dict[str, Option[Any]] = {}
+        for owner in reversed(cls.__mro__):
+            fields |= {name: field for name, field in vars(owner).items() if isinstance(field, Option)}
+        return iter(fields.values())
+
+    @classmethod
+    def find(cls, name: str) -> Option[Any]:
+        """The option called `name`. Raises UnknownOption."""
+        try:
+            return cls._by_name[name.lower()]
+        except KeyError:
+            raise UnknownOption(name) from None
+
+    def set(self, name: str, text: str) -> str:
+        """Give the option called `name` the value `text` stands for.
+
+        Returns a remark for the user when the value was brought into range, or refused (and nothing changed); else "".
+        Raises UnknownOption.
+        """
+        option = self.find(name)
+        if isinstance(option, Button):
+            option.__set__(self, option.__get__(self, type(self)) + 1)
+            return ""
+        try:
+            value, remark = option.parse(text)
+        except ValueError as error:
+            return f"option {option.usi_name}: {text or 'nothing'} is refused, {error}"
+        option.__set__(self, value)
+        return remark and f"option {option.usi_name}: {remark}"
+
+    def get(self, name: str) -> str:
+        """The value of the option called `name` as the protocol writes it. Raises UnknownOption."""
+        option = self.find(name)
+        return option.show(option.__get__(self, type(self)))
+
+    @classmethod
+    def declarations(cls) -> list[str]:
+        """The `option` lines that answer `usi`."""
+        return [option.declaration() for option in cls.declared()]
+
+    @classmethod
+    def help_lines(cls) -> list[str]:
+        """One line per option, for people at a terminal."""
+        return [
+            f"{option.usi_name} ({option.values()}; default {option.show(option.default)}): {option.help}"
+            for option in cls.declared()
+        ]
+
+    @classmethod
+    def markdown_table(cls) -> str:
+        """The options as the table of the README."""
+        rows = ["| Option | Values | Default | Meaning |", "|---|---|---|---|"]
+        for option in cls.declared():
+            names = " ".join(f"`{name}`" for name in (option.usi_name, *option.aliases))
+            rows.append(f"| {names} | {option.values()} | `{option.show(option.default)}` | {option.help} |")
+        return "\n".join(rows)
+
+
+class EngineOptions(Options):
+    """What every engine of the package declares."""
+
+    ponder = Check("USI_Ponder", False, help="the GUI lets the engine think on the opponent's time")
+    debug_message = Check(
+        "DebugMessage",
+        False,
+        aliases=("debug",),
+        help="say more in `info string` lines, and write every line read and written to the log",
+    )
+    log_file = Filename("Log_File", "", help="the log; empty: pydlshogi.log in the user's state folder")
+
+
+class ClockOptions(EngineOptions):
+    """What an engine declares that plays against a clock."""
+
+    byoyomi_margin = Spin("Byoyomi_Margin", 0, 0, 60000, help="ms held back from the byoyomi of every move")
+    time_margin = Spin("Time_Margin", 1000, 0, 600000, help="ms held back from the clock when there is no byoyomi")
+    network_delay = Spin(
+        "Network_Delay",
+        400,
+        0,
+        60000,
+        aliases=("NetworkDelay",),
+        help="ms a move may lose on the way to the GUI or server; at most a quarter of what the move may take",
+    )
+    minimum_thinking_time = Spin(
+        "Minimum_Thinking_Time",
+        100,
+        0,
+        60000,
+        aliases=("MinimumThinkingTime",),
+        help="ms thought about every move where the clock allows it",
+    )
+    whole_seconds = Check(
+        "Round_Up_To_Full_Second",
+        False,
+        aliases=("RoundUpToFullSecond",),
+        help="for servers that count whole seconds: use up the second that is paid for anyway",
+    )
+    draw_ply = Spin(
+        "Draw_Ply",
+        0,
+        0,
+        10000,
+        aliases=("MaxMovesToDraw", "USI_MaxPly"),
+        help="moves after which the game is drawn; 0: no such rule",
+    )
+
+    def clock_settings(self, default_nodes: int = 0, const_nodes: int = 0) -> ClockSettings:
+        """These options as `allot` wants them."""
+        return ClockSettings(
+            byoyomi_margin=self.byoyomi_margin,
+            time_margin=self.time_margin,
+            network_delay=self.network_delay,
+            minimum_thinking_time=self.minimum_thinking_time,
+            whole_seconds=self.whole_seconds,
+            draw_ply=self.draw_ply,
+            default_nodes=default_nodes,
+            const_nodes=const_nodes,
+        )
+
+
+class SearchOptions(ClockOptions):
+    """What an engine declares that searches a tree."""
+
+    hash_mb = Spin("USI_Hash", 256, 1, 1048576, aliases=("Hash",), help="MB for the search tree")
+    multi_pv = Spin("MultiPV", 1, 1, 600, aliases=("USI_MultiPV",), help="lines of play to show")
+    pv_interval = Spin(
+        "PV_Interval", 500, 0, 1000000, aliases=("PvInterval",), help="ms between reports; 0: every batch"
+    )
