@@ -1,0 +1,177 @@
+"""environment.py [EXTRA...]: make or mend .venv beside the project: its dependencies, and those of the named extras.
+
+Needs nothing but Python 3.11. It knows pyproject.toml and pip, and nothing of the engine. A copy of pyproject.toml in
+.venv/pydlshogi/ says that what it declares is installed; the launchers compare the two before they call this script.
+Exit status 1 after one line that says what went wrong: on stderr, and on stdout as a GUI shows it.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import IO, NoReturn
+
+ROOT = Path(__file__).resolve().parent.parent
+DECLARED = ROOT / "pyproject.toml"
+ENVIRONMENT = ROOT / ".venv"
+STAMPS = ENVIRONMENT / "pydlshogi"
+DISCARDED = ROOT / ".venv.discarded"
+LOCK = ROOT / ".venv.lock"
+LOG = ROOT / "log" / "install.log"
+WINDOWS = sys.platform == "win32"
+PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
+LOADS = "import cshogi, numba, numpy, onnx, onnxruntime"
+TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu/torch/"
+
+
+class InstallError(Exception):
+    """Why there is no environment, in one line."""
+
+
+def main(extras: list[str]) -> None:
+    try:
+        with LOCK.open("ab") as lock:
+            wait_for(lock)
+            if not is_complete(extras):
+                announce("Installing what it needs into .venv, once; this takes a minute or two.", extras)
+                install(extras, lock)
+                announce("Installed. A GUI that has given up waiting can start the engine again.", extras)
+    except InstallError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"Cannot install into {ENVIRONMENT}: {error}")
+    except KeyboardInterrupt:
+        fail("Interrupted; the next start installs anew.")
+
+
+def wait_for(lock: IO[bytes]) -> None:
+    """Block until no other process installs."""
+    if WINDOWS:
+        import msvcrt
+
+        while True:
+            try:
+                msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
+                return
+            except OSError:  # LK_LOCK gives up after ten seconds
+                continue
+    else:
+        import fcntl
+
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def stamp(group: str) -> Path:
+    return STAMPS / f"{group}.toml"
+
+
+def is_complete(extras: list[str]) -> bool:
+    declared = DECLARED.read_bytes()
+    stamps = [stamp(group) for group in ("pyproject", *extras)]
+    return PYTHON.exists() and all(path.is_file() and path.read_bytes() == declared for path in stamps)
+
+
+def install(extras: list[str], lock: IO[bytes]) -> None:
+    LOG.parent.mkdir(exist_ok=True)
+    if ENVIRONMENT.exists() and not STAMPS.is_dir():
+        raise InstallError(f"{ENVIRONMENT} was not made by pydlshogi, so it is left alone: rename it and start again.")
+    shutil.rmtree(DISCARDED, ignore_errors=True)
+    # Whatever was interrupted is thrown away whole: pip takes a package that was half copied for an installed one.
+    if ENVIRONMENT.exists() and not (stamp("pyproject").is_file() and PYTHON.exists()):
+        ENVIRONMENT.rename(DISCARDED)
+        shutil.rmtree(DISCARDED, ignore_errors=True)
+    with LOG.open("wb") as log:
+        if not ENVIRONMENT.exists():
+            create(lock, log)
+        for outdated in STAMPS.iterdir():
+            outdated.unlink()
+        install_packages(requirements(extras), lock, log)
+        run([PYTHON, "-I", "-c", LOADS], lock, log, "The installed packages do not load")
+    for group in ("pyproject", *extras):
+        unfinished = stamp(group).with_suffix(".unfinished")
+        unfinished.write_bytes(DECLARED.read_bytes())
+        unfinished.replace(stamp(group))
+
+
+def create(lock: IO[bytes], log: IO[bytes]) -> None:
+    STAMPS.mkdir(parents=True)
+    # The real path names a version (python3.11): when that is removed the link breaks and the next start notices.
+    base = os.path.realpath(sys.executable)
+    without_pip = [] if has_ensurepip() else ["--without-pip"]
+    run([base, "-I", "-m", "venv", *without_pip, ENVIRONMENT], lock, log, "Python's venv module failed")
+
+
+def has_ensurepip() -> bool:
+    """Debian splits it off into python3-venv."""
+    return importlib.util.find_spec("ensurepip") is not None
+
+
+def pip() -> list[str | Path]:
+    """The environment's own pip, or the one of this Python working on the environment."""
+    if subprocess.run([PYTHON, "-I", "-c", "import pip"], capture_output=True, check=False).returncode == 0:
+        return [PYTHON, "-I", "-m", "pip"]
+    if importlib.util.find_spec("pip") is None:
+        raise InstallError(f"{sys.executable} has no pip: install it (Debian: apt install python3-venv).")
+    return [sys.executable, "-I", "-m", "pip", "--python", PYTHON]
+
+
+def requirements(extras: list[str]) -> list[str]:
+    project = tomllib.loads(DECLARED.read_text(encoding="utf-8"))["project"]
+    groups = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras)]
+    return [requirement for group in groups for requirement in group]
+
+
+def install_packages(wanted: list[str], lock: IO[bytes], log: IO[bytes]) -> None:
+    command = [*pip(), "install", "--disable-pip-version-check", "--no-input", "--prefer-binary", "--progress-bar=off"]
+    complaint = "pip cannot install the packages"
+    if sys.platform == "linux":
+        # For Linux PyPI has only the builds with CUDA, several GB of it. Where PyTorch's own index is out of reach, pip
+        # takes what it finds elsewhere.
+        for torch in (requirement for requirement in wanted if requirement.startswith("torch")):
+            run([*command, "--no-deps", "--retries=0", "--find-links", TORCH_FOR_CPU, torch], lock, log, complaint)
+    run([*command, *wanted], lock, log, complaint)
+
+
+def run(command: list[str | Path], lock: IO[bytes], log: IO[bytes], complaint: str) -> None:
+    """Run `command` with its output in the log. It shares the lock: if this script is killed, it still counts."""
+    shared = () if WINDOWS else (lock.fileno(),)
+    begin = log.tell()
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, pass_fds=shared, check=False
+    )
+    log.seek(0, os.SEEK_END)
+    if done.returncode != 0:
+        raise InstallError(f"{complaint}: {reason(LOG.read_bytes()[begin:])} (all of it: {LOG})")
+
+
+def reason(output: bytes) -> str:
+    """The line of a failed command's output that a user can act on."""
+    lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
+    if any("Retrying" in line for line in lines) and any("(from versions: none)" in line for line in lines):
+        return "the package index cannot be reached; is there a network?"
+    errors = [line for line in lines if line.startswith("ERROR:")]
+    return (errors or lines or ["no reason given"])[-1].strip()
+
+
+def announce(message: str, extras: list[str]) -> None:
+    """Tell whoever waits: somebody at a terminal, or the log window of the GUI that starts the engine."""
+    try:
+        if extras or sys.stdin.isatty():
+            print(f"pydlshogi: {message}", file=sys.stderr, flush=True)
+        else:
+            print(f"info string {message}", flush=True)
+    except BrokenPipeError:
+        pass  # the GUI has left, but its next start wants this installation finished
+
+
+def fail(message: str) -> NoReturn:
+    print(f"info string Error! {message}", flush=True)
+    print(f"pydlshogi: {message}", file=sys.stderr)
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

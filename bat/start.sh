@@ -1,0 +1,19 @@
+#!/bin/sh
+# start.sh PLAYER: become the USI engine pydlshogi.usi.usi_PLAYER. Once .venv is there this asks neither pip nor network.
+root=${0%/bat/start.sh}
+player=$1
+shift
+
+python="$root/.venv/bin/python"
+if ! [ -x "$python" ] || ! cmp -s "$root/pyproject.toml" "$root/.venv/pydlshogi/pyproject.toml"; then
+    sh "$root/bat/environment.sh" || exit 1
+fi
+
+# A GUI may leave stderr unread, and an engine that fills the pipe stands still.
+log="$root/log/$player.log"
+mkdir -p "$root/log" 2>/dev/null
+(: >>"$log") 2>/dev/null || log=/dev/null
+
+unset PYTHONHOME
+export PYTHONPATH="$root"
+exec "$python" -P -m "pydlshogi.usi.usi_$player" "$@" 2>>"$log"
