@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -158,19 +159,21 @@ def reason(output: bytes) -> str:
 
 def announce(message: str, extras: list[str]) -> None:
     """Tell whoever waits: somebody at a terminal, or the log window of the GUI that starts the engine."""
-    try:
-        if extras or sys.stdin.isatty():
-            print(f"pydlshogi: {message}", file=sys.stderr, flush=True)
-        else:
-            print(f"info string {message}", flush=True)
-    except BrokenPipeError:
-        pass  # the GUI has left, but its next start wants this installation finished
+    if extras or sys.stdin.isatty():
+        print(f"pydlshogi: {message}", file=sys.stderr)
+    else:
+        tell_gui(message)
 
 
 def fail(message: str) -> NoReturn:
-    print(f"info string Error! {message}", flush=True)
+    tell_gui(f"Error! {message}")
     print(f"pydlshogi: {message}", file=sys.stderr)
     sys.exit(1)
+
+
+def tell_gui(message: str) -> None:
+    with suppress(BrokenPipeError):  # a GUI that has left still wants the installation finished
+        os.write(1, f"info string {message}\n".encode(errors="backslashreplace"))
 
 
 if __name__ == "__main__":
