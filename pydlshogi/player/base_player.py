@@ -192,6 +192,36 @@ class BasePlayer(ABC):
         """The lines that answer `eval`. Raises PlayerError."""
         raise PlayerError(f"{self.name} has no opinion without a search")
 
-    def bench(self, arguments: Sequence[str]) -> Iterator[str]:
-        """The lines that answer `bench`. Raises PlayerError."""
+    def perft(self, depth: int, clock: Clock) -> Iterator[str]:
+        """The lines that answer `perft`: the leaves of the tree of legal moves, by first move and in all."""
+        from cshogi import move_to_usi
+
+        game = self.game
+
+        def leaves(depth: int) -> int:
+            if depth <= 0 or clock.stopped:
+                return 1
+            moves = game.legal_moves()
+            if depth == 1:
+                return len(moves)
+            count = 0
+            for move in moves:
+                game.push(move)
+                count += leaves(depth - 1)
+                game.pop()
+            return count
+
+        total = 0
+        for move in game.legal_moves() if depth > 0 else ():
+            game.push(move)
+            count = leaves(depth - 1)
+            game.pop()
+            if clock.stopped:
+                return
+            total += count
+            yield f"{move_to_usi(move)}: {count}"
+        yield f"total: {total if depth > 0 else 1}"
+
+    def bench(self, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
+        """The lines that answer `bench`, until `clock` is stopped. Raises PlayerError."""
         raise PlayerError(f"{self.name} has no bench")

@@ -51,6 +51,17 @@ class Limits:
             byoyomi=other.byoyomi,
         )
 
+    def after(self, spent: float) -> "Limits":
+        """These limits when a move has taken `spent`: its byoyomi came free, its increment first."""
+
+        def left(clock: int | None, increment: int | None) -> int:
+            rest = (clock or 0) + (increment or 0) - int(spent)
+            return rest + min(max(0, -rest), self.byoyomi or 0)
+
+        if not self.timed:
+            return self
+        return replace(self, btime=left(self.btime, self.binc), wtime=left(self.wtime, self.winc))
+
 
 class ClockSettings(NamedTuple):
     """What the user decided about time. Milliseconds, plies and playouts."""

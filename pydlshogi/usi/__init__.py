@@ -1,0 +1,1 @@
+"""The USI protocol and the entry points a GUI starts."""

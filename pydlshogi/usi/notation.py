@@ -1,0 +1,122 @@
+"""The lines of USI as words, and back: pure functions, no state.
+
+They take what GUIs really send: any order, any blanks, decimals, negative clocks, unknown tokens, missing parts.
+"""
+
+import math
+import re
+from typing import Any, Final, NamedTuple
+
+from pydlshogi.player.base_player import STARTPOS, BestMove, Checkmate, Info
+from pydlshogi.player.clock import Limits
+
+HIGHEST_CP: Final = 29_999
+"""From 30000 on, viewers take a score for a mate."""
+
+_LARGEST: Final = 2**53
+_MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
+_SETOPTION: Final = re.compile(r"(?:name\s+)?(?P<name>.*?)(?:\s+value(?:\s+(?P<value>.*))?)?", re.DOTALL)
+_NUMBER_AFTER: Final = {
+    "btime": "btime",
+    "wtime": "wtime",
+    "binc": "binc",
+    "winc": "winc",
+    "byoyomi": "byoyomi",
+    "movetime": "movetime",
+    "rtime": "movetime",
+    "nodes": "nodes",
+    "depth": "depth",
+}
+
+
+def _number(token: str) -> int | None:
+    try:
+        number = float(token)
+    except ValueError:
+        return None
+    if math.isnan(number):
+        return None
+    return int(max(-_LARGEST, min(_LARGEST, number)))
+
+
+def parse_go(text: str) -> Limits:
+    """What follows `go` or `ponderhit`. Tokens that mean nothing are skipped."""
+    given: dict[str, Any] = {}
+    searchmoves: list[str] = []
+    tokens = text.split()
+    while tokens:
+        token = tokens.pop(0)
+        number = _number(tokens[0]) if tokens else None
+        if token in _NUMBER_AFTER:
+            if number is not None:
+                given[_NUMBER_AFTER[token]] = number
+                tokens.pop(0)
+        elif token == "mate":
+            given["mate"] = True
+            if number is not None:
+                given["mate_time"] = number
+            if number is not None or tokens[:1] == ["infinite"]:
+                tokens.pop(0)
+        elif token == "searchmoves":
+            while tokens and _MOVE.fullmatch(tokens[0]):
+                searchmoves.append(tokens.pop(0))
+        elif token in {"infinite", "ponder"}:
+            given[token] = True
+    for count in ("nodes", "depth"):
+        if given.get(count, 1) <= 0:
+            del given[count]
+    return Limits(**given, searchmoves=tuple(searchmoves))
+
+
+class Position(NamedTuple):
+    """What follows `position`, not looked at yet."""
+
+    sfen: str
+    moves: tuple[str, ...]
+
+
+def parse_position(text: str) -> Position:
+    """`startpos`, `sfen ...` or a bare sfen, then perhaps `moves ...`, perhaps with none after it."""
+    tokens = text.split()
+    cut = tokens.index("moves") if "moves" in tokens else len(tokens)
+    start, moves = tokens[:cut], tokens[cut + 1 :]
+    if start[:1] == ["startpos"]:
+        return Position(STARTPOS, tuple(moves))
+    return Position(" ".join(start[start[:1] == ["sfen"] :]), tuple(moves))
+
+
+def parse_setoption(text: str) -> tuple[str, str]:
+    """Name and value. The value is the rest of the line, blanks and all; without one it is empty."""
+    match = _SETOPTION.fullmatch(text.strip())
+    assert match is not None  # every text matches
+    return match["name"].strip(), (match["value"] or "").strip()
+
+
+def info_line(info: Info) -> str:
+    """One `info` line: only the documented tokens, with `pv` last; "" when there is nothing to say but a string."""
+    tokens = ["info"]
+    for name in ("depth", "seldepth", "multipv"):
+        if (value := getattr(info, name)) is not None:
+            tokens += [name, str(value)]
+    if info.score_mate:
+        tokens += ["score", "mate", str(info.score_mate)]
+    elif info.score_cp is not None:
+        tokens += ["score", "cp", str(max(-HIGHEST_CP, min(HIGHEST_CP, info.score_cp)))]
+    for name in ("nodes", "nps", "hashfull", "time"):
+        if (value := getattr(info, name)) is not None:
+            tokens += [name, str(value)]
+    if info.pv:
+        tokens += ["pv", *info.pv]
+    return " ".join(tokens) if len(tokens) > 1 else ""
+
+
+def string_line(text: str) -> str:
+    """Free text as an `info string` line."""
+    return f"info string {text}"
+
+
+def answer_line(answer: BestMove | Checkmate) -> str:
+    """The one line that ends a `go`."""
+    if isinstance(answer, Checkmate):
+        return " ".join(("checkmate", *answer.moves)) if answer.result == "mate" else f"checkmate {answer.result}"
+    return f"bestmove {answer.move}" + (f" ponder {answer.ponder}" if answer.ponder else "")

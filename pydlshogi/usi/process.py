@@ -1,0 +1,107 @@
+"""The engine as a process: where lines come from and go to, where everything else is written, how it ends.
+
+It knows file descriptors, signals and folders, and nothing of the protocol.
+"""
+
+import locale
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Final, NoReturn
+
+LOG_NAME: Final = "pydlshogi.log"
+LARGEST_LOG: Final = 1_000_000
+"""Bytes. A log that has grown past this is put aside as .old when the next process starts."""
+
+
+class Terminated(BaseException):
+    """The system asks the process to end."""
+
+
+def state_folder() -> Path:
+    """Where programs keep what a user need not look at."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    else:
+        base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "pydlshogi"
+
+
+class Process:
+    """The standard streams of an engine. Made once, before anything else may write.
+
+    From then on stdout belongs to `write` alone: what libraries print there goes to the log, like all of stderr,
+    because GUIs read stdout as protocol and often do not read stderr at all.
+    """
+
+    def __init__(self) -> None:
+        self._stdout = os.fdopen(os.dup(1), "wb")
+        try:
+            self.log_to("")
+        except OSError:
+            self.log_to(os.devnull)
+        self.close: Callable[[], None] = lambda: None
+        """What must still happen before the process ends."""
+        logging.raiseExceptions = False  # a full disk must not stop the game
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(message)s")
+        for name in ("SIGTERM", "SIGHUP", "SIGBREAK"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), _terminate)
+
+    def log_to(self, path: str) -> None:
+        """Append what is not protocol to the file `path`; "": to pydlshogi.log in the state folder.
+
+        Raises OSError, and goes on as before, when that file cannot be opened.
+        """
+        file = Path(path) if path else state_folder() / LOG_NAME
+        if not path:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if file.exists() and file.stat().st_size > LARGEST_LOG:
+                file.replace(file.with_suffix(".old"))
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        os.close(descriptor)
+
+    def lines(self) -> Iterator[str]:
+        """The lines of stdin until it ends."""
+        try:
+            with open(0, "rb", closefd=False) as stdin:
+                for raw in stdin:
+                    for part in raw.split(b"\r"):
+                        yield decoded(part)
+        except OSError:
+            return  # stdin was taken away: its end
+
+    def write(self, line: str) -> None:
+        """Say one line now. When nobody listens any more the process ends."""
+        try:
+            self._stdout.write(line.encode("ascii", "replace") + b"\n")
+            self._stdout.flush()
+        except (OSError, ValueError):
+            self.exit()
+
+    def exit(self) -> NoReturn:
+        """End at once, even while a framework is being imported or a batch is under way."""
+        try:
+            self.close()
+        finally:
+            os._exit(0)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def decoded(raw: bytes) -> str:
+    """A line as text. Paths may come in the encoding of the user's system rather than in UTF-8."""
+    for encoding in ("utf-8", locale.getpreferredencoding(False)):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("ascii", "replace")

@@ -1,0 +1,167 @@
+"""Talks to an engine as a GUI would, in this process or over pipes. Nothing here sleeps: it waits for lines."""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pydlshogi.player.base_player import BasePlayer
+from pydlshogi.usi.usi import serve
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 60.0
+"""Seconds after which a line that does not come fails the test."""
+
+
+class Conversation:
+    """One engine and all it has said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self._heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def send(self, *lines: str) -> None:
+        raise NotImplementedError
+
+    def hear(self) -> str | None:
+        """The next line; None when the engine has ended."""
+        line = self._heard.get(timeout=PATIENCE)
+        if line is not None:
+            self.said.append(line)
+        return line
+
+    def until(self, *starts: str) -> list[str]:
+        """What is said from now on, up to the first line that begins with one of `starts`."""
+        lines: list[str] = []
+        while True:
+            try:
+                line = self.hear()
+            except queue.Empty:
+                raise AssertionError(f"no {starts} after {lines[-20:]}") from None
+            if line is None:
+                raise AssertionError(f"the engine ended before {starts}; it said {lines[-20:]}")
+            lines.append(line)
+            if line.startswith(starts):
+                return lines
+
+    def ask(self, line: str, *starts: str) -> list[str]:
+        """Send one line and wait for its answer."""
+        self.send(line)
+        return self.until(*starts)
+
+    def go(self, line: str = "go") -> list[str]:
+        """What a search says, to its answer."""
+        return self.ask(line, "bestmove", "checkmate")
+
+    def settle(self) -> list[str]:
+        """What is said up to now, everything sent before having been obeyed; of an idle engine."""
+        return self.ask("isready", "readyok")[:-1]
+
+    def start(self) -> "Conversation":
+        """Get to `readyok`."""
+        self.ask("usi", "usiok")
+        self.ask("isready", "readyok")
+        return self
+
+    def rest(self) -> list[str]:
+        """What is said until the engine ends."""
+        lines: list[str] = []
+        while (line := self.hear()) is not None:
+            lines.append(line)
+        return lines
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+class InProcess(Conversation):
+    """`serve` in a thread of this process."""
+
+    def __init__(self, player: BasePlayer, keep_alive: float = PATIENCE) -> None:
+        super().__init__()
+        self.player = player
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._keep_alive = keep_alive
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        try:
+            serve(self.player, self._sent(), self._heard.put, keep_alive=self._keep_alive)
+        finally:
+            self._heard.put(None)
+
+    def _sent(self) -> Iterator[str]:
+        while (line := self._lines.get()) is not None:
+            yield line
+
+    def send(self, *lines: str) -> None:
+        for line in lines:
+            self._lines.put(line)
+
+    def close(self) -> None:
+        self._lines.put(None)
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+class OverPipes(Conversation):
+    """An engine process."""
+
+    def __init__(self, command: Sequence[str], state: Path, environment: Mapping[str, str] | None = None) -> None:
+        """`state`: the folder the engine may take for the user's state."""
+        super().__init__()
+        self.state = state
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ
+            | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(state), "LOCALAPPDATA": str(state)}
+            | dict(environment or {}),
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @classmethod
+    def scripted(cls, state: Path, environment: Mapping[str, str] | None = None) -> "OverPipes":
+        return cls([sys.executable, str(ROOT / "tests" / "scripted_player.py")], state, environment)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        try:
+            for line in self.process.stdout:
+                self._heard.put(line.decode("ascii").rstrip("\n"))
+        except ValueError:
+            pass  # closed by the test
+        self._heard.put(None)
+
+    def send(self, *lines: str) -> None:
+        self.send_bytes("".join(f"{line}\n" for line in lines).encode())
+
+    def send_bytes(self, data: bytes) -> None:
+        """In one write, as it is."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def end(self) -> tuple[int, bytes]:
+        """Wait for the process to end: its exit status and what it wrote to stderr."""
+        assert self.process.stderr is not None
+        status = self.process.wait(PATIENCE)
+        return status, self.process.stderr.read()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:
+                    pass
