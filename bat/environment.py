@@ -21,7 +21,7 @@ ENVIRONMENT = ROOT / ".venv"
 STAMPS = ENVIRONMENT / "pydlshogi"
 DISCARDED = ROOT / ".venv.discarded"
 LOCK = ROOT / ".venv.lock"
-LOG = ROOT / "log" / "install.log"
+LOG = ROOT / "install.log"
 WINDOWS = sys.platform == "win32"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 LOADS = "import cshogi, numba, numpy, onnx, onnxruntime"
@@ -76,7 +76,6 @@ def is_complete(extras: list[str]) -> bool:
 
 
 def install(extras: list[str], lock: IO[bytes]) -> None:
-    LOG.parent.mkdir(exist_ok=True)
     if ENVIRONMENT.exists() and not STAMPS.is_dir():
         raise InstallError(f"{ENVIRONMENT} was not made by pydlshogi, so it is left alone: rename it and start again.")
     shutil.rmtree(DISCARDED, ignore_errors=True)

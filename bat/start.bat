@@ -2,7 +2,6 @@
 rem start.bat PLAYER: be the USI engine pydlshogi.usi.usi_PLAYER. Once .venv is there this asks neither pip nor network.
 setlocal
 for %%I in ("%~dp0..") do set "root=%%~fI"
-set "player=%~1"
 
 set "python=%root%\.venv\Scripts\python.exe"
 if not exist "%python%" goto install
@@ -13,11 +12,6 @@ call "%~dp0environment.bat"
 if errorlevel 1 exit /b 1
 
 :start
-rem A GUI may leave stderr unread, and an engine that fills the pipe stands still.
-set "log=%root%\log\%player%.log"
-if not exist "%root%\log" mkdir "%root%\log" 2>nul
-(type nul >>"%log%") 2>nul || set "log=nul"
-
 set "PYTHONHOME="
 set "PYTHONPATH=%root%"
-"%python%" -P -m "pydlshogi.usi.usi_%player%" 2>>"%log%"
+"%python%" -P -m "pydlshogi.usi.usi_%~1" %2 %3 %4 %5 %6 %7 %8 %9

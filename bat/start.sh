@@ -9,11 +9,6 @@ if ! [ -x "$python" ] || ! cmp -s "$root/pyproject.toml" "$root/.venv/pydlshogi/
     sh "$root/bat/environment.sh" || exit 1
 fi
 
-# A GUI may leave stderr unread, and an engine that fills the pipe stands still.
-log="$root/log/$player.log"
-mkdir -p "$root/log" 2>/dev/null
-(: >>"$log") 2>/dev/null || log=/dev/null
-
 unset PYTHONHOME
 export PYTHONPATH="$root"
-exec "$python" -P -m "pydlshogi.usi.usi_$player" "$@" 2>>"$log"
+exec "$python" -P -m "pydlshogi.usi.usi_$player" "$@"

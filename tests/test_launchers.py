@@ -1,0 +1,281 @@
+"""The launchers as a GUI starts them: real venv, real pip, made-up wheels, and a stand-in for the engine."""
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PLAYERS = ["mcts_player", "policy_player", "search1_player"]
+ENGINE = """
+import json, os, sys
+sys.stderr.write("engine's stderr\\n")
+for line in sys.stdin:
+    if line.strip() == "usi":
+        facts = {"pid": os.getpid(), "prefix": sys.prefix, "path": sys.path, "module": __spec__.name}
+        print(json.dumps(facts), flush=True)
+    if line.strip() == "quit":
+        sys.exit(7)
+"""
+
+on_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of empty packages with the names and the lowest versions that pyproject.toml asks for."""
+    folder = tmp_path_factory.mktemp("wheels")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for requirement in project["dependencies"]:
+        name, version = re.fullmatch(r"(\w+)>=([\d.]+),<\d+", requirement).groups()
+        info = f"{name}-{version}.dist-info"
+        with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
+            wheel.writestr(f"{name}/__init__.py", "")
+            wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+            wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            wheel.writestr(f"{info}/RECORD", "")
+    return folder
+
+
+class Checkout:
+    """A copy of what the launchers need, in a folder whose name has blanks and Japanese in it."""
+
+    def __init__(self, folder: Path, wheels: Path) -> None:
+        self.root = folder / "将棋 engine" / "pydlshogi"
+        shutil.copytree(ROOT / "bat", self.root / "bat")
+        shutil.copy(ROOT / "pyproject.toml", self.root)
+        players = self.root / "pydlshogi" / "usi"
+        players.mkdir(parents=True)
+        for player in PLAYERS:
+            (players / f"usi_{player}.py").write_text(ENGINE, encoding="utf-8")
+        self.programs = folder / "bin"
+        self.programs.mkdir()
+        (self.programs / "python3").symlink_to(os.path.realpath(sys.executable))
+        self.elsewhere = folder / "elsewhere"
+        self.elsewhere.mkdir()
+        (self.elsewhere / "json.py").write_text("raise ImportError('the working directory is on sys.path')")
+        self.environ = {
+            "HOME": str(folder),
+            "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_FIND_LINKS": str(wheels),
+            "PIP_NO_INDEX": "1",
+            "PYTHONPATH": str(self.elsewhere),
+        }
+
+    @property
+    def environment(self) -> Path:
+        return self.root / ".venv"
+
+    def begin(self, player: str = "mcts_player", **environ: str) -> "subprocess.Popen[str]":
+        """Start a launcher as a GUI does."""
+        return self.begin_file(self.root / "bat" / f"{player}.sh", **environ)
+
+    def begin_file(self, launcher: Path, **environ: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [launcher],
+            cwd=self.elsewhere,
+            env=self.environ | environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def play(self, player: str = "mcts_player", **environ: str) -> tuple[int, list[str], str]:
+        """Exit status, lines of stdout and stderr of an engine that is asked `usi` and `quit`."""
+        process = self.begin(player, **environ)
+        out, err = process.communicate("usi\nquit\n")
+        return process.returncode, out.splitlines(), err
+
+    def only(self, *programs: str) -> str:
+        """A PATH with these programs and no other."""
+        folder = self.programs.parent / "few"
+        folder.mkdir()
+        for program in programs:
+            found = shutil.which(program)
+            assert found
+            (folder / program).symlink_to(found)
+        return str(folder)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, wheels: Path) -> Checkout:
+    return Checkout(tmp_path, wheels)
+
+
+@pytest.fixture
+def installed(checkout: Checkout, made_once: Path) -> Checkout:
+    """A checkout whose first start lies behind it."""
+    shutil.copytree(made_once, checkout.environment, symlinks=True)
+    return checkout
+
+
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
+    checkout = Checkout(tmp_path_factory.mktemp("made"), wheels)
+    code, out, err = checkout.play()
+    assert code == 7, (out, err)
+    return checkout.environment
+
+
+def is_engine(line: str, checkout: Checkout) -> bool:
+    return json.loads(line)["prefix"] == str(checkout.environment)
+
+
+@on_posix
+def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Checkout) -> None:
+    first, second = checkout.begin(), checkout.begin()
+    outputs = [process.communicate("usi\nquit\n") for process in (first, second)]
+    assert [first.returncode, second.returncode] == [7, 7]
+    assert [err for _, err in outputs] == ["engine's stderr\n"] * 2
+    lines = [line for out, _ in outputs for line in out.splitlines()]
+    told = [line for line in lines if line.startswith("info string ")]
+    assert len(told) == 2, "one of the two says that it installs and that it has"
+    engines = [json.loads(line) for line in lines if line not in told]
+    assert [facts["prefix"] for facts in engines] == [str(checkout.environment)] * 2
+    assert [facts["pid"] for facts in engines] == [first.pid, second.pid], "the launcher becomes the engine"
+    assert str(checkout.elsewhere) not in engines[0]["path"]
+
+
+@on_posix
+@pytest.mark.parametrize("player", PLAYERS)
+def test_the_next_start_calls_neither_python_nor_pip(installed: Checkout, player: str) -> None:
+    code, out, err = installed.play(player, PATH=installed.only("sh", "dirname", "readlink", "cmp"))
+    assert (code, err) == (7, "engine's stderr\n")
+    (line,) = out
+    assert is_engine(line, installed)
+    assert json.loads(line)["module"] == f"pydlshogi.usi.usi_{player}"
+
+
+@on_posix
+def test_it_can_be_started_through_a_link_and_after_the_project_was_moved(installed: Checkout) -> None:
+    link = installed.elsewhere / "my engine"
+    link.symlink_to(installed.root / "bat" / "mcts_player.sh")
+    out, _ = installed.begin_file(link).communicate("usi\n")
+    assert is_engine(out, installed)
+
+    installed.root = installed.root.rename(installed.root.with_name("moved"))
+    _, out, _ = installed.play(PATH=installed.only("sh", "dirname", "readlink", "cmp"))
+    assert is_engine(out[-1], installed)
+
+
+@on_posix
+def test_end_of_input_ends_it(installed: Checkout) -> None:
+    process = installed.begin()
+    assert process.communicate("")[0] == ""
+    assert process.returncode == 0
+
+
+@on_posix
+def test_what_was_interrupted_is_made_anew(installed: Checkout) -> None:
+    (installed.environment / "pydlshogi" / "pyproject.toml").unlink()
+    half_copied = installed.environment / "half copied"
+    half_copied.touch()
+    code, out, _ = installed.play()
+    assert code == 7
+    assert is_engine(out[-1], installed)
+    assert not half_copied.exists()
+    assert not list(installed.root.glob(".venv.discarded*"))
+
+
+@on_posix
+def test_an_environment_whose_python_is_gone_is_made_anew(installed: Checkout) -> None:
+    python = installed.environment / "bin" / "python"
+    python.unlink()
+    python.symlink_to("/nowhere/python3.11")
+    code, out, _ = installed.play()
+    assert code == 7
+    assert is_engine(out[-1], installed)
+
+
+@on_posix
+def test_new_requirements_are_added_to_the_environment(installed: Checkout) -> None:
+    kept = installed.environment / "kept"
+    kept.touch()
+    declared = installed.root / "pyproject.toml"
+    declared.write_text(declared.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+    code, out, _ = installed.play()
+    assert code == 7
+    assert len(out) == 3, "two lines about the installation and one of the engine"
+    assert kept.exists()
+    code, out, _ = installed.play()
+    assert len(out) == 1
+
+
+@on_posix
+def test_an_environment_of_the_users_own_is_left_alone(checkout: Checkout) -> None:
+    own = checkout.environment / "own.txt"
+    own.parent.mkdir()
+    own.touch()
+    code, out, err = checkout.play()
+    assert code == 1
+    assert out[-1].startswith("info string Error! ")
+    assert "not made by pydlshogi" in out[-1]
+    assert err == out[-1].replace("info string Error!", "pydlshogi:") + "\n"
+    assert own.exists()
+
+
+@on_posix
+def test_a_python_that_is_too_old_is_named(checkout: Checkout) -> None:
+    few = Path(checkout.only("sh", "dirname", "readlink", "cmp"))
+    python = few / "python3"
+    python.write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo Python 3.9.2\nexit 1\n')
+    python.chmod(0o755)
+    code, out, err = checkout.play(PATH=str(few))
+    assert code == 1
+    assert out == ["info string Error! Python 3.11 or newer is needed, found: Python 3.9.2"]
+    assert err == "pydlshogi: Python 3.11 or newer is needed, found: Python 3.9.2\n"
+
+
+@on_posix
+def test_no_python_at_all(checkout: Checkout) -> None:
+    code, out, err = checkout.play(PATH=checkout.only("sh", "dirname", "readlink", "cmp"))
+    assert code == 1
+    assert out == ["info string Error! Python 3.11 or newer is needed, found: none"]
+    assert err.count("\n") == 1
+
+
+@on_posix
+def test_without_a_network_one_line_says_so_and_the_next_start_mends_it(checkout: Checkout) -> None:
+    unreachable = {"PIP_NO_INDEX": "", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_FIND_LINKS": "", "PIP_RETRIES": "1"}
+    code, out, err = checkout.play(**unreachable)
+    assert code == 1
+    assert len(out) == 2
+    assert "is there a network?" in out[-1]
+    assert err.count("\n") == 1
+    code, out, _ = checkout.play()
+    assert code == 7
+    assert is_engine(out[-1], checkout)
+
+
+@on_posix
+def test_a_gui_that_does_not_wait_leaves_the_installation_running(checkout: Checkout) -> None:
+    process = checkout.begin()
+    assert process.stdout
+    assert process.stdout.readline().startswith("info string Installing")
+    process.kill()
+    process.communicate()
+    code, out, _ = checkout.play()  # waits for the lock
+    assert code == 7
+    assert is_engine(out[0], checkout), "and has nothing left to install"
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "bat").glob("*.sh")), ids=lambda path: path.stem)
+def test_windows_has_the_same_launchers(script: Path) -> None:
+    twin = script.with_suffix(".bat").read_bytes()
+    assert twin.isascii()
+    assert twin.count(b"\n") == twin.count(b"\r\n") > 1
+    assert twin.startswith(b"@echo off\r\n")
+    assert sorted(re.findall(rb"\w+_player\b", twin)) == sorted(re.findall(rb"\w+_player\b", script.read_bytes()))
+    for name in (b"environment", b"start", b"checks.py", b"test train"):
+        assert (name in twin) == (name in script.read_bytes())
+    assert script.stat().st_mode & stat.S_IXUSR

@@ -1,0 +1,108 @@
+"""The architecture: imports point one way, and nothing heavy is loaded before it is asked for."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "pydlshogi"
+MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+
+SEES = {
+    "common": set(),
+    "compiled": set(),
+    "features": {"common", "compiled"},
+    "game": set(),
+    "games": {"common", "compiled", "features", "game"},
+    "uct": {"compiled", "game"},
+    "network": {"common"},
+    "evaluator": {"common", "compiled", "features", "game", "network", "uct"},
+    "player": {"common", "compiled", "evaluator", "features", "game", "games", "network", "uct"},
+    "usi": {"player"},
+}
+"""What each part may import, from lowest to highest. Drivers (training, self-play, bench) may import all but usi."""
+
+FRAMEWORKS = [{"chainer", "cupy"}, {"torch"}, {"onnx", "onnxruntime"}]
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def imports(source: str, inside: str) -> Iterator[str]:
+    """Dotted names that `source`, a module of the package `inside`, imports anywhere."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"a relative import in {inside}: names are written out in full here"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imports_of(path: Path) -> list[str]:
+    return list(imports(path.read_text(encoding="utf-8"), name_of(path)))
+
+
+def part(dotted: str) -> str | None:
+    """The part of the package a dotted name belongs to; None for the package itself and for other packages."""
+    match dotted.split("."):
+        case ["pydlshogi", name, *_] if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file():
+            return name
+    return None
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_imports_only_what_lies_below_it(path: Path) -> None:
+    own = part(name_of(path))
+    seen = {part(dotted) for dotted in imports_of(path)} - {None, own}
+    if own in SEES:
+        assert seen <= SEES[own]
+    else:
+        assert "usi" not in seen
+
+
+def test_the_parts_can_be_put_in_order() -> None:
+    below: dict[str, set[str]] = {}
+    for path in MODULES:
+        if own := part(name_of(path)):
+            seen = {part(dotted) for dotted in imports_of(path)} - {None, own}
+            below.setdefault(own, set()).update(name for name in seen if name)
+    TopologicalSorter(below).prepare()  # raises CycleError
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "network").glob("*.py")), ids=name_of)
+def test_a_network_module_knows_numpy_and_one_framework(path: Path) -> None:
+    roots = {dotted.split(".")[0] for dotted in imports_of(path)}
+    foreign = roots - set(sys.stdlib_module_names) - {"numpy", "pydlshogi"}
+    assert any(foreign <= framework for framework in FRAMEWORKS)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "pydlshogi",
+        "pydlshogi.usi.usi_mcts_player",
+        "pydlshogi.usi.usi_policy_player",
+        "pydlshogi.usi.usi_search1_player",
+    ],
+)
+def test_importing_loads_no_framework(module: str) -> None:
+    script = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert not loaded & set().union(*FRAMEWORKS, {"numba", "cshogi"})
+
+
+def test_the_walk_sees_every_way_to_import() -> None:
+    source = "import a.b as c\ndef f():\n    from pydlshogi.usi import usi, process\nif TYPE_CHECKING:\n    import d\n"
+    assert list(imports(source, "x")) == ["a.b", "pydlshogi.usi.usi", "pydlshogi.usi.process", "d"]
+    assert part("pydlshogi.usi.usi") == "usi"
+    assert part("pydlshogi.__version__") is None
+    with pytest.raises(AssertionError, match="relative"):
+        list(imports("from . import usi", "x"))
