@@ -228,7 +228,7 @@ def test_an_environment_of_the_users_own_is_left_alone(checkout: Checkout) -> No
 def test_a_python_that_is_too_old_is_named(checkout: Checkout) -> None:
     few = Path(checkout.only("sh", "dirname", "readlink", "cmp"))
     python = few / "python3"
-    python.write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo Python 3.9.2\nexit 1\n')
+    python.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.9.2 && exit 0\nexit 1\n')
     python.chmod(0o755)
     code, out, err = checkout.play(PATH=str(few))
     assert code == 1
