@@ -86,9 +86,16 @@ def install(extras: list[str], lock: IO[bytes]) -> None:
     with LOG.open("wb") as log:
         if not ENVIRONMENT.exists():
             create(lock, log)
-        for outdated in STAMPS.iterdir():
-            outdated.unlink()
-        install_packages(requirements(extras), lock, log)
+        outdated = {path: path.read_bytes() for path in STAMPS.iterdir()}
+        for path in outdated:
+            path.unlink()
+        try:
+            install_packages(requirements(extras), lock, log)
+        except InstallError:
+            # pip has undone what it did, so the environment is as good as it was before.
+            for path, content in outdated.items():
+                path.write_bytes(content)
+            raise
         run([PYTHON, "-I", "-c", LOADS], lock, log, "The installed packages do not load")
     for group in ("pyproject", *extras):
         unfinished = stamp(group).with_suffix(".unfinished")

@@ -207,7 +207,21 @@ def test_new_requirements_are_added_to_the_environment(installed: Checkout) -> N
     assert code == 7
     assert len(out) == 3, "two lines about the installation and one of the engine"
     assert kept.exists()
+    _, out, _ = installed.play()
+    assert len(out) == 1
+
+
+@on_posix
+def test_an_update_that_fails_spoils_nothing(installed: Checkout) -> None:
+    declared = installed.root / "pyproject.toml"
+    before = declared.read_text(encoding="utf-8")
+    declared.write_text(before.replace('"numpy>=', '"no-such-package", "numpy>='), encoding="utf-8")
     code, out, _ = installed.play()
+    assert code == 1
+    assert "no-such-package" in out[-1]
+    declared.write_text(before, encoding="utf-8")
+    code, out, _ = installed.play()
+    assert code == 7
     assert len(out) == 1
 
 
