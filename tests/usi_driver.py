@@ -1,5 +1,6 @@
 """Talks to an engine as a GUI would, in this process or over pipes. Nothing here sleeps: it waits for lines."""
 
+import contextlib
 import os
 import queue
 import subprocess
@@ -133,11 +134,9 @@ class OverPipes(Conversation):
 
     def _read(self) -> None:
         assert self.process.stdout is not None
-        try:
+        with contextlib.suppress(ValueError):  # closed by the test
             for line in self.process.stdout:
                 self._heard.put(line.decode("ascii").rstrip("\n"))
-        except ValueError:
-            pass  # closed by the test
         self._heard.put(None)
 
     def send(self, *lines: str) -> None:
@@ -161,7 +160,5 @@ class OverPipes(Conversation):
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
-                try:
+                with contextlib.suppress(OSError):
                     stream.close()
-                except OSError:
-                    pass

@@ -197,12 +197,16 @@ class Clock:
         self._released.set()
 
     def hit(self, times: Limits | None = None) -> None:
-        """The opponent played the expected move: the clock runs from now on, by `times` if given."""
+        """The opponent played the expected move: the clock runs from now on, by `times` if they are any."""
         with self._lock:
             if not self._pondering:
                 return
             limits = replace(self.limits, ponder=False)
-            self.limits = limits.with_times_of(times) if times else limits
+            if times and times.timed:
+                limits = limits.with_times_of(times)
+            if times and times.infinite:
+                limits = replace(limits, infinite=True)
+            self.limits = limits
             self._running_since = self._now()
             self._budget = self._law(self.limits)
             self._pondering = False
@@ -295,6 +299,9 @@ class Clock:
         """Sleep until stopped, at most `timeout` milliseconds; True if stopped."""
         return self._stopped.wait(None if timeout is None else timeout / 1000)
 
-    def wait_until_released(self) -> None:
-        """Sleep until the answer may be given: `go infinite` and `go ponder` want none before they are told."""
-        self._released.wait()
+    def wait_until_released(self, timeout: float | None = None) -> bool:
+        """Sleep until the answer may be given, at most `timeout` milliseconds; True if it may.
+
+        `go infinite` and `go ponder` want no answer before they are told so.
+        """
+        return self._released.wait(None if timeout is None else timeout / 1000)

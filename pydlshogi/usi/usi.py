@@ -272,7 +272,7 @@ class Usi:
             if times.timed:
                 self._last_times = times
             for clock in self._searches:
-                clock.hit(times if times.timed else None)
+                clock.hit(times)
 
     def _gameover(self, text: str) -> None:
         self._stop()

@@ -1,0 +1,161 @@
+"""Options: what is declared is what is parsed, checked and shown."""
+
+import re
+
+import pytest
+
+from pydlshogi.player.options import (
+    Button,
+    Check,
+    Combo,
+    EngineOptions,
+    Filename,
+    SearchOptions,
+    Spin,
+    String,
+    UnknownOption,
+)
+
+
+class Sample(EngineOptions):
+    playout = Spin("playout", 300, 100, 10000, help="playouts", aliases=("Const", "Nodes"))
+    model = Filename("modelfile", "", help="the network")
+    greeting = String("Greeting", "hello", help="words")
+    device = Combo("Device", "auto", ("auto", "cpu", "cuda"), help="where")
+    clear = Button("Clear", help="forget")
+
+
+@pytest.fixture
+def options() -> Sample:
+    return Sample()
+
+
+def test_declarations_come_in_order_and_in_the_form_guis_parse() -> None:
+    assert Sample.declarations() == [
+        "option name USI_Ponder type check default false",
+        "option name DebugMessage type check default false",
+        "option name Log_File type filename default <empty>",
+        "option name playout type spin default 300 min 100 max 10000",
+        "option name modelfile type filename default <empty>",
+        "option name Greeting type string default hello",
+        "option name Device type combo default auto var auto var cpu var cuda",
+        "option name Clear type button",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "attribute", "value"),
+    [
+        ("playout", "200", "playout", 200),
+        ("PLAYOUT", "200", "playout", 200),
+        ("nodes", "200", "playout", 200),
+        ("playout", "200.0", "playout", 200),
+        ("usi_ponder", "TRUE", "ponder", True),
+        ("USI_Ponder", "true", "ponder", True),
+        ("debug", "true", "debug_message", True),
+        ("modelfile", r"C:\My Models\net value 1.onnx", "model", r"C:\My Models\net value 1.onnx"),
+        ("Greeting", "<empty>", "greeting", ""),
+        ("Greeting", "", "greeting", ""),
+        ("device", "CUDA", "device", "cuda"),
+    ],
+)
+def test_values_are_taken(options: Sample, name: str, text: str, attribute: str, value: object) -> None:
+    assert options.set(name, text) == ""
+    assert getattr(options, attribute) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("5", 100), ("99999", 10000), ("-1", 100), ("1e99", 10000), ("inf", 10000), ("150.7", 151)]
+)
+def test_a_number_is_brought_into_range_and_that_is_said(options: Sample, text: str, value: int) -> None:
+    remark = options.set("playout", text)
+    assert options.playout == value
+    assert text in remark
+    assert str(value) in remark
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("playout", "many"),
+        ("playout", ""),
+        ("playout", "nan"),
+        ("USI_Ponder", "yes"),
+        ("USI_Ponder", ""),
+        ("Device", "x"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_changes_nothing(options: Sample, name: str, text: str) -> None:
+    before = options.get(name)
+    assert "refused" in options.set(name, text)
+    assert options.get(name) == before
+
+
+def test_an_unknown_name_is_known_as_such(options: Sample) -> None:
+    with pytest.raises(UnknownOption):
+        options.set("USI_Variant", "shogi")
+
+
+def test_a_button_counts(options: Sample) -> None:
+    options.set("clear", "")
+    options.set("Clear", "anything")
+    assert options.clear == 2
+
+
+def test_values_belong_to_the_instance(options: Sample) -> None:
+    options.set("playout", "100")
+    assert Sample().playout == 300
+    assert isinstance(Sample.playout, Spin)
+
+
+def test_get_speaks_the_language_of_set(options: Sample) -> None:
+    for option in options.declared():
+        if not isinstance(option, Button):
+            assert options.set(option.usi_name, options.get(option.usi_name)) == ""
+            assert options.get(option.usi_name) == option.show(option.default)
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda: Spin("Two Words", 1, 0, 2, help=""),
+        lambda: String("Greeting", "two words", help=""),
+        lambda: Combo("Device", "a", ("a", "b c"), help=""),
+        lambda: Combo("Device", "z", ("a", "b"), help=""),
+        lambda: Spin("Small", 5, 0, 4, help=""),
+        lambda: Spin("Large", 0, 0, 2**31, help=""),
+    ],
+)
+def test_a_declaration_that_would_break_a_gui_cannot_be_written(declare: object) -> None:
+    with pytest.raises(ValueError):
+        declare()  # type: ignore[operator]
+
+
+def test_two_options_cannot_share_a_name() -> None:
+    with pytest.raises(ValueError, match="twice"):
+
+        class Clash(Sample):
+            other = Check("NODES", False, help="")
+
+
+def test_a_subclass_may_declare_a_field_anew() -> None:
+    class Greedy(Sample):
+        playout = Spin("playout", 1000, 1, 10000, help="playouts")
+
+    assert Greedy().playout == 1000
+    assert sum("playout" in line for line in Greedy.declarations()) == 1
+    with pytest.raises(UnknownOption):
+        Greedy().set("Nodes", "5")
+
+
+def test_help_and_table_name_every_option() -> None:
+    names = [option.usi_name for option in Sample.declared()]
+    assert [line.split()[0] for line in Sample.help_lines()] == names
+    rows = Sample.markdown_table().splitlines()[2:]
+    assert [re.match(r"\| `(\w+)`", row)[1] for row in rows] == names  # type: ignore[index]
+    assert all(row.count("|") == 5 for row in rows)
+
+
+def test_the_names_guis_look_for_are_there() -> None:
+    assert SearchOptions.find("USI_MultiPV").usi_name == "MultiPV"
+    assert {"USI_Ponder", "USI_Hash", "MultiPV"} <= {option.usi_name for option in SearchOptions.declared()}
