@@ -1,0 +1,66 @@
+"""What README.md says is so: options, modules, commands and links."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from utils.readme import README, filled, first_sentence, modules, modules_table, options_table
+
+ROOT = README.parent
+TEXT = README.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("table", [options_table, modules_table])
+def test_tables_are_up_to_date(table) -> None:
+    assert table() in TEXT, "run: python -m utils.readme"
+
+
+def test_the_dialogue_is_there() -> None:
+    assert re.search(r"```text\n\$ bat/mcts_player\.sh\n.*\nbestmove .*```", TEXT, re.DOTALL)
+
+
+def test_headings_are_in_the_order_a_reader_needs_them() -> None:
+    headings = re.findall(r"^## (.*)$", TEXT, re.MULTILINE)
+    assert headings == [
+        "Two commands",
+        "Registering it in a GUI",
+        "Options",
+        "Modules",
+        "Measuring",
+        "Training",
+        "Licence",
+    ]
+
+
+def test_every_module_is_listed_once_lower_ones_first() -> None:
+    listed = list(modules())
+    assert sorted(listed) == sorted(
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "pydlshogi").rglob("*.py") if path.name != "__init__.py"
+    )
+    order = ["common", "features", "games/shogi", "uct/uct_node", "uct/search", "evaluator", "player/base_player"]
+    places = [listed.index(f"pydlshogi/{name}.py") for name in [*order, "player/mcts_player", "usi/usi"]]
+    assert places == sorted(places)
+
+
+def test_files_it_names_exist() -> None:
+    named = re.findall(r"`((?:bat|tests|utils|model)/[\w/.]*)`", TEXT)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    for module in re.findall(r"python -m ([\w.]+)", TEXT):
+        assert (ROOT / Path(*module.split("."))).with_suffix(".py").is_file(), module
+
+
+def test_filling_in_needs_its_marks() -> None:
+    assert filled("<!-- a: how -->\nold\n<!-- /a -->", "a", "new") == "<!-- a: how -->\n\nnew\n\n<!-- /a -->"
+    with pytest.raises(ValueError, match="marks for b"):
+        filled("<!-- a -->\n<!-- /a -->", "b", "new")
+
+
+def test_first_sentence(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text('"""One thing, e.g.this\none. Another.\n\nMore."""\n', encoding="utf-8")
+    assert first_sentence(module) == "One thing, e.g.this one"
+    module.write_text("x = 1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="no docstring"):
+        first_sentence(module)
