@@ -1,0 +1,172 @@
+"""Evaluators: they answer the search's requests with a prior for every legal move and a value.
+
+`NetworkEvaluator` asks a backend; `UniformEvaluator` and `HashEvaluator` need no network and serve tests, benchmarks
+and the curious. Labels and logits end here: what comes out is in the order of the legal moves that went in.
+"""
+
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pydlshogi.compiled import compiled
+from pydlshogi.features import Float32Array, PlaneBatch, move_label
+from pydlshogi.game import Position
+from pydlshogi.uct.search import Evaluations, Requests
+
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
+
+R = TypeVar("R", bound=Requests)
+
+
+class Evaluator(Protocol[R]):
+    """Judges positions in batches."""
+
+    def requests(self, capacity: int) -> R:
+        """A notebook for up to `capacity` positions. While it is being evaluated nobody may write in it."""
+
+    def evaluate(self, requests: R) -> Evaluations:
+        """Opinions on all positions noted, in their order."""
+
+
+class UniformEvaluator:
+    """All moves are alike and every game is even."""
+
+    def requests(self, capacity: int) -> Requests:
+        return Requests()
+
+    def evaluate(self, requests: Requests) -> Evaluations:
+        priors = np.repeat((1 / requests.counts).astype(np.float32), requests.counts)
+        return Evaluations(priors, np.full(len(requests), 0.5, np.float32))
+
+
+class KeyRequests(Requests):
+    """A notebook that keeps the keys of the positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[int] = []
+
+    def clear(self) -> None:
+        self.keys.clear()
+
+    def note(self, position: Position) -> None:
+        self.keys.append(position.key())
+
+
+class HashEvaluator:
+    """Opinions drawn from a hash of the position: arbitrary, but the same on every machine and in every run."""
+
+    def requests(self, capacity: int) -> KeyRequests:
+        return KeyRequests()
+
+    def evaluate(self, requests: KeyRequests) -> Evaluations:
+        priors = np.empty(len(requests.moves), np.float32)
+        values = np.empty(len(requests), np.float32)
+        _opinions(np.array(requests.keys, np.int64), requests.counts, requests.moves, priors, values)
+        return Evaluations(priors, values)
+
+
+@compiled
+def _mix(number: int) -> int:
+    """The finaliser of splitmix64 (Steele, Lea and Flood 2014), its top 10 bits."""
+    bits = np.uint64(number)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return int((bits ^ (bits >> np.uint64(31))) >> np.uint64(54))
+
+
+@compiled
+def _opinions(
+    keys: Int64Array, counts: Int32Array, moves: Int32Array, priors: Float32Array, values: Float32Array
+) -> None:
+    first = 0
+    for i in range(len(keys)):
+        values[i] = np.float32(_mix(keys[i]) + 0.5) / np.float32(1024)
+        total = 0
+        for j in range(first, first + counts[i]):
+            weight = 1 + _mix(keys[i] ^ (moves[j] << 20))
+            priors[j] = weight
+            total += weight
+        for j in range(first, first + counts[i]):
+            priors[j] /= np.float32(total)
+        first += counts[i]
+
+
+class ShogiRequests(Requests):
+    """A notebook that keeps what a network needs of a shogi position: its planes and its side to move."""
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__()
+        self.planes = PlaneBatch(capacity)
+        self.turns: list[int] = []
+
+    def clear(self) -> None:
+        self.planes.clear()
+        self.turns.clear()
+
+    def note(self, position: Any) -> None:
+        """Note a `ShogiPosition`."""
+        self.planes.add(position.board)
+        self.turns.append(position.board.turn)
+
+
+class Backend(Protocol):
+    """Runs a network."""
+
+    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
+        """Planes float32 [B, 104, 9, 9] to raw logits: policy float32 [B, 2187], value float32 [B]."""
+
+
+class NetworkEvaluator:
+    """Encode, infer, decode."""
+
+    def __init__(self, backend: Backend, temperature: float = 1.0) -> None:
+        """`temperature` divides the policy logits: above 1 the priors are flatter, below 1 sharper."""
+        self.backend = backend
+        self.temperature = temperature
+
+    def requests(self, capacity: int) -> ShogiRequests:
+        return ShogiRequests(capacity)
+
+    def evaluate(self, requests: ShogiRequests) -> Evaluations:
+        if not len(requests):
+            return Evaluations(np.empty(0, np.float32), np.empty(0, np.float32))
+        policy_logits, value_logits = self.backend.infer(requests.planes.planes())
+        priors = np.empty(len(requests.moves), np.float32)
+        _softmax_over_legal_moves(
+            policy_logits,
+            requests.moves,
+            requests.counts,
+            np.array(requests.turns, np.int8),
+            np.float32(1 / self.temperature),
+            priors,
+        )
+        return Evaluations(priors, (1 / (1 + np.exp(-value_logits))).astype(np.float32))
+
+
+@compiled
+def _softmax_over_legal_moves(
+    logits: Float32Array,
+    moves: Int32Array,
+    counts: Int32Array,
+    turns: npt.NDArray[np.int8],
+    sharpness: np.float32,
+    priors: Float32Array,
+) -> None:
+    first = 0
+    for i in range(len(counts)):
+        stop = first + counts[i]
+        highest = np.float32(-np.inf)
+        for j in range(first, stop):
+            logit = logits[i, move_label(moves[j], turns[i])] * sharpness
+            priors[j] = logit
+            highest = max(highest, logit)
+        total = np.float32(0)
+        for j in range(first, stop):
+            priors[j] = np.exp(priors[j] - highest)
+            total += priors[j]
+        for j in range(first, stop):
+            priors[j] /= total
+        first = stop

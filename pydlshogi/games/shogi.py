@@ -1,0 +1,193 @@
+"""Shogi behind the `Position` protocol: rules by cshogi, and here the verdicts that need judgement.
+
+Inside the search a position that occurs for the second time is a repetition already (draw, perpetual check, or a
+superior or inferior hand); at the game it takes four (`fourfold`). Declaration and the draw by move number live here
+too. It knows no search and no encoding.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+import cshogi
+import numpy as np
+
+from pydlshogi.game import Int32Array, Outcome
+
+START_SFEN: Final[str] = cshogi.STARTING_SFEN
+
+MATE_IN_ONE: Final = Outcome(1.0, plies=1)
+DECLARED: Final = Outcome(1.0, plies=1)
+DRAWN: Final = Outcome(0.5)
+
+# By cshogi's numbers. Superior: the same board, and more in hand than the last time.
+_REPETITIONS: Final = {
+    cshogi.REPETITION_DRAW: Outcome(0.5, by_path=True),
+    cshogi.REPETITION_WIN: Outcome(1.0, by_path=True),
+    cshogi.REPETITION_LOSE: Outcome(0.0, by_path=True),
+    cshogi.REPETITION_SUPERIOR: Outcome(1.0, by_path=True),
+    cshogi.REPETITION_INFERIOR: Outcome(0.0, by_path=True),
+}
+
+
+_MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
+_HAND: Final = re.compile(r"(\d*)([PLNSGBRplnsgbr])")
+_PIECES: Final = {"P": 18, "L": 4, "N": 4, "S": 4, "G": 4, "B": 2, "R": 2, "K": 2}
+_MOST_PLIES: Final = 10_000
+
+
+class ShogiPosition:
+    """A shogi position with the moves that led to it."""
+
+    def __init__(
+        self,
+        sfen: str = START_SFEN,
+        moves: Iterable[str] = (),
+        *,
+        draw_ply: int = 0,
+        declaration: int = cshogi.LAW_27,
+    ) -> None:
+        """Set up `sfen` and play `moves` (USI).
+
+        `draw_ply`: the game is drawn once so many moves have been played without mate; 0: never.
+        `declaration`: cshogi.LAW_27 or cshogi.LAW_24. Raises ValueError for a broken sfen or an illegal move.
+        """
+        self.board: Any = board_from_sfen(sfen)
+        self.draw_ply = draw_ply
+        self.declaration = declaration
+        # Bound straight through: the search calls them once per ply.
+        self.push = self.board.push
+        self.pop = self.board.pop
+        for move in moves:
+            self.push_usi(move)
+
+    def push_usi(self, usi: str) -> int:
+        """Play a move in USI notation and return it; ValueError if it is not legal here."""
+        move = self.move_from_usi(usi)
+        self.board.push(move)
+        return move
+
+    def legal_moves(self) -> Int32Array:
+        moves = self.board.legal_moves
+        return np.fromiter(moves, np.int32, len(moves))
+
+    def key(self) -> int:
+        return int(self.board.zobrist_hash() >> 1)
+
+    def ply(self) -> int:
+        return int(self.board.move_number)
+
+    def declares(self) -> bool:
+        """The side to move may win by declaration."""
+        return bool(self.board.is_nyugyoku(self.declaration))
+
+    def outcome(self) -> Outcome | None:
+        """Repetition at the second occurrence, declaration, draw by move number, mate in one."""
+        board = self.board
+        repetition = board.is_draw()
+        if repetition != cshogi.NOT_REPETITION:
+            return _REPETITIONS[repetition]
+        if board.is_nyugyoku(self.declaration):
+            return DECLARED
+        if self.draw_ply and board.move_number > self.draw_ply:
+            return None if board.is_check() and not len(board.legal_moves) else DRAWN
+        if not board.is_check() and board.mate_move_in_1ply():
+            return MATE_IN_ONE
+        return None
+
+    def move_from_usi(self, usi: str) -> int:
+        """The legal move that `usi` names here; ValueError if there is none."""
+        move = int(self.board.move_from_usi(usi)) if _MOVE.fullmatch(usi) else 0
+        if not move or not self.board.is_legal(move):
+            raise ValueError(f"{usi} is not a legal move")
+        return move
+
+    def fourfold(self) -> Outcome | None:
+        """The verdict of the rules of the game if this position has now occurred four times, else None.
+
+        A draw (sennichite), unless one side gave check with every move since the first of the four: that side loses.
+        """
+        here = self.board.zobrist_hash()
+        keys, checks = self._past()
+        occasions = [ply for ply, key in enumerate(keys) if key == here]
+        if len(occasions) < 4:
+            return None
+        since = checks[occasions[-4] + 1 :]
+        # The side to move faced the last of them; the ones it gave itself lie between.
+        if all(since[-1::-2]):
+            return Outcome(1.0, by_path=True)
+        if all(since[-2::-2]):
+            return Outcome(0.0, by_path=True)
+        return Outcome(0.5, by_path=True)
+
+    def _past(self) -> tuple[list[int], list[bool]]:
+        """Key of every position of the game so far, and whether its side to move was in check."""
+        board = self.board.copy()
+        keys, checks = [board.zobrist_hash()], [board.is_check()]
+        for _ in range(len(board.history)):
+            board.pop()
+            keys.append(board.zobrist_hash())
+            checks.append(board.is_check())
+        return keys[::-1], checks[::-1]
+
+
+def board_from_sfen(sfen: str) -> Any:
+    """A `cshogi.Board` set to `sfen` (board, side, hands and, if given, the move number).
+
+    Raises ValueError, with a reason, for what is not a shogi position: cshogi itself takes almost anything.
+    """
+    fields = sfen.split()
+    if len(fields) == 3:
+        fields.append("1")
+    if len(fields) != 4:
+        raise ValueError("an sfen has a board, a side to move, hands and a move number")
+    rows, side, hands, number = fields
+    if side not in ("b", "w"):
+        raise ValueError(f"the side to move is b or w, not {side}")
+    if not number.isdecimal() or int(number) > _MOST_PLIES:
+        raise ValueError(f"{number} is not a move number")
+    pieces = Counter[str]()
+    pawns = Counter[tuple[str, int]]()
+    ranks = rows.split("/")
+    if len(ranks) != 9:
+        raise ValueError(f"the board has {len(ranks)} ranks")
+    for rank, row in enumerate(ranks):
+        file = 0
+        for promoted, square in re.findall(r"(\+?)(.)", row):
+            kind = square.upper()
+            if square in "123456789" and not promoted:
+                file += int(square)
+                continue
+            if kind not in _PIECES or (promoted and kind in "GK"):
+                raise ValueError(f"{promoted}{square} is no piece")
+            pieces[square] += 1
+            from_top = rank if square.isupper() else 8 - rank
+            if not promoted and from_top < {"P": 1, "L": 1, "N": 2}.get(kind, 0):
+                raise ValueError(f"{square} can never move from rank {'abcdefghi'[rank]}")
+            if kind == "P" and not promoted:
+                pawns[square, file] += 1
+            file += 1
+        if file != 9:
+            raise ValueError(f"rank {'abcdefghi'[rank]} has {file} squares")
+    if max(pawns.values(), default=0) > 1:
+        raise ValueError("two pawns of one side stand on one file")
+    if pieces["K"] > 1 or pieces["k"] > 1:
+        raise ValueError("one side has two kings")
+    held = Counter[str]()
+    if hands != "-":
+        if _HAND.sub("", hands):
+            raise ValueError(f"{hands} are no pieces in hand")
+        for count, piece in _HAND.findall(hands):
+            held[piece.upper()] += int(count or 1)
+    for kind, count in held.items():
+        # Players set up positions with a pawn too many on the board; only hands that no set has are refused.
+        if count > _PIECES[kind]:
+            raise ValueError(f"{count} pieces of kind {kind} in hand")
+    board = cshogi.Board(" ".join((rows, side, hands, number)))
+    if pieces["K"] and pieces["k"]:
+        # Not by a pass: cshogi allows none to a side in check.
+        turned = cshogi.Board(" ".join((rows, "w" if side == "b" else "b", hands, number)))
+        if turned.is_check():
+            raise ValueError("the side that is not to move is in check")
+    return board

@@ -1,0 +1,1 @@
+"""Players: they turn a position, limits and a clock into a move."""

@@ -1,0 +1,397 @@
+"""MCTSPlayer: it drives the search with a network until the clock says stop, then chooses a move.
+
+It decides what to search, when the answer is certain enough, and how to say what was found. It knows nothing of the
+protocol; kernels, networks and rules are other people's work.
+"""
+
+import math
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
+from pydlshogi.player.clock import ClockSettings, milliseconds
+from pydlshogi.player.options import Check, Combo, Filename, SearchOptions, Spin
+
+if TYPE_CHECKING:
+    from pydlshogi.games.shogi import ShogiPosition
+    from pydlshogi.uct.search import MoveStats, Puct, Search
+
+MAX_CP: Final = 29999
+"""Beyond this a viewer takes a score for a mate."""
+
+
+class MCTSOptions(SearchOptions):
+    """What MCTSPlayer lets the user decide. Names and units are dlshogi's where it has the option."""
+
+    modelfile = Filename(
+        "modelfile",
+        "",
+        aliases=("DNN_Model", "Model_File", "WeightPath"),
+        help="the network, .npz or .onnx; empty: the one that comes with the package",
+    )
+    backend = Combo(
+        "Backend",
+        "auto",
+        ("auto", "onnx", "chainer", "torch", "uniform", "hash"),
+        help="what runs the network; uniform and hash play without one",
+    )
+    device = Combo("Device", "auto", ("auto", "cpu", "gpu", "tensorrt"), help="where the network runs")
+    threads = Spin("Threads", 0, 0, 512, aliases=("UCT_Threads",), help="CPU threads of the network; 0: all cores")
+    spinning = Check("Thread_Spinning", False, help="waiting threads keep their core busy: for otherwise idle machines")
+    batch_size = Spin(
+        "DNN_Batch_Size", 16, 1, 1024, aliases=("batchsize",), help="positions evaluated at once, at most"
+    )
+    playout = Spin("playout", 300, 100, 10000, help="playouts for a `go` that names no limit")
+    const_playout = Spin("Const_Playout", 0, 0, 2**31 - 1, help="playouts for every move in place of the clock; 0: off")
+    temperature = Spin(
+        "temperature",
+        100,
+        1,
+        10000,
+        aliases=("Softmax_Temperature",),
+        help="of the policy, in percent: more is flatter",
+    )
+    c_init = Spin("C_init", 144, 0, 10000, help="exploration in percent")
+    c_base = Spin("C_base", 28288, 1, 10**9, help="visits after which exploration grows")
+    fpu_reduction = Spin("C_fpu_reduction", 27, 0, 100, help="percent that unvisited moves are judged below their node")
+    c_init_root = Spin("C_init_root", 116, 0, 10000, help="C_init at the root")
+    c_base_root = Spin("C_base_root", 25617, 1, 10**9, help="C_base at the root")
+    fpu_reduction_root = Spin("C_fpu_reduction_root", 0, 0, 100, help="C_fpu_reduction at the root")
+    unvisited = Spin(
+        "Unvisited_Value", -1, -1, 100, help="percent that unvisited moves are worth; -1: by C_fpu_reduction"
+    )
+    draw_value_black = Spin(
+        "Draw_Value_Black",
+        500,
+        0,
+        1000,
+        aliases=("DrawValueBlack",),
+        help="permille a draw is worth when playing Black",
+    )
+    draw_value_white = Spin(
+        "Draw_Value_White",
+        500,
+        0,
+        1000,
+        aliases=("DrawValueWhite",),
+        help="permille a draw is worth when playing White",
+    )
+    entering_king_rule = Combo(
+        "EnteringKingRule", "CSARule27", ("CSARule27", "CSARule24"), help="points that win by declaration"
+    )
+    resign_threshold = Spin(
+        "Resign_Threshold", 10, 0, 1000, help="permille of winning below which it resigns; 0: never"
+    )
+    eval_coef = Spin("Eval_Coef", 756, 1, 10000, help="centipawns = Eval_Coef x ln(p / (1 - p)); 600 in the book")
+    random_ply = Spin("Random_Ply", 9, 0, 1000, help="moves of the game that are drawn by visits instead of the best")
+    random_cutoff = Spin(
+        "Random_Cutoff", 15, 0, 1000, help="permille of winning that a drawn move may be worse than the best"
+    )
+    seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the drawn moves; 0: another one in every game")
+
+
+class MCTSPlayer(BasePlayer):
+    """Monte Carlo tree search with a policy-value network."""
+
+    options: MCTSOptions
+
+    def __init__(self, options: MCTSOptions | None = None) -> None:
+        super().__init__(options or MCTSOptions())
+        self._search: Search | None = None
+        self._evaluator: Any = None
+        self._requests: Any = None
+        self._loaded: tuple[object, ...] = ()
+        self._searched_with: tuple[object, ...] = ()
+        self._random = random.Random()
+        self._full_said = False
+
+    # Loading
+
+    def preload(self) -> None:
+        import cshogi  # noqa: F401
+        import onnxruntime  # noqa: F401
+
+        import pydlshogi.evaluator  # noqa: F401
+
+    def prepare(self) -> None:
+        self._load_evaluator()
+        self._make_table()
+
+    def _load_evaluator(self) -> None:
+        from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
+
+        options = self.options
+        wanted = (
+            options.backend,
+            options.modelfile,
+            options.device,
+            options.threads,
+            options.spinning,
+            options.batch_size,
+        )
+        if wanted != self._loaded:
+            self._evaluator = None
+            self._loaded = ()
+            if options.backend == "uniform":
+                self._evaluator = UniformEvaluator()
+            elif options.backend == "hash":
+                self._evaluator = HashEvaluator()
+            else:
+                self._evaluator = NetworkEvaluator(self._load_backend())
+            self._requests = self._evaluator.requests(options.batch_size)
+            self._warm_up()
+            self._loaded = wanted
+        if isinstance(self._evaluator, NetworkEvaluator):
+            self._evaluator.temperature = options.temperature / 100
+
+    def _load_backend(self) -> Any:
+        from pydlshogi.network.backend import BackendError, load_backend
+        from pydlshogi.network.weights import ModelError
+
+        options = self.options
+        try:
+            return load_backend(
+                options.backend,  # type: ignore[arg-type]
+                options.modelfile or shipped_network(),
+                device=options.device,  # type: ignore[arg-type]
+                threads=options.threads,
+                spinning=options.spinning,
+                batch_size=options.batch_size,
+            )
+        except (BackendError, ModelError) as error:
+            raise PlayerError(str(error)) from None
+
+    def _warm_up(self) -> None:
+        """Compile the kernels, and measure what a full batch costs."""
+        from pydlshogi.games.shogi import ShogiPosition
+        from pydlshogi.uct.search import Search
+        from pydlshogi.uct.uct_node import UctNodeTable
+
+        search = Search(UctNodeTable(1))
+        search.set_root(ShogiPosition())
+        for playouts in (1, 1, self.options.batch_size):
+            began = milliseconds()
+            search.backup(search.gather(self._requests, playouts), self._evaluator.evaluate(self._requests))
+            self.batch_latency = milliseconds() - began
+        search.advance(search.root_moves()[0].move)
+
+    def _make_table(self) -> None:
+        from pydlshogi.uct.search import Search
+        from pydlshogi.uct.uct_node import UctNodeTable
+
+        if self._search is None or self._search.table.megabytes != self.options.hash_mb:
+            self._search = None  # the old table goes before the new one comes
+            self._search = Search(UctNodeTable(self.options.hash_mb))
+
+    # The game
+
+    def new_game(self) -> None:
+        if self._search:
+            self._search.table.clear()
+        self._random.seed(self.options.seed or None)
+        self._full_said = False
+
+    def set_up(self, sfen: str) -> "ShogiPosition":
+        from cshogi import LAW_24, LAW_27
+
+        from pydlshogi.games.shogi import ShogiPosition
+
+        law = LAW_24 if self.options.entering_king_rule == "CSARule24" else LAW_27
+        return ShogiPosition(sfen, draw_ply=self.options.draw_ply, declaration=law)
+
+    def clock_settings(self) -> ClockSettings:
+        return self.options.clock_settings(default_nodes=self.options.playout, const_nodes=self.options.const_playout)
+
+    def _puct(self) -> "Puct":
+        from pydlshogi.uct.search import Puct
+
+        options = self.options
+        draw_value = options.draw_value_white if self.game.board.turn else options.draw_value_black
+        return Puct(
+            options.c_init / 100,
+            options.c_base,
+            options.fpu_reduction / 100,
+            options.c_init_root / 100,
+            options.c_base_root,
+            options.fpu_reduction_root / 100,
+            math.nan if options.unvisited < 0 else options.unvisited / 100,
+            draw_value / 1000,
+        )
+
+    # Thinking
+
+    def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
+        if limits.mate:
+            return Checkmate("notimplemented")
+        self.prepare()
+        assert self._search is not None
+        position = self.game
+        if not len(position.board.legal_moves):
+            return BestMove("resign")
+        if position.declares():
+            report(Info(depth=1, time=round(clock.elapsed()), nodes=0, score_mate=1, string="win by declaration"))
+            return BestMove("win")
+        search = self._search
+        settings = (self._puct(), self.options.temperature, self.options.draw_ply, self.options.entering_king_rule)
+        if settings != self._searched_with:
+            search.table.clear()
+            self._searched_with = settings
+        search.puct = settings[0]
+        search.set_root(position, [position.move_from_usi(move) for move in self._searchable(limits)])
+        self._run(search, clock, report)
+        return self._choose(search, clock, report)
+
+    def _searchable(self, limits: Limits) -> list[str]:
+        """`searchmoves` without those that are not legal; all moves if none is left."""
+        legal = set(self.legal_moves())
+        return [move for move in limits.searchmoves if move in legal]
+
+    def _run(self, search: "Search", clock: Clock, report: Report) -> None:
+        """Playouts until the clock, the proof or the impossibility of another answer ends them."""
+        reported = -math.inf
+        first = True
+        while not self._finished(search, clock):
+            began = milliseconds()
+            leaves = search.gather(self._requests, min(self.options.batch_size, 1 + search.root_visits // 8))
+            search.backup(leaves, self._evaluator.evaluate(self._requests))
+            now = milliseconds()
+            clock.record_batch(now - began)
+            if first or now - reported >= self.options.pv_interval:
+                self._report(search, clock, report)
+                reported = now
+                first = False
+        self.batch_latency = clock.batch_latency
+
+    def _finished(self, search: "Search", clock: Clock) -> bool:
+        if not search.expanded:
+            return clock.stopped
+        if search.root_plies is not None:
+            return True
+        if clock.expired(search.playouts):
+            if clock.stopped or not clock.may_extend or not self._in_doubt(search):
+                return True
+            clock.extend()
+            return clock.expired(search.playouts)
+        if not clock.may_stop_early:
+            return False
+        return search.lead() > clock.playouts_left(search.playouts)
+
+    @staticmethod
+    def _in_doubt(search: "Search") -> bool:
+        """dlshogi's rule: the best move has few visits more than the second, or a lower value."""
+        best, *others = search.root_moves()
+        return bool(others) and (best.visits < 1.5 * others[0].visits or best.value < others[0].value)
+
+    def _choose(self, search: "Search", clock: Clock, report: Report) -> BestMove:
+        moves = search.root_moves()
+        if not moves:
+            return self.any_move()
+        analysing = clock.limits.infinite or clock.pondering
+        best = moves[0] if analysing else self._draw(moves)
+        if self.options.debug_message:
+            for candidate in self._candidates(moves):
+                report(Info(string=candidate))
+        self._report(search, clock, report, best)
+        if not analysing and best.plies is None and best.visits and best.value < self.options.resign_threshold / 1000:
+            return BestMove("resign")
+        if not analysing and best.plies is not None and best.plies < 0 and self.options.resign_threshold:
+            return BestMove("resign")
+        line = self._line(search, best)
+        return BestMove(line[0], line[1] if len(line) > 1 else None)
+
+    def _draw(self, moves: list["MoveStats"]) -> "MoveStats":
+        """The best move; early in the game one of those nearly as good, drawn by visits."""
+        best = moves[0]
+        if self.game.board.move_number > self.options.random_ply or best.plies is not None or not best.visits:
+            return best
+        least = best.value - self.options.random_cutoff / 1000
+        near = [move for move in moves if move.plies is None and move.visits and move.value >= least]
+        return self._random.choices(near, [move.visits for move in near])[0]
+
+    # Saying what was found
+
+    def _report(self, search: "Search", clock: Clock, report: Report, chosen: "MoveStats | None" = None) -> None:
+        """The best lines, the first of them last: some clients take the last line for the engine's opinion."""
+        moves = search.root_moves()
+        if chosen is not None:
+            moves.remove(chosen)
+            moves.insert(0, chosen)
+        elapsed = clock.elapsed()
+        if search.table.full and not self._full_said:
+            report(Info(string="USI_Hash is full: the search goes on among the positions it knows"))
+            self._full_said = True
+        for rank in range(min(self.options.multi_pv, len(moves)), 0, -1):
+            move = moves[rank - 1]
+            line = self._line(search, move)
+            report(
+                Info(
+                    depth=len(line),
+                    seldepth=max(len(line), search.deepest),
+                    time=round(elapsed),
+                    nodes=search.playouts,
+                    nps=round(1000 * search.playouts / elapsed) if elapsed >= 1 else None,
+                    hashfull=round(1000 * search.table.fullness),
+                    multipv=rank if self.options.multi_pv > 1 else None,
+                    score_cp=None if move.plies else self._centipawns(search, move),
+                    score_mate=move.plies,
+                    pv=line,
+                )
+            )
+
+    def _line(self, search: "Search", move: "MoveStats") -> tuple[str, ...]:
+        """The expected line in USI, with the mating move that the search knew of without a node for it."""
+        from cshogi import move_to_usi
+
+        board = self.game.board
+        line = search.line(move.move)
+        for played in line:
+            board.push(played)
+        mate = 0 if board.is_check() or not move.plies else board.mate_move_in_1ply()
+        for _ in line:
+            board.pop()
+        return tuple(move_to_usi(played) for played in (*line, mate) if played)
+
+    def _centipawns(self, search: "Search", move: "MoveStats") -> int:
+        """-ln(1 / p - 1) x Eval_Coef, p the win rate of the move, or of the node while the move has no visits."""
+        p = move.value if move.visits else search.root_value
+        if not 0.0 < p < 1.0:
+            return MAX_CP if p >= 1.0 else -MAX_CP
+        return max(-MAX_CP, min(MAX_CP, round(-math.log(1 / p - 1) * self.options.eval_coef)))
+
+    @staticmethod
+    def _candidates(moves: list["MoveStats"]) -> Iterator[str]:
+        """The table of the python-dlshogi book."""
+        from cshogi import move_to_usi
+
+        for number, move in enumerate(moves):
+            yield (
+                f"{number:3}:{move_to_usi(move.move):5} move_count:{move.visits:4} "
+                f"nn_rate:{move.prior:.5f} win_rate:{move.value if move.visits else 0.0:.5f}"
+            )
+
+    def evaluate(self) -> Iterator[str]:
+        """The network's own opinion, without a search."""
+        from cshogi import move_to_usi
+
+        from pydlshogi.uct.search import Search
+        from pydlshogi.uct.uct_node import UctNodeTable
+
+        self.prepare()
+        if not self.legal_moves():
+            yield "no legal move"
+            return
+        search = Search(UctNodeTable(1))
+        search.set_root(self.game)
+        search.backup(search.gather(self._requests, 1), self._evaluator.evaluate(self._requests))
+        yield f"win rate {search.root_value:.4f}"
+        for move in sorted(search.root_moves(), key=lambda move: -move.prior)[:10]:
+            yield f"{move_to_usi(move.move):5} {move.prior:.4f}"
+
+
+def shipped_network() -> str:
+    """The path of the network that comes with the package."""
+    from pathlib import Path
+
+    beside_the_package = Path(__file__).resolve().parents[2] / "model"
+    return str(beside_the_package / "pydlshogi.npz")

@@ -1,0 +1,1 @@
+"""The search: a table of nodes and the PUCT rules over it."""

@@ -1,0 +1,619 @@
+"""PUCT over the UctNode table: `gather` hands out leaves, `backup` takes back opinions.
+
+The search never calls a network, never reads a clock and never prints. A player, a self-play loop and a test are
+small drivers over it:
+
+    while there is time:
+        leaves = search.gather(requests, 32)
+        search.backup(leaves, evaluator.evaluate(requests))
+
+A playout walks down from the root along the edges of highest score until it meets a position without a node. Its
+visits are counted on the way down and its score is paid on the way up; in between, a visit that has not been paid yet
+is the virtual loss that sends the other playouts of the batch elsewhere.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pydlshogi.compiled import compiled, inlined
+from pydlshogi.game import MATED, Outcome, Position
+from pydlshogi.uct.uct_node import (
+    AWAITED,
+    EXPANDED,
+    MAX_BATCH,
+    NONE,
+    TERMINAL,
+    Float32Array,
+    Float64Array,
+    Int32Array,
+    Records,
+    UctNodeTable,
+)
+
+BoolArray = npt.NDArray[np.bool_]
+
+MAX_DEPTH: Final = 256
+"""A playout that gets this deep is paid with what the node there is worth."""
+
+_MAX_DESCENTS: Final = 2 * MAX_BATCH + 1
+
+_FOLLOWED: Final = -2  # `child` of an edge whose end is being looked at
+
+# How a playout ended.
+_DESCENDING: Final = -1
+_NEW: Final = 0  # at an edge that leads to no node yet
+_REPEATED: Final = 1  # at a position that occurred before on its own path
+_COLLIDED: Final = 2  # at a node that awaits its evaluation
+_PAID: Final = 3  # at a known value
+
+# What becomes of a playout at the end of `gather`.
+_UNDO: Final = 0
+_PAY: Final = 1
+_WAIT: Final = 2
+
+
+class Puct(NamedTuple):
+    """The constants of selection.
+
+    score = Q + c(N) P sqrt(N) / (1 + n), c(N) = c_init + ln((N + c_base + 1) / c_base)   [AlphaZero 2018]
+    with N the visits of the node, n, Q and P those, the mean value and the prior of the edge. The Q of an unvisited
+    edge is `unvisited` if that is set, else the node's own mean - fpu_reduction sqrt(priors visited)   [Leela Chess].
+    """
+
+    c_init: float = 1.44
+    c_base: float = 28288.0
+    fpu_reduction: float = 0.27
+    c_init_root: float = 1.16
+    c_base_root: float = 25617.0
+    fpu_reduction_root: float = 0.0
+    unvisited: float = math.nan
+    draw_value: float = 0.5
+    """What a draw is worth to the side to move at the root."""
+
+
+DEFAULT_PUCT: Final = Puct()
+
+BOOK_PUCT: Final = Puct(1.0, 1e12, 0.0, 1.0, 1e12, 0.0, unvisited=0.5)
+"""The formula of the python-dlshogi book: Q + C_PUCT P sqrt(N) / (1 + n), C_PUCT 1.0, unvisited Q 0.5."""
+
+
+class Requests:
+    """The positions of one batch. Evaluators that need more than their moves bring a notebook that notes it."""
+
+    def __init__(self) -> None:
+        self.counts: Int32Array = np.zeros(0, np.int32)
+        """int32 [positions]: how many legal moves each position has, at least one."""
+        self.moves: Int32Array = np.zeros(0, np.int32)
+        """int32 [sum of counts]: the legal moves, position after position."""
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def clear(self) -> None:
+        """Called at the start of a batch."""
+
+    def note(self, position: Position) -> None:
+        """Called for each position in turn; it will move on, so what is needed of it must be noted now."""
+
+
+class Evaluations(NamedTuple):
+    """Opinions on the positions of one page of requests, in the order they were asked."""
+
+    priors: Float32Array
+    """float32 [sum of counts], in the order of `Requests.moves`; they sum to 1 for each position."""
+    values: Float32Array
+    """float32 [positions]: win rate of the side to move, 0 to 1."""
+
+
+_STEP: Final = np.dtype([("node", np.int32), ("edge", np.int32)])
+_PATH: Final = np.dtype([("length", np.int32), ("ending", np.int32)])
+
+
+class Leaves:
+    """A batch of playouts that wait for an evaluation, and the positions they wait for."""
+
+    def __init__(self) -> None:
+        self._paths = np.zeros(_MAX_DESCENTS, _PATH)
+        self._steps: Records = np.zeros((_MAX_DESCENTS, MAX_DEPTH), _STEP)
+        self._path_moves = np.zeros(_MAX_DESCENTS * MAX_DEPTH, np.int32)
+        self._nodes: list[int] = []
+        self._keys: list[int] = []
+        self._moves: list[Int32Array] = []
+        self._counts = np.zeros(0, np.int32)
+        self._rows: list[int] = []
+        self._requests: list[int] = []
+
+    def __len__(self) -> int:
+        """Number of positions asked about."""
+        return len(self._nodes)
+
+    def _clear(self) -> None:
+        for notes in (self._nodes, self._keys, self._moves, self._rows, self._requests):
+            notes.clear()
+
+
+class MoveStats(NamedTuple):
+    """What the search knows of one move."""
+
+    move: int
+    visits: int
+    value: float
+    """Mean value for the side that plays it; nan without visits."""
+    prior: float
+    plies: int | None
+    """Proven: it wins in this many plies (> 0), or loses in this many (< 0). None: not proven."""
+
+    @property
+    def rank(self) -> tuple[int, int, float]:
+        """The greatest rank is the best move: the shortest proven win, else the most visits, else the longest loss."""
+        if self.plies is None:
+            return 1, self.visits, self.prior
+        return (2 if self.plies > 0 else 0), -self.plies, self.prior
+
+
+class Search:
+    """A root, the graph below it and the playouts under way."""
+
+    def __init__(self, table: UctNodeTable, puct: Puct = DEFAULT_PUCT) -> None:
+        self.table = table
+        self.puct = puct
+        self._puct = np.array(puct)
+        self.playouts = 0
+        """Playouts begun since the root was set, without those that were undone."""
+        self.deepest = 0
+        """Plies from the root to the deepest leaf looked at since the root was set."""
+        self._position: Position
+        self._root = NONE
+        self._root_ply = 0
+        self._only: tuple[int, ...] = ()
+        self._allowed: BoolArray = np.ones(0, np.bool_)
+        self._spare: list[Leaves] = []
+        self._awaited = 0
+
+    def set_root(self, position: Position, only: Iterable[int] = ()) -> None:
+        """Search from `position`, which the search moves and takes back while it works.
+
+        Whatever the table knows of it and below it is kept, the rest is given back. `only`, if not empty, names the
+        moves that may be searched at the root. No leaves may be under way.
+        """
+        if self._awaited:
+            raise RuntimeError("leaves are still under way")
+        self._position = position
+        self._root_ply = position.ply()
+        self._only = tuple(only)
+        self.playouts = 0
+        self.deepest = 0
+        self._root = self.table.find(position.key(), self._root_ply)
+        # A node that the rules or a mate in one closed never had its moves; as a root it needs them.
+        if self._root == NONE or self.table.nodes[self._root]["state"] == TERMINAL:
+            self.table.clear()
+            self._root = NONE
+        else:
+            self._root = self.table.keep(self._root)
+            _forget_repetitions(self.table.nodes, self.table.edges, self._root)
+            self._restrict()
+
+    def advance(self, move: int) -> None:
+        """Play `move` at the root: its subtree is kept, the rest is given back."""
+        self._position.push(move)
+        self.set_root(self._position)
+
+    def gather(self, requests: Requests, playouts: int) -> Leaves:
+        """Begin up to `playouts` playouts (at most MAX_BATCH); `requests` gets the positions they wait for.
+
+        Playouts that end at a known verdict are paid at once. Those that run into a node still awaited are undone,
+        and when they become too many the batch is cut short. The first batch is the root alone.
+        """
+        requests.clear()
+        leaves = self._spare.pop() if self._spare else Leaves()
+        self._awaited += 1
+        if self._root == NONE:
+            self._ask_root(requests, leaves)
+            return leaves
+        rows, paid = _select(
+            self.table.nodes,
+            self.table.edges,
+            self._root,
+            self._allowed,
+            self._puct,
+            leaves._paths,
+            leaves._steps,
+            leaves._path_moves,
+            playouts,
+        )
+        self.playouts += paid + self._look_at(rows, requests, leaves)
+        return leaves
+
+    def backup(self, leaves: Leaves, evaluations: Evaluations) -> None:
+        """Expand the nodes of `leaves` and pay the scores on the way up. Batches go up in the order they went down."""
+        _expand_and_pay(
+            self.table.nodes,
+            self.table.edges,
+            _int32(leaves._nodes),
+            leaves._counts,
+            evaluations.priors,
+            evaluations.values,
+            leaves._paths,
+            leaves._steps,
+            _int32(leaves._rows),
+            _int32(leaves._requests),
+        )
+        leaves._clear()
+        self._spare.append(leaves)
+        self._awaited -= 1
+
+    @property
+    def expanded(self) -> bool:
+        """The root has been evaluated."""
+        return self._root != NONE and bool(self.table.nodes[self._root]["state"] == EXPANDED)
+
+    @property
+    def root_visits(self) -> int:
+        """Visits of all moves at the root, those of earlier searches included."""
+        return int(self.table.nodes[self._root]["visits"]) if self._root != NONE else 0
+
+    def lead(self) -> int:
+        """How many visits the most visited move at the root is ahead of the second."""
+        visits = np.sort(self._edges_of(self._root)["visits"][self._allowed])
+        return int(visits[-1] - visits[-2]) if len(visits) > 1 else np.iinfo(np.int32).max
+
+    @property
+    def root_value(self) -> float:
+        """Mean value of the root for its side to move: its own evaluation and all playouts paid. nan before any."""
+        return _mean(self.table.nodes, self._root) if self._root != NONE else math.nan
+
+    @property
+    def root_plies(self) -> int | None:
+        """The root is proven: a win in this many plies (> 0) or a loss (<= 0); None: not proven."""
+        proof = int(self.table.nodes[self._root]["proof"]) if self._root != NONE else 0
+        return (proof - 1 if proof > 0 else proof + 1) if proof else None
+
+    def root_moves(self) -> list[MoveStats]:
+        """The moves searched at the root, the best first; empty before the root is evaluated."""
+        return self._ranked(self._root) if self.expanded else []
+
+    def line(self, move: int) -> list[int]:
+        """The line the search expects after `move` at the root, `move` itself first."""
+        line = [move]
+        node = self._child(self._root, move)
+        while node != NONE and self.table.nodes[node]["visits"] and len(line) < MAX_DEPTH:
+            best = self._ranked(node)[0].move
+            line.append(best)
+            node = self._child(node, best)
+        return line
+
+    def _child(self, node: int, move: int) -> int:
+        edges = self._edges_of(node)
+        return int(edges["child"][edges["move"] == move][0])
+
+    def _edges_of(self, node: int) -> Records:
+        first = int(self.table.nodes[node]["first"])
+        return self.table.edges[first : first + int(self.table.nodes[node]["count"])]
+
+    def _ranked(self, node: int) -> list[MoveStats]:
+        edges = self._edges_of(node)
+        children = edges["child"]
+        proofs = np.where(children == NONE, 0, self.table.nodes["proof"][children]).tolist()
+        columns = (edges[name].tolist() for name in ("move", "visits", "value_sum", "prior"))
+        stats = [
+            MoveStats(move, visited, total / visited if visited else math.nan, prior, -proof or None)
+            for move, visited, total, prior, proof in zip(*columns, proofs, strict=True)
+            if not self._only or node != self._root or move in self._only
+        ]
+        return sorted(stats, key=lambda stat: stat.rank, reverse=True)
+
+    def _restrict(self) -> None:
+        moves = self._edges_of(self._root)["move"]
+        self._allowed = np.isin(moves, self._only) if self._only else np.ones(len(moves), np.bool_)
+
+    def _ask_root(self, requests: Requests, leaves: Leaves) -> None:
+        moves = self._position.legal_moves()
+        if not len(moves):
+            raise ValueError("the root has no legal move")
+        key = self._position.key()
+        self._root, _ = self.table.find_or_insert(key, self._root_ply)
+        requests.note(self._position)
+        leaves._nodes.append(self._root)
+        leaves._keys.append(key)
+        leaves._moves.append(moves)
+        self._reserve(leaves, requests)
+        self._restrict()
+
+    def _reserve(self, leaves: Leaves, requests: Requests) -> None:
+        leaves._counts = requests.counts = _int32([len(moves) for moves in leaves._moves])
+        requests.moves = np.concatenate(leaves._moves) if len(leaves) else _int32([])
+        self.table.reserve(_int32(leaves._nodes), np.array(leaves._keys, np.int64), requests.counts, requests.moves)
+
+    def _worth(self, outcome: Outcome, depth: int) -> float:
+        """The value of a verdict `depth` plies below the root, with a draw worth what the root's side says."""
+        if outcome.value != 0.5:
+            return outcome.value
+        return self.puct.draw_value if depth % 2 == 0 else 1.0 - self.puct.draw_value
+
+    def _look_at(self, rows: int, requests: Requests, leaves: Leaves) -> int:
+        """Walk the selected paths on the board and settle what is known at their ends; returns how many stand."""
+        push, pop, outcome, key_of = self._position.push, self._position.pop, self._position.outcome, self._position.key
+        find_or_insert = self.table.find_or_insert
+        lengths: list[int] = leaves._paths["length"][:rows].tolist()
+        endings: list[int] = leaves._paths["ending"][:rows].tolist()
+        self.deepest = max(self.deepest, *lengths, 0)
+        moves_of_paths: list[int] = leaves._path_moves[: sum(lengths)].tolist()
+        ends = [NONE] * rows
+        fates = [_UNDO] * rows
+        values = [0.0] * rows
+        request_of: dict[int, int] = {}
+        stop = 0
+        for row, length in enumerate(lengths):
+            start, stop = stop, stop + length
+            if endings[row] == _COLLIDED:
+                continue
+            path = moves_of_paths[start:stop]
+            for move in path:
+                push(move)
+            verdict = outcome()
+            node, new, key = NONE, False, 0
+            if verdict is None or not verdict.by_path:
+                key = key_of()
+                node, new = find_or_insert(key, self._root_ply + length)
+            if verdict is None and (new or node == NONE):
+                moves = self._position.legal_moves()
+                if len(moves):
+                    request_of[node] = len(leaves)
+                    leaves._nodes.append(node)
+                    leaves._keys.append(key)
+                    leaves._moves.append(moves)
+                    requests.note(self._position)
+                else:
+                    verdict = MATED
+            if verdict is not None:
+                fates[row] = _PAY
+                values[row] = self._worth(verdict, length)
+                if new:
+                    self.table.close(node, key, verdict.value, _proof(verdict))
+            elif node in request_of:
+                fates[row] = _WAIT
+                leaves._rows.append(row)
+                leaves._requests.append(request_of[node])
+            elif self.table.nodes[node]["state"] == EXPANDED:
+                fates[row] = _PAY
+                values[row] = _mean(self.table.nodes, node)
+            ends[row] = node
+            for _ in path:
+                pop()
+        self._reserve(leaves, requests)
+        _settle(
+            self.table.nodes,
+            self.table.edges,
+            leaves._paths,
+            leaves._steps,
+            _int32(ends),
+            np.array(fates, np.int8),
+            np.array(values),
+        )
+        return rows - fates.count(_UNDO)
+
+
+def _int32(numbers: list[int]) -> Int32Array:
+    return np.array(numbers, np.int32)
+
+
+def _proof(verdict: Outcome) -> int:
+    """A verdict in the coding of `Nodes.proof`."""
+    if verdict.value == 0.5:
+        return 0
+    return verdict.plies + 1 if verdict.value > 0.5 else -verdict.plies - 1
+
+
+@inlined
+def _mean(nodes: Records, node: int) -> float:
+    """Mean of the node's own value and all that was paid below it."""
+    if nodes[node].proof != 0:
+        return 1.0 if nodes[node].proof > 0 else 0.0
+    return float(nodes[node].value_sum / (1 + nodes[node].visits - nodes[node].unpaid))
+
+
+@inlined
+def _best_edge(nodes: Records, edges: Records, node: int, at_root: bool, allowed: BoolArray, puct: Float64Array) -> int:
+    """The edge that the next playout follows: a proven win, else the highest score among those not proven lost."""
+    c_init, c_base, reduction = puct[0], puct[1], puct[2]
+    if at_root:
+        c_init, c_base, reduction = puct[3], puct[4], puct[5]
+    visits = nodes[node].visits
+    exploration = (c_init + math.log((visits + c_base + 1) / c_base)) * math.sqrt(max(visits, 1))
+    unvisited = puct[6]
+    if math.isnan(unvisited):
+        unvisited = max(0.0, _mean(nodes, node) - reduction * math.sqrt(nodes[node].seen))
+    first = nodes[node].first
+    best = NONE
+    best_score = -1.0
+    for edge in range(first, first + nodes[node].count):
+        if at_root and not allowed[edge - first]:
+            continue
+        visited = edges[edge].visits
+        score = unvisited
+        if visited > 0:
+            child = edges[edge].child
+            score = edges[edge].value_sum / visited
+            if child >= 0 and nodes[child].proof != 0:
+                if nodes[child].proof < 0:
+                    return int(edge)
+                score = -0.5  # lost: taken only if all are
+                visited = 2**30
+        score += exploration * edges[edge].prior / (1 + visited)
+        if score > best_score:
+            best_score = score
+            best = edge
+    return int(best)
+
+
+@compiled
+def _select(
+    nodes: Records,
+    edges: Records,
+    root: int,
+    allowed: BoolArray,
+    puct: Float64Array,
+    paths: Records,
+    steps: Records,
+    path_moves: Int32Array,
+    playouts: int,
+) -> tuple[int, int]:
+    """Walk down `playouts` times; returns the rows of `paths` that need the board, and the playouts paid at once."""
+    rows = 0
+    paid = 0
+    collisions = 0
+    moves = 0
+    while rows - collisions + paid < playouts and collisions <= playouts:
+        node = root
+        depth = 0
+        ending = _DESCENDING
+        value = 0.0
+        while ending == _DESCENDING:
+            edge = _best_edge(nodes, edges, node, node == root, allowed, puct)
+            if edges[edge].visits == 0:
+                nodes[node].seen += edges[edge].prior
+            edges[edge].visits += 1
+            nodes[node].visits += 1
+            nodes[node].unpaid += 1
+            steps[rows, depth].node = node
+            steps[rows, depth].edge = edge
+            path_moves[moves + depth] = edges[edge].move
+            depth += 1
+            node = edges[edge].child
+            if node == NONE:
+                edges[edge].child = _FOLLOWED
+                ending = _NEW
+            elif node == _FOLLOWED or nodes[node].state == AWAITED:
+                ending = _COLLIDED
+            elif nodes[node].state == TERMINAL:
+                value = nodes[node].value
+                if value == 0.5:
+                    value = puct[7] if depth % 2 == 0 else 1.0 - puct[7]
+                ending = _PAID
+            elif nodes[node].proof != 0 or depth == MAX_DEPTH:
+                value = _mean(nodes, node)
+                ending = _PAID
+            else:
+                for earlier in range(depth - 2, -1, -2):
+                    if nodes[steps[rows, earlier].node].key == nodes[node].key:
+                        ending = _REPEATED
+                        break
+        if ending == _PAID:
+            _pay(nodes, edges, steps[rows], depth, node, value)
+            paid += 1
+            continue
+        paths[rows].length = depth
+        paths[rows].ending = ending
+        moves += depth
+        rows += 1
+        if ending == _COLLIDED:
+            collisions += 1
+    return rows, paid
+
+
+@compiled
+def _settle(
+    nodes: Records,
+    edges: Records,
+    paths: Records,
+    steps: Records,
+    ends: Int32Array,
+    fates: npt.NDArray[np.int8],
+    values: Float64Array,
+) -> None:
+    """Link each path to its end; pay the paths whose value is known and take back those that collided."""
+    for row in range(len(ends)):
+        depth = paths[row].length
+        if paths[row].ending == _NEW:
+            edges[steps[row, depth - 1].edge].child = ends[row]
+        if fates[row] == _PAY:
+            _pay(nodes, edges, steps[row], depth, ends[row], values[row])
+        elif fates[row] == _UNDO:
+            for level in range(depth):
+                edge = steps[row, level].edge
+                node = steps[row, level].node
+                edges[edge].visits -= 1
+                nodes[node].visits -= 1
+                nodes[node].unpaid -= 1
+                if edges[edge].visits == 0:
+                    nodes[node].seen -= edges[edge].prior
+
+
+@inlined
+def _pay(nodes: Records, edges: Records, steps: Records, depth: int, end: int, value: float) -> None:
+    """Pay a playout of `depth` edges that ended at node `end` (or NONE) with `value` for the side to move there."""
+    child = end
+    for level in range(depth - 1, -1, -1):
+        node = steps[level].node
+        edge = steps[level].edge
+        value = 1.0 - value
+        edges[edge].value_sum += value
+        nodes[node].value_sum += value
+        nodes[node].unpaid -= 1
+        if child != NONE and nodes[child].proof != 0 and _prove(nodes, edges, node, nodes[child].proof):
+            value = 1.0 if nodes[node].proof > 0 else 0.0
+        child = node
+
+
+@inlined
+def _prove(nodes: Records, edges: Records, node: int, child_proof: int) -> bool:
+    """Let the proof of a child prove `node` if it can: one lost child wins, won children all round lose."""
+    if child_proof < 0:
+        plies = 1 - child_proof
+        if nodes[node].proof <= 0 or plies < nodes[node].proof:
+            nodes[node].proof = plies
+        return True
+    longest = 0
+    for edge in range(nodes[node].first, nodes[node].first + nodes[node].count):
+        child = edges[edge].child
+        if child < 0 or nodes[child].proof <= 0:
+            return False
+        longest = max(longest, nodes[child].proof)
+    nodes[node].proof = -longest - 1
+    return True
+
+
+@compiled
+def _expand_and_pay(
+    nodes: Records,
+    edges: Records,
+    new_nodes: Int32Array,
+    counts: Int32Array,
+    priors: Float32Array,
+    values: Float32Array,
+    paths: Records,
+    steps: Records,
+    rows: Int32Array,
+    requests: Int32Array,
+) -> None:
+    """Give the new nodes their priors and values, then pay the playouts that waited for them."""
+    taken = 0
+    for i in range(len(new_nodes)):
+        node = new_nodes[i]
+        if node != NONE:
+            first = nodes[node].first
+            for offset in range(counts[i]):
+                edges[first + offset].prior = priors[taken + offset]
+            nodes[node].state = EXPANDED
+            nodes[node].value = values[i]
+            nodes[node].value_sum = values[i]
+        taken += counts[i]
+    for i in range(len(rows)):
+        row = rows[i]
+        _pay(nodes, edges, steps[row], paths[row].length, NONE, values[requests[i]])
+
+
+@compiled
+def _forget_repetitions(nodes: Records, edges: Records, node: int) -> None:
+    """Unvisit the edges that were paid by a verdict on the path: they lead to no node, and the path is shorter now."""
+    for edge in range(nodes[node].first, nodes[node].first + nodes[node].count):
+        if edges[edge].child == NONE and edges[edge].visits > 0:
+            nodes[node].visits -= edges[edge].visits
+            nodes[node].value_sum -= edges[edge].value_sum
+            nodes[node].seen -= edges[edge].prior
+            edges[edge].visits = 0
+            edges[edge].value_sum = 0.0
