@@ -1,0 +1,106 @@
+"""What runs a network: planes in, raw logits out. This module chooses the framework and imports only that one.
+
+It knows no board, no search and no option names; softmax and sigmoid belong to whoever asks.
+"""
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Float32Array = npt.NDArray[np.float32]
+
+BackendName = Literal["auto", "onnx", "chainer", "torch"]
+Device = Literal["auto", "cpu", "gpu", "tensorrt"]
+Precision = Literal["auto", "float32", "half"]
+
+BACKENDS: Final = ("auto", "onnx", "chainer", "torch")
+DEVICES: Final = ("auto", "cpu", "gpu", "tensorrt")
+PRECISIONS: Final = ("auto", "float32", "half")
+
+INSTALL: Final = {
+    "onnx": "pip install onnxruntime onnx",
+    "chainer": "run bat/install_chainer.sh (.bat on Windows)",
+    "torch": "pip install torch",
+}
+
+
+class BackendError(RuntimeError):
+    """A framework or device that is not there; the message is one line that says what to install."""
+
+
+class Backend(Protocol):
+    """A loaded network. One thread at a time calls `infer`; it may be another one each time."""
+
+    @property
+    def description(self) -> str:
+        """Framework, version, device and network in one line of ASCII."""
+
+    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
+        """Raw logits for planes float32 [B, 104, 9, 9]: policy float32 [B, 2187] and value float32 [B].
+
+        The caller may overwrite `planes` as soon as this returns, and owns the arrays returned.
+        """
+
+
+def load_backend(
+    name: BackendName,
+    modelfile: str | os.PathLike[str],
+    *,
+    device: Device = "auto",
+    precision: Precision = "auto",
+    threads: int = 0,
+    spinning: bool = False,
+    batch_size: int = 1,
+) -> Backend:
+    """Load the network in `modelfile` (`.npz`, for onnx also `.onnx`) and run it once, so that it is warm.
+
+    name: "auto" is onnx, on every machine and device.
+    device: "gpu" demands one; "auto" takes one if the framework sees one; "tensorrt" is onnx only. `description` tells
+        what it became.
+    precision: "half" is float16 on a GPU and bfloat16 on a CPU (torch only); "auto" is half on a GPU where the
+        framework has it, else float32. An `.onnx` file is run as it is.
+    threads: of the CPU; 0 means all cores this process may use. Chainer always takes one.
+    spinning: waiting threads keep their core busy: faster on an idle machine, much slower on a shared one (onnx only).
+    batch_size: the largest batch to be expected; larger ones work too.
+
+    Raises `ModelError` for a file that is not a network, `BackendError` for a framework or device that is not there.
+    """
+    path = Path(modelfile)
+    threads = threads or available_cores()
+    match name:
+        case "auto" | "onnx":
+            _demand("onnx", "onnxruntime", "ONNX Runtime")
+            from pydlshogi.network.onnx_backend import OnnxBackend
+
+            return OnnxBackend(path, device, precision, threads, spinning, batch_size)
+        case "chainer":
+            _demand("chainer", "chainer", "Chainer")
+            from pydlshogi.network.chainer_backend import ChainerBackend
+
+            return ChainerBackend(path, device, precision, batch_size)
+        case "torch":
+            _demand("torch", "torch", "PyTorch")
+            from pydlshogi.network.torch_backend import TorchBackend
+
+            return TorchBackend(path, device, precision, threads, batch_size)
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cpu_name(threads: int) -> str:
+    """How descriptions name a CPU."""
+    return f"CPU, {threads} {'thread' if threads == 1 else 'threads'}"
+
+
+def _demand(backend: str, module: str, framework: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise BackendError(f"Backend {backend} needs {framework}, which is not installed here: {INSTALL[backend]}")

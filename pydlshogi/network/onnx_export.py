@@ -1,0 +1,133 @@
+"""The two networks as ONNX graphs, built from their weights with numpy and onnx alone.
+
+Input `planes` [N, 104, 9, 9]; outputs `policy` float32 [N, 2187] and `value` float32 [N, 1], both raw logits; N is
+free. Batch normalisation is folded into the convolution before it. Knows nothing of files or of who runs the graph.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, checker, helper, numpy_helper
+
+from pydlshogi.common import NUM_LABELS, NUM_PLANES
+from pydlshogi.network.weights import HEADS, Architecture, Array, Weights, recognise
+
+INPUT: Final = "planes"
+POLICY: Final = "policy"
+VALUE: Final = "value"
+
+OPSET: Final = 17
+IR_VERSION: Final = 8
+BATCH_NORMALISATION_EPS: Final = 2e-5  # Chainer's default; most other frameworks use 1e-5
+
+
+def folded_convolution(weights: Weights, name: str, normalisation: str | None) -> tuple[Array, Array]:
+    """Kernel and bias of one convolution that also does the batch normalisation behind it, if there is one.
+
+    gamma (W x + b - mean) / sqrt(var + eps) + beta = (s W) x + (s (b - mean) + beta), s = gamma / sqrt(var + eps).
+    """
+    kernel = weights[f"{name}/W"]
+    bias = weights.get(f"{name}/b", np.zeros(len(kernel), np.float32))
+    if normalisation is None:
+        return kernel, bias
+    gamma, beta, mean, variance = (
+        weights[f"{normalisation}/{part}"].astype(np.float64) for part in ("gamma", "beta", "avg_mean", "avg_var")
+    )
+    scale = gamma / np.sqrt(variance + BATCH_NORMALISATION_EPS)
+    folded_bias = scale * (bias - mean) + beta
+    return (kernel * scale[:, None, None, None]).astype(np.float32), folded_bias.astype(np.float32)
+
+
+class _Graph:
+    """Nodes and constants collected layer by layer; every method returns the name of its result."""
+
+    def __init__(self, weights: Weights, dtype: type[np.floating]) -> None:
+        self.weights = weights
+        self.dtype = dtype
+        self.nodes: list[NodeProto] = []
+        self.constants: list[TensorProto] = []
+
+    def constant(self, name: str, array: Array) -> str:
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array, self.dtype), name))
+        return name
+
+    def node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **attributes))
+        return output
+
+    def convolution(self, x: str, name: str, normalisation: str | None = None) -> str:
+        kernel, bias = folded_convolution(self.weights, name, normalisation)
+        size = kernel.shape[2]
+        inputs = [x, self.constant(f"{name}/W", kernel), self.constant(f"{name}/b", bias)]
+        return self.node("Conv", inputs, f"{name}/conv", kernel_shape=[size, size], pads=[size // 2] * 4)
+
+    def linear(self, x: str, name: str) -> str:
+        inputs = [x, *(self.constant(f"{name}/{part}", self.weights[f"{name}/{part}"]) for part in "Wb")]
+        return self.node("Gemm", inputs, f"{name}/linear", transB=1)
+
+    def relu(self, x: str) -> str:
+        return self.node("Relu", [x], f"{x}/relu")
+
+    def residual_block(self, x: str, name: str) -> str:
+        y = self.relu(self.convolution(x, f"{name}/conv1", f"{name}/bn1"))
+        y = self.convolution(y, f"{name}/conv2", f"{name}/bn2")
+        return self.relu(self.node("Add", [y, x], f"{name}/add"))
+
+
+def onnx_model(weights: Weights, *, half: bool = False) -> ModelProto:
+    """The network with these weights as an ONNX model.
+
+    The graph takes float32 planes and computes in float32. With `half` it takes uint8 planes and computes in float16,
+    for GPUs: planes hold only 0 and 1, so a quarter of the bytes travels. The outputs are float32 in both.
+    """
+    architecture = recognise(weights)
+    graph = _Graph(weights, np.float16 if half else np.float32)
+    planes = graph.node("Cast", [INPUT], "planes/half", to=TensorProto.FLOAT16) if half else INPUT
+    features = _features(graph, planes, architecture)
+    outputs = [_policy_head(graph, features, architecture), _value_head(graph, features, architecture)]
+    for result, name in zip(outputs, (POLICY, VALUE), strict=True):
+        graph.node("Cast", [result], name, to=TensorProto.FLOAT)
+
+    proto = helper.make_graph(
+        graph.nodes,
+        str(architecture),
+        [_tensor(INPUT, TensorProto.UINT8 if half else TensorProto.FLOAT, [NUM_PLANES, 9, 9])],
+        [_tensor(POLICY, TensorProto.FLOAT, [NUM_LABELS]), _tensor(VALUE, TensorProto.FLOAT, [1])],
+        graph.constants,
+    )
+    model = helper.make_model(
+        proto, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="pydlshogi"
+    )
+    checker.check_model(model)
+    return model
+
+
+def _tensor(name: str, dtype: int, shape: list[int]) -> ValueInfoProto:
+    return helper.make_tensor_value_info(name, dtype, ["N", *shape])
+
+
+def _features(graph: _Graph, planes: str, architecture: Architecture) -> str:
+    x = graph.relu(graph.convolution(planes, "l1"))
+    if architecture.kind == "policy_value":
+        for layer in range(2, architecture.depth + 1):
+            x = graph.relu(graph.convolution(x, f"l{layer}"))
+    else:
+        for block in range(1, architecture.depth + 1):
+            x = graph.residual_block(x, f"b{block}")
+    return x
+
+
+def _policy_head(graph: _Graph, features: str, architecture: Architecture) -> str:
+    heads = HEADS[architecture.kind]
+    flat = graph.node("Flatten", [graph.convolution(features, heads.policy)], "policy/flat")
+    # This bias belongs to the label, not to the plane, so it cannot be that of the convolution.
+    bias = graph.constant(f"{heads.policy_bias}/b", graph.weights[f"{heads.policy_bias}/b"].reshape(1, NUM_LABELS))
+    return graph.node("Add", [flat, bias], "policy/logits")
+
+
+def _value_head(graph: _Graph, features: str, architecture: Architecture) -> str:
+    heads = HEADS[architecture.kind]
+    convolution, hidden, output = heads.value
+    x = graph.relu(graph.convolution(features, convolution, heads.value_bn))
+    x = graph.relu(graph.linear(graph.node("Flatten", [x], "value/flat"), hidden))
+    return graph.linear(x, output)

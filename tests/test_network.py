@@ -1,0 +1,221 @@
+"""Weight files: what is read and written, what is refused and in which words; and the ONNX graph made of them."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from pydlshogi.network.onnx_export import onnx_model
+from pydlshogi.network.weights import (
+    Architecture,
+    ModelError,
+    Weights,
+    parameter_shapes,
+    random_weights,
+    read_weights,
+    recognise,
+    write_weights,
+)
+from tests.networks import PLAIN, RESNET, logits, network, planes_of_positions
+
+BOTH = pytest.mark.parametrize("architecture", [PLAIN, RESNET], ids=str)
+
+
+@pytest.fixture(scope="module")
+def small() -> Weights:
+    return random_weights(Architecture("policy_value_resnet", 1, 4), seed=1)
+
+
+@pytest.fixture(scope="module")
+def small_file(small: Weights, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("network") / "small.npz"
+    write_weights(path, small)
+    return path
+
+
+def refusal(path: Path) -> str:
+    """What `read_weights` says about a file, without its name."""
+    with pytest.raises(ModelError) as caught:
+        read_weights(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
+def test_the_arrays_are_those_of_the_book() -> None:
+    book = parameter_shapes(Architecture("policy_value", 12, 192))
+    assert len(book) == 12 * 2 + 2 + 3 * 2
+    assert book["l1/W"] == (192, 104, 3, 3)
+    assert book["l12/b"] == (192,)
+    assert book["l13/W"] == (27, 192, 1, 1)
+    assert book["l13_bias/b"] == (2187,)
+    assert book["l14_v/W"] == (256, 2187)
+    resnet = parameter_shapes(Architecture("policy_value_resnet", 4, 192))
+    assert len(resnet) == 2 + 4 * 2 * (1 + 5) + 2 + 2 + 5 + 2 * 2
+    assert resnet["b4/conv2/W"] == (192, 192, 3, 3)
+    assert resnet["value1_bn/avg_var"] == (27,)
+    assert resnet["value3/W"] == (1, 256)
+
+
+@BOTH
+def test_what_is_written_is_read_again(architecture: Architecture, tmp_path: Path) -> None:
+    weights = random_weights(architecture, seed=3)
+    write_weights(tmp_path / "net.npz", weights)
+    again = read_weights(tmp_path / "net.npz")
+    assert recognise(again) == architecture
+    assert again.keys() == weights.keys()
+    for name, array in weights.items():
+        assert again[name].dtype == array.dtype
+        assert np.array_equal(again[name], array)
+
+
+def test_half_precision_files_are_half_as_large_and_become_float32(small: Weights, tmp_path: Path) -> None:
+    write_weights(tmp_path / "full.npz", small)
+    write_weights(tmp_path / "half.npz", small, half=True)
+    assert (tmp_path / "half.npz").stat().st_size < 0.6 * (tmp_path / "full.npz").stat().st_size
+    for name, array in read_weights(tmp_path / "half.npz").items():
+        assert array.dtype == small[name].dtype
+        assert np.allclose(array, small[name], rtol=1e-3, atol=1e-6)
+
+
+def test_random_weights_depend_on_the_seed_alone() -> None:
+    first, same, other = (random_weights(RESNET, seed) for seed in (1, 1, 2))
+    assert all(np.array_equal(first[name], same[name]) for name in first)
+    assert not np.array_equal(first["l1/W"], other["l1/W"])
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "none.npz") == "No such file or directory"
+    assert refusal(tmp_path) == "Is a directory"
+
+
+@pytest.mark.parametrize("content", [b"", b"\0", b"text\n" * 100, b"PK\x03\x04", b"\x93NUMPY\x01\0", b"\x80\x04."])
+def test_files_of_another_kind(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "net.npz").write_bytes(content)
+    assert refusal(tmp_path / "net.npz") == "not an .npz archive, or damaged"
+
+
+def test_a_single_array(tmp_path: Path) -> None:
+    with (tmp_path / "net.npz").open("wb") as file:
+        np.save(file, np.zeros(3))
+    assert refusal(tmp_path / "net.npz") == "not an .npz archive"
+
+
+def test_a_zip_of_other_files(tmp_path: Path) -> None:
+    """PyTorch's checkpoints are such."""
+    with zipfile.ZipFile(tmp_path / "net.pth", "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02}q\x00.")
+    assert refusal(tmp_path / "net.pth") == "not an .npz archive"
+
+
+def test_pickled_objects_are_not_unpickled(tmp_path: Path) -> None:
+    np.savez(tmp_path / "net.npz", **{"l1/W": np.array([{}], object)})
+    assert refusal(tmp_path / "net.npz") == "not an .npz archive, or damaged"
+
+
+def test_files_cut_short(small_file: Path, tmp_path: Path) -> None:
+    content = small_file.read_bytes()
+    for size in np.linspace(1, len(content) - 1, 25).astype(int):
+        (tmp_path / "net.npz").write_bytes(content[:size])
+        assert refusal(tmp_path / "net.npz") == "not an .npz archive, or damaged"
+
+
+def test_damaged_files_are_refused_or_intact(small_file: Path, small: Weights, tmp_path: Path) -> None:
+    """A flipped bit in a name, a size or a checksum raises all kinds of errors in zipfile and numpy; one reaches us."""
+    generator = np.random.default_rng(5)
+    content = small_file.read_bytes()
+    directory = content.index(b"PK\x01\x02")
+    positions = [*range(60), *generator.integers(0, len(content), 20), *generator.integers(directory, len(content), 60)]
+    refused = 0
+    for position in positions:
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << generator.integers(8)
+        (tmp_path / "net.npz").write_bytes(damaged)
+        try:
+            weights = read_weights(tmp_path / "net.npz")
+        except ModelError:
+            refused += 1
+        else:
+            assert all(np.array_equal(weights[name], small[name]) for name in small)
+    assert refused > len(positions) // 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"l1/W": None}, "neither of the two policy-value networks"),
+        ({"policy/W": None}, "neither of the two policy-value networks"),
+        ({"value2/b": None}, "array value2/b is missing"),
+        ({"b1/bn2/N": None}, "array b1/bn2/N is missing"),
+        ({"b3/conv1/W": np.zeros((4, 4, 3, 3))}, "array b2/conv1/W is missing"),
+        ({"l2/W": np.zeros(3)}, "array l2/W belongs to neither of the two networks"),
+        ({"l1/W": np.zeros((4, 46, 3, 3))}, "array l1/W has shape (4, 46, 3, 3), not (4, 104, 3, 3)"),
+        ({"l1/W": np.zeros(())}, "array l1/W has shape (), not (0, 104, 3, 3)"),
+        ({"policy_bias/b": np.zeros(1496)}, "array policy_bias/b has shape (1496,), not (2187,)"),
+        ({"l1/b": np.array([1, np.nan, 1, 1])}, "array l1/b holds values that are not finite in float32"),
+        ({"l1/b": np.array([1, 1e39, 1, 1])}, "array l1/b holds values that are not finite in float32"),
+        ({"l1/b": np.array(["a", "b", "c", "d"])}, "array l1/b holds <U1, not numbers"),
+    ],
+)
+def test_archives_of_something_else(
+    changes: dict[str, np.ndarray | None], message: str, small: Weights, tmp_path: Path
+) -> None:
+    arrays = {name: array for name, array in (small | changes).items() if array is not None}
+    np.savez(tmp_path / "net.npz", **arrays)
+    assert refusal(tmp_path / "net.npz") == message
+
+
+def test_only_networks_are_written(small: Weights, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="array value3/b is missing"):
+        write_weights(tmp_path / "net.npz", {name: small[name] for name in small if name != "value3/b"})
+    with pytest.raises(ModelError, match="array l1/b holds values that are not finite in float16"):
+        write_weights(tmp_path / "net.npz", small | {"l1/b": np.full(4, 1e6, np.float32)}, half=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_that_fails_leaves_the_old_file(
+    small: Weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def disk_full(file: io.BufferedWriter, **_: object) -> None:
+        file.write(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "net.npz"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(np, "savez_compressed", disk_full)
+    with pytest.raises(OSError, match="No space left"):
+        write_weights(path, small)
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("net.npz", b"old")]
+
+
+@BOTH
+def test_the_graph_takes_any_batch_and_gives_raw_logits(architecture: Architecture) -> None:
+    weights = network(architecture)
+    model = onnx_model(weights)
+    onnx.checker.check_model(model, full_check=True)
+    assert "BatchNormalization" not in {node.op_type for node in model.graph.node}
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    for size in (1, 5):
+        planes = planes_of_positions(size)
+        policy, value = session.run(["policy", "value"], {"planes": planes})
+        expected_policy, expected_value = logits(weights, planes)
+        assert np.allclose(policy, expected_policy, rtol=0, atol=1e-3)
+        assert value.shape == (size, 1)
+        assert np.allclose(value[:, 0], expected_value, rtol=0, atol=1e-3)
+
+
+@BOTH
+def test_the_graph_in_half_precision_takes_bytes_and_stays_close(architecture: Architecture) -> None:
+    weights = network(architecture)
+    planes = planes_of_positions(8)
+    session = onnxruntime.InferenceSession(onnx_model(weights, half=True).SerializeToString())
+    policy, value = session.run(["policy", "value"], {"planes": planes.astype(np.uint8)})
+    expected_policy, expected_value = logits(weights, planes)
+    assert policy.dtype == value.dtype == np.float32
+    assert np.abs(policy - expected_policy).max() < 0.01 * expected_policy.std() + 0.02
+    assert np.allclose(value[:, 0], expected_value, rtol=0, atol=0.02)
