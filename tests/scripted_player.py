@@ -88,7 +88,7 @@ class ScriptedPlayer(BasePlayer):
         game = self.game
         for move in self.legal_moves():
             game.push_usi(move)
-            mated = game.board.is_check() and not game.legal_moves()
+            mated = game.board.is_check() and not self.legal_moves()
             game.pop()
             if mated:
                 return Checkmate("mate", (move,))

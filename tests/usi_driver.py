@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pydlshogi.player.base_player import BasePlayer
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Clock, Limits, Report
 from pydlshogi.usi.usi import serve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,6 +23,7 @@ class Conversation:
     def __init__(self) -> None:
         self.said: list[str] = []
         self._heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._settled = 0
 
     def send(self, *lines: str) -> None:
         raise NotImplementedError
@@ -58,8 +59,10 @@ class Conversation:
         return self.ask(line, "bestmove", "checkmate")
 
     def settle(self) -> list[str]:
-        """What is said up to now, everything sent before having been obeyed; of an idle engine."""
-        return self.ask("isready", "readyok")[:-1]
+        """What is said until everything sent before has been obeyed, and the searches it started are over."""
+        self._settled += 1
+        name = f"settled{self._settled}"
+        return self.ask(f"getoption {name}", f"info string Error! there is no option {name}")[:-1]
 
     def start(self) -> "Conversation":
         """Get to `readyok`."""
@@ -84,10 +87,23 @@ class InProcess(Conversation):
     def __init__(self, player: BasePlayer, keep_alive: float = PATIENCE) -> None:
         super().__init__()
         self.player = player
+        self._thoughts = threading.Semaphore(0)
+        self._think = player.think
+        player.think = self._note_the_end  # type: ignore[method-assign]
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._keep_alive = keep_alive
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
+
+    def _note_the_end(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
+        try:
+            return self._think(limits, clock, report)
+        finally:
+            self._thoughts.release()
+
+    def wait_for_thought(self) -> None:
+        """Until the player has come to a result, said or not."""
+        assert self._thoughts.acquire(timeout=PATIENCE)
 
     def _serve(self) -> None:
         try:

@@ -99,7 +99,8 @@ class ShogiPosition:
     def move_from_usi(self, usi: str) -> int:
         """The legal move that `usi` names here; ValueError if there is none."""
         move = int(self.board.move_from_usi(usi)) if _MOVE.fullmatch(usi) else 0
-        if not move or not self.board.is_legal(move):
+        # cshogi's is_legal also takes promotions, and pawns that do not promote, against the rules.
+        if not move or move not in self.board.legal_moves:
             raise ValueError(f"{usi} is not a legal move")
         return move
 

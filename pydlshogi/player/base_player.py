@@ -181,7 +181,7 @@ class BasePlayer(ABC):
         """The legal moves of the current position."""
         from cshogi import move_to_usi
 
-        return [move_to_usi(move) for move in self.game.legal_moves()]
+        return [move_to_usi(move) for move in self.game.legal_moves().tolist()]
 
     def describe(self) -> list[str]:
         """The lines that answer `d`."""
@@ -205,14 +205,14 @@ class BasePlayer(ABC):
             if depth == 1:
                 return len(moves)
             count = 0
-            for move in moves:
+            for move in moves.tolist():
                 game.push(move)
                 count += leaves(depth - 1)
                 game.pop()
             return count
 
         total = 0
-        for move in game.legal_moves() if depth > 0 else ():
+        for move in game.legal_moves().tolist() if depth > 0 else ():
             game.push(move)
             count = leaves(depth - 1)
             game.pop()

@@ -149,7 +149,7 @@ class Usi:
             "usi": self._usi,
             "isready": self._isready,
             "setoption": lambda text: self._jobs.put(lambda: self._set_option(text)),
-            "usinewgame": lambda _: self._jobs.put(self._new_game),
+            "usinewgame": self._usinewgame,
             "position": lambda text: self._jobs.put(lambda: self._set_position(text)),
             "go": self._go,
             "stop": lambda _: self._stop(),
@@ -208,8 +208,8 @@ class Usi:
             self._commands[command](text)
         elif command in self._questions:
             self._ask(command, text)
-        elif command and self._player.options.debug_message:
-            self._output.say(string_line(f"unknown command {command}"))
+        elif command:
+            self._jobs.put(lambda: self._remark(f"unknown command {command}"))
 
     def _usi(self, _text: str) -> None:
         player = self._player
@@ -224,7 +224,7 @@ class Usi:
 
     def _isready(self, _text: str) -> None:
         with self._lock:
-            answer_now = self._loaded and bool(self._searches or self._tasks)
+            answer_now = self._loaded and bool(self._searches)
             if not answer_now:
                 done = threading.Event()
                 self._awaiting_ready.append(done)
@@ -274,6 +274,11 @@ class Usi:
             for clock in self._searches:
                 clock.hit(times)
 
+    def _usinewgame(self, _text: str) -> None:
+        with self._lock:
+            self._last_times = Limits()
+        self._jobs.put(self._player.new_game)
+
     def _gameover(self, text: str) -> None:
         self._stop()
         self._jobs.put(lambda: self._player.game_over(text))
@@ -295,6 +300,10 @@ class Usi:
         except Exception:
             # Getting ready will meet the same trouble, when there is somebody to tell.
             log.exception("preload")
+
+    def _remark(self, text: str) -> None:
+        if self._player.options.debug_message:
+            self._output.say(string_line(text))
 
     def _complain(self, text: str) -> None:
         self._output.say(string_line(f"Error! {text}"))
@@ -334,11 +343,11 @@ class Usi:
         options = self._player.options
         log_file = options.log_file
         try:
-            remark = options.set(name, value)
+            if remark := options.set(name, value):
+                self._output.say(string_line(remark))
         except UnknownOption:
-            remark = f"unknown option {name}" if options.debug_message else ""
-        if remark:
-            self._output.say(string_line(remark))
+            self._remark(f"unknown option {name}")
+            return
         self._changed = True
         log.setLevel(logging.DEBUG if options.debug_message else logging.INFO)
         if options.log_file != log_file:
@@ -355,11 +364,6 @@ class Usi:
                 yield f"{options.find(name).usi_name} {options.get(name)}"
             except UnknownOption:
                 raise PlayerError(f"there is no option {name}") from None
-
-    def _new_game(self) -> None:
-        with self._lock:
-            self._last_times = Limits()
-        self._player.new_game()
 
     def _set_position(self, text: str) -> None:
         sfen, moves = parse_position(text)

@@ -1,0 +1,130 @@
+"""Lines as words and back, with everything GUIs really send."""
+
+import re
+
+import pytest
+
+from pydlshogi.player.base_player import STARTPOS, BestMove, Checkmate, Info
+from pydlshogi.player.clock import Limits
+from pydlshogi.usi.notation import answer_line, info_line, parse_go, parse_position, parse_setoption
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("", Limits()),
+        ("btime 0 wtime 0 byoyomi 1000", Limits(btime=0, wtime=0, byoyomi=1000)),
+        ("byoyomi 500", Limits(byoyomi=500)),
+        (
+            "btime -300 wtime 1000 binc 2000 winc 2000",
+            Limits(btime=-300, wtime=1000, binc=2000, winc=2000),
+        ),
+        ("movetime 1000.0", Limits(movetime=1000)),
+        ("btime 4999.5 wtime 1e3", Limits(btime=4999, wtime=1000)),
+        ("nodes 50 depth 3", Limits(nodes=50, depth=3)),
+        ("depth 3 nodes 50 byoyomi 10", Limits(nodes=50, depth=3, byoyomi=10)),
+        ("nodes 0 depth -1", Limits()),
+        ("infinite ", Limits(infinite=True)),
+        ("ponder", Limits(ponder=True)),
+        ("btime 1 ponder wtime 2", Limits(btime=1, wtime=2, ponder=True)),
+        ("searchmoves 7g7f 2g2f", Limits(searchmoves=("7g7f", "2g2f"))),
+        ("searchmoves P*5e 8h2b+ infinite", Limits(searchmoves=("P*5e", "8h2b+"), infinite=True)),
+        ("mate", Limits(mate=True)),
+        ("mate infinite", Limits(mate=True)),
+        ("mate 1000", Limits(mate=True, mate_time=1000)),
+        ("nodes 100 mate infinite", Limits(mate=True, nodes=100)),
+        ("mate nodes 100", Limits(mate=True, nodes=100)),
+        ("rtime 100", Limits(movetime=100)),
+        ("movestogo 5 byoyomi 7 fast", Limits(byoyomi=7)),
+        ("btime wtime 5", Limits(wtime=5)),
+        ("btime x wtime 5", Limits(wtime=5)),
+        ("btime nan wtime 5", Limits(wtime=5)),
+        ("btime inf wtime -1e300", Limits(btime=2**53, wtime=-(2**53))),
+    ],
+)
+def test_go(text: str, limits: Limits) -> None:
+    assert parse_go(text) == limits
+
+
+@pytest.mark.parametrize(
+    ("text", "sfen", "moves"),
+    [
+        ("startpos", STARTPOS, ()),
+        ("startpos moves", STARTPOS, ()),
+        ("startpos  moves  7g7f   3c3d ", STARTPOS, ("7g7f", "3c3d")),
+        (f"sfen {STARTPOS} moves 7g7f", STARTPOS, ("7g7f",)),
+        (f"sfen  {STARTPOS.replace(' ', '   ')}", STARTPOS, ()),
+        (STARTPOS, STARTPOS, ()),
+        ("sfen 8k/9 b - moves 1a1b", "8k/9 b -", ("1a1b",)),
+        ("", "", ()),
+        ("moves 7g7f", "", ("7g7f",)),
+    ],
+)
+def test_position(text: str, sfen: str, moves: tuple[str, ...]) -> None:
+    assert parse_position(text) == (sfen, moves)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("name USI_Hash value 32", "USI_Hash", "32"),
+        ("name  USI_Hash   value   32 ", "USI_Hash", "32"),
+        (r"name DNN_Model value C:\My value\net 1.onnx", "DNN_Model", r"C:\My value\net 1.onnx"),
+        ("name Book_File value ", "Book_File", ""),
+        ("name Book_File value", "Book_File", ""),
+        ("name Clear Hash", "Clear Hash", ""),
+        ("USI_Hash value 32", "USI_Hash", "32"),
+        ("name", "name", ""),
+        ("", "", ""),
+    ],
+)
+def test_setoption(text: str, name: str, value: str) -> None:
+    assert parse_setoption(text) == (name, value)
+
+
+def test_an_info_line_has_its_tokens_in_the_order_guis_expect() -> None:
+    info = Info(9, 12, 1500, 3000, 2000, 35, 2, 120, pv=("7g7f", "3c3d"))
+    assert info_line(info) == (
+        "info depth 9 seldepth 12 multipv 2 score cp 120 nodes 3000 nps 2000 hashfull 35 time 1500 pv 7g7f 3c3d"
+    )
+
+
+@pytest.mark.parametrize(
+    ("info", "line"),
+    [
+        (Info(depth=1, score_mate=3, score_cp=9), "info depth 1 score mate 3"),
+        (Info(depth=1, score_mate=-2), "info depth 1 score mate -2"),
+        (Info(depth=1, score_mate=0), "info depth 1"),
+        (Info(score_cp=99_999), "info score cp 29999"),
+        (Info(score_cp=-99_999), "info score cp -29999"),
+        (Info(score_cp=0, nodes=0), "info score cp 0 nodes 0"),
+        (Info(string="words"), ""),
+        (Info(), ""),
+    ],
+)
+def test_info(info: Info, line: str) -> None:
+    assert info_line(info) == line
+
+
+def test_what_clients_read_from_an_info_line() -> None:
+    line = info_line(Info(9, 12, 1500, 3000, 2000, 35, 1, -120, pv=("7g7f", "3c3d")))
+    cshogi = re.search(r"score (cp|mate) ([+\-0-9]+).*pv (.*)", line)
+    assert cshogi is not None
+    assert cshogi.groups() == ("cp", "-120", "7g7f 3c3d")
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (BestMove("7g7f"), "bestmove 7g7f"),
+        (BestMove("7g7f", "3c3d"), "bestmove 7g7f ponder 3c3d"),
+        (BestMove("resign"), "bestmove resign"),
+        (BestMove("win"), "bestmove win"),
+        (Checkmate("mate", ("G*5b",)), "checkmate G*5b"),
+        (Checkmate("nomate"), "checkmate nomate"),
+        (Checkmate("timeout"), "checkmate timeout"),
+        (Checkmate("notimplemented"), "checkmate notimplemented"),
+    ],
+)
+def test_answers(answer: BestMove | Checkmate, line: str) -> None:
+    assert answer_line(answer) == line

@@ -1,0 +1,820 @@
+"""The protocol as GUIs speak it: `serve`, lines in and lines out, with every player that is listed in PLAYERS.
+
+Numbers in the headings are those of the conformance scenarios of the project's USI notes. What needs a real process
+(start-up, pipes, signals) is in test_usi_process.py, the reading of lines in test_notation.py.
+"""
+
+import random
+import re
+import threading
+from collections.abc import Callable, Iterator
+
+import cshogi
+import pytest
+from scripted_player import ScriptedPlayer
+from usi_driver import InProcess
+
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
+
+PLAYERS: dict[str, Callable[[], BasePlayer]] = {"scripted": ScriptedPlayer}
+"""Every player here must pass every test that asks for the fixture `engine`."""
+
+START = cshogi.STARTING_SFEN
+MATED = "4k4/9/9/9/9/9/4p4/4g4/4K4 b - 1"
+ONE_MOVE = "4k4/9/9/9/9/9/9/4g4/4K4 b - 1"
+DECLARABLE = "+R+R+B+BK4/GGGGSSSS1/9/9/9/9/9/9/4k4 b - 1"
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+
+TOKENS = {"depth", "seldepth", "multipv", "score", "cp", "mate", "nodes", "nps", "hashfull", "time", "pv"}
+
+
+@pytest.fixture(params=PLAYERS)
+def engine(request: pytest.FixtureRequest) -> Iterator[InProcess]:
+    """An engine that said readyok."""
+    conversation = InProcess(PLAYERS[request.param]())
+    conversation.start()
+    yield conversation
+    conversation.close()
+
+
+@pytest.fixture
+def talk_to() -> Iterator[Callable[..., InProcess]]:
+    """Starts a conversation with a player made for one test; it is not ready yet."""
+    conversations: list[InProcess] = []
+
+    def begin(player: BasePlayer, keep_alive: float = 60.0) -> InProcess:
+        conversations.append(InProcess(player, keep_alive))
+        return conversations[-1]
+
+    yield begin
+    for conversation in conversations:
+        conversation.close()
+
+
+def answers(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith(("bestmove", "checkmate"))]
+
+
+def errors(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("info string Error!")]
+
+
+def best(lines: list[str]) -> str:
+    """The move of the only answer."""
+    (answer,) = answers(lines)
+    return answer.split()[1]
+
+
+def parsed(line: str) -> dict[str, str]:
+    """An `info` line, which may hold nothing but what is documented."""
+    tokens = line.split(" ")
+    assert tokens.pop(0) == "info"
+    info: dict[str, str] = {}
+    while tokens:
+        token = tokens.pop(0)
+        assert token in TOKENS, line
+        if token == "pv":
+            info[token], tokens = " ".join(tokens), []
+        elif token == "score":
+            unit = tokens.pop(0)
+            info[unit] = tokens.pop(0)
+        else:
+            info[token] = tokens.pop(0)
+    for name in info.keys() - {"pv"}:
+        int(info[name])
+    assert info.get("mate") != "0"
+    return info
+
+
+def check(lines: list[str], sfen: str = START, moves: tuple[str, ...] = ()) -> str:
+    """What a search said about a position keeps every promise; its move."""
+    board = cshogi.Board(sfen)
+    for move in moves:
+        board.push_usi(move)
+    infos = [parsed(line) for line in lines if line.startswith("info ") and not line.startswith("info string")]
+    for info in infos:
+        played = 0
+        for move in info.get("pv", "").split():
+            if move == "win":
+                break
+            assert cshogi.move_to_usi(board.move_from_usi(move)) == move
+            assert board.move_from_usi(move) in list(board.legal_moves), (move, info)
+            board.push_usi(move)
+            played += 1
+        for _ in range(played):
+            board.pop()
+    move = best(lines)
+    assert lines[-1].startswith(f"bestmove {move}")
+    if move == "resign":
+        return move
+    last = parsed(lines[-2])
+    assert last.get("multipv", "1") == "1"
+    assert last["pv"].split()[0] == move
+    assert "cp" in last or "mate" in last
+    if move == "win":
+        assert board.is_nyugyoku()
+        return move
+    assert board.move_from_usi(move) in list(board.legal_moves)
+    if " ponder " in lines[-1]:
+        board.push_usi(move)
+        assert board.move_from_usi(lines[-1].split()[3]) in list(board.legal_moves)
+    return move
+
+
+# 2, 3: getting ready
+
+
+def test_isready_without_usi(talk_to: Callable[..., InProcess]) -> None:
+    assert talk_to(ScriptedPlayer()).ask("isready", "readyok") == ["readyok"]
+
+
+def test_usi_answers_again(engine: InProcess) -> None:
+    first = engine.ask("usi", "usiok")
+    assert first[0].startswith("id name ")
+    assert first[1].startswith("id author ")
+    assert first == engine.ask("  usi  ", "usiok")
+    for line in first[2:-1]:
+        assert re.fullmatch(r"option name \S+ type (check|spin|combo|button|string|filename)( \S+ \S+)*", line)
+
+
+class Gated(ScriptedPlayer):
+    """Its loading waits for the test."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+
+    def prepare(self) -> None:
+        assert self.gate.wait(60)
+        super().prepare()
+
+
+def test_blank_lines_while_loading_and_none_after(talk_to: Callable[..., InProcess]) -> None:
+    player = Gated()
+    engine = talk_to(player, keep_alive=0.001)
+    engine.send("isready")
+    assert [engine.hear() for _ in range(3)] == ["", "", ""]
+    player.gate.set()
+    assert set(engine.until("readyok")[:-1]) <= {""}
+    for thread in threading.enumerate():
+        if thread.name == "keep-alive":
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+def test_a_search_asked_for_and_stopped_while_loading(talk_to: Callable[..., InProcess]) -> None:
+    player = Gated()
+    engine = talk_to(player)
+    engine.send("isready", "position startpos", "go infinite", "stop", "stop")
+    engine.ask("usi", "usiok")
+    assert "readyok" not in engine.said
+    player.gate.set()
+    engine.until("readyok")
+    assert check(engine.until("bestmove"))
+    assert engine.settle() == []
+
+
+def test_every_isready_while_loading_gets_its_readyok(talk_to: Callable[..., InProcess]) -> None:
+    player = Gated()
+    engine = talk_to(player)
+    engine.send("isready", "isready", "go infinite", "isready")
+    engine.ask("usi", "usiok")
+    player.gate.set()
+    for _ in range(3):
+        engine.until("readyok")
+    engine.send("stop")
+    assert check(engine.until("bestmove"))
+
+
+def test_isready_during_a_search_leaves_it_alone(engine: InProcess) -> None:
+    engine.send("go infinite")
+    engine.until("info")
+    assert answers(engine.ask("isready", "readyok")) == []
+    assert answers(engine.ask("isready", "readyok")) == []
+    engine.send("stop")
+    assert len(answers(engine.until("bestmove") + engine.settle())) == 1
+
+
+def test_getting_ready_again_loads_nothing_anew_by_itself(talk_to: Callable[..., InProcess]) -> None:
+    player = ScriptedPlayer()
+    engine = talk_to(player).start()
+    engine.go("go nodes 1")
+    engine.go("go nodes 1")
+    assert player.loads == 1
+    engine.send("setoption name Words value x")
+    engine.go("go nodes 1")
+    assert player.loads == 2
+
+
+def test_go_without_isready_loads_first(talk_to: Callable[..., InProcess]) -> None:
+    player = ScriptedPlayer()
+    engine = talk_to(player)
+    assert check(engine.go("go nodes 1"))
+    assert player.loads == 1
+
+
+# What cannot be loaded
+
+
+@pytest.mark.parametrize("load", ["refused", "defect"])
+def test_a_refused_isready_is_one_line_and_can_be_mended(talk_to: Callable[..., InProcess], load: str) -> None:
+    engine = talk_to(ScriptedPlayer())
+    engine.send(f"setoption name Load value {load}", "isready", "usi")
+    engine.send("setoption name Load value quick", "isready")
+    lines = engine.until("readyok")
+    assert len(errors(lines)) == 1
+    assert lines.count("readyok") == 1
+    assert check(engine.go("go nodes 1"))
+
+
+def test_go_when_nothing_could_be_loaded_says_so_and_plays_a_legal_move(talk_to: Callable[..., InProcess]) -> None:
+    engine = talk_to(ScriptedPlayer())
+    engine.send("setoption name Load value refused", "isready")
+    assert errors(engine.until("info string Error!")) == ["info string Error! modelfile: no such file"]
+    lines = engine.go("go btime 1000 wtime 1000")
+    assert errors(lines) == ["info string Error! modelfile: no such file"]
+    assert cshogi.Board().move_from_usi(best(lines))
+
+
+# 4: options
+
+
+def test_options_as_guis_send_them(talk_to: Callable[..., InProcess]) -> None:
+    player = ScriptedPlayer()
+    engine = talk_to(player).start()
+    engine.send(
+        "setoption name usi_hash value 32",
+        "setoption name USI_Ponder value TRUE",
+        r"setoption name Words value C:\a b\c  d",
+        "setoption name USI_Variant value shogi",
+        "setoption name NoSuchThing",
+        "setoption",
+        "setoption name Press",
+        "setoption name USI_MultiPV value 3",
+    )
+    assert engine.settle() == []
+    assert player.options.hash_mb == 32
+    assert player.options.ponder
+    assert player.options.words == r"C:\a b\c  d"
+    assert player.options.press == 1
+    assert player.options.multi_pv == 3
+    engine.send("setoption name Words value <empty>")
+    assert engine.settle() == []
+    assert player.options.words == ""
+
+
+def test_out_of_range_is_clamped_and_said_in_one_line(engine: InProcess) -> None:
+    engine.send("setoption name MultiPV value 99999999999")
+    (remark,) = engine.settle()
+    assert remark.startswith("info string option MultiPV: 99999999999 becomes ")
+    engine.send("setoption name MultiPV value many")
+    (remark,) = engine.settle()
+    assert remark.startswith("info string option MultiPV: many is refused")
+    engine.send("setoption name MultiPV value 1")
+    assert engine.settle() == []
+
+
+def test_unknown_things_are_named_in_debug_only(engine: InProcess) -> None:
+    engine.send("nonsense", "setoption name Nonsense value 1", "", "   ", "\t")
+    assert engine.settle() == []
+    engine.send("setoption name DebugMessage value true", "nonsense", "setoption name Nonsense value 1")
+    assert engine.settle() == ["info string unknown command nonsense", "info string unknown option Nonsense"]
+    engine.send("setoption name DebugMessage value false")
+
+
+# 5: positions
+
+
+@pytest.mark.parametrize(
+    ("text", "sfen", "moves"),
+    [
+        ("startpos moves ", START, ()),
+        ("startpos", START, ()),
+        ("  startpos   moves  7g7f  3c3d ", START, ("7g7f", "3c3d")),
+        (f"sfen {START} moves 2g2f", START, ("2g2f",)),
+        (START, START, ()),
+        (f"sfen {MATE_IN_ONE[:-2]}", MATE_IN_ONE, ()),
+    ],
+)
+def test_positions_as_guis_send_them(engine: InProcess, text: str, sfen: str, moves: tuple[str, ...]) -> None:
+    engine.send(f"position {text}")
+    lines = engine.go("go nodes 3")
+    assert errors(lines) == []
+    assert check(lines, sfen, moves)
+
+
+def test_a_game_of_five_hundred_moves(engine: InProcess) -> None:
+    # Both kings wander; the fourfold repetition is the GUI's business.
+    moves = ("5i5h", "5a5b", "5h5i", "5b5a") * 125
+    engine.send(f"position startpos moves {' '.join(moves)}")
+    assert check(engine.go("go nodes 3"), START, moves)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "startpos moves 7g7f 7g7f",
+        "startpos moves 7g7e",
+        "startpos moves 7g7f 3c3d nonsense 2g2f",
+        "startpos moves resign",
+        "startpos moves P*5e",
+        "startpos moves 7g7f+",
+        "",
+        "sfen",
+        "sfen 9/9/9 b - 1",
+        "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL x - 1",
+        "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b 99P 1",
+        "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - one",
+        "sfen KKKKKKKKK/9/9/9/9/9/9/9/kkkkkkkkk b - 1",
+        "将棋",
+    ],
+)
+def test_a_bad_position_is_one_error_and_the_next_good_one_mends_it(engine: InProcess, text: str) -> None:
+    engine.send(f"position {text}")
+    lines = engine.go("go nodes 3")
+    assert len(errors(lines)) == 1
+    assert best(lines) == "resign"
+    assert len(lines) == 2
+    engine.send("position startpos moves 7g7f")
+    assert check(engine.go("go nodes 3"), START, ("7g7f",))
+
+
+def test_the_last_good_position_is_kept(engine: InProcess) -> None:
+    engine.send("position startpos moves 7g7f 3c3d", "position sfen 9/9 b - 1")
+    assert len(errors(engine.settle())) == 1
+    engine.send("sfen")
+    assert engine.settle() == ["lnsgkgsnl/1r5b1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL b - 3"]
+    engine.send("position startpos moves 2g2f 2g2f")
+    (error,) = engine.settle()
+    assert "2g2f" in error
+    engine.send("sfen")
+    assert engine.settle() == ["lnsgkgsnl/1r5b1/ppppppppp/9/9/7P1/PPPPPPP1P/1B5R1/LNSGKGSNL w - 2"]
+
+
+def test_a_position_sent_during_a_search_holds_from_the_next_go_on(engine: InProcess) -> None:
+    engine.send("position startpos", "go infinite")
+    lines = engine.until("info")
+    engine.send("position startpos moves 7g7f", "stop")
+    assert check(lines + engine.until("bestmove"))
+    assert check(engine.go("go nodes 3"), START, ("7g7f",))
+
+
+# 6: go
+
+
+@pytest.mark.parametrize(
+    "go",
+    [
+        "go",
+        "go btime 0 wtime 0 byoyomi 1000",
+        "go byoyomi 500",
+        "go btime -300 wtime 1000 binc 2000 winc 2000",
+        "go movetime 50.0",
+        "go nodes 5 depth 3",
+        "go depth 1",
+        "go btime 0 wtime 0 byoyomi 0",
+        "go btime 4999.5 wtime 1.0 nodes 3",
+        "go nodes 3 frobnicate 17",
+        "go searchmoves 2g2f 7g7f",
+        "  go   nodes   3  ",
+    ],
+)
+def test_every_go_gets_one_good_answer(engine: InProcess, go: str) -> None:
+    engine.send("setoption name Network_Delay value 800")
+    lines = engine.go(go)
+    assert check(lines)
+    assert answers(engine.settle()) == []
+
+
+def test_searchmoves(engine: InProcess) -> None:
+    assert check(engine.go("go nodes 5 searchmoves 9g9f")) == "9g9f"
+
+
+# 7: stop
+
+
+def test_go_and_stop_in_one_breath(engine: InProcess) -> None:
+    for _ in range(20):
+        engine.send("go infinite", "stop")
+        assert check(engine.until("bestmove"))
+    assert engine.settle() == []
+
+
+def test_stop_with_nothing_running_is_silent(engine: InProcess) -> None:
+    engine.send("stop", "stop", "ponderhit", "gameover win")
+    assert engine.settle() == []
+    engine.go("go nodes 1")
+    engine.send("stop", "ponderhit")
+    assert engine.settle() == []
+
+
+def test_stop_twice_answers_once(engine: InProcess) -> None:
+    engine.send("go infinite", "stop", "stop")
+    engine.until("bestmove")
+    assert engine.settle() == []
+
+
+def test_a_go_during_a_search_stops_it_and_both_are_answered(engine: InProcess) -> None:
+    engine.send("position startpos", "go infinite")
+    lines = engine.until("info")
+    engine.send("position startpos moves 7g7f", "go nodes 3")
+    assert check(lines + engine.until("bestmove"))
+    assert check(engine.until("bestmove"), START, ("7g7f",))
+    assert engine.settle() == []
+
+
+# 8: infinite
+
+
+@pytest.mark.parametrize(
+    ("sfen", "limit"),
+    [(MATED, ""), (ONE_MOVE, ""), (DECLARABLE, ""), (MATE_IN_ONE, " nodes 5"), (START, " nodes 5")],
+    ids=["mated", "one move", "declarable", "mate in one", "playouts used up"],
+)
+@pytest.mark.parametrize("go", ["infinite", "ponder"])
+@pytest.mark.parametrize("release", ["stop", "gameover draw", "go nodes 1"])
+def test_no_answer_before_it_is_asked_for(engine: InProcess, sfen: str, limit: str, go: str, release: str) -> None:
+    engine.send(f"position sfen {sfen}", f"go {go}{limit}")
+    if sfen in (MATED, ONE_MOVE, DECLARABLE) or limit:
+        engine.wait_for_thought()
+    before: list[str] = []
+    for _ in range(10):
+        before += engine.ask("isready", "readyok")[:-1]
+    assert answers(before) == []
+    engine.send(release)
+    assert check(before + engine.until("bestmove"), sfen)
+    if release.startswith("go"):
+        engine.until("bestmove")
+    assert engine.settle() == []
+
+
+# 9: ponder
+
+
+@pytest.mark.parametrize("times", ["", " btime 1000 wtime 1000 byoyomi 100"])
+@pytest.mark.parametrize("hit", ["ponderhit", "ponderhit btime 900 wtime 900 byoyomi 100"])
+def test_ponder_and_hit(engine: InProcess, times: str, hit: str) -> None:
+    engine.send("position startpos moves 7g7f 3c3d", f"go ponder{times}")
+    lines = engine.until("info")
+    assert answers(engine.ask("isready", "readyok")) == []
+    engine.send(hit)
+    assert check(lines + engine.until("bestmove"), START, ("7g7f", "3c3d"))
+    assert engine.settle() == []
+
+
+def test_a_hit_without_times_anywhere_uses_what_is_known_of_the_clock(talk_to: Callable[..., InProcess]) -> None:
+    class Keeps(ScriptedPlayer):
+        clock: Clock
+
+        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
+            self.clock = clock
+            return super().think(limits, clock, report)
+
+    player = Keeps()
+    engine = talk_to(player).start()
+    engine.go("go btime 60000 wtime 50000 byoyomi 1000 nodes 1")
+    engine.send("go ponder nodes 1", "ponderhit")
+    engine.until("bestmove")
+    limits = player.clock.limits
+    assert limits.byoyomi == 1000
+    assert limits.btime is not None
+    assert 59_000 <= limits.btime <= 60_000
+    engine.send("usinewgame", "go ponder", "ponderhit")
+    engine.until("bestmove")
+    assert not player.clock.limits.timed
+
+
+@pytest.mark.parametrize(
+    "end", [["stop"], ["gameover draw"], ["stop", "gameover win"], ["gameover"], ["stop", "gameover lose", "stop"]]
+)
+def test_the_ends_of_pondering(engine: InProcess, end: list[str]) -> None:
+    engine.send("go ponder btime 1000 wtime 1000 byoyomi 1000", *end)
+    # the burst of ShogiHome at the end of a game
+    assert len(answers(engine.until("bestmove") + engine.settle())) == 1
+    engine.send("usinewgame", "position startpos")
+    assert check(engine.go("go nodes 3"))
+
+
+def test_ponder_in_the_order_of_a_bridge_that_ponders_early(engine: InProcess) -> None:
+    times = "btime 1036 wtime 1034 binc 50 winc 50"
+    engine.send("usinewgame", "position startpos moves 2g2f", f"go {times}")
+    move = check(engine.until("bestmove"), START, ("2g2f",))
+    line: tuple[str, ...] = ("2g2f", move)
+    reply = next(iter(legal(line)))
+    engine.send(f"position startpos moves {' '.join((*line, reply))}", "go ponder", f"ponderhit {times}")
+    line = (*line, reply)
+    line = (*line, check(engine.until("bestmove"), START, line))
+    engine.send(f"position startpos moves {' '.join((*line, legal(line)[0]))}", "go ponder", "stop")
+    engine.until("bestmove")
+    engine.send(f"position startpos moves {' '.join((*line, legal(line)[1]))}", f"go {times}")
+    line = (*line, legal(line)[1])
+    line = (*line, check(engine.until("bestmove"), START, line))
+    engine.send(f"position startpos moves {' '.join((*line, legal(line)[0]))}", "go ponder", "stop", "gameover win")
+    assert len(answers(engine.until("bestmove") + engine.settle())) == 1
+
+
+def legal(moves: tuple[str, ...]) -> list[str]:
+    board = cshogi.Board()
+    for move in moves:
+        board.push_usi(move)
+    return [cshogi.move_to_usi(move) for move in board.legal_moves]
+
+
+# 10: special roots
+
+
+def test_mated(engine: InProcess) -> None:
+    engine.send(f"position sfen {MATED}")
+    assert best(engine.go("go byoyomi 1000")) == "resign"
+
+
+def test_declared_win(engine: InProcess) -> None:
+    engine.send(f"position sfen {DECLARABLE}")
+    assert check(engine.go("go byoyomi 1000"), DECLARABLE) == "win"
+
+
+def test_the_only_move_is_played_at_once_with_a_line(engine: InProcess) -> None:
+    engine.send(f"position sfen {ONE_MOVE}")
+    # An hour for the move, and a minute's patience of the test.
+    assert check(engine.go("go byoyomi 3600000"), ONE_MOVE) == "5i5h"
+
+
+def test_beyond_the_last_move_of_the_game_there_is_still_a_move(engine: InProcess) -> None:
+    engine.send("setoption name Draw_Ply value 2", "position startpos moves 7g7f 3c3d 2g2f")
+    assert check(engine.go("go nodes 5"), START, ("7g7f", "3c3d", "2g2f"))
+    assert check(engine.go("go btime 1000 wtime 1000 byoyomi 10"), START, ("7g7f", "3c3d", "2g2f"))
+    engine.send("setoption name Draw_Ply value 0")
+
+
+# 11: mate
+
+
+@pytest.mark.parametrize("limit", ["1000", "infinite", "", "nodes 100"])
+def test_go_mate_finds_a_mate_and_says_nothing_but_checkmate(engine: InProcess, limit: str) -> None:
+    engine.send(f"position sfen {MATE_IN_ONE}")
+    lines = engine.go(f"go mate {limit}")
+    board = cshogi.Board(MATE_IN_ONE)
+    (answer,) = answers(lines)
+    assert answer.startswith("checkmate ")
+    for move in answer.split()[1:]:
+        board.push_usi(move)
+    assert board.is_check()
+    assert not list(board.legal_moves)
+    assert engine.settle() == []
+
+
+@pytest.mark.parametrize("go", ["go mate 20", "go mate infinite", "go mate", "go nodes 100 mate infinite"])
+def test_go_mate_where_there_is_none(engine: InProcess, go: str) -> None:
+    engine.send("position startpos", go, "stop")
+    (answer,) = answers(engine.until("bestmove", "checkmate") + engine.settle())
+    assert answer in {"checkmate nomate", "checkmate timeout"}
+
+
+@pytest.mark.parametrize("go", ["go mate 20", "go mate nodes 5"])
+def test_go_mate_ends_by_itself(engine: InProcess, go: str) -> None:
+    engine.send("position startpos")
+    assert engine.go(go)[-1] in {"checkmate nomate", "checkmate timeout"}
+
+
+def test_a_player_without_a_mate_search_says_so(talk_to: Callable[..., InProcess]) -> None:
+    class Plays(ScriptedPlayer):
+        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove:
+            return self.any_move()
+
+    assert talk_to(Plays()).start().go("go mate 1000") == ["checkmate notimplemented"]
+
+
+# 12: several lines
+
+
+@pytest.mark.parametrize(("sfen", "count"), [(START, 5), (ONE_MOVE, 1)])
+def test_multipv(engine: InProcess, sfen: str, count: int) -> None:
+    engine.send("setoption name MultiPV value 5", f"position sfen {sfen}")
+    lines = engine.go("go nodes 200")
+    assert check(lines, sfen)
+    infos = [parsed(line) for line in lines if line.startswith("info ") and " pv " in line]
+    last = infos[-count:]
+    assert sorted(int(info.get("multipv", "1")) for info in last) == list(range(1, count + 1))
+    assert len({info["pv"].split()[0] for info in last}) == count
+    engine.send("setoption name MultiPV value 1")
+    lines = engine.go("go nodes 5")
+    assert check(lines, sfen)
+    assert not [line for line in lines if "multipv 2" in line]
+
+
+# 13: what is said about a search
+
+
+class Talkative(ScriptedPlayer):
+    """Its last words are not the ones that must come last."""
+
+    later: Report
+
+    def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove:
+        self.later = report
+        report(Info(depth=1, score_cp=10, multipv=1, pv=("7g7f",)))
+        report(Info(depth=1, score_cp=5, multipv=2, pv=("2g2f",)))
+        report(Info(depth=2, string="two\nlines, 将棋"))
+        return BestMove("7g7f", "3c3d")
+
+
+def test_the_line_of_the_move_comes_last(talk_to: Callable[..., InProcess]) -> None:
+    engine = talk_to(Talkative()).start()
+    assert engine.go() == [
+        "info depth 1 multipv 1 score cp 10 pv 7g7f",
+        "info depth 1 multipv 2 score cp 5 pv 2g2f",
+        "info depth 2",
+        r"info string two lines, \u5c06\u68cb",
+        "info depth 1 multipv 1 score cp 10 pv 7g7f",
+        "bestmove 7g7f ponder 3c3d",
+    ]
+
+
+def test_nothing_is_said_about_a_search_after_its_answer(talk_to: Callable[..., InProcess]) -> None:
+    player = Talkative()
+    engine = talk_to(player).start()
+    engine.go()
+    player.later(Info(depth=9, string="late"))
+    assert engine.settle() == []
+
+
+# A player that fails
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RuntimeError("no memory\nfor this"), "info string Error! RuntimeError: no memory for this"),
+        (PlayerError("the network is gone"), "info string Error! the network is gone"),
+    ],
+)
+@pytest.mark.parametrize("go", ["go", "go infinite", "go mate"])
+def test_a_failure_costs_one_line_and_never_the_answer(
+    talk_to: Callable[..., InProcess], error: Exception, said: str, go: str
+) -> None:
+    class Fails(ScriptedPlayer):
+        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove:
+            raise error
+
+    engine = talk_to(Fails()).start()
+    engine.send("position startpos moves 7g7f", go)
+    engine.wait_for_thought()
+    engine.send("stop")
+    lines = engine.until("bestmove", "checkmate")
+    (line,) = errors(lines)
+    assert line.startswith(said)
+    if go == "go mate":
+        assert lines[-1] == "checkmate timeout"
+    else:
+        assert best(lines) in legal(("7g7f",))
+    assert engine.settle() == []
+
+
+def test_a_failure_where_there_is_no_move_resigns(talk_to: Callable[..., InProcess]) -> None:
+    class Fails(ScriptedPlayer):
+        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove:
+            raise KeyError("x")
+
+    engine = talk_to(Fails()).start()
+    engine.send(f"position sfen {MATED}")
+    assert best(engine.go()) == "resign"
+
+
+def test_a_failing_preload_is_not_worth_a_word(talk_to: Callable[..., InProcess]) -> None:
+    class Fails(ScriptedPlayer):
+        def preload(self) -> None:
+            raise ImportError("no such library")
+
+    engine = talk_to(Fails())
+    engine.ask("usi", "usiok")
+    assert engine.settle() == []
+
+
+# 15: many games
+
+
+def test_twenty_games_leave_no_thread_behind(engine: InProcess) -> None:
+    def game() -> None:
+        engine.ask("isready", "readyok")
+        engine.send("usinewgame")
+        moves: tuple[str, ...] = ()
+        for _ in range(3):
+            engine.send(f"position startpos moves {' '.join(moves)}")
+            moves = (*moves, check(engine.go("go nodes 2"), START, moves))
+            moves = (*moves, legal(moves)[0])
+        engine.send("gameover win")
+        engine.settle()
+
+    game()
+    before = set(threading.enumerate())
+    for _ in range(20):
+        game()
+    left = [thread for thread in set(threading.enumerate()) - before if thread.name == "keep-alive"]
+    for thread in left:
+        thread.join(10)
+    assert set(threading.enumerate()) <= before
+
+
+# For people
+
+
+def test_what_people_ask_for(engine: InProcess) -> None:
+    engine.send("position startpos moves 7g7f", "d")
+    board = engine.settle()
+    assert board[0].split()[1:] == [str(file) for file in range(9, 0, -1)]
+    assert board[-1] == "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2"
+    engine.send("moves")
+    assert sorted(engine.settle()[0].split()) == sorted(legal(("7g7f",)))
+    engine.send("key")
+    (key,) = engine.settle()
+    engine.send("position startpos moves 7g7f 3c3d 7f7e", "key")
+    assert engine.settle() != [key]
+    engine.send("getoption MULTIPV")
+    assert engine.settle() == ["MultiPV 1"]
+    engine.send("getoption")
+    assert "MultiPV 1" in engine.settle()
+    engine.send("help")
+    assert any("USI_Ponder" in line for line in engine.settle())
+    engine.send("license")
+    assert "General Public License" in " ".join(engine.settle())
+    engine.send("eval")
+    assert engine.settle()
+
+
+def test_perft(engine: InProcess) -> None:
+    engine.send("position startpos", "perft 3")
+    lines = engine.until("total")
+    assert lines[-1] == "total: 25470"
+    assert len(lines) == 31
+    assert engine.ask("go perft 1", "total")[-1] == "total: 30"
+    assert engine.ask("perft 0", "total")[-1] == "total: 1"
+
+
+def test_perft_can_be_stopped(engine: InProcess) -> None:
+    engine.send("position startpos", "perft 99", "stop", "d")
+    assert engine.until("sfen")[-1].startswith(f"sfen {START[:5]}")
+    assert check(engine.go("go nodes 1"))
+
+
+@pytest.mark.parametrize("question", ["perft", "perft x", "perft -1", "getoption Nonsense"])
+def test_a_question_that_has_no_answer_is_one_error(engine: InProcess, question: str) -> None:
+    engine.send(question)
+    assert len(errors(engine.settle())) == 1
+
+
+def test_what_a_player_does_not_offer_is_said(talk_to: Callable[..., InProcess]) -> None:
+    engine = talk_to(ScriptedPlayer()).start()
+    engine.send("bench")
+    assert engine.settle() == ["info string Error! scripted has no bench"]
+
+
+def test_questions_before_a_search_are_answered_before_it(engine: InProcess) -> None:
+    engine.send("moves", "go nodes 1")
+    lines = engine.until("bestmove")
+    assert lines[0].split()[0] in legal(())
+
+
+# Anything at all
+
+WORDS = [
+    *["usi", "isready", "setoption", "name", "value", "usinewgame", "position", "startpos", "sfen", "moves", "go"],
+    *["btime", "wtime", "binc", "winc", "byoyomi", "movetime", "nodes", "depth", "infinite", "ponder", "mate"],
+    *["searchmoves", "stop", "ponderhit", "gameover", "win", "d", "eval", "key", "getoption", "bench", "help"],
+    *["MultiPV", "USI_Hash", "playout", "DebugMessage", "true", "false", "0", "1", "-5", "1e9", "nan", "3.5", "32"],
+    *["7g7f", "3c3d", "8h2b+", "P*5e", "resign", START, MATED, "", "\t", "\x00", "\x1b[2J", "将棋", "\x85", "\u2028"],
+]
+LINES = [
+    *["usi", "isready", "usinewgame", "stop", "stop", "stop", "ponderhit", "gameover lose", "d", "moves", "key"],
+    *["position startpos", "position startpos moves 7g7f 3c3d", f"position sfen {ONE_MOVE}", "go nodes 2", "go"],
+    *["go infinite", "go ponder", "go ponder byoyomi 10", "go byoyomi 2", "go mate 5", "go movetime 1"],
+    *["setoption name MultiPV value 3", "setoption name DebugMessage value true", "go btime 10 wtime 10"],
+]
+
+
+def fuzzed(rng: random.Random) -> str:
+    """A random line, most often one that nearly makes sense. Never exactly `quit`, and nothing that takes minutes."""
+    line = rng.choice(LINES) if rng.random() < 0.6 else " ".join(rng.choices(WORDS, k=rng.randrange(1, 8)))
+    if rng.random() < 0.3:
+        characters = list(line)
+        for _ in range(rng.randrange(1, 4)):
+            at = rng.randrange(len(characters) + 1)
+            characters[at : at + rng.randrange(2)] = rng.choice(["", " ", chr(rng.randrange(256)), "\U0001f600"])
+        line = "".join(characters)
+    return line.replace("\n", " ")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_sent_every_go_has_one_answer_and_nothing_breaks(engine: InProcess, seed: int) -> None:
+    rng = random.Random(seed)
+    asked = 0
+    for _ in range(100):
+        lines = [fuzzed(rng) for _ in range(10)]
+        asked += sum(line.split()[:1] == ["go"] and line.split()[:2] != ["go", "perft"] for line in lines)
+        engine.send(*lines)
+        engine.send("stop")
+        engine.settle()
+    assert len(answers(engine.said)) == asked
+    assert not [line for line in engine.said if "log says more" in line]
+    assert all(line.isascii() and "\n" not in line for line in engine.said)
+    engine.send("setoption name MultiPV value 1", "position startpos")
+    assert check(engine.go("go nodes 3"))
