@@ -239,7 +239,11 @@ class MCTSPlayer(BasePlayer):
             self._searched_with = settings
         search.puct = settings[0]
         search.set_root(position, [position.move_from_usi(move) for move in self._searchable(limits)])
-        self._run(search, clock, report)
+        try:
+            self._run(search, clock, report)
+        except BaseException:
+            self._search = None  # playouts are still unpaid in its table
+            raise
         return self._choose(search, clock, report)
 
     def _searchable(self, limits: Limits) -> list[str]:

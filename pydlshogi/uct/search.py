@@ -109,6 +109,7 @@ class Evaluations(NamedTuple):
     """float32 [positions]: win rate of the side to move, 0 to 1."""
 
 
+_CONSTANTS: Final = np.dtype([(name, np.float64) for name in Puct._fields])
 _STEP: Final = np.dtype([("node", np.int32), ("edge", np.int32)])
 _PATH: Final = np.dtype([("length", np.int32), ("ending", np.int32)])
 
@@ -161,7 +162,6 @@ class Search:
     def __init__(self, table: UctNodeTable, puct: Puct = DEFAULT_PUCT) -> None:
         self.table = table
         self.puct = puct
-        self._puct = np.array(puct)
         self.playouts = 0
         """Playouts begun since the root was set, without those that were undone."""
         self.deepest = 0
@@ -173,6 +173,16 @@ class Search:
         self._allowed: BoolArray = np.ones(0, np.bool_)
         self._spare: list[Leaves] = []
         self._awaited = 0
+
+    @property
+    def puct(self) -> Puct:
+        """The constants of selection. New ones hold from the next batch on."""
+        return self._puct
+
+    @puct.setter
+    def puct(self, puct: Puct) -> None:
+        self._puct = puct
+        self._constants = np.array([puct], _CONSTANTS)
 
     def set_root(self, position: Position, only: Iterable[int] = ()) -> None:
         """Search from `position`, which the search moves and takes back while it works.
@@ -219,11 +229,11 @@ class Search:
             self.table.edges,
             self._root,
             self._allowed,
-            self._puct,
+            self._constants,
             leaves._paths,
             leaves._steps,
             leaves._path_moves,
-            playouts,
+            min(playouts, MAX_BATCH),
         )
         self.playouts += paid + self._look_at(rows, requests, leaves)
         return leaves
@@ -264,7 +274,7 @@ class Search:
     @property
     def root_value(self) -> float:
         """Mean value of the root for its side to move: its own evaluation and all playouts paid. nan before any."""
-        return _mean(self.table.nodes, self._root) if self._root != NONE else math.nan
+        return self._mean(self._root) if self._root != NONE else math.nan
 
     @property
     def root_plies(self) -> int | None:
@@ -285,6 +295,9 @@ class Search:
             line.append(best)
             node = self._child(node, best)
         return line
+
+    def _mean(self, node: int) -> float:
+        return float(_mean_of(self.table.nodes, node))
 
     def _child(self, node: int, move: int) -> int:
         edges = self._edges_of(node)
@@ -380,7 +393,7 @@ class Search:
                 leaves._requests.append(request_of[node])
             elif self.table.nodes[node]["state"] == EXPANDED:
                 fates[row] = _PAY
-                values[row] = _mean(self.table.nodes, node)
+                values[row] = self._mean(node)
             ends[row] = node
             for _ in path:
                 pop()
@@ -416,20 +429,27 @@ def _mean(nodes: Records, node: int) -> float:
     return float(nodes[node].value_sum / (1 + nodes[node].visits - nodes[node].unpaid))
 
 
+@compiled
+def _mean_of(nodes: Records, node: int) -> float:
+    return _mean(nodes, node)
+
+
 @inlined
-def _best_edge(nodes: Records, edges: Records, node: int, at_root: bool, allowed: BoolArray, puct: Float64Array) -> int:
+def _best_edge(nodes: Records, edges: Records, node: int, at_root: bool, allowed: BoolArray, puct: Records) -> int:
     """The edge that the next playout follows: a proven win, else the highest score among those not proven lost."""
-    c_init, c_base, reduction = puct[0], puct[1], puct[2]
+    constants = puct[0]
+    c_init, c_base, reduction = constants.c_init, constants.c_base, constants.fpu_reduction
     if at_root:
-        c_init, c_base, reduction = puct[3], puct[4], puct[5]
+        c_init, c_base, reduction = constants.c_init_root, constants.c_base_root, constants.fpu_reduction_root
     visits = nodes[node].visits
     exploration = (c_init + math.log((visits + c_base + 1) / c_base)) * math.sqrt(max(visits, 1))
-    unvisited = puct[6]
+    unvisited = constants.unvisited
     if math.isnan(unvisited):
-        unvisited = max(0.0, _mean(nodes, node) - reduction * math.sqrt(nodes[node].seen))
+        # Taking collisions back can leave `seen` a rounding error below zero.
+        unvisited = max(0.0, _mean(nodes, node) - reduction * math.sqrt(max(0.0, nodes[node].seen)))
     first = nodes[node].first
     best = NONE
-    best_score = -1.0
+    best_score = -math.inf
     for edge in range(first, first + nodes[node].count):
         if at_root and not allowed[edge - first]:
             continue
@@ -444,7 +464,7 @@ def _best_edge(nodes: Records, edges: Records, node: int, at_root: bool, allowed
                 score = -0.5  # lost: taken only if all are
                 visited = 2**30
         score += exploration * edges[edge].prior / (1 + visited)
-        if score > best_score:
+        if score > best_score or best == NONE:
             best_score = score
             best = edge
     return int(best)
@@ -456,7 +476,7 @@ def _select(
     edges: Records,
     root: int,
     allowed: BoolArray,
-    puct: Float64Array,
+    puct: Records,
     paths: Records,
     steps: Records,
     path_moves: Int32Array,
@@ -492,7 +512,7 @@ def _select(
             elif nodes[node].state == TERMINAL:
                 value = nodes[node].value
                 if value == 0.5:
-                    value = puct[7] if depth % 2 == 0 else 1.0 - puct[7]
+                    value = puct[0].draw_value if depth % 2 == 0 else 1.0 - puct[0].draw_value
                 ending = _PAID
             elif nodes[node].proof != 0 or depth == MAX_DEPTH:
                 value = _mean(nodes, node)
