@@ -1,0 +1,48 @@
+"""The text of a record from its bytes, whichever of the usual Japanese encodings it was written in."""
+
+import codecs
+import re
+from typing import Final
+
+_DECLARED: Final = re.compile(rb"encoding\s*=\s*([\w-]+)", re.IGNORECASE)
+_HALF_WIDTH_KATAKANA: Final = re.compile("[｡-ﾟ]")
+
+
+def decode(data: bytes) -> str:
+    """Text with `\\n` line ends. Order: byte order mark, encoding named in the first line, UTF-8, CP932 or EUC-JP.
+
+    Bytes that fit none of them (a cut character in a comment) become U+FFFD rather than cost the game; where they
+    stand in a move, the format's reader refuses it.
+    """
+    return _decode(data).replace("\r\n", "\n").replace("\r", "\n") if b"\r" in data else _decode(data)
+
+
+def _decode(data: bytes) -> str:
+    if data.isascii():
+        return data.decode("ascii")
+    if data.startswith(codecs.BOM_UTF8):
+        return data.decode("utf-8-sig", "replace")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    declared = _DECLARED.search(data.split(b"\n", 1)[0])
+    for name in ([_python_name(declared[1].decode("ascii"))] if declared else []) + ["utf-8"]:
+        text = _strictly(data, name)
+        if text is not None:
+            return text
+    cp932, euc = _strictly(data, "cp932"), _strictly(data, "euc_jp")
+    # EUC-JP read as CP932 is full of half-width katakana; CP932 with full-width kana is never valid EUC-JP.
+    if euc is not None and (cp932 is None or _HALF_WIDTH_KATAKANA.search(cp932)):
+        return euc
+    return data.decode("cp932", "replace") if cp932 is None else cp932
+
+
+def _python_name(name: str) -> str:
+    # CP932 is Shift_JIS as Windows writes it: the numbers in circles and the wave dash of real records are in it only.
+    return "cp932" if name.lower().replace("-", "_") in ("shift_jis", "sjis") else name
+
+
+def _strictly(data: bytes, name: str) -> str | None:
+    try:
+        return data.decode(name)
+    except (UnicodeDecodeError, LookupError):
+        return None

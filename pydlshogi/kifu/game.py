@@ -1,0 +1,131 @@
+"""What a record says of one game, whatever format it was written in. Knows the rules of shogi, but no format."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal
+
+import cshogi
+
+from pydlshogi.games.shogi import board_from_sfen
+
+Win = Literal["b", "w", "d"]
+Ending = Literal[
+    "resign", "mate", "declaration", "try", "time_up", "illegal_move", "perpetual_check", "default",
+    "sennichite", "jishogi", "max_moves", "interrupted", "abnormal", "no_mate", "unknown",
+]  # fmt: skip
+# How a game ended and for whom: a side, a draw, "+" the side to move won, "-" it lost, None nobody.
+Verdict = tuple[Ending, Literal["b", "w", "d", "+", "-"] | None]
+
+MATE_EVAL: Final = 100_000
+"""Evaluation of a mate found, less the plies it takes; engines on floodgate write the same figure."""
+
+_SIDES: Final[tuple[Win, Win]] = ("b", "w")
+_COUNTS: Final = {"K": 2, "R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
+
+
+class RecordError(ValueError):
+    """A text that is no sound record of a game; the message says why, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """One game, every move of it legal.
+
+    `win` is None where the result is unknown or says nothing of the position: the game is unfinished, was
+    interrupted, or (`ending` "abnormal") a connection broke. `evals` and `times` have one entry per move: the mover's
+    evaluation in centipawns from Black's view, and seconds. Pairs are (Black, White).
+    """
+
+    start_sfen: str
+    moves: tuple[str, ...]
+    win: Win | None
+    ending: Ending
+    evals: tuple[int | None, ...]
+    times: tuple[float | None, ...]
+    names: tuple[str, str] = ("", "")
+    ratings: tuple[float | None, float | None] = (None, None)
+    event: str = ""
+    date: str = ""
+
+
+def settle(verdict: Verdict, turn: int) -> tuple[Ending, Win | None]:
+    """Ending and winner of a game in which `turn` (0 Black, 1 White) is to move."""
+    ending, outcome = verdict
+    if outcome == "+":
+        return ending, _SIDES[turn]
+    if outcome == "-":
+        return ending, _SIDES[1 - turn]
+    return ending, outcome
+
+
+@cache
+def usi_of(move_and_turn: int) -> str | None:
+    """USI of a move cshogi holds to be legal, or None where it is not.
+
+    `move_and_turn` is a cshogi move without its captured piece (20 bits), plus `turn << 20`. cshogi's own test lets
+    a piece promote outside the camp, and lets pawns, lances and knights go where they can never move again.
+    """
+    origin, destination = move_and_turn >> 7 & 127, move_and_turn & 127
+    turn = move_and_turn >> 20
+    drop = origin >= 81
+    kind = origin - 80 if drop else move_and_turn >> 16 & 15
+    rank = 8 - destination % 9 if turn == cshogi.WHITE else destination % 9
+    if move_and_turn >> 14 & 1:
+        start_rank = 8 - origin % 9 if turn == cshogi.WHITE else origin % 9
+        possible = kind <= cshogi.ROOK and min(rank, start_rank) <= 2
+    elif kind == cshogi.KNIGHT:
+        possible = rank >= 2
+    else:
+        possible = rank >= 1 or kind not in (cshogi.PAWN, cshogi.LANCE)
+    usi: str = cshogi.move_to_usi(move_and_turn & 0xFFFFF)
+    return usi if possible else None
+
+
+def legal_usi(board: Any, move: int) -> str | None:
+    """USI of the cshogi `move` where it is legal on `board` (a `cshogi.Board`), else None."""
+    return usi_of(move & 0xFFFFF | board.turn << 20) if board.is_legal(move) else None
+
+
+def replay(game: Game) -> Iterator[tuple[Any, int]]:
+    """The board before each move of `game`, and that move as cshogi's number; the board is one object that moves on."""
+    board = cshogi.Board(game.start_sfen)
+    for usi in game.moves:
+        move = board.move_from_usi(usi)
+        yield board, move
+        board.push(move)
+
+
+def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], turn: int) -> str:
+    """SFEN of pieces {(file, rank): letter as in SFEN} and hands {letter: count}, both upper case for Black.
+
+    Raises RecordError where no game can be played from it, as where a king is missing or there are three rooks.
+    """
+    counts = Counter(hands)
+    counts.update(letter[-1] for letter in pieces.values())
+    for side, king in (("Black", "K"), ("White", "k")):
+        if counts[king] != 1:
+            raise RecordError(
+                f"{side} has {counts[king]} kings" if counts[king] else f"{side} has no king: a problem, not a game"
+            )
+    for letter, limit in _COUNTS.items():
+        count = counts[letter] + counts[letter.lower()]
+        if count > limit:
+            raise RecordError(f"the start position has {count} of {letter}, a set has {limit}")
+    rows = []
+    for rank in range(1, 10):
+        row = "".join(pieces.get((file, rank), " ") for file in range(9, 0, -1))
+        rows.append(re.sub(" +", lambda empty: str(len(empty[0])), row))
+    held = "".join(
+        (str(hands[letter]) if hands[letter] > 1 else "") + letter
+        for letter in "RBGSNLPrbgsnlp"
+        if hands.get(letter, 0) > 0
+    )
+    sfen = f"{'/'.join(rows)} {'bw'[turn]} {held or '-'} 1"
+    try:
+        board_from_sfen(sfen)
+    except ValueError as error:
+        raise RecordError(f"no start position: {error}") from error
+    return sfen

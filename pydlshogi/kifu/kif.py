@@ -1,0 +1,392 @@
+"""KIF and KI2 records (and BOD diagrams in them): text to a game, and a game to KIF text.
+
+The formats: http://kakinoki.o.oo7.jp/kif_format.html. Of a record with branches this reads the main line. Evaluations
+are taken from the comments of Shogidokoro, ShogiGUI, ShogiHome, floodgate and lishogi.
+"""
+
+import re
+from typing import Any, Final
+
+import cshogi
+from cshogi import KIF
+
+from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, RecordError, Verdict, legal_usi, replay, settle, sfen_of
+
+_HANDICAPS: Final[dict[str, str]] = {
+    **{name: sfen for name, sfen in KIF.Parser.HANDYCAP_SFENS.items() if sfen},
+    "左七枚落ち": "2sgkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "右七枚落ち": "3gkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+}
+_HANDICAP_NAMES: Final = {sfen: name for name, sfen in _HANDICAPS.items()}
+_PIECES: Final = {
+    **{name: kind for kind, name in enumerate(cshogi.PIECE_JAPANESE_SYMBOLS) if name},
+    "王": cshogi.KING, "竜": cshogi.PROM_ROOK, "成香": cshogi.PROM_LANCE, "成桂": cshogi.PROM_KNIGHT,
+    "成銀": cshogi.PROM_SILVER,
+}  # fmt: skip
+_KANJI: Final = {name: number for number, name in enumerate(cshogi.NUMBER_JAPANESE_KANJI_SYMBOLS) if name}
+_RANKS: Final = {**{str(n): n for n in range(1, 10)}, **{name: n for name, n in _KANJI.items() if n <= 9}}
+_RANGING: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
+_SIGNS: Final = ("▲▼☗", "△▽☖")
+
+_NARROW: Final = str.maketrans("０１２３４５６７８９（）：／", "0123456789():/")
+_PLACE: Final = (
+    r"(?:(?P<same>同)|(?P<file>[1-9])(?P<rank>[1-9一二三四五六七八九]))\s*"
+    r"(?P<piece>成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])"
+)
+_ACT: Final = r"(?P<act>打|成|不成|生)?"
+_NUMBERED: Final = re.compile(r"\s*(?P<number>\d+)\s+(?P<word>[^\s(#+]+)")
+_FILES: Final = re.compile(r"[\s9]+8\s+7\s+6")  # the line above a diagram
+_KIF_MOVE: Final = re.compile(rf"\s*\d+\s+[▲△▼▽☗☖]?\s*{_PLACE}{_ACT}\s*(?:\((?P<origin>\d\d)\))?")
+_KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
+_TIME: Final = re.compile(r"\(\s*(\d+(?::\d+)*(?:\.\d+)?)\s*[/)]")
+_LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
+_RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
+_HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
+
+_ENDINGS: Final[dict[str, Verdict]] = {
+    "投了": ("resign", "-"),
+    "詰み": ("mate", "-"),
+    "詰": ("mate", "-"),
+    "切れ負け": ("time_up", "-"),
+    "時間切れ": ("time_up", "-"),
+    "反則負け": ("illegal_move", "-"),
+    "反則勝ち": ("illegal_move", "+"),
+    "入玉勝ち": ("declaration", "+"),
+    "入玉宣言": ("declaration", "+"),
+    "トライ": ("try", "-"),
+    "不戦勝": ("default", "+"),
+    "不戦敗": ("default", "-"),
+    "千日手": ("sennichite", "d"),
+    "持将棋": ("jishogi", "d"),
+    "引き分け": ("jishogi", "d"),
+    "最大手数": ("max_moves", "d"),
+    "中断": ("interrupted", None),
+    "封じ手": ("interrupted", None),
+    "不詰": ("no_mate", None),
+}
+
+_BLACK_VIEW: Final = (
+    re.compile(r"\*+#?評価値=(?P<score>[+-]?\d+(?:\.\d+)?)"),
+    re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>\d+)手)?"),
+    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*(?P<score>[+-]?\d+)"),
+    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)?\s*(?P<sign>[+-])詰\s*(?P<plies>\d*)"),
+    re.compile(r"\*\*\s+(?P<score>[+-]?\d+)(?:\s|$)"),
+    re.compile(r"\*\s*\[%eval (?P<pawns>[+-]?\d+(?:\.\d+)?)\]"),
+    re.compile(r"\*\s*\[%eval (?:mate|#)(?P<sign>-?)(?P<plies>\d+)\]"),
+)
+_MOVER_VIEW: Final = (
+    re.compile(r"\*(?P<score>[+-]?\d+)$"),
+    re.compile(r"\*(?P<sign>[+-])(?:Mate|詰)(?::(?P<plies>\d+))?$"),
+)
+
+# What KIF has no word for is written as what comes nearest.
+_SUBSTITUTES: Final[dict[Ending, Ending]] = {
+    "perpetual_check": "illegal_move",
+    "max_moves": "jishogi",
+    "abnormal": "interrupted",
+}
+
+
+def parse(text: str) -> Game:
+    """The main line of a KIF or KI2 text.
+
+    Raises RecordError for a line that should be a move and is not, for a position no game can start from, and at the
+    first illegal move that the record itself does not end by.
+    """
+    reader = _Reader()
+    for line in text.split("\n"):
+        if line.startswith(("変化：", "変化:")):
+            break
+        reader.read_line(line)
+    return reader.game()
+
+
+class _Reader:
+    """What has been read so far. The board is set up at the first move, when the headers are known."""
+
+    def __init__(self) -> None:
+        self._headers: dict[str, str] = {}
+        self._rows: list[str] = []
+        self._diagram_turn: int = cshogi.BLACK
+        self._start_sfen = ""
+        self._board: Any = None
+        self._number: int | None = None
+        self._destination: int | None = None
+        self._moves: list[str] = []
+        self._evals: list[int | None] = []
+        self._times: list[float | None] = []
+        self._illegal = ""
+        self._verdict: Verdict | None = None
+        self._result = ""
+
+    def read_line(self, line: str) -> None:
+        if not line or line[0] in "#&":
+            return
+        if line[0] == "*":
+            if self._illegal and "反則" in line:
+                self._verdict = self._verdict or _ENDINGS["反則負け"]
+            if self._evals and self._evals[-1] is None and not self._illegal:
+                self._evals[-1] = _evaluation(line, mover=1 - self._board.turn)
+            return
+        narrow = line.translate(_NARROW)
+        if (numbered := _NUMBERED.match(narrow)) and not _FILES.match(narrow):
+            self._read_numbered(narrow, int(numbered["number"]), numbered["word"])
+        elif line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]):
+            self._read_ki2(narrow)
+        elif result := _RESULT.match(narrow):
+            self._result = self._result or result["rest"]
+        elif not self._moves:
+            self._read_header(line, narrow)
+
+    def game(self) -> Game:
+        if not (self._rows or self._moves or self._illegal or any(key in self._headers for key in _HEADERS)):
+            raise RecordError("neither a move nor a position nor a player: not a record")
+        board = self._set_up()
+        ending, win = settle(self._verdict or _verdict(self._result, board), board.turn)
+        if self._illegal:
+            if ending != "illegal_move":
+                raise self._refusal()
+            # It is not made, so its maker is to move here, and the other side was when the record named the winner.
+            ending, win = settle(("illegal_move", "-"), board.turn)
+        names = [self._headers.get(a) or self._headers.get(b, "") for a, b in (("先手", "下手"), ("後手", "上手"))]
+        return Game(
+            self._start_sfen, tuple(self._moves), win, ending, tuple(self._evals), tuple(self._times),
+            names=(names[0], names[1]), event=self._headers.get("棋戦", ""), date=self._headers.get("開始日時", ""),
+        )  # fmt: skip
+
+    def _read_header(self, line: str, narrow: str) -> None:
+        if line.startswith("|"):
+            self._rows.append(line)
+        elif last_move := _LAST_MOVE.match(narrow):
+            self._destination = _square(last_move[1], last_move[2])
+        elif line.strip() in ("後手番", "上手番"):
+            self._diagram_turn = cshogi.WHITE
+        elif ":" in narrow:
+            key, value = re.split("[:：]", line, maxsplit=1)
+            self._headers.setdefault(key.strip(), value.strip())
+
+    def _set_up(self) -> Any:
+        if self._board is None:
+            handicap = self._headers.get("手合割", "").partition("#")[0].strip() or "平手"
+            if self._rows:
+                self._start_sfen = self._diagram()
+            elif handicap in _HANDICAPS:
+                self._start_sfen = _HANDICAPS[handicap]
+            elif handicap == "その他":
+                raise RecordError("手合割 その他 (another start position) without a diagram of it")
+            else:
+                raise RecordError(f"unknown handicap {handicap[:20]!r}")
+            self._board = cshogi.Board(self._start_sfen)
+        return self._board
+
+    def _diagram(self) -> str:
+        if len(self._rows) != 9:
+            raise RecordError(f"a diagram of {len(self._rows)} rows")
+        pieces: dict[tuple[int, int], str] = {}
+        for rank, row in enumerate(self._rows, 1):
+            cells = re.findall(r"([ vV▽△^▲]?)([・.歩香桂銀金角飛玉王と杏圭全馬龍竜])", row.split("|")[1])
+            if len(cells) != 9:
+                raise RecordError(f"not a row of nine squares: {row[:40]!r}")
+            for file, (side, name) in zip(range(9, 0, -1), cells, strict=True):
+                if name in _PIECES:
+                    letter = cshogi.PIECE_SYMBOLS[_PIECES[name]]
+                    pieces[file, rank] = letter if side and side in "vV▽△" else letter.upper()
+        hands: dict[str, int] = {}
+        for side, keys in enumerate((("先手の持駒", "下手の持駒"), ("後手の持駒", "上手の持駒"))):
+            held = self._headers.get(keys[0]) or self._headers.get(keys[1], "")
+            for name, number in re.findall(r"([歩香桂銀金角飛])([一二三四五六七八九十]*)", held):
+                letter = cshogi.PIECE_SYMBOLS[_PIECES[name]]
+                hands[letter if side else letter.upper()] = _KANJI.get(number, 1)
+        return sfen_of(pieces, hands, self._diagram_turn)
+
+    def _read_numbered(self, line: str, number: int, word: str) -> None:
+        if self._number is not None and number != self._number + 1:
+            raise RecordError(f"move {number} follows move {self._number}")
+        self._number = number
+        if move := _KIF_MOVE.match(line):
+            time = _TIME.search(line, move.end())
+            self._make(move, self._kif_move(move), _seconds(time[1]) if time else None)
+        elif word in _ENDINGS:
+            self._verdict = self._verdict or _ENDINGS[word]
+        else:
+            raise RecordError(f"not a move: {line.strip()[:40]!r}")
+
+    def _read_ki2(self, line: str) -> None:
+        position = 0
+        while position < len(line):
+            move = _KI2_MOVE.match(line, position)
+            if not move:
+                raise RecordError(f"not a move: {line[position:].strip()[:40]!r}")
+            if move["sign"] not in _SIGNS[self._set_up().turn]:
+                raise RecordError(f"move {len(self._moves) + 1}, {move[0].strip()}, is made by the side not to move")
+            self._make(move, self._ki2_move(move), None)
+            position = move.end()
+
+    def _make(self, text: re.Match[str], move: int, time: float | None) -> None:
+        if self._illegal:
+            raise self._refusal()
+        if self._verdict:
+            raise RecordError(f"{text[0].strip()} follows the end of the game")
+        usi = legal_usi(self._board, move) if move else None
+        if usi is None:
+            self._illegal = text[0].strip()
+            return
+        self._board.push(move)
+        self._destination = cshogi.move_to(move)
+        self._moves.append(usi)
+        self._evals.append(None)
+        self._times.append(time)
+
+    def _refusal(self) -> RecordError:
+        return RecordError(f"move {len(self._moves) + 1}, {self._illegal}, is illegal")
+
+    def _to(self, move: re.Match[str]) -> int:
+        if not move["same"]:
+            return _square(move["file"], move["rank"])
+        if self._destination is None:
+            raise RecordError(f"{move[0].strip()}: the same square as which move?")
+        return self._destination
+
+    def _kif_move(self, move: re.Match[str]) -> int:
+        """The move as cshogi's number; 0 where another piece stands on the square it starts from."""
+        board, kind, to = self._set_up(), _PIECES[move["piece"]], self._to(move)
+        origin = move["origin"]
+        if move["act"] == "打" or origin in (None, "00"):
+            return int(board.drop_move(to, kind))
+        start = _square(origin[0], origin[1]) if "0" not in origin else None
+        if start is None or board.piece_type(start) != kind:
+            return 0
+        return int(board.move(start, to, move["act"] == "成"))
+
+    def _ki2_move(self, move: re.Match[str]) -> int:
+        """The move as cshogi's number, found by the rules of relative notation; 0 where no piece can make it."""
+        board, kind, to = self._set_up(), _PIECES[move["piece"]], self._to(move)
+        drop = int(board.drop_move(to, kind)) if kind <= cshogi.GOLD else 0
+        if move["act"] == "打":
+            return drop
+        own = kind + (16 if board.turn == cshogi.WHITE else 0)
+        made = [board.move(start, to, move["act"] == "成") for start in range(81) if board.piece(start) == own]
+        made = [candidate for candidate in made if legal_usi(board, candidate)]
+        if not made and not move["side"] and not move["way"]:
+            return drop
+        made = _by_direction(made, kind, board.turn, move["side"] or "", move["way"] or "")
+        if len(made) > 1:
+            raise RecordError(f"move {len(self._moves) + 1}, {move[0].strip()}, can be made by {len(made)} pieces")
+        return made[0] if made else 0
+
+
+def _by_direction(moves: list[int], kind: int, turn: int, side: str, way: str) -> list[int]:
+    """Those of `moves`, all to one square, that "right", "up" and so on describe, as their maker sees it."""
+
+    def offset(move: int) -> tuple[int, int]:
+        """How far to the left of the destination, and how far behind it, the move starts."""
+        start, to = cshogi.move_from(move), cshogi.move_to(move)
+        left, behind = start // 9 - to // 9, start % 9 - to % 9
+        return (-left, -behind) if turn == cshogi.WHITE else (left, behind)
+
+    if way == "寄":
+        moves = [move for move in moves if offset(move)[1] == 0]
+    elif way:
+        sign = -1 if way == "引" else 1
+        moves = [move for move in moves if sign * offset(move)[1] > 0]
+    if side == "直":
+        return [move for move in moves if offset(move)[0] == 0 and offset(move)[1] > 0]
+    if not side:
+        return moves
+    sign = 1 if side == "左" else -1
+    # Of two ranging pieces one is the left one, wherever they stand; for other pieces the destination divides.
+    if kind in _RANGING:
+        return sorted(moves, key=lambda move: sign * offset(move)[0])[-1:]
+    return [move for move in moves if sign * offset(move)[0] > 0]
+
+
+def _square(file: str, rank: str) -> int:
+    return 9 * (int(file) - 1) + _RANKS[rank] - 1
+
+
+def _seconds(text: str) -> float:
+    seconds = 0.0
+    for part in text.split(":"):
+        seconds = 60 * seconds + float(part)
+    return int(seconds) if seconds == int(seconds) else seconds
+
+
+def _verdict(result: str, board: Any) -> Verdict:
+    """What the closing line (such as "まで90手で後手の勝ち", here from "で" on) says."""
+    side = re.search("([先下後上])手", result)
+    if side:
+        wins = (side[1] in "先下") != result.endswith("負け")
+        causes: tuple[tuple[str, Ending], ...] = (
+            ("反則", "illegal_move"), ("入玉", "declaration"), ("宣言", "declaration"), ("切れ", "time_up"),
+            ("トライ", "try"), ("不戦", "default"), ("詰", "mate"),
+        )  # fmt: skip
+        ending = next((ending for word, ending in causes if word in result), None)
+        return ending or ("mate" if board.is_game_over() else "resign"), "b" if wins else "w"
+    return next((verdict for word, verdict in _ENDINGS.items() if word in result), ("unknown", None))
+
+
+def _evaluation(comment: str, mover: int) -> int | None:
+    """Centipawns from Black's view, or None where the comment is no evaluation."""
+    for patterns, sign in ((_BLACK_VIEW, 1), (_MOVER_VIEW, -1 if mover == cshogi.WHITE else 1)):
+        for pattern in patterns:
+            if found := pattern.match(comment):
+                return sign * _centipawns(found.groupdict())
+    return None
+
+
+def _centipawns(found: dict[str, str | None]) -> int:
+    if score := found.get("score"):
+        return round(float(score))
+    if pawns := found.get("pawns"):
+        return round(100 * float(pawns))
+    loses = found.get("sign") == "-" or found.get("winner") == "後手"
+    mate = MATE_EVAL - int(found.get("plies") or 0)
+    return -mate if loses else mate
+
+
+def to_kif(game: Game) -> str:
+    """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
+
+    Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
+    """
+    handicap = _HANDICAP_NAMES.get(game.start_sfen)
+    board = cshogi.Board(game.start_sfen)
+    lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
+    lines = [
+        f"{key}：{' '.join(value.split())}" for key, value in (("開始日時", game.date), ("棋戦", game.event)) if value
+    ]
+    lines += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
+    lines += [f"{side}：{' '.join(name.split())}" for side, name in zip((lower, upper), game.names, strict=True)]
+    lines.append("手数----指手---------消費時間--")
+    spent = [0.0, 0.0]
+    previous = None
+    for number, ((board, move), evaluation, time) in enumerate(
+        zip(replay(game), game.evals, game.times, strict=True), 1
+    ):
+        clock = ""
+        if time is not None:
+            spent[board.turn] += time
+            clock = f"   ({_clock(time)}/{_clock(spent[board.turn], hours=True)})"
+        lines.append(f"{number:4} {KIF.move_to_kif(move, previous)}{clock}")
+        if evaluation is not None:
+            lines.append(f"**対局 時間 {_clock(time or 0).strip()} 評価値 {evaluation}")
+        previous = move
+    turn = (cshogi.Board(game.start_sfen).turn + len(game.moves)) % 2
+    return "\n".join([*lines, *_closing(game, turn)]) + "\n"
+
+
+def _clock(seconds: float, hours: bool = False) -> str:
+    minutes, second = divmod(int(seconds), 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}" if hours else f"{minutes:2}:{second:02}"
+
+
+def _closing(game: Game, turn: int) -> list[str]:
+    """The lines of how `game` ended."""
+    count = len(game.moves)
+    outcome = (_SUBSTITUTES.get(game.ending, game.ending), game.win)
+    word = next((word for word, verdict in _ENDINGS.items() if settle(verdict, turn) == outcome), None)
+    lines = [f"{count + 1:4} {word}"] if word else []
+    if game.win in ("b", "w"):
+        cause = {"illegal_move": "反則", "declaration": "入玉"}.get(outcome[0], "")
+        return [*lines, f"まで{count}手で{'先手' if game.win == 'b' else '後手'}の{cause}勝ち"]
+    return [*lines, f"まで{count}手で{word}"] if word else lines

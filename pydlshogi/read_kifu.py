@@ -1,0 +1,104 @@
+"""Record files to games: CSA, KIF and KI2, whatever their encoding; and lists of such files.
+
+Games come back as `Game` (see `pydlshogi.kifu.game`). Knows nothing of networks: training positions are made in
+`pydlshogi.dataset`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from pydlshogi.kifu import csa, kif
+from pydlshogi.kifu.csa import to_csa
+from pydlshogi.kifu.encoding import decode
+from pydlshogi.kifu.game import Ending, Game, RecordError, Win, replay
+from pydlshogi.kifu.kif import to_kif
+
+__all__ = [
+    "SUFFIXES",
+    "Ending",
+    "Game",
+    "KifuError",
+    "Win",
+    "read",
+    "read_list",
+    "read_many",
+    "replay",
+    "to_csa",
+    "to_kif",
+]
+
+SUFFIXES: Final = (".csa", ".kif", ".kifu", ".ki2", ".ki2u")
+"""The usual names of record files; reading goes by what a file holds, not by its name."""
+
+_CSA: Final = re.compile(r"^(?:V\d|N[+-]|P[I1-9+-]|[+-]$|[+-]\d{4}[A-Z]{2}|%[A-Z])", re.MULTILINE)
+_FILES_PER_TASK: Final = 16
+
+
+class KifuError(Exception):
+    """A record file that cannot be read. Its text is one line: the file and the reason."""
+
+    def __init__(self, path: str | PathLike[str], reason: str) -> None:
+        super().__init__(str(path), reason)
+        self.path = Path(path)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+def read(path: str | PathLike[str]) -> list[Game]:
+    """The games of one record file: one, or for CSA files as many as it holds.
+
+    Raises KifuError where the file cannot be opened, is no record, or breaks the rules of its format or of shogi.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise KifuError(path, error.strerror or str(error)) from error
+    text = decode(data)
+    try:
+        if not text or text.isspace():
+            raise RecordError("empty")
+        return csa.parse(text) if _CSA.search(text) else [kif.parse(text)]
+    except RecordError as error:
+        raise KifuError(path, str(error)) from error
+
+
+def read_list(path: str | PathLike[str]) -> Iterator[Path]:
+    """The record files that a list names, one a line, relative to the list; empty lines are skipped.
+
+    Raises KifuError where the list cannot be read; whether the files exist is not looked at.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise KifuError(path, error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise KifuError(path, "not a list of files in UTF-8") from error
+    folder = Path(path).parent
+    return (folder / line.strip() for line in text.splitlines() if line.strip())
+
+
+def read_many(
+    paths: Iterable[str | PathLike[str]], workers: int = 1
+) -> Iterator[tuple[str | PathLike[str], list[Game] | KifuError]]:
+    """Each path with its games, or with the reason it has none, in the order given; read by `workers` processes."""
+    paths = list(paths)
+    if workers <= 1:
+        yield from zip(paths, map(_games_or_error, paths), strict=True)
+        return
+    # Forking would copy the locks of a caller's threads (PyTorch, numba) in whatever state they are.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield from zip(paths, pool.map(_games_or_error, paths, chunksize=_FILES_PER_TASK), strict=True)
+
+
+def _games_or_error(path: str | PathLike[str]) -> list[Game] | KifuError:
+    try:
+        return read(path)
+    except KifuError as error:
+        return error

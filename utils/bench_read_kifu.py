@@ -1,0 +1,132 @@
+"""How fast record files are read, against the loop of the python-dlshogi book: `python -m utils.bench_read_kifu DIR`.
+
+The book's loop parses with python-shogi, replays every game on `shogi.Board` and keeps copies of its bitboards, turned
+by 180 degrees for White. Ours is timed twice: to games, every move checked, and on to packed positions with labels.
+"""
+
+import argparse
+import copy
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shogi
+import shogi.CSA
+
+from pydlshogi.features import move_label
+from pydlshogi.read_kifu import SUFFIXES, Game, read, read_list, replay
+
+_FILES_PER_TURN = 100
+
+Position = tuple[list[int], tuple[int, int], tuple[Any, Any], int, int]
+
+
+def turned(bitboard: int) -> int:
+    """The 81-bit `bitboard` turned by 180 degrees, square by square."""
+    result = 0
+    for square in shogi.SQUARES:
+        if bitboard & shogi.BB_SQUARES[square] > 0:
+            result += 1 << (80 - square)
+    return result
+
+
+def label_of(move: shogi.Move, turn: int) -> int:
+    """The label of a python-shogi move, by the arithmetic of the book."""
+    to = move.to_square if turn == shogi.BLACK else 80 - move.to_square
+    if move.from_square is None:
+        return (20 + move.drop_piece_type - 1) * 81 + to
+    start = move.from_square if turn == shogi.BLACK else 80 - move.from_square
+    dy, dx = to // 9 - start // 9, to % 9 - start % 9
+    if dy == -2 and abs(dx) == 1:
+        direction = 8 if dx == -1 else 9
+    elif dy < 0:
+        direction = 0 if dx == 0 else 1 if dx < 0 else 2
+    elif dy == 0:
+        direction = 3 if dx < 0 else 4
+    else:
+        direction = 5 if dx == 0 else 6 if dx < 0 else 7
+    return (direction + (10 if move.promotion else 0)) * 81 + to
+
+
+def positions_by_python_shogi(path: Path) -> list[Position]:
+    """The training positions of one CSA file as the book makes them."""
+    kifu = shogi.CSA.Parser.parse_file(path)[0]
+    win_color = shogi.BLACK if kifu["win"] == "b" else shogi.WHITE
+    board = shogi.Board()
+    positions: list[Position] = []
+    for usi in kifu["moves"]:
+        if board.turn == shogi.BLACK:
+            pieces = copy.deepcopy(board.piece_bb)
+            occupied = copy.deepcopy((board.occupied[shogi.BLACK], board.occupied[shogi.WHITE]))
+            hands = copy.deepcopy((board.pieces_in_hand[shogi.BLACK], board.pieces_in_hand[shogi.WHITE]))
+        else:
+            pieces = [turned(bitboard) for bitboard in board.piece_bb]
+            occupied = (turned(board.occupied[shogi.WHITE]), turned(board.occupied[shogi.BLACK]))
+            hands = copy.deepcopy((board.pieces_in_hand[shogi.WHITE], board.pieces_in_hand[shogi.BLACK]))
+        label = label_of(shogi.Move.from_usi(usi), board.turn)
+        positions.append((pieces, occupied, hands, label, int(win_color == board.turn)))
+        board.push_usi(usi)
+    return positions
+
+
+def packed_positions(game: Game) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of `game` as Huffman codes, uint8 [plies, 32], and the labels of its moves, int16 [plies]."""
+    codes = np.empty((len(game.moves), 32), np.uint8)
+    labels = np.empty(len(game.moves), np.int16)
+    for ply, (board, move) in enumerate(replay(game)):
+        board.to_hcp(codes[ply])
+        labels[ply] = move_label(move, board.turn)
+    return codes, labels
+
+
+def read_and_pack(path: Path) -> int:
+    """The number of positions packed from one record file."""
+    return sum(len(packed_positions(game)[1]) for game in read(path))
+
+
+def games_per_second(files: list[Path], workers: int) -> dict[str, float]:
+    """Speed of every way to read `files`. The ways take turns, so that what else the machine does slows all alike."""
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        ways: dict[str, Callable[[list[Path]], Iterable[object]]] = {
+            "python-shogi, as in the book": lambda part: map(positions_by_python_shogi, part),
+            "read": lambda part: map(read, part),
+            "read and pack": lambda part: map(read_and_pack, part),
+            f"read, {workers} processes": lambda part: pool.map(read, part, chunksize=16),
+            f"read and pack, {workers} processes": lambda part: pool.map(read_and_pack, part, chunksize=16),
+        }
+        seconds = dict.fromkeys(ways, 0.0)
+        for run in ways.values():  # compile, import, start processes
+            deque(run(files[: 16 * workers]), maxlen=0)
+        for first in range(0, len(files), _FILES_PER_TURN):
+            for name, run in ways.items():
+                start = time.perf_counter()
+                deque(run(files[first : first + _FILES_PER_TURN]), maxlen=0)
+                seconds[name] += time.perf_counter() - start
+    return {name: len(files) / taken for name, taken in seconds.items()}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print games per second of every way, and how many times the book's loop that is."""
+    parser = argparse.ArgumentParser(prog="python -m utils.bench_read_kifu", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("source", type=Path, help="a folder of CSA files, or a list of them")
+    parser.add_argument("--workers", type=int, default=2, help="processes for the parallel figures (default 2)")
+    options = parser.parse_args(arguments)
+    if options.source.is_dir():
+        files = sorted(path for path in options.source.rglob("*") if path.suffix in SUFFIXES)
+    else:
+        files = list(read_list(options.source))
+    speeds = games_per_second(files, options.workers)
+    slow = next(iter(speeds.values()))
+    for name, speed in speeds.items():
+        print(f"{name:30} {speed:8.0f} games/s {speed / slow:8.1f} x")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
