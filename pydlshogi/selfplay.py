@@ -1,0 +1,179 @@
+"""The engine plays itself and writes records: `python -m pydlshogi.selfplay --games 100 --out kifu`
+
+A small driver over the search: gather, evaluate, backup, and a move drawn by visits while the game is young, so that
+games differ. Game number n of a seed is always the same game of the same network, and a game that is on disk already
+is not played again: whatever ended a run, the same command goes on with it.
+"""
+
+import argparse
+import math
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from datetime import date
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from cshogi import move_to_usi
+from tqdm import tqdm
+
+from pydlshogi.evaluator import NetworkEvaluator
+from pydlshogi.files import replacing
+from pydlshogi.games.shogi import START_SFEN, ShogiPosition
+from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
+from pydlshogi.network.backend import load_backend
+from pydlshogi.player.mcts_player import shipped_network
+from pydlshogi.read_kifu import to_csa
+from pydlshogi.uct.search import MoveStats, Search
+from pydlshogi.uct.uct_node import UctNodeTable
+
+EVAL_COEF: Final = 600
+"""Centipawns in the records = EVAL_COEF x ln(p / (1 - p)), as in the python-dlshogi book."""
+
+
+class Settings(NamedTuple):
+    """How the games are played."""
+
+    playouts: int = 64
+    batch: int = 8
+    random_plies: int = 24
+    """Moves that are drawn by visits."""
+    resign_below: float = 0.03
+    max_plies: int = 320
+
+
+def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: str = START_SFEN) -> Game:
+    """One game of `evaluator` against itself."""
+    search = Search(UctNodeTable(megabytes=16))
+    requests = evaluator.requests(settings.batch)
+    position = ShogiPosition(start)
+    moves: list[str] = []
+    evals: list[int | None] = []
+    end: tuple[Ending, Win] | None = None
+    while end is None:
+        search.set_root(position)
+        while search.root_visits < settings.playouts and search.root_plies is None:
+            leaves = search.gather(requests, settings.batch)
+            search.backup(leaves, evaluator.evaluate(requests))
+        ranked = search.root_moves()
+        best = ranked[0]
+        if best.plies is None and best.value < settings.resign_below:
+            end = "resign", _loser(position)
+        else:
+            chosen = _draw(ranked, rng) if len(moves) < settings.random_plies else best
+            evals.append(_centipawns(best, position.board.turn))
+            moves.append(move_to_usi(chosen.move))
+            position.push(chosen.move)
+            end = _end(position, len(moves), settings)
+    ending, win = end
+    return Game(
+        start_sfen=start,
+        moves=tuple(moves),
+        win=win,
+        ending=ending,
+        evals=tuple(evals),
+        times=(None,) * len(moves),
+        names=("pydlshogi", "pydlshogi"),
+        event="pydlshogi selfplay",
+        date=date.today().strftime("%Y/%m/%d"),
+    )
+
+
+def _end(position: ShogiPosition, plies: int, settings: Settings) -> tuple[Ending, Win] | None:
+    """How the last move ended the game, if it did."""
+    if not len(position.board.legal_moves):
+        return "mate", _loser(position)
+    if position.declares():
+        return "declaration", _winner(position)
+    repeated = position.fourfold()
+    if repeated is not None:
+        if repeated.value == 0.5:
+            return "sennichite", "d"
+        return "perpetual_check", _winner(position) if repeated.value == 1.0 else _loser(position)
+    return ("max_moves", "d") if plies >= settings.max_plies else None
+
+
+def _winner(position: ShogiPosition) -> Win:
+    return "w" if position.board.turn else "b"
+
+
+def _loser(position: ShogiPosition) -> Win:
+    """Who wins when the side to move has lost."""
+    return "b" if position.board.turn else "w"
+
+
+def _draw(moves: list[MoveStats], rng: np.random.Generator) -> MoveStats:
+    """A move by its visits, none of those proven lost unless all are."""
+    sound = [move for move in moves if move.visits and (move.plies is None or move.plies > 0)] or moves[:1]
+    visits = np.array([move.visits for move in sound])
+    return sound[rng.choice(len(sound), p=visits / visits.sum())]
+
+
+def _centipawns(move: MoveStats, turn: int) -> int:
+    """The value of a move from Black's view."""
+    if move.plies is not None:
+        score = math.copysign(MATE_EVAL, move.plies)
+    else:
+        p = min(max(move.value, 1e-6), 1 - 1e-6)
+        score = -math.log(1 / p - 1) * EVAL_COEF
+    return round(-score if turn else score)
+
+
+def _play_and_write(number: int, out: Path, modelfile: str, seed: int, settings: Settings) -> Ending:
+    path = record_path(out, number)
+    game = play(_evaluator(modelfile, settings.batch), settings, np.random.default_rng((seed, number)))
+    with replacing(path) as file:
+        file.write(to_csa(game).encode())
+    return game.ending
+
+
+_loaded: dict[str, NetworkEvaluator] = {}
+
+
+def _evaluator(modelfile: str, batch: int) -> NetworkEvaluator:
+    """The network of this worker process, loaded at its first game."""
+    if modelfile not in _loaded:
+        _loaded[modelfile] = NetworkEvaluator(load_backend("auto", modelfile, threads=1, batch_size=batch))
+    return _loaded[modelfile]
+
+
+def record_path(out: Path, number: int) -> Path:
+    """Where game `number` is written."""
+    return out / f"selfplay_{number:05}.csa"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Play games from the command line."""
+    defaults = Settings()
+    parser = argparse.ArgumentParser(description="Let the engine play itself and write the games as CSA records.")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the records")
+    parser.add_argument("--games", type=int, default=100, help="games in all (default %(default)s)")
+    parser.add_argument("--modelfile", default="", help="the network (default: the one that comes with the package)")
+    parser.add_argument("--workers", type=int, default=1, help="processes that play (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="other seeds, other games (default %(default)s)")
+    parser.add_argument("--playouts", type=int, default=defaults.playouts, help="per move (default %(default)s)")
+    parser.add_argument("--batch", type=int, default=defaults.batch, help="positions at once (default %(default)s)")
+    parser.add_argument(
+        "--random-plies", type=int, default=defaults.random_plies, help="moves drawn by visits (default %(default)s)"
+    )
+    options = parser.parse_args(arguments)
+    settings = Settings(options.playouts, options.batch, options.random_plies)
+    options.out.mkdir(parents=True, exist_ok=True)
+    missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
+    job = partial(
+        _play_and_write,
+        out=options.out,
+        modelfile=options.modelfile or shipped_network(),
+        seed=options.seed,
+        settings=settings,
+    )
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+        bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True)
+        for ending in bar:
+            bar.set_postfix_str(ending)
+
+
+if __name__ == "__main__":
+    main()

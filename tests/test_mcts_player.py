@@ -1,0 +1,208 @@
+"""MCTSPlayer on positions whose right answer a reader can see."""
+
+import cshogi
+import pytest
+
+from pydlshogi.player.base_player import BestMove, Clock, Info, Limits, PlayerError
+from pydlshogi.player.mcts_player import MAX_CP, MCTSOptions, MCTSPlayer
+
+START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
+MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 2"
+ONE_LEGAL_MOVE = "k8/9/1GG6/9/9/9/9/9/8K w - 1"
+DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
+
+
+class Game:
+    """A player with a position, asked once."""
+
+    def __init__(self, sfen: str = START, moves: tuple[str, ...] = (), **options: object) -> None:
+        settings = MCTSOptions()
+        settings.set("Backend", "uniform")
+        settings.set("Random_Ply", "0")
+        settings.set("USI_Hash", "16")
+        for name, value in options.items():
+            assert settings.set(name, str(value)) == ""
+        self.player = MCTSPlayer(settings)
+        self.player.prepare()
+        self.player.new_game()
+        self.player.position(sfen, moves)
+        self.infos: list[Info] = []
+
+    def go(self, **limits: object) -> BestMove:
+        wanted = Limits(**limits)  # type: ignore[arg-type]
+        clock = self.player.start_clock(wanted)
+        answer = self.player.think(wanted, clock, self.infos.append)
+        assert isinstance(answer, BestMove)
+        return answer
+
+    @property
+    def last(self) -> Info:
+        return self.infos[-1]
+
+
+def test_bare_go_makes_the_playouts_of_the_option() -> None:
+    game = Game(playout=200)
+    game.go()
+    assert 150 <= (game.last.nodes or 0) <= 200 + 16  # fewer only when the rest could not change the answer
+
+
+def test_nodes_are_new_playouts() -> None:
+    game = Game()
+    game.go(nodes=500)
+    game.go(nodes=100)
+    assert 0 < (game.last.nodes or 0) <= 100 + 16
+
+
+def test_mates_in_one_and_announces_it() -> None:
+    game = Game(MATE_IN_ONE)
+    assert game.go(nodes=300).move == "G*5b"
+    assert (game.last.score_mate, game.last.score_cp, game.last.pv) == (1, None, ("G*5b",))
+
+
+def test_mated_root_resigns() -> None:
+    assert Game(MATED).go(nodes=10) == BestMove("resign")
+
+
+def test_declares_a_won_entering_king() -> None:
+    game = Game(DECLARABLE)
+    assert game.go(nodes=10) == BestMove("win")
+    assert game.last.score_mate == 1
+
+
+def test_the_only_legal_move_is_played_with_an_opinion() -> None:
+    game = Game(ONE_LEGAL_MOVE, Resign_Threshold=0)
+    only = game.player.legal_moves()
+    assert len(only) == 1
+    assert game.go(btime=60000, wtime=60000).move == only[0]
+    assert game.last.pv[0] == only[0]
+
+
+def test_last_line_is_that_of_the_move_played_and_every_line_is_legal() -> None:
+    game = Game(MultiPV=5, Random_Ply=9, Random_Cutoff=1000, Random_Seed=7)
+    answer = game.go(nodes=600)
+    assert game.last.pv[0] == answer.move
+    assert game.last.multipv == 1
+    assert [info.multipv for info in game.infos[-5:]] == [5, 4, 3, 2, 1]
+    assert len({info.pv[0] for info in game.infos[-5:]}) == 5
+    for info in game.infos:
+        board = cshogi.Board()
+        for move in info.pv:
+            assert board.move_from_usi(move) in list(board.legal_moves)
+            board.push_usi(move)
+    assert answer.ponder == (game.last.pv[1] if len(game.last.pv) > 1 else None)
+
+
+def test_more_lines_than_moves() -> None:
+    game = Game(ONE_LEGAL_MOVE, MultiPV=5, Resign_Threshold=0)
+    game.go(nodes=50)
+    assert game.last.multipv == 1
+
+
+def test_drawn_moves_differ_and_the_seed_repeats_them() -> None:
+    def opening(seed: int) -> str:
+        return Game(Random_Ply=9, Random_Cutoff=1000, Random_Seed=seed, Backend="hash").go(nodes=200).move
+
+    moves = [opening(seed) for seed in range(1, 9)]
+    assert len(set(moves)) > 1
+    assert moves == [opening(seed) for seed in range(1, 9)]
+
+
+def test_analysis_never_draws_its_move() -> None:
+    game = Game(Random_Ply=9, Random_Cutoff=1000, Random_Seed=3, Backend="hash")
+    wanted = Limits(infinite=True, nodes=300)
+    answer = game.player.think(wanted, game.player.start_clock(wanted), game.infos.append)
+    best = max(game.player._search.root_moves(), key=lambda move: move.visits)  # type: ignore[union-attr]
+    assert isinstance(answer, BestMove)
+    assert answer.move == cshogi.move_to_usi(best.move)
+
+
+def test_searchmoves_are_the_only_moves_played() -> None:
+    game = Game(MultiPV=5)
+    assert game.go(nodes=200, searchmoves=("1g1f", "9g9f")).move in {"1g1f", "9g9f"}
+    assert {info.pv[0] for info in game.infos} == {"1g1f", "9g9f"}
+
+
+def test_candidates_of_the_book_under_debug_message() -> None:
+    game = Game(DebugMessage="true")
+    game.go(nodes=100)
+    table = [info.string for info in game.infos if "move_count" in info.string]
+    assert len(table) == 30
+    assert "nn_rate:0.03333" in table[0]
+    assert "win_rate:0.5" in table[0]
+
+
+def test_the_tree_is_kept_for_the_moves_that_were_expected() -> None:
+    game = Game()
+    answer = game.go(nodes=2000)
+    assert answer.ponder
+    visits = game.player._search.root_visits  # type: ignore[union-attr]
+    game.player.position(START, (answer.move, answer.ponder))
+    game.go(nodes=1)
+    kept = game.player._search.root_visits  # type: ignore[union-attr]
+    assert 1 < kept < visits
+
+
+def test_a_full_table_is_said_once_and_still_answers() -> None:
+    game = Game(USI_Hash=1)
+    for _ in range(2):
+        assert game.go(nodes=3000).move
+    assert sum("USI_Hash is full" in info.string for info in game.infos) == 1
+    assert game.last.hashfull == 1000
+
+
+def test_changing_the_formula_starts_a_new_tree() -> None:
+    game = Game()
+    game.go(nodes=500)
+    game.player.options.set("C_init", "100")
+    game.go(nodes=1)
+    assert game.player._search.root_visits <= 16  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("value", "cp"), [(0.5, 0), (0.75, 831), (0.25, -831), (1.0, MAX_CP), (0.0, -MAX_CP)])
+def test_centipawns(value: float, cp: int) -> None:
+    """0.75: 756 x ln 3 = 830.6."""
+    from pydlshogi.uct.search import MoveStats
+
+    player = Game().player
+    assert player._centipawns(player._search, MoveStats(0, 1, value, 0.1, None)) == cp  # type: ignore[arg-type]
+
+
+def test_a_missing_network_is_one_line_and_can_be_replaced() -> None:
+    options = MCTSOptions()
+    options.set("modelfile", "/nowhere/network.npz")
+    player = MCTSPlayer(options)
+    with pytest.raises(PlayerError, match=r"/nowhere/network\.npz") as error:
+        player.prepare()
+    assert "\n" not in str(error.value)
+    options.set("Backend", "uniform")
+    player.prepare()
+
+
+def test_a_failed_search_leaves_a_player_that_plays_on() -> None:
+    game = Game()
+
+    def break_down(requests: object) -> None:
+        raise RuntimeError("the network broke down")
+
+    evaluator = game.player._evaluator
+    working, evaluator.evaluate = evaluator.evaluate, break_down
+    with pytest.raises(RuntimeError, match="broke down"):
+        game.go(nodes=10)
+    evaluator.evaluate = working
+    assert game.go(nodes=100).move
+
+
+def test_eval_shows_the_networks_own_opinion() -> None:
+    lines = list(Game().player.evaluate())
+    assert lines[0] == "win rate 0.5000"
+    assert all(line.endswith("0.0333") for line in lines[1:])
+
+
+def test_stopped_before_it_began_it_still_answers() -> None:
+    game = Game()
+    clock = Clock(Limits(infinite=True))
+    clock.stop()
+    answer = game.player.think(Limits(infinite=True), clock, game.infos.append)
+    assert isinstance(answer, BestMove)
+    assert answer.move in game.player.legal_moves()

@@ -1,0 +1,45 @@
+"""Self-play with evaluators that need no network."""
+
+import numpy as np
+
+from pydlshogi.evaluator import HashEvaluator
+from pydlshogi.games.shogi import START_SFEN, ShogiPosition
+from pydlshogi.read_kifu import replay, to_csa
+from pydlshogi.selfplay import Settings, _end, play
+
+QUICK = Settings(playouts=8, batch=4, max_plies=40)
+
+
+def game(seed: int, settings: Settings = QUICK, start: str = START_SFEN):  # type: ignore[no-untyped-def]
+    return play(HashEvaluator(), settings, np.random.default_rng(seed), start)
+
+
+def test_a_seed_is_a_game_and_another_seed_another() -> None:
+    assert game(1) == game(1)
+    assert game(1).moves != game(2).moves
+
+
+def test_every_move_is_legal_and_has_an_opinion() -> None:
+    played = game(3)
+    assert len(played.moves) == len(played.evals) == 40
+    assert played.ending == "max_moves"
+    assert played.win == "d"
+    for board, move in replay(played):
+        assert move in list(board.legal_moves)
+    assert "%MAX_MOVES" in to_csa(played) or "JISHOGI" in to_csa(played)
+
+
+def test_a_mate_on_the_board_is_played_and_wins() -> None:
+    played = game(1, Settings(playouts=500), "4k4/9/4P4/9/9/9/9/9/4K4 b G 1")
+    assert played.moves == ("G*5b",)
+    assert (played.ending, played.win) == ("mate", "b")
+    assert played.evals[0] is not None
+    assert played.evals[0] > 30000
+
+
+def test_the_fourth_repetition_is_a_draw() -> None:
+    there_and_back = ("2h3h", "8b7b", "3h2h", "7b8b")
+    position = ShogiPosition(START_SFEN, there_and_back * 2)
+    assert _end(position, 8, QUICK) is None
+    position = ShogiPosition(START_SFEN, there_and_back * 3)
+    assert _end(position, 12, QUICK) == ("sennichite", "d")
