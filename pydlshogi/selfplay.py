@@ -105,8 +105,10 @@ def _loser(position: ShogiPosition) -> Win:
 
 
 def _draw(moves: list[MoveStats], rng: np.random.Generator) -> MoveStats:
-    """A move by its visits, none of those proven lost unless all are."""
-    sound = [move for move in moves if move.visits and (move.plies is None or move.plies > 0)] or moves[:1]
+    """A move by its visits; the best if it is proven to win, none of those proven to lose unless all are."""
+    sound = [move for move in moves if move.visits and move.plies is None]
+    if moves[0].plies is not None or not sound:
+        return moves[0]
     visits = np.array([move.visits for move in sound])
     return sound[rng.choice(len(sound), p=visits / visits.sum())]
 
