@@ -164,6 +164,8 @@ class MCTSPlayer(BasePlayer):
 
     def _warm_up(self) -> None:
         """Compile the kernels, and measure what a full batch costs."""
+        import numpy as np
+
         from pydlshogi.games.shogi import ShogiPosition
         from pydlshogi.uct.search import Search
         from pydlshogi.uct.uct_node import UctNodeTable
@@ -172,7 +174,11 @@ class MCTSPlayer(BasePlayer):
         search.set_root(ShogiPosition())
         for playouts in (1, 1, self.options.batch_size):
             began = milliseconds()
-            search.backup(search.gather(self._requests, playouts), self._evaluator.evaluate(self._requests))
+            leaves = search.gather(self._requests, playouts)
+            evaluations = self._evaluator.evaluate(self._requests)
+            if not all(np.isfinite(opinions).all() for opinions in evaluations):
+                raise PlayerError("the network answers with numbers that are none; its file is damaged")
+            search.backup(leaves, evaluations)
             self.batch_latency = milliseconds() - began
         search.advance(search.root_moves()[0].move)
 
