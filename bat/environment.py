@@ -37,9 +37,14 @@ def main(extras: list[str]) -> None:
         with LOCK.open("ab") as lock:
             wait_for(lock)
             if not is_complete(extras):
-                announce("Installing what it needs into .venv, once; this takes a minute or two.", extras)
-                install(extras, lock)
-                announce("Installed. A GUI that has given up waiting can start the engine again.", extras)
+                if extras or sys.stdin.isatty():
+                    print(f"pydlshogi: installing into {ENVIRONMENT}; this takes a minute or two ...", file=sys.stderr)
+                    install(extras, lock)
+                    print("pydlshogi: installed; a GUI can start it from now on.", file=sys.stderr)
+                else:
+                    tell_gui("Installing what the engine needs, once; this takes a minute or two.")
+                    install(extras, lock)
+                    tell_gui("Installed. A GUI that has given up waiting can start the engine again.")
     except InstallError as error:
         fail(str(error))
     except OSError as error:
@@ -161,14 +166,6 @@ def reason(output: bytes) -> str:
         return "the package index cannot be reached; is there a network?"
     errors = [line for line in lines if line.startswith("ERROR:")]
     return (errors or lines or ["no reason given"])[-1].strip()
-
-
-def announce(message: str, extras: list[str]) -> None:
-    """Tell whoever waits: somebody at a terminal, or the log window of the GUI that starts the engine."""
-    if extras or sys.stdin.isatty():
-        print(f"pydlshogi: {message}", file=sys.stderr)
-    else:
-        tell_gui(message)
 
 
 def fail(message: str) -> NoReturn:
