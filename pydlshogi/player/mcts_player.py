@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pydlshogi.games.shogi import ShogiPosition
     from pydlshogi.uct.search import MoveStats, Puct, Search
 
+SHIPPED_NETWORK: Final = "pydlshogi.npz"
+
 MAX_CP: Final = 29999
 """Beyond this a viewer takes a score for a mate."""
 
@@ -400,8 +402,9 @@ class MCTSPlayer(BasePlayer):
 
 
 def shipped_network() -> str:
-    """The path of the network that comes with the package."""
+    """The path of the network that comes with the package: inside it when installed, beside it in a checkout."""
     from pathlib import Path
 
-    beside_the_package = Path(__file__).resolve().parents[2] / "model"
-    return str(beside_the_package / "pydlshogi.npz")
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "model" / SHIPPED_NETWORK
+    return str(inside if inside.exists() else package.parent / "model" / SHIPPED_NETWORK)
