@@ -37,6 +37,8 @@ _PLANE_OF_CSHOGI: Final = np.concatenate([_KIND_OF_CSHOGI, _KIND_OF_CSHOGI + PLA
 _HAND_PLANE: Final = np.array(
     [side * PLANES_PER_SIDE + _KINDS + sum(MAX_PIECES_IN_HAND[:kind]) for side in range(2) for kind in range(_DROPS)]
 )
+# Whoever sets up more pieces than a set has can come to hold more: these are all there are planes for.
+_MOST_IN_HAND: Final = np.array(2 * MAX_PIECES_IN_HAND)
 
 UP, UP_LEFT, UP_RIGHT, LEFT, RIGHT, DOWN, DOWN_LEFT, DOWN_RIGHT, UP2_LEFT, UP2_RIGHT = range(10)
 
@@ -121,7 +123,7 @@ def _arrange(
                             count += 1
         for slot in range(2 * _DROPS):
             first = _HAND_PLANE[slot] * 81
-            for element in range(first, first + 81 * hands[row, slot]):
+            for element in range(first, first + 81 * min(hands[row, slot], _MOST_IN_HAND[slot])):
                 planes[row, element] = 1.0
                 were_set[row, count] = element
                 count += 1

@@ -1,0 +1,52 @@
+"""Shogi positions for the tests: turned round, and reached by random play."""
+
+import random
+from collections.abc import Iterator
+
+from pydlshogi.games.shogi import START_SFEN, ShogiPosition
+
+SQUARES = [f"{file}{rank}" for rank in "abcdefghi" for file in "987654321"]
+"""The squares in the order of the network: 0 = 9a, 8 = 1a, 80 = 1i."""
+
+FULL_HANDS = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G4S4N4L18P 1"
+MOST_MOVES = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1"
+"""The position with 593 legal moves."""
+HANDICAPS = (
+    "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+)
+"""Lance, two pieces, eight pieces."""
+
+
+def turned(sfen: str) -> str:
+    """The same position with the board turned round and the colours exchanged."""
+    rows, side, hands, number = sfen.split()
+    pieces: list[str] = []
+    for character in rows:
+        if pieces and pieces[-1] == "+":
+            pieces[-1] += character
+        else:
+            pieces.append(character)
+    return " ".join(("".join(reversed(pieces)).swapcase(), "w" if side == "b" else "b", hands.swapcase(), number))
+
+
+def turned_move(usi: str) -> str:
+    """The same move on the turned board."""
+    turned_square = dict(zip(SQUARES, reversed(SQUARES), strict=True))
+    if usi[1] == "*":
+        return usi[:2] + turned_square[usi[2:]]
+    return turned_square[usi[:2]] + turned_square[usi[2:4]] + usi[4:]
+
+
+def random_positions(seed: int, games: int, plies: int = 150, start: str = START_SFEN) -> Iterator[ShogiPosition]:
+    """Every position of some random games, each as the game stands (it moves on afterwards)."""
+    rng = random.Random(seed)
+    for _ in range(games):
+        position = ShogiPosition(start)
+        for _ in range(plies):
+            moves = position.legal_moves().tolist()
+            if not moves:
+                break
+            yield position
+            position.push(rng.choice(moves))
