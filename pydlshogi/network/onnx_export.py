@@ -102,6 +102,12 @@ def onnx_model(weights: Weights, *, half: bool = False) -> ModelProto:
     return model
 
 
+def output_nodes(weights: Weights) -> list[str]:
+    """Names of the nodes behind the last hidden layers: those that compute the policy, and the last of the value."""
+    heads = HEADS[recognise(weights).kind]
+    return [f"{heads.policy}/conv", "policy/flat", "policy/logits", POLICY, f"{heads.value[2]}/linear", VALUE]
+
+
 def _tensor(name: str, dtype: int, shape: list[int]) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, dtype, ["N", *shape])
 
