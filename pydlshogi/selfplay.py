@@ -24,7 +24,7 @@ from pydlshogi.files import replacing
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
 from pydlshogi.network.backend import load_backend
-from pydlshogi.player.mcts_player import shipped_network
+from pydlshogi.player.network_player import shipped_network
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.uct.search import MoveStats, Search
 from pydlshogi.uct.uct_node import UctNodeTable

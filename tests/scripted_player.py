@@ -47,7 +47,7 @@ class ScriptedPlayer(BasePlayer):
         if not moves:
             return BestMove("resign")
         if self.game.board.is_nyugyoku():
-            report(Info(depth=1, time=0, nodes=0, score_mate=1, pv=("win",)))
+            report(Info(depth=1, time=0, nodes=0, score_mate=1, string="win by declaration"))
             return BestMove("win")
         moves = [move for move in moves if move in limits.searchmoves] or moves
         playouts = 0

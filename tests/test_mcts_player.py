@@ -185,7 +185,7 @@ def test_a_failed_search_leaves_a_player_that_plays_on() -> None:
     def break_down(requests: object) -> None:
         raise RuntimeError("the network broke down")
 
-    evaluator = game.player._evaluator
+    evaluator = game.player.evaluator
     working, evaluator.evaluate = evaluator.evaluate, break_down
     with pytest.raises(RuntimeError, match="broke down"):
         game.go(nodes=10)

@@ -13,7 +13,7 @@ from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Clock,
 from pydlshogi.usi.usi import serve
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 60.0
+PATIENCE = 40.0
 """Seconds after which a line that does not come fails the test."""
 
 

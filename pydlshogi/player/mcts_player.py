@@ -7,43 +7,24 @@ protocol; kernels, networks and rules are other people's work.
 import math
 import random
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
+from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limits, Report
 from pydlshogi.player.clock import ClockSettings, milliseconds
-from pydlshogi.player.options import Check, Combo, Filename, SearchOptions, Spin
+from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer
+from pydlshogi.player.options import Combo, SearchOptions, Spin
 
 if TYPE_CHECKING:
     from pydlshogi.games.shogi import ShogiPosition
     from pydlshogi.uct.search import MoveStats, Puct, Search
 
-SHIPPED_NETWORK: Final = "pydlshogi.npz"
-
 MAX_CP: Final = 29999
 """Beyond this a viewer takes a score for a mate."""
 
 
-class MCTSOptions(SearchOptions):
+class MCTSOptions(NetworkOptions, SearchOptions):
     """What MCTSPlayer lets the user decide. Names and units are dlshogi's where it has the option."""
 
-    modelfile = Filename(
-        "modelfile",
-        "",
-        aliases=("DNN_Model", "Model_File", "WeightPath"),
-        help="the network, .npz or .onnx; empty: the one that comes with the package",
-    )
-    backend = Combo(
-        "Backend",
-        "auto",
-        ("auto", "onnx", "chainer", "torch", "uniform", "hash"),
-        help="what runs the network; uniform and hash play without one",
-    )
-    device = Combo("Device", "auto", ("auto", "cpu", "gpu", "tensorrt"), help="where the network runs")
-    threads = Spin("Threads", 0, 0, 512, aliases=("UCT_Threads",), help="CPU threads of the network; 0: all cores")
-    spinning = Check("Thread_Spinning", False, help="waiting threads keep their core busy: for otherwise idle machines")
-    batch_size = Spin(
-        "DNN_Batch_Size", 16, 1, 1024, aliases=("batchsize",), help="positions evaluated at once, at most"
-    )
     playout = Spin("playout", 300, 100, 10000, help="playouts for a `go` that names no limit")
     const_playout = Spin("Const_Playout", 0, 0, 2**31 - 1, help="playouts for every move in place of the clock; 0: off")
     temperature = Spin(
@@ -93,7 +74,7 @@ class MCTSOptions(SearchOptions):
     seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the drawn moves; 0: another one in every game")
 
 
-class MCTSPlayer(BasePlayer):
+class MCTSPlayer(NetworkPlayer):
     """Monte Carlo tree search with a policy-value network."""
 
     options: MCTSOptions
@@ -101,88 +82,19 @@ class MCTSPlayer(BasePlayer):
     def __init__(self, options: MCTSOptions | None = None) -> None:
         super().__init__(options or MCTSOptions())
         self._search: Search | None = None
-        self._evaluator: Any = None
-        self._requests: Any = None
-        self._loaded: tuple[object, ...] = ()
         self._searched_with: tuple[object, ...] = ()
         self._random = random.Random()
         self._full_said = False
 
     # Loading
 
-    def preload(self) -> None:
-        import cshogi  # noqa: F401
-        import onnxruntime  # noqa: F401
-
-        import pydlshogi.evaluator  # noqa: F401
-
     def prepare(self) -> None:
-        self._load_evaluator()
+        from pydlshogi.evaluator import NetworkEvaluator
+
+        super().prepare()
+        if isinstance(self.evaluator, NetworkEvaluator):
+            self.evaluator.temperature = self.options.temperature / 100
         self._make_table()
-
-    def _load_evaluator(self) -> None:
-        from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
-
-        options = self.options
-        wanted = (
-            options.backend,
-            options.modelfile,
-            options.device,
-            options.threads,
-            options.spinning,
-            options.batch_size,
-        )
-        if wanted != self._loaded:
-            self._evaluator = None
-            self._loaded = ()
-            if options.backend == "uniform":
-                self._evaluator = UniformEvaluator()
-            elif options.backend == "hash":
-                self._evaluator = HashEvaluator()
-            else:
-                self._evaluator = NetworkEvaluator(self._load_backend())
-            self._requests = self._evaluator.requests(options.batch_size)
-            self._warm_up()
-            self._loaded = wanted
-        if isinstance(self._evaluator, NetworkEvaluator):
-            self._evaluator.temperature = options.temperature / 100
-
-    def _load_backend(self) -> Any:
-        from pydlshogi.network.backend import BackendError, load_backend
-        from pydlshogi.network.weights import ModelError
-
-        options = self.options
-        try:
-            return load_backend(
-                options.backend,  # type: ignore[arg-type]
-                options.modelfile or shipped_network(),
-                device=options.device,  # type: ignore[arg-type]
-                threads=options.threads,
-                spinning=options.spinning,
-                batch_size=options.batch_size,
-            )
-        except (BackendError, ModelError) as error:
-            raise PlayerError(str(error)) from None
-
-    def _warm_up(self) -> None:
-        """Compile the kernels, and measure what a full batch costs."""
-        import numpy as np
-
-        from pydlshogi.games.shogi import ShogiPosition
-        from pydlshogi.uct.search import Search
-        from pydlshogi.uct.uct_node import UctNodeTable
-
-        search = Search(UctNodeTable(1))
-        search.set_root(ShogiPosition())
-        for playouts in (1, 1, self.options.batch_size):
-            began = milliseconds()
-            leaves = search.gather(self._requests, playouts)
-            evaluations = self._evaluator.evaluate(self._requests)
-            if not all(np.isfinite(opinions).all() for opinions in evaluations):
-                raise PlayerError("the network answers with numbers that are none; its file is damaged")
-            search.backup(leaves, evaluations)
-            self.batch_latency = milliseconds() - began
-        search.advance(search.root_moves()[0].move)
 
     def _make_table(self) -> None:
         from pydlshogi.uct.search import Search
@@ -265,8 +177,8 @@ class MCTSPlayer(BasePlayer):
         first = True
         while not self._finished(search, clock):
             began = milliseconds()
-            leaves = search.gather(self._requests, min(self.options.batch_size, 1 + search.root_visits // 8))
-            search.backup(leaves, self._evaluator.evaluate(self._requests))
+            leaves = search.gather(self.requests, min(self.options.batch_size, 1 + search.root_visits // 8))
+            search.backup(leaves, self.evaluator.evaluate(self.requests))
             now = milliseconds()
             clock.record_batch(now - began)
             if first or now - reported >= self.options.pv_interval:
@@ -277,9 +189,12 @@ class MCTSPlayer(BasePlayer):
 
     def _finished(self, search: "Search", clock: Clock) -> bool:
         if not search.expanded:
-            return clock.stopped
+            # Told to stop, it still gets an opinion; out of time, it does not.
+            return not clock.stopped and clock.expired(0)
         if search.root_plies is not None:
             return True
+        if search.lead() > search.root_visits and not (clock.limits.infinite or clock.pondering):
+            return True  # the only move
         if clock.expired(search.playouts):
             if clock.stopped or not clock.may_extend or not self._in_doubt(search):
                 return True
@@ -298,7 +213,9 @@ class MCTSPlayer(BasePlayer):
     def _choose(self, search: "Search", clock: Clock, report: Report) -> BestMove:
         moves = search.root_moves()
         if not moves:
-            return self.any_move()
+            answer = self.any_move()
+            report(Info(time=round(clock.elapsed()), nodes=0, score_cp=0, pv=(answer.move,)))
+            return answer
         analysing = clock.limits.infinite or clock.pondering
         best = moves[0] if analysing else self._draw(moves)
         if self.options.debug_message:
@@ -395,16 +312,7 @@ class MCTSPlayer(BasePlayer):
             return
         search = Search(UctNodeTable(1))
         search.set_root(self.game)
-        search.backup(search.gather(self._requests, 1), self._evaluator.evaluate(self._requests))
+        search.backup(search.gather(self.requests, 1), self.evaluator.evaluate(self.requests))
         yield f"win rate {search.root_value:.4f}"
         for move in sorted(search.root_moves(), key=lambda move: -move.prior)[:10]:
             yield f"{move_to_usi(move.move):5} {move.prior:.4f}"
-
-
-def shipped_network() -> str:
-    """The path of the network that comes with the package: inside it when installed, beside it in a checkout."""
-    from pathlib import Path
-
-    package = Path(__file__).resolve().parents[1]
-    inside = package / "model" / SHIPPED_NETWORK
-    return str(inside if inside.exists() else package.parent / "model" / SHIPPED_NETWORK)

@@ -86,12 +86,12 @@ class Voice:
         with self._output.lock:
             if self._answered:
                 return
+            if info.string:
+                self._say(string_line(info.string))
             if line := info_line(info):
                 self._say(line)
                 if info.pv and info.multipv in {None, 1}:
                     self._main_line, self._main_move = line, info.pv[0]
-            if info.string:
-                self._say(string_line(info.string))
 
     def answer(self, answer: BestMove | Checkmate) -> None:
         """Say the answer, right after the line of rank 1 that begins with its move."""

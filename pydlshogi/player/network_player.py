@@ -1,0 +1,126 @@
+"""What players with a network share: the options that name it, and how it is loaded.
+
+It knows where a network comes from and what runs it, and nothing of how a move is chosen.
+"""
+
+from typing import Any, Final
+
+from pydlshogi.player.base_player import BasePlayer, PlayerError
+from pydlshogi.player.clock import milliseconds
+from pydlshogi.player.options import Check, Combo, EngineOptions, Filename, Spin
+
+SHIPPED_NETWORK: Final = "pydlshogi.npz"
+
+
+class NetworkOptions(EngineOptions):
+    """What a player lets the user decide about its network."""
+
+    modelfile = Filename(
+        "modelfile",
+        "",
+        aliases=("DNN_Model", "Model_File", "WeightPath"),
+        help="the network, .npz or .onnx; empty: the one that comes with the package",
+    )
+    backend = Combo(
+        "Backend",
+        "auto",
+        ("auto", "onnx", "chainer", "torch", "uniform", "hash"),
+        help="what runs the network; uniform and hash play without one",
+    )
+    device = Combo("Device", "auto", ("auto", "cpu", "gpu", "tensorrt"), help="where the network runs")
+    threads = Spin("Threads", 0, 0, 512, aliases=("UCT_Threads",), help="CPU threads of the network; 0: all cores")
+    spinning = Check("Thread_Spinning", False, help="waiting threads keep their core busy: for otherwise idle machines")
+    batch_size = Spin(
+        "DNN_Batch_Size", 16, 1, 1024, aliases=("batchsize",), help="positions evaluated at once, at most"
+    )
+
+
+class NetworkPlayer(BasePlayer):
+    """A player that asks an evaluator."""
+
+    options: NetworkOptions
+
+    def __init__(self, options: NetworkOptions) -> None:
+        super().__init__(options)
+        self.evaluator: Any = None
+        """An `Evaluator`, once ready."""
+        self.requests: Any = None
+        """Its notebook, for DNN_Batch_Size positions."""
+        self._loaded: tuple[object, ...] = ()
+
+    def preload(self) -> None:
+        import cshogi  # noqa: F401
+        import onnxruntime  # noqa: F401
+
+        import pydlshogi.evaluator  # noqa: F401
+
+    def prepare(self) -> None:
+        from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
+
+        options = self.options
+        wanted = (
+            options.backend,
+            options.modelfile,
+            options.device,
+            options.threads,
+            options.spinning,
+            options.batch_size,
+        )
+        if wanted != self._loaded:
+            self.evaluator = None
+            self._loaded = ()
+            if options.backend == "uniform":
+                self.evaluator = UniformEvaluator()
+            elif options.backend == "hash":
+                self.evaluator = HashEvaluator()
+            else:
+                self.evaluator = NetworkEvaluator(self._load_backend())
+            self.requests = self.evaluator.requests(options.batch_size)
+            self._warm_up()
+            self._loaded = wanted
+
+    def _load_backend(self) -> Any:
+        from pydlshogi.network.backend import BackendError, load_backend
+        from pydlshogi.network.weights import ModelError
+
+        options = self.options
+        try:
+            return load_backend(
+                options.backend,  # type: ignore[arg-type]
+                options.modelfile or shipped_network(),
+                device=options.device,  # type: ignore[arg-type]
+                threads=options.threads,
+                spinning=options.spinning,
+                batch_size=options.batch_size,
+            )
+        except (BackendError, ModelError) as error:
+            raise PlayerError(str(error)) from None
+
+    def _warm_up(self) -> None:
+        """Compile the kernels, and measure what a full batch costs."""
+        import numpy as np
+
+        from pydlshogi.games.shogi import ShogiPosition
+        from pydlshogi.uct.search import Search
+        from pydlshogi.uct.uct_node import UctNodeTable
+
+        search = Search(UctNodeTable(1))
+        search.set_root(ShogiPosition())
+        for playouts in (1, 1, self.options.batch_size):
+            began = milliseconds()
+            leaves = search.gather(self.requests, playouts)
+            evaluations = self.evaluator.evaluate(self.requests)
+            if not all(np.isfinite(opinions).all() for opinions in evaluations):
+                raise PlayerError("the network answers with numbers that are none; its file is damaged")
+            search.backup(leaves, evaluations)
+            self.batch_latency = milliseconds() - began
+        search.advance(search.root_moves()[0].move)
+
+
+def shipped_network() -> str:
+    """The path of the network that comes with the package: inside it when installed, beside it in a checkout."""
+    from pathlib import Path
+
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "model" / SHIPPED_NETWORK
+    return str(inside if inside.exists() else package.parent / "model" / SHIPPED_NETWORK)

@@ -1,0 +1,388 @@
+"""The engine as a process: start-up, pipes, signals, the log. What is said is tested in test_usi.py."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import cshogi.cli
+import psutil
+import pytest
+from usi_driver import ROOT, OverPipes
+
+from pydlshogi.usi.process import LARGEST_LOG, LOG_NAME, decoded
+
+ENGINES = {
+    "scripted": [sys.executable, str(ROOT / "tests" / "scripted_player.py")],
+    "mcts": [sys.executable, "-P", "-m", "pydlshogi.usi.usi_mcts_player"],
+}
+FRAMEWORKS = {"chainer", "cshogi", "cupy", "numba", "numpy", "onnx", "onnxruntime", "torch"}
+
+on_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., OverPipes]]:
+    """Starts engine processes; none is left over after the test."""
+    started: list[OverPipes] = []
+
+    def begin(command: list[str] | None = None, **environment: str) -> OverPipes:
+        started.append(OverPipes(command or ENGINES["scripted"], tmp_path / "state", environment))
+        return started[-1]
+
+    yield begin
+    for engine in started:
+        engine.close()
+
+
+@pytest.fixture
+def engine(start: Callable[..., OverPipes]) -> OverPipes:
+    """A scripted engine that said readyok."""
+    engine = start()
+    engine.start()
+    return engine
+
+
+def log_of(engine: OverPipes) -> str:
+    return (engine.state / "pydlshogi" / LOG_NAME).read_text(encoding="utf-8")
+
+
+def program(body: str) -> list[str]:
+    """A scripted engine whose player is changed by `body`."""
+    source = f"""
+import os, sys, threading
+sys.path.insert(0, {str(ROOT / "tests")!r})
+from scripted_player import ScriptedPlayer
+from pydlshogi.usi.usi import run
+
+class Player(ScriptedPlayer):
+{body}
+
+run(Player)
+"""
+    return [sys.executable, "-c", source]
+
+
+# 1: start-up
+
+
+@pytest.mark.parametrize("command", ENGINES.values(), ids=ENGINES)
+def test_registration(start: Callable[..., OverPipes], command: list[str]) -> None:
+    engine = start(command)
+    engine.send_bytes(b"\nusi\nquit\n")
+    lines = engine.rest()
+    assert lines[0].startswith("id name ")
+    assert lines[-1] == "usiok"
+    assert engine.end() == (0, b"")
+
+
+def test_nothing_heavy_is_imported_before_usiok() -> None:
+    script = """
+import json, sys
+from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.usi.process import Process
+from pydlshogi.usi.usi import serve
+player = MCTSPlayer()
+loaded = []
+serve(player, ["usi"], lambda line: loaded.extend(sys.modules) if line == "usiok" else None)
+print(json.dumps(loaded))
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not FRAMEWORKS & set(json.loads(done.stdout))
+
+
+def test_quit_during_the_import_after_usiok(start: Callable[..., OverPipes]) -> None:
+    engine = start(program("    def preload(self): threading.Event().wait()"))
+    engine.ask("usi", "usiok")
+    engine.send("quit")
+    assert engine.end() == (0, b"")
+
+
+# 2: loading
+
+
+@pytest.mark.parametrize("how", ["quit", "end of input"])
+def test_an_endless_load_can_be_left(start: Callable[..., OverPipes], how: str) -> None:
+    engine = start()
+    engine.send("usi", "setoption name Load value endless", "isready", "stop", "usi")
+    engine.until("usiok")
+    engine.until("usiok")
+    leave(engine, how)
+    assert engine.end() == (0, b"")
+
+
+def leave(engine: OverPipes, how: str) -> None:
+    if how == "quit":
+        engine.send("quit")
+    else:
+        assert engine.process.stdin is not None
+        engine.process.stdin.close()
+
+
+# 9, 14: the end
+
+
+@pytest.mark.parametrize("go", [[], ["go infinite"], ["go ponder"], ["go mate infinite"], ["perft 99"]])
+@pytest.mark.parametrize("how", ["quit", "end of input"])
+def test_it_ends_at_once_whatever_it_does(engine: OverPipes, go: list[str], how: str) -> None:
+    engine.send(*go)
+    leave(engine, how)
+    assert engine.end() == (0, b"")
+
+
+@on_posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_signals_end_it_quietly_and_leave_no_child(start: Callable[..., OverPipes], name: str) -> None:
+    engine = start(
+        program("""
+    def prepare(self):
+        import subprocess
+        self.child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    def close(self):
+        self.child.kill()
+        self.child.wait()
+""")
+    )
+    engine.start()
+    engine.send("go infinite")
+    engine.until("info")
+    (child,) = psutil.Process(engine.process.pid).children()
+    engine.process.send_signal(getattr(signal, name))
+    assert engine.end() == (0, b"")
+    child.wait(20)
+
+
+def test_nobody_reads_any_more(engine: OverPipes) -> None:
+    assert engine.process.stdout is not None
+    # The reader of this test holds the pipe open: take it away at the level of the system.
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, engine.process.stdout.fileno())
+    os.close(null)
+    while engine.process.poll() is None:
+        try:
+            engine.send("usi")
+        except OSError:
+            break
+    assert engine.end() == (0, b"")
+
+
+def test_a_gui_that_stops_reading_can_still_send_quit(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        program("""
+    def think(self, limits, clock, report):
+        from pydlshogi.player.base_player import Info
+        sys.stderr.write("thinking\\n")
+        while True:
+            report(Info(string="x" * 1000))
+"""),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path)},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"go infinite\n")
+    process.stdin.flush()
+    while not process.stdout.readline().startswith(b"info string x"):
+        pass
+    process.stdin.write(b"quit\n")
+    process.stdin.flush()
+    assert process.wait(40) == 0
+    process.stdin.close()
+    process.stdout.close()
+
+
+# 15: many games
+
+
+@pytest.mark.parametrize("command", ENGINES.values(), ids=ENGINES)
+def test_twenty_games_in_one_process(start: Callable[..., OverPipes], command: list[str]) -> None:
+    engine = start(command)
+    engine.ask("usi", "usiok")
+    engine.send("setoption name Backend value uniform", "setoption name USI_Hash value 16")
+    process = psutil.Process(engine.process.pid)
+
+    def game() -> None:
+        engine.ask("isready", "readyok")
+        engine.send("usinewgame")
+        moves: list[str] = []
+        board = cshogi.Board()
+        for _ in range(4):
+            engine.send(f"position startpos moves {' '.join(moves)}")
+            answer = engine.go("go nodes 10")[-1].split()
+            moves.append(answer[1])
+            board.push_usi(answer[1])
+            moves.append(cshogi.move_to_usi(next(iter(board.legal_moves))))
+            board.push_usi(moves[-1])
+            if len(moves) == 8:
+                engine.send(f"position startpos moves {' '.join(moves)}", "go ponder", "stop", "gameover win")
+                engine.until("bestmove")
+
+    for _ in range(5):
+        game()
+    engine.settle()
+    memory, threads = process.memory_info().rss, process.num_threads()
+    for _ in range(15):
+        game()
+    engine.settle()
+    assert process.memory_info().rss < memory + 20 * 2**20
+    assert process.num_threads() <= threads
+    assert process.children() == []
+
+
+@on_posix
+def test_a_real_client_plays_whole_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """cshogi's client reads a line `info ... score ... pv ...` before every bestmove, and plays by its own clock."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    engine = tmp_path / "engine.sh"
+    engine.write_text(f"#!/bin/sh\nexec {' '.join(ENGINES['mcts'])}\n", encoding="utf-8")
+    engine.chmod(0o755)
+    options = {"Backend": "uniform", "USI_Hash": 16, "Const_Playout": 20}
+    result = cshogi.cli.main(
+        str(engine),
+        str(engine),
+        options1=options,
+        options2=options,
+        games=2,
+        byoyomi=1000,
+        draw=30,
+        ponder=True,
+        print_summary=False,
+        csa=str(tmp_path),
+    )
+    assert result["total"] == 2
+    records = [record for file in tmp_path.glob("*.csa") for record in cshogi.CSA.Parser.parse_file(str(file))]
+    assert len(records) == 2
+    assert all(len(record.moves) == 30 or record.endgame in {"%TORYO", "%KACHI"} for record in records)
+
+
+# What is sent as bytes
+
+
+def test_bytes_of_any_kind(engine: OverPipes) -> None:
+    rng_bytes = bytes(range(256)) * 40
+    engine.send_bytes(rng_bytes.replace(b"\n", b"") + b"\n")
+    engine.send_bytes(b"\xff\xfe\x00u\x00s\x00i\n\x00\n" + b"x" * 1_000_000 + b"\n")
+    engine.send_bytes(b"usi\r\nisready\r\n")
+    assert engine.until("readyok")[-2] == "usiok"
+    engine.send_bytes(b"usi\risready\r\n")
+    engine.until("usiok")
+    engine.until("readyok")
+    engine.send_bytes("setoption name Words value 将棋\n".encode())
+    assert engine.settle() == []
+    engine.send("getoption Words")
+    assert engine.settle() == [r"Words \u5c06\u68cb"]
+
+
+def test_a_line_that_comes_in_pieces(engine: OverPipes) -> None:
+    for piece in (b"position start", b"pos moves 7g7", b"f\ngo nodes ", b"1\n"):
+        engine.send_bytes(piece)
+    assert engine.until("bestmove")
+
+
+def test_input_that_ends_in_the_midst_of_a_line(engine: OverPipes) -> None:
+    engine.send_bytes(b"go infin")
+    leave(engine, "end of input")
+    assert engine.end() == (0, b"")
+
+
+def test_paths_in_the_encoding_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locale.getpreferredencoding", lambda _: "cp932")
+    assert decoded("C:\\将棋\\モデル.onnx".encode("cp932")) == "C:\\将棋\\モデル.onnx"
+    assert decoded("C:\\将棋".encode()) == "C:\\将棋"
+    monkeypatch.setattr("locale.getpreferredencoding", lambda _: "ascii")
+    assert decoded(b"usi \xff") == "usi \ufffd"
+
+
+# The log
+
+
+def test_stdout_is_protocol_and_everything_else_is_in_the_log(start: Callable[..., OverPipes]) -> None:
+    engine = start(
+        program("""
+    def prepare(self):
+        print("printed", flush=True)
+        os.write(1, b"written\\n")
+        os.write(2, b"complained\\n")
+        raise RuntimeError("a defect")
+""")
+    )
+    engine.send("isready", "quit")
+    assert [line for line in engine.rest() if line] in (
+        [],
+        ["info string Error! RuntimeError: a defect (the log says more)"],
+    )
+    assert engine.end() == (0, b"")
+
+
+def test_the_log_tells_of_a_defect(start: Callable[..., OverPipes]) -> None:
+    engine = start()
+    engine.send("setoption name Load value defect", "isready")
+    engine.until("info string Error!")
+    assert "RuntimeError: a defect" in log_of(engine)
+    assert "Traceback" in log_of(engine)
+    assert "> isready" not in log_of(engine)
+
+
+def test_debug_messages_put_the_conversation_in_the_log(engine: OverPipes) -> None:
+    engine.send("setoption name DebugMessage value true")
+    engine.settle()
+    engine.go("go nodes 1")
+    assert "> go nodes 1" in log_of(engine)
+    assert "< bestmove" in log_of(engine)
+
+
+def test_the_log_can_be_moved(engine: OverPipes, tmp_path: Path) -> None:
+    file = tmp_path / "my log.txt"
+    engine.send(f"setoption name Log_File value {file}", "setoption name Load value defect", "isready")
+    engine.until("info string Error!")
+    assert "RuntimeError" in file.read_text(encoding="utf-8")
+
+
+def test_a_log_that_cannot_be_written_is_said_once_and_play_goes_on(engine: OverPipes, tmp_path: Path) -> None:
+    engine.send(f"setoption name Log_File value {tmp_path}")
+    (error,) = engine.settle()
+    assert error.startswith("info string Error! Log_File: ")
+    engine.send("setoption name Load value defect", "isready")
+    engine.until("info string Error!")
+    assert "RuntimeError" in log_of(engine), "the old log goes on"
+
+
+def test_no_place_for_a_log(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file where a folder should be", encoding="utf-8")
+    engine = OverPipes.scripted(tmp_path / "state")
+    try:
+        engine.start()
+        engine.send("setoption name Load value defect", "isready")
+        engine.until("info string Error!")
+        engine.send("setoption name Load value quick")
+        assert engine.go("go nodes 1")
+        engine.send("quit")
+        assert engine.end() == (0, b"")
+    finally:
+        engine.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is always full")
+def test_a_full_disk(engine: OverPipes) -> None:
+    engine.send("setoption name Log_File value /dev/full", "setoption name DebugMessage value true")
+    engine.send("setoption name Load value defect", "isready")
+    engine.until("info string Error!")
+    engine.send("setoption name Load value quick")
+    assert engine.go("go nodes 1")
+    engine.send("quit")
+    assert engine.end() == (0, b"")
+
+
+def test_a_log_that_has_grown_is_put_aside(start: Callable[..., OverPipes], tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "pydlshogi"
+    folder.mkdir(parents=True)
+    (folder / LOG_NAME).write_bytes(b"x" * (LARGEST_LOG + 1))
+    engine = start()
+    engine.ask("usi", "usiok")
+    assert (folder / LOG_NAME).stat().st_size < LARGEST_LOG
+    assert (folder / LOG_NAME).with_suffix(".old").stat().st_size == LARGEST_LOG + 1
