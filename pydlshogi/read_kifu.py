@@ -84,9 +84,7 @@ def read_list(path: str | PathLike[str]) -> Iterator[Path]:
     return (folder / line.strip() for line in text.splitlines() if line.strip())
 
 
-def read_many(
-    paths: Iterable[str | PathLike[str]], workers: int = 1
-) -> Iterator[tuple[str | PathLike[str], list[Game] | KifuError]]:
+def read_many(paths: Iterable[Path], workers: int = 1) -> Iterator[tuple[Path, list[Game] | KifuError]]:
     """Each path with its games, or with the reason it has none, in the order given; read by `workers` processes."""
     paths = list(paths)
     if workers <= 1:
@@ -97,7 +95,7 @@ def read_many(
         yield from zip(paths, pool.map(_games_or_error, paths, chunksize=_FILES_PER_TASK), strict=True)
 
 
-def _games_or_error(path: str | PathLike[str]) -> list[Game] | KifuError:
+def _games_or_error(path: Path) -> list[Game] | KifuError:
     try:
         return read(path)
     except KifuError as error:

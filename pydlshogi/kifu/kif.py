@@ -217,8 +217,8 @@ class _Reader:
             move = _KI2_MOVE.match(line, position)
             if not move:
                 raise RecordError(f"not a move: {line[position:].strip()[:40]!r}")
-            if move["sign"] not in _SIGNS[self._set_up().turn]:
-                raise RecordError(f"move {len(self._moves) + 1}, {move[0].strip()}, is made by the side not to move")
+            if not self._illegal and move["sign"] not in _SIGNS[self._set_up().turn]:
+                raise RecordError(f"move {len(self._moves) + 1}, {_written(move)}, is made by the side not to move")
             self._make(move, self._ki2_move(move), None)
             position = move.end()
 
@@ -226,10 +226,10 @@ class _Reader:
         if self._illegal:
             raise self._refusal()
         if self._verdict:
-            raise RecordError(f"{text[0].strip()} follows the end of the game")
+            raise RecordError(f"{_written(text)} follows the end of the game")
         usi = legal_usi(self._board, move) if move else None
         if usi is None:
-            self._illegal = text[0].strip()
+            self._illegal = _written(text)
             return
         self._board.push(move)
         self._destination = cshogi.move_to(move)
@@ -244,7 +244,7 @@ class _Reader:
         if not move["same"]:
             return _square(move["file"], move["rank"])
         if self._destination is None:
-            raise RecordError(f"{move[0].strip()}: the same square as which move?")
+            raise RecordError(f"move {len(self._moves) + 1}, {_written(move)}: the same square as which move?")
         return self._destination
 
     def _kif_move(self, move: re.Match[str]) -> int:
@@ -271,7 +271,7 @@ class _Reader:
             return drop
         made = _by_direction(made, kind, board.turn, move["side"] or "", move["way"] or "")
         if len(made) > 1:
-            raise RecordError(f"move {len(self._moves) + 1}, {move[0].strip()}, can be made by {len(made)} pieces")
+            raise RecordError(f"move {len(self._moves) + 1}, {_written(move)}, can be made by {len(made)} pieces")
         return made[0] if made else 0
 
 
@@ -298,6 +298,11 @@ def _by_direction(moves: list[int], kind: int, turn: int, side: str, way: str) -
     if kind in _RANGING:
         return sorted(moves, key=lambda move: sign * offset(move)[0])[-1:]
     return [move for move in moves if sign * offset(move)[0] > 0]
+
+
+def _written(move: re.Match[str]) -> str:
+    """The move as it stands in the record, without its number."""
+    return move[0].strip().lstrip("0123456789").strip()
 
 
 def _square(file: str, rank: str) -> int:

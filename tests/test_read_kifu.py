@@ -1,0 +1,664 @@
+"""Records: every format against what it should mean, against python-shogi and cshogi, and against damage."""
+
+import pickle
+import random
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import cshogi
+import pytest
+import shogi
+import shogi.CSA
+import shogi.KIF
+from cshogi import KI2, KIF
+
+from pydlshogi.kifu.encoding import decode
+from pydlshogi.read_kifu import Game, KifuError, read, read_list, read_many, replay, to_csa, to_kif
+
+FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
+EVEN = cshogi.STARTING_SFEN
+OPENING = "+7776FU\n-3334FU\n"  # Black is to move
+
+
+@pytest.fixture
+def record(tmp_path: Path):
+    """Reads a record from its text or bytes."""
+
+    def read_text(content: str | bytes) -> Game:
+        path = tmp_path / "record"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        (game,) = read(path)
+        return game
+
+    return read_text
+
+
+@pytest.fixture
+def refusal(record):
+    """The reason why a record is refused."""
+
+    def reason(content: str | bytes) -> str:
+        with pytest.raises(KifuError) as refused:
+            record(content)
+        assert "\n" not in str(refused.value)
+        return refused.value.reason
+
+    return reason
+
+
+def random_game(seed: int, start_sfen: str = EVEN, plies: int = 120) -> Game:
+    """A game of random legal moves, with evaluations and times here and there."""
+    rng = random.Random(seed)
+    board = cshogi.Board(start_sfen)
+    moves = []
+    while len(moves) < plies and len(board.legal_moves):
+        move = rng.choice(list(board.legal_moves))
+        moves.append(cshogi.move_to_usi(move))
+        board.push(move)
+    some = [rng.random() < 0.8 for _ in moves]
+    return Game(
+        start_sfen,
+        tuple(moves),
+        "wb"[board.turn == cshogi.WHITE],
+        "resign",
+        tuple(rng.randrange(-3000, 3000) if here else None for here in some),
+        tuple(rng.randrange(100) for _ in moves),
+        names=("first", "second"),
+        event="random",
+        date="2026/01/02 03:04:05",
+    )
+
+
+# CSA
+
+
+def test_floodgate_record() -> None:
+    (game,) = read(FIXTURES / "floodgate.csa")
+    assert game.start_sfen == EVEN
+    assert " ".join(game.moves) == "7g7f 3c3d 8h2b+ 3a2b B*4e 5a4b 4e3d B*3c 5i6h 3c9i+ 6h7h 9i8h"
+    assert (game.ending, game.win) == ("resign", "w")
+    assert game.evals == (31, None, 45, -8, 0, 120, 180, 96, -410, -655, -702, -100000)
+    assert game.times == (1, 0, 12, 3, 0, 7, 2, 4, 9, 1, 30, 0)
+    assert game.names == ("first_engine", "second_engine")
+    assert game.ratings == (3012.5, 2871.0)
+    assert game.event.startswith("wdoor+floodgate-300-10F")
+    assert game.date == "2026/01/02 03:04:05"
+
+
+def test_floodgate_record_as_python_shogi_reads_it() -> None:
+    (game,) = read(FIXTURES / "floodgate.csa")
+    (summary,) = shogi.CSA.Parser.parse_file(FIXTURES / "floodgate.csa")
+    assert (summary["sfen"], tuple(summary["moves"]), summary["win"]) == (game.start_sfen, game.moves, game.win)
+
+
+@pytest.mark.parametrize(
+    ("special", "ending", "win"),
+    [
+        ("%TORYO", "resign", "w"),
+        ("%TSUMI", "mate", "w"),
+        ("%TIME_UP", "time_up", "w"),
+        ("%ILLEGAL_MOVE", "illegal_move", "w"),
+        ("%+ILLEGAL_ACTION", "illegal_move", "w"),
+        ("%-ILLEGAL_ACTION", "illegal_move", "b"),
+        ("%KACHI", "declaration", "b"),
+        ("%SENNICHITE", "sennichite", "d"),
+        ("%JISHOGI", "jishogi", "d"),
+        ("%HIKIWAKE", "jishogi", "d"),
+        ("%MAX_MOVES", "max_moves", "d"),
+        ("%CHUDAN", "interrupted", None),
+        ("%MATTA", "interrupted", None),
+        ("%ERROR", "abnormal", None),
+        ("%FUZUMI", "no_mate", None),
+        ("%SOMETHING_NEW", "unknown", None),
+    ],
+)
+def test_csa_endings_with_black_to_move(record, special: str, ending: str, win: str | None) -> None:
+    game = record(f"V2.2\nPI\n+\n{OPENING}{special}\nT3\n")
+    assert (game.moves, game.ending, game.win) == (("7g7f", "3c3d"), ending, win)
+    assert game.times == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("special", "summary", "ending", "win"),
+    [
+        ("%TORYO\n", "toryo:a lose:b win", "resign", "w"),
+        ("%TORYO\n", "abnormal:a lose:b win", "abnormal", None),
+        ("%KACHI\n", "kachi:a win:b lose", "declaration", "b"),
+        ("%KACHI\n", "illegal kachi:a lose:b win", "illegal_move", "w"),
+        ("", "time up:a win:b lose", "time_up", "b"),
+        ("", "illegal move:a lose:b win", "illegal_move", "w"),
+        ("", "oute_sennichite:a win:b lose", "perpetual_check", "b"),
+        ("", "sennichite:a draw:b draw", "sennichite", "d"),
+        ("", "max_moves:a draw:b draw", "max_moves", "d"),
+    ],
+)
+def test_the_summary_of_the_server_decides(record, special: str, summary: str, ending: str, win: str | None) -> None:
+    game = record(f"PI\n+\n{OPENING}{special}'P1-KY * \n'summary:{summary}\n'$END_TIME:2026/01/02\n")
+    assert (game.ending, game.win) == (ending, win)
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["%ILLEGAL_MOVE\n", "%+ILLEGAL_ACTION\n", "'summary:illegal move:a lose:b win\n"],
+)
+def test_a_record_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -> None:
+    game = record(f"PI\n+\n{OPENING}+8856KA\nT9\n'** 5\n{end}")
+    assert (game.moves, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
+    assert (game.evals, game.times) == ((None, None), (None, None))
+
+
+@pytest.mark.parametrize("rest", ["", "%TORYO\n", "-8384FU\n%ILLEGAL_MOVE\n"])
+def test_any_other_illegal_move_is_refused(refusal, rest: str) -> None:
+    assert refusal(f"PI\n+\n{OPENING}+8856KA\n{rest}") == "move 3, +8856KA, is illegal"
+
+
+@pytest.mark.parametrize(
+    ("position", "move"),
+    [
+        ("PI\n+\n", "+7776TO"),  # promotes outside the camp
+        ("PI\n+\n", "+8822KA"),  # jumps
+        ("PI\n+\n", "+0055FU"),  # nothing in hand
+        ("PI\n+\n", "+3334FU"),  # the opponent's pawn
+        ("PI\n+\n", "+7776KY"),  # another piece
+        ("P-51OU\nP+59OU92FU\n+\n", "+9291FU"),  # can never move again
+        ("P-51OU\nP+59OU93KE\n+\n", "+9381KE"),
+        ("P-51OU\nP+59OU94KE\n+\n", "+9482KE"),
+        ("P-51OU\nP+59OU00FU\n+\n", "+0091FU"),
+        ("P-51OU\nP+59OU99FU00FU\n+\n", "+0095FU"),  # two pawns on a file
+        ("P-51OU11KA\nP+59OU55KI\n+\n", "+5545KI"),  # fine: the next line is not
+        ("P-15HI51OU\nP+55OU45KI\n+\n", "+4544KI"),  # pinned
+        ("P-11OU21KE12KY\nP+59OU23KI00FU\n+\n", "+0012FU"),
+    ],
+)
+def test_moves_against_the_rules(record, refusal, position: str, move: str) -> None:
+    if move == "+5545KI":
+        assert record(f"{position}{move}\n").moves == ("5e4e",)
+    else:
+        assert refusal(f"{position}{move}\n") == f"move 1, {move}, is illegal"
+
+
+def test_needless_non_promotions_are_legal(record) -> None:
+    game = record(f"PI\n+\n{OPENING}+8822KA\n-3122GI\n%CHUDAN\n")
+    assert game.moves[2:] == ("8h2b", "3a2b")
+
+
+def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it(record) -> None:
+    check = "+5848HI\n-4151OU\n+4858HI\n-5141OU\n"
+    position = "P-41OU\nP+99OU58HI\n+\n"
+    game = record(f"{position}{check * 3}+5848HI\n%ILLEGAL_MOVE\n")
+    assert (game.ending, game.win) == ("perpetual_check", "w")
+    game = record(f"{position}{check * 2}+5848HI\n%ILLEGAL_MOVE\n")
+    assert (game.ending, game.win) == ("illegal_move", "b")
+
+
+@pytest.mark.parametrize(
+    ("position", "sfen"),
+    [
+        ("PI\n+\n", EVEN),
+        ("PI\n", EVEN),
+        ("", EVEN),
+        ("PI82HI22KA\n-\n", "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+        ("PI11KY\n-\n", "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+        ("P-51OU\nP+59OU53TO00HI00KI00KI\nP-00AL\n+\n", "4k4/9/4+P4/9/9/9/9/9/4K4 b R2Gr2b2g4s4n4l17p 1"),
+        (cshogi.Board("4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1").csa_pos(), "4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1"),
+    ],
+)
+def test_csa_start_positions(record, position: str, sfen: str) -> None:
+    assert record(f"V2.2\n{position}%CHUDAN\n").start_sfen == sfen
+
+
+def test_rows_whose_blanks_were_collapsed(record) -> None:
+    rows = cshogi.Board().csa_pos().replace(" *  *  * ", " * * *").replace(" * ", " *")
+    assert record(f"{rows}{OPENING}").moves == ("7g7f", "3c3d")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("P1-KY-KE\n+\n", "not a row of nine squares: 'P1-KY-KE'"),
+        ("PI33GI\n+\n", "'PI33GI' takes away a piece that is not there"),
+        ("P+5XOU\n+\n", "not a list of pieces: 'P+5XOU'"),
+        ("P+59OU\n+\n+5958OU\n", "White has no king: a problem, not a game"),
+        ("P-51OU\n-\n", "Black has no king: a problem, not a game"),
+        ("P+59OU\nP-51OU00HI00HI00HI\n+\n", "the start position has 3 of R, a set has 2"),
+        ("P+59OU\nP-51OU59HI\n+\n", "Black has no king: a problem, not a game"),
+        ("P+59OU52KI\nP-51OU\n+\n", "no start position: the side that is not to move is in check"),
+        ("PI\n+\n+7776FU\n+2726FU\n", "move 2, +2726FU, is made by the side that is not to move"),
+        ("PI\n+\n+7776FU\nnonsense\n", "not a CSA statement here: 'nonsense'"),
+        ("PI\n+\n+7776FUX\n", "not a CSA statement here: 'X'"),
+        ("PI\n+\n+7776FU\nPI\n+\n", "not a CSA statement here: 'PI'"),
+        ("PI\n+\n+7776FU\n%TORYO\n-3334FU\n", "-3334FU follows the end, %TORYO"),
+        ("", "empty"),
+        (" \n\n", "empty"),
+        ("hello\n", "neither a move nor a position nor a player: not a record"),
+    ],
+)
+def test_what_is_wrong_is_said(refusal, content: str, reason: str) -> None:
+    assert refusal(content) == reason
+
+
+def test_statements_joined_by_commas(record) -> None:
+    game = record("V2.2\nN+a, b\nPI\n+\n+7776FU,T5\n-3334FU,T7,+2726FU\nT1\n%TORYO,T2\n")
+    assert (game.moves, game.times, game.win) == (("7g7f", "3c3d", "2g2f"), (5, 7, 1), "b")
+    assert game.names == ("a, b", "")
+
+
+def test_times(record) -> None:
+    game = record("V3.0\nPI\n+\n+7776FU\nT12.345\n-3334FU\n+2726FU\n'a comment\nT4\n-8384FU\nT0\n")
+    assert game.times == (12.345, None, 4, 0)
+
+
+def test_evaluations(record) -> None:
+    game = record(
+        "V3.0\n'** 9 before the first move\nPI\n+\n+7776FU\n'** 30 -3334FU\n'** 31\n-3334FU\nT1\n'*-20\n+2726FU\nT1\n"
+        "'** nothing\n-8384FU\n'a comment\n+2625FU\n'** 12.5 x\n-8485FU\n'*30% of 7\n"
+    )
+    assert game.evals == (30, -20, None, None, 12, None)
+
+
+def test_comments_blank_lines_and_metadata_anywhere(record) -> None:
+    game = record(
+        "'a comment first\n\n'CSA encoding=UTF-8\nV3.0\n'comment\nN+a\nN-b\n$EVENT:e\n$TIME_LIMIT:00:25+00\n\n"
+        "PI\n'x\n+\n'y\n+7776FU\n\n'z\nT3\n-3334FU\n\n%CHUDAN\n$END_TIME:2026/01/02 00:00:00\n"
+    )
+    assert (game.moves, game.times, game.names, game.event) == (("7g7f", "3c3d"), (3, None), ("a", "b"), "e")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_line_ends(record, newline: str) -> None:
+    game = record(f"V2.2\nPI\n+\n{OPENING}%TORYO\n".replace("\n", newline))
+    assert (game.moves, game.win) == (("7g7f", "3c3d"), "w")
+
+
+def test_several_games_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "two.csa"
+    path.write_text(f"N+a\nPI\n+\n{OPENING}%TORYO\n/\n'only a comment\n/\nN+b\nPI\n+\n+2726FU\n%TORYO\n/\n")
+    first, second = read(path)
+    assert (first.names[0], first.win, second.names[0], second.win) == ("a", "w", "b", "b")
+    path.write_text(f"PI\n+\n{OPENING}/\nPI\n+\n+8822KA\n")
+    with pytest.raises(KifuError, match=r"two\.csa: game 2: move 1, \+8822KA, is illegal"):
+        read(path)
+
+
+# encodings
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16"])
+def test_names_in_every_encoding(record, encoding: str) -> None:
+    text = f"V2.2\nN+きふわらべ\nN-柿木将棋\nPI\n+\n{OPENING}%TORYO\n"
+    assert record(text.encode(encoding)).names == ("きふわらべ", "柿木将棋")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16"])
+def test_kif_in_every_encoding(record, encoding: str) -> None:
+    text = "手合割：平手\n先手：先\n後手：後\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 投了\n"
+    game = record(text.encode(encoding))
+    assert (game.names, game.moves, game.win) == (("先", "後"), ("7g7f", "3c3d"), "w")
+
+
+def test_a_declared_encoding_comes_before_guessing() -> None:
+    assert decode("'CSA encoding=SHIFT_JIS\nN+髙①".encode("cp932")).endswith("N+髙①")
+    # These bytes are valid in both: nothing but the declaration tells that they are half-width katakana.
+    ambiguous = "ﾎﾞﾅﾝｻﾞ".encode("cp932")
+    assert decode(b"'CSA encoding=SHIFT_JIS\nN+" + ambiguous).endswith("ﾎﾞﾅﾝｻﾞ")
+    assert decode("'CSA encoding=EUC-JP\nN+将棋".encode("euc_jp")).endswith("将棋")
+
+
+def test_euc_that_could_be_half_width_katakana() -> None:
+    name = "羽生善治".encode("euc_jp")
+    assert name.decode("cp932") == "ｱｩﾀｸﾁｱｼ｣"
+    assert decode(b"N+" + name) == "N+羽生善治"
+
+
+def test_a_cut_character_in_a_comment_costs_no_game(record) -> None:
+    game = record(f"N+将棋\nPI\n+\n{OPENING}'".encode("cp932") + "漢".encode("cp932")[:1] + b"\n%TORYO\n")
+    assert (game.names[0], game.win) == ("将棋", "w")
+
+
+# KIF and KI2
+
+
+def test_kif_with_a_branch_reads_the_main_line() -> None:
+    (game,) = read(FIXTURES / "branches.kif")
+    assert " ".join(game.moves) == "7g7f 3c3d 8h2b+ 3a2b B*4e 5a6b 4e3d B*5d 3d4c+ 5d4c"
+    assert (game.ending, game.win) == ("resign", "w")
+    assert game.names == ("羽生　五段", "ボナンザ①")
+    assert (game.event, game.date) == ("手書きの対局", "2026/01/02(金) 10:00:00")
+    assert game.times == (16, 0, 65, 2, 9, 30, 0, 1, None, None)
+    assert game.evals == (None, None, -35) + (None,) * 7
+
+
+def test_ki2_with_a_handicap() -> None:
+    (game,) = read(FIXTURES / "relative.ki2")
+    assert game.start_sfen == KIF.Parser.HANDYCAP_SFENS["二枚落ち"]
+    assert game.names == ("教わる人", "教える人")
+    assert game.moves[12:] == ("3a4b", "4i5h", "5a4a", "7i6h")
+    assert (game.ending, game.win) == ("resign", "b")
+
+
+def test_kif_from_a_diagram() -> None:
+    (game,) = read(FIXTURES / "diagram.kifu")
+    assert game.start_sfen == "l6nl/6gk1/7pp/9/6N2/9/7PP/+b4S1K1/L1+s5L w RBG2SN3Pr2gn11p 1"
+    assert (game.moves, game.ending, game.win) == (("R*5i", "4h5i"), "jishogi", "d")
+
+
+def kif(*lines: str, handicap: str = "平手") -> str:
+    return "\n".join([f"手合割：{handicap}", "手数----指手---------消費時間--", *lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("end", "ending", "win"),
+    [
+        ("   3 投了", "resign", "w"),
+        ("   3 詰み", "mate", "w"),
+        ("   3 切れ負け", "time_up", "w"),
+        ("   3 反則負け", "illegal_move", "w"),
+        ("   3 反則勝ち", "illegal_move", "b"),
+        ("   3 入玉勝ち", "declaration", "b"),
+        ("   3 千日手", "sennichite", "d"),
+        ("   3 持将棋", "jishogi", "d"),
+        ("   3 中断         ( 0:03/00:00:19)", "interrupted", None),
+        ("   3 封じ手", "interrupted", None),
+        ("   3 不戦敗", "default", "w"),
+        ("まで2手で後手の勝ち", "resign", "w"),
+        ("まで2手で先手の反則負け", "illegal_move", "w"),
+        ("まで2手で先手の反則勝ち", "illegal_move", "b"),
+        ("まで2手で時間切れにより後手の勝ち", "time_up", "w"),
+        ("まで2手で先手の入玉勝ち", "declaration", "b"),
+        ("まで2手で千日手", "sennichite", "d"),
+        ("まで2手で持将棋", "jishogi", "d"),
+        ("まで2手で中断", "interrupted", None),
+        ("   3 投了\nまで2手で後手の勝ち", "resign", "w"),
+        ("", "unknown", None),
+    ],
+)
+def test_kif_endings_with_black_to_move(record, end: str, ending: str, win: str | None) -> None:
+    game = record(kif("   1 ７六歩(77)", "   2 ３四歩(33)", end))
+    assert (game.moves, game.ending, game.win) == (("7g7f", "3c3d"), ending, win)
+
+
+@pytest.mark.parametrize("end", ["4 反則勝ち", "4 反則負け", "まで3手で後手の反則勝ち", "*反則手にて終局"])
+def test_a_kif_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -> None:
+    game = record(kif("1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", end))
+    assert (game.moves, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (["1 ７五歩(77)"], "move 1, 7五歩(77), is illegal"),
+        (["1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", "4 投了"], "move 3, 5六角(88), is illegal"),
+        (["1 ７六歩成(77)"], "move 1, 7六歩成(77), is illegal"),
+        (["1 ７六銀(77)"], "move 1, 7六銀(77), is illegal"),
+        (["1 ５五歩打"], "move 1, 5五歩打, is illegal"),
+        (["1 同　歩(77)"], "move 1, 同　歩(77): the same square as which move?"),
+        (["1 ７六歩(77)", "3 ２六歩(27)"], "move 3 follows move 1"),
+        (["1 ７六歩(77)", "2 なにか"], "not a move: '2 なにか'"),
+        (["1 投了", "2 ３四歩(33)"], "3四歩(33) follows the end of the game"),
+    ],
+)
+def test_kif_that_is_refused(refusal, lines: list[str], reason: str) -> None:
+    assert refusal(kif(*lines)) == reason
+
+
+def test_handicaps(record, refusal) -> None:
+    for name, sfen in KIF.Parser.HANDYCAP_SFENS.items():
+        if sfen and name != "平手":
+            game = record(kif("1 ３四歩(33)", "2 ７六歩(77)", "3 投了", handicap=f"{name}　"))
+            assert (game.start_sfen, game.win) == (sfen, "b"), name
+            # The diagram python-shogi draws of it is the same position.
+            assert shogi.Board(sfen).turn == shogi.WHITE
+    assert record(kif(handicap="左七枚落ち")).start_sfen.startswith("2sgkg3/9/")
+    assert refusal(kif("1 ７六歩(77)", handicap="百枚落ち")) == "unknown handicap '百枚落ち'"
+    assert refusal(kif("1 ７六歩(77)", handicap="その他")).startswith("手合割 その他")
+
+
+@pytest.mark.parametrize(
+    "move",
+    ["１八飛(28)", "18飛(28)", "１八飛（２８）", "▲１八飛(28)", "１八飛不成(28)", "１八飛(28)   ( 0:16/00:00:16)+"],
+)
+def test_ways_to_write_a_kif_move(record, move: str) -> None:
+    assert record(kif(f"   1 {move}")).moves == ("2h1h",)
+
+
+def test_names_of_promoted_pieces(record) -> None:
+    board = cshogi.Board("4k4/9/9/9/1+R+B3+S+N+L/9/9/9/4K4 b - 1")
+    for square, names in (
+        ("85", "龍竜"),
+        ("75", "馬"),
+        ("35", ("成銀", "全")),
+        ("25", ("成桂", "圭")),
+        ("15", ("成香", "杏")),
+    ):
+        for name in names:
+            text = f"{KIF.board_to_bod(board)}\n1 {square[0]}四{name}({square})\n"
+            assert record(text).moves == (f"{square[0]}e{square[0]}d",), name
+
+
+@pytest.mark.parametrize(
+    ("comments", "evals"),
+    [
+        (["**対局 時間 00:01.2 深さ 2/3 ノード数 9 評価値 54 読み筋 ▲", "**対局 深さ 2 評価値 -55"], (54, -55)),
+        (["**解析 0 候補1 時間 00:01 評価値 54 読み筋 ▲", "**Analysis 0 Rank1 Depth 9 Value -55 Moves"], (54, -55)),
+        (["**対局 時間 00:01.2 評価値 +詰 5", "**対局 時間 00:01.2 評価値 -詰"], (99995, -100000)),
+        (["*54", "*55"], (54, -55)),  # Shogidokoro writes the mover's view
+        (["*+Mate:9", "*-Mate:8"], (99991, 99992)),
+        (["*互角", "**評価値=54"], (None, 54)),
+        (["*互角\n**評価値=54", "*#評価値=-55"], (54, -55)),
+        (["**詰み=先手勝ち:5手", "**詰み=後手勝ち"], (99995, -100000)),
+        (["** 54 -3334FU", "** -55"], (54, -55)),
+        (["* [%eval 0.54]", "* (0.54 → -0.55) Mistake.\n* [%eval -0.55]"], (54, -55)),
+        (["* [%eval mate3]", "* [%eval mate-11]"], (99997, -99989)),
+        (["*５四歩が好手", "*-"], (None, None)),
+    ],
+)
+def test_kif_evaluations(record, comments: list[str], evals: tuple[int | None, int | None]) -> None:
+    game = record(kif("*30", "1 ７六歩(77)", comments[0], "2 ３四歩(33)", comments[1], "3 投了"))
+    assert game.evals == evals
+
+
+KI2_TABLE = [
+    # Two golds beside each other, one straight behind: G 69, 58, 48 to 59-57 ... as JSA's table of notation has them.
+    ("4k4/9/9/9/9/9/9/3G1G3/K8 b - 1", "▲５七金右", "4h5g"),
+    ("4k4/9/9/9/9/9/9/3G1G3/K8 b - 1", "▲５七金左", "6h5g"),
+    ("4k4/9/9/9/9/9/9/3GG4/K8 b - 1", "▲５七金直", "5h5g"),
+    ("4k4/9/9/9/9/9/3G5/4G4/K8 b - 1", "▲５七金寄", "6g5g"),
+    ("4k4/9/9/9/9/9/3G5/4G4/K8 b - 1", "▲５七金上", "5h5g"),
+    ("4k4/9/9/9/9/4G4/9/4G4/K8 b - 1", "▲５七金引", "5f5g"),
+    ("4k4/9/9/9/9/9/3G5/3G5/K8 b - 1", "▲５七金左上", "6h5g"),
+    ("4k4/9/9/9/9/9/9/1R1R5/K8 b - 1", "▲７八飛左", "8h7h"),
+    ("4k4/9/9/9/9/9/+R8/1+R7/K8 b - 1", "▲５四龍", None),
+    ("4k4/9/9/+R8/1+R7/9/9/9/K8 b - 1", "▲８四龍右", "8e8d"),
+    ("4k4/9/9/+R8/1+R7/9/9/9/K8 b - 1", "▲８四龍寄", "9d8d"),
+    ("k8/9/4g4/9/9/9/3GG4/9/K8 w - 1", "△５四金", "5c5d"),
+    ("k8/3g1g3/9/9/9/9/9/9/K8 w - 1", "△５三金右", "6b5c"),
+    ("4k4/9/9/9/9/9/9/3G5/K8 b G 1", "▲５七金打", "G*5g"),
+    ("4k4/9/9/9/9/9/9/3G5/K8 b G 1", "▲５七金", "6h5g"),
+    ("4k4/9/9/9/9/9/9/9/K8 b G 1", "▲５七金", "G*5g"),
+    ("4k4/9/4S4/9/9/9/9/9/K8 b - 1", "▲４二銀成", "5c4b+"),
+    ("4k4/9/4S4/9/9/9/9/9/K8 b - 1", "▲４二銀不成", "5c4b"),
+]
+
+
+@pytest.mark.parametrize(("sfen", "move", "usi"), KI2_TABLE)
+def test_relative_notation(record, refusal, sfen: str, move: str, usi: str | None) -> None:
+    text = f"{KIF.board_to_bod(cshogi.Board(sfen))}\n{move}\n"
+    if usi:
+        assert record(text).moves == (usi,)
+    else:
+        assert "is illegal" in refusal(text)
+
+
+def test_ambiguous_or_foreign_ki2_moves_are_refused(refusal) -> None:
+    diagram = KIF.board_to_bod(cshogi.Board("4k4/9/9/9/9/9/9/3G1G3/K8 b - 1"))
+    assert refusal(f"{diagram}\n▲５七金\n") == "move 1, ▲5七金, can be made by 2 pieces"
+    assert refusal(f"{diagram}\n△４二玉\n") == "move 1, △4二玉, is made by the side not to move"
+    assert refusal(f"{diagram}\n▲５七金右 ▲何か\n") == "not a move: '▲何か'"
+
+
+def ki2_lines(game: Game) -> Iterator[str]:
+    for board, move in replay(game):
+        yield KI2.move_to_ki2(move, board)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ki2_as_cshogi_writes_it(record, seed: int) -> None:
+    game = random_game(seed, plies=200)
+    text = "手合割：平手\n先手：a\n後手：b\n" + "\n".join(ki2_lines(game))
+    assert record(text).moves == game.moves
+
+
+# writing
+
+
+HANDICAP = KIF.Parser.HANDYCAP_SFENS["四枚落ち"]
+MIDDLE = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
+
+
+@pytest.mark.parametrize("start", [EVEN, HANDICAP, MIDDLE])
+@pytest.mark.parametrize("seed", range(4))
+def test_csa_comes_back_as_it_was(record, start: str, seed: int) -> None:
+    game = replace(random_game(seed, start), ratings=(2900.5, None))
+    assert record(to_csa(game)) == game
+
+
+@pytest.mark.parametrize("start", [EVEN, HANDICAP, MIDDLE])
+@pytest.mark.parametrize("seed", range(4))
+def test_kif_comes_back_as_it_was(record, start: str, seed: int) -> None:
+    game = random_game(seed, start)
+    assert record(to_kif(game)) == game
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_python_shogi_reads_what_is_written(seed: int) -> None:
+    game = random_game(seed, HANDICAP if seed else EVEN)
+    for parsed in (shogi.CSA.Parser.parse_str(to_csa(game)), shogi.KIF.Parser.parse_str(to_kif(game))):
+        (summary,) = parsed
+        assert (summary["sfen"], tuple(summary["moves"]), summary["win"]) == (game.start_sfen, game.moves, game.win)
+        assert tuple(summary["names"]) == game.names
+
+
+ENDINGS = [
+    ("resign", "w"), ("mate", "w"), ("declaration", "b"), ("try", "w"), ("time_up", "w"), ("time_up", "b"),
+    ("illegal_move", "w"), ("illegal_move", "b"), ("perpetual_check", "w"), ("perpetual_check", "b"), ("default", "b"),
+    ("sennichite", "d"), ("jishogi", "d"), ("max_moves", "d"), ("interrupted", None), ("abnormal", None),
+    ("no_mate", None), ("unknown", None),
+]  # fmt: skip
+KIF_HAS_NO_WORD_FOR = {"perpetual_check": "illegal_move", "max_moves": "jishogi", "abnormal": "interrupted"}
+
+
+@pytest.mark.parametrize(("ending", "win"), ENDINGS)
+def test_every_ending_comes_back(record, ending, win) -> None:
+    game = Game(EVEN, ("7g7f", "3c3d"), win, ending, (None, 5), (1, 2), names=("a:1", "b"))
+    assert record(to_csa(game)) == game
+    from_kif = record(to_kif(game))
+    if (ending, win) != ("time_up", "b"):  # KIF's word is for the side to move only
+        assert from_kif.ending == KIF_HAS_NO_WORD_FOR.get(ending, ending)
+    assert from_kif.win == win
+
+
+def test_japanese_names_and_fractions_of_seconds_make_it_version_3(record) -> None:
+    game = Game(EVEN, ("7g7f",), None, "unknown", (None,), (1.25,), names=("将棋\nソフト", "b"))
+    text = to_csa(game)
+    assert text.startswith("'CSA encoding=UTF-8\nV3.0\nN+将棋 ソフト\n")
+    assert record(text).times == (1.25,)
+    assert to_csa(replace(game, times=(1.0,), names=("a", "b"))).startswith("V2.2\n")
+
+
+# files
+
+
+def test_a_missing_file_is_an_error_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(KifuError, match=r"none\.csa: No such file or directory$"):
+        read(tmp_path / "none.csa")
+
+
+def test_lists_are_relative_to_the_list(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("kifu/a.csa\r\n\n  kifu/将棋.kif\n", encoding="utf-8")
+    assert list(read_list(tmp_path / "list.txt")) == [tmp_path / "kifu/a.csa", tmp_path / "kifu/将棋.kif"]
+    with pytest.raises(KifuError, match="No such file"):
+        read_list(tmp_path / "none.txt")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(KifuError, match="not a list of files in UTF-8"):
+        read_list(tmp_path / "binary")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_many_files_in_their_order_and_one_broken_costs_only_itself(tmp_path: Path, workers: int) -> None:
+    (tmp_path / "broken.csa").write_text("PI\n+\n+7775FU\n")
+    paths = [FIXTURES / "floodgate.csa", tmp_path / "broken.csa", FIXTURES / "branches.kif"] * 8
+    results = list(read_many(paths, workers))
+    assert [path for path, _ in results] == paths
+    assert [isinstance(games, KifuError) for _, games in results] == [False, True, False] * 8
+    assert str(results[1][1]) == f"{tmp_path / 'broken.csa'}: move 1, +7775FU, is illegal"
+    assert results[0][1] == read(paths[0])
+
+
+def test_errors_survive_another_process() -> None:
+    error = pickle.loads(pickle.dumps(KifuError("a.csa", "why")))
+    assert (str(error), error.path, error.reason) == ("a.csa: why", Path("a.csa"), "why")
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    result = bytearray(data)
+    for _ in range(rng.choice([1, 1, 3, 20])):
+        at = rng.randrange(len(result))
+        if rng.random() < 0.5:
+            result[at] = rng.choice(b"+-%'T0159\n,/PN\xe3\x81\x82\xff ")
+        else:
+            del result[at : at + rng.randrange(1, min(30, len(result) - at + 1))]
+    return bytes(result)
+
+
+def test_damage_never_raises_anything_but_a_kifu_error(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    outcomes: Counter[bool] = Counter()
+    paths = []
+    for source in sorted(FIXTURES.iterdir()):
+        for number in range(150):
+            paths.append(tmp_path / f"{source.name}.{number}")
+            paths[-1].write_bytes(damaged(source.read_bytes(), rng))
+    for _, games in read_many(paths):
+        outcomes[isinstance(games, KifuError)] += 1
+        assert not isinstance(games, KifuError) or "\n" not in str(games)
+        for game in games if not isinstance(games, KifuError) else []:
+            board = shogi.Board(game.start_sfen)
+            for usi in game.moves:
+                assert shogi.Move.from_usi(usi) in board.legal_moves
+                board.push_usi(usi)
+    assert min(outcomes[True], outcomes[False]) > 100
+
+
+# real data, where it is at hand
+
+
+def unpacked(archive: Path, folder: Path) -> list[Path]:
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="data")
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_floodgate_2016(shared_data: Path, tmp_path: Path) -> None:
+    paths = unpacked(shared_data / "records" / "floodgate2016_1100.tar.xz", tmp_path)
+    games = [game for path in paths for game in read(path)]
+    assert len(games) == 1100
+    assert Counter(game.ending for game in games) == {"resign": 1056, "abnormal": 44}
+    assert all((game.win is None) == (game.ending == "abnormal") for game in games)
+    assert all(None not in game.ratings for game in games)
+    assert sum(evaluation is not None for game in games for evaluation in game.evals) == 146_679
+    for path, game in list(zip(paths, games, strict=True))[::100]:
+        assert tuple(shogi.CSA.Parser.parse_file(path)[0]["moves"]) == game.moves
+
+
+def test_mixed_records(shared_data: Path, tmp_path: Path) -> None:
+    paths = unpacked(shared_data / "records" / "mixed.tar.xz", tmp_path)
+    reasons = Counter(games.reason for _, games in read_many(paths) if isinstance(games, KifuError))
+    assert len(paths) == 300
+    assert reasons == {
+        "Black has no king: a problem, not a game": 6,
+        "neither a move nor a position nor a player: not a record": 2,
+        "unknown handicap 'handicap'": 1,
+    }
