@@ -16,7 +16,7 @@ import shogi.KIF
 from cshogi import KI2, KIF
 
 from pydlshogi.kifu.encoding import decode
-from pydlshogi.read_kifu import Game, KifuError, read, read_list, read_many, replay, to_csa, to_kif
+from pydlshogi.read_kifu import SUFFIXES, Game, KifuError, read, read_list, read_many, replay, to_csa, to_kif
 
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
 EVEN = cshogi.STARTING_SFEN
@@ -617,7 +617,7 @@ def test_damage_never_raises_anything_but_a_kifu_error(tmp_path: Path) -> None:
     rng = random.Random(5)
     outcomes: Counter[bool] = Counter()
     paths = []
-    for source in sorted(FIXTURES.iterdir()):
+    for source in sorted(path for path in FIXTURES.iterdir() if path.suffix in SUFFIXES):
         for number in range(150):
             paths.append(tmp_path / f"{source.name}.{number}")
             paths[-1].write_bytes(damaged(source.read_bytes(), rng))
