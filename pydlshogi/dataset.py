@@ -1,0 +1,246 @@
+"""Game records to packed positions on disk.
+
+A packed position takes 44 bytes and is read through a memory map. A set is built once, on all cores, and found again
+by the content of its records. Knows records; knows nothing of planes, networks or frameworks.
+"""
+
+import hashlib
+import json
+import lzma
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import cshogi
+import numpy as np
+import numpy.typing as npt
+from tqdm import tqdm
+
+from pydlshogi.common import WHITE
+from pydlshogi.files import replacing
+from pydlshogi.network.backend import available_cores
+from pydlshogi.read_kifu import Game, KifuError, read, read_list, replay
+
+Split = Literal["train", "val"]
+# Structured arrays with the fields of POSITION.
+Positions = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+Float32Array = npt.NDArray[np.float32]
+
+POSITION: Final = np.dtype(
+    [
+        ("hcp", np.uint8, 32),  # cshogi's Huffman code of the position
+        ("move", "<u2"),  # the move played: the 16 bits of cshogi
+        ("eval", "<i2"),  # the record's evaluation in centipawns for the side to move, or NO_EVAL
+        ("ply", "<u2"),  # half moves played before
+        ("length", "<u2"),  # half moves of the whole game
+        ("rating", "<u2"),  # of the player to move; 0 where unknown
+        ("result", np.int8),  # for the side to move: WIN, DRAW, LOSS or NO_RESULT
+        ("reserved", np.uint8),
+    ]
+)
+NO_EVAL: Final = -32768
+MAX_EVAL: Final = 32000
+WIN, DRAW, LOSS, NO_RESULT = 1, 0, -1, -128
+
+# Part of the names in the cache: whoever changes what is packed gives it a new number.
+_FORMAT: Final = 2
+_GAMES_PER_TASK: Final = 128
+_COMPLAINTS_SHOWN: Final = 10
+
+
+class DatasetError(ValueError):
+    """Records that cannot become a training set; the message is one line."""
+
+
+def load_positions(source: Path, split: Split, cache: Path, say: Callable[[str], None] = tqdm.write) -> Positions:
+    """The packed positions of `source`, memory-mapped; they are built if `cache` does not hold them yet.
+
+    `source` is a list of record files, one a line, or a `.jsonl` or `.jsonl.xz` of games, of which only those are
+    taken whose "split" is `split` or absent. A broken game costs that game: `say` is told of it, one line each.
+    Raises DatasetError where nothing can be read, OSError where the cache cannot be written.
+    """
+    try:
+        units: list[Path] | list[str] = _lines(source) if _is_jsonl(source) else list(read_list(source))
+    except (OSError, lzma.LZMAError, UnicodeDecodeError, KifuError) as error:
+        raise DatasetError(f"{source} cannot be read: {error}") from error
+    path = cache / f"{_digest(units)}-{split}-{_FORMAT}.positions"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _build(units, split, path, say)
+    if not path.stat().st_size:
+        raise DatasetError(f"{source} holds no positions to learn from ({split})")
+    return np.memmap(path, POSITION, "r")
+
+
+def _is_jsonl(source: Path) -> bool:
+    return source.name.endswith((".jsonl", ".jsonl.xz"))
+
+
+def _lines(source: Path) -> list[str]:
+    with lzma.open(source, "rt", encoding="utf-8") if source.suffix == ".xz" else source.open(encoding="utf-8") as text:
+        return list(text)
+
+
+def _digest(units: Iterable[Path | str]) -> str:
+    digest = hashlib.sha256()
+    for unit in units:
+        content = unit.encode() if isinstance(unit, str) else _content(unit)
+        digest.update(len(content).to_bytes(8, "little"))
+        digest.update(content)
+    return digest.hexdigest()[:24]
+
+
+def _content(path: Path) -> bytes:
+    # A file that is missing is complained of when its games are read.
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _build(units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None]) -> None:
+    chunks: list[list[Any]] = list(_chunks(units, _GAMES_PER_TASK))
+    games, complaints = 0, []
+    # Forking would copy the locks of the caller's threads in whatever state they are.
+    with (
+        replacing(path) as file,
+        ProcessPoolExecutor(max(1, min(len(chunks), available_cores())), mp_context=get_context("spawn")) as pool,
+        tqdm(total=len(units), desc=f"packing {split}", unit=" games", disable=None) as bar,
+    ):
+        for positions, count, wrong in pool.map(_pack_chunk, chunks, [split] * len(chunks)):
+            file.write(positions.tobytes())
+            games += count
+            complaints += wrong
+            bar.update(count + len(wrong))
+    for complaint in complaints[:_COMPLAINTS_SHOWN]:
+        say(f"left out: {complaint}")
+    if len(complaints) > _COMPLAINTS_SHOWN:
+        say(f"left out: {len(complaints) - _COMPLAINTS_SHOWN} more")
+    say(f"packed {games} games ({split}), {len(complaints)} left out")
+
+
+def _chunks(units: list[Path] | list[str], size: int) -> Iterator[list[Any]]:
+    iterator = iter(units)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def _pack_chunk(units: list[Path | str], split: Split) -> tuple[Positions, int, list[str]]:
+    """Positions of the games in `units`, how many games they are, and what was wrong with the others."""
+    packed, complaints = [np.zeros(0, POSITION)], []
+    for unit in units:
+        try:
+            games = _games_of_line(unit, split) if isinstance(unit, str) else read(unit)
+            packed += [pack(game) for game in games]
+        except (DatasetError, KifuError) as error:
+            complaints.append(str(error))
+    return np.concatenate(packed), len(packed) - 1, complaints
+
+
+def _games_of_line(line: str, split: Split) -> list[Game]:
+    """The game of one line of a `.jsonl`, if it belongs to `split`.
+
+    A game that ended abnormally, or whose winner was only inferred from the last move, gets no result.
+    """
+    try:
+        record = json.loads(line)
+        if record.get("split", split) != split:
+            return []
+        moves = tuple(record["moves"].split())
+        start = record.get("start_sfen", cshogi.STARTING_SFEN)
+        evals = tuple(None if text == "-" else round(float(text)) for text in record.get("evals", "").split())
+        trusted = record["end"] != "abnormal" and not record.get("win_inferred")
+        if record["win"] not in ("b", "w", "d"):
+            raise ValueError(f"win is {record['win']!r}, not b, w or d")
+        _check_moves(start, moves)
+        return [
+            Game(
+                start_sfen=start,
+                moves=moves,
+                win=record["win"] if trusted else None,
+                ending="unknown",
+                evals=evals,
+                times=(),
+                ratings=(record.get("rb"), record.get("rw")),
+            )
+        ]
+    except KeyError as error:
+        raise DatasetError(f"{line[:60].strip()}...: there is no {error}") from error
+    except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+        raise DatasetError(f"{line[:60].strip()}...: {error}") from error
+
+
+def _check_moves(start: str, moves: Iterable[str]) -> None:
+    board = cshogi.Board(start)
+    for ply, usi in enumerate(moves, 1):
+        move = board.move_from_usi(usi)
+        if not move or not board.is_legal(move):
+            raise ValueError(f"move {ply}, {usi}, is not legal")
+        board.push(move)
+
+
+def pack(game: Game) -> Positions:
+    """Every position of `game` in which a move was played: POSITION [number of moves]."""
+    count = len(game.moves)
+    packed = np.zeros(count, POSITION)
+    codes = np.zeros((count, 32), np.uint8)
+    turns = np.zeros(count, np.int64)
+    moves = np.zeros(count, np.uint16)
+    for ply, (board, move) in enumerate(replay(game)):
+        board.to_hcp(codes[ply])
+        turns[ply] = board.turn
+        moves[ply] = cshogi.move16(move)
+    packed["hcp"] = codes
+    packed["move"] = moves
+    packed["ply"] = np.arange(count)
+    packed["length"] = count
+    packed["rating"] = np.array([round(rating or 0) for rating in game.ratings])[turns]
+    packed["result"] = {None: NO_RESULT, "d": DRAW, "b": WIN, "w": LOSS}[game.win]
+    packed["eval"] = NO_EVAL
+    for ply, evaluation in enumerate(game.evals[:count]):
+        if evaluation is not None:
+            packed["eval"][ply] = max(-MAX_EVAL, min(MAX_EVAL, evaluation))
+    # So far both are Black's.
+    white = turns == WHITE
+    packed["result"][white & (np.abs(packed["result"]) == WIN)] *= -1
+    packed["eval"][white & (packed["eval"] != NO_EVAL)] *= -1
+    return packed
+
+
+def limit_repeats(positions: Positions, most: int, generator: np.random.Generator) -> IntArray:
+    """Indices, ascending, that keep each position at most `most` times, by lot: openings repeat in thousands."""
+    words = np.ascontiguousarray(positions["hcp"]).view(np.uint64)
+    keys = np.zeros(len(words), np.uint64)
+    for column in range(words.shape[1]):
+        keys = (keys ^ words[:, column]) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    order = generator.permutation(len(keys))
+    order = order[np.argsort(keys[order], kind="stable")]
+    keys = keys[order]
+    is_first = np.concatenate([[True], keys[1:] != keys[:-1]])
+    place = np.arange(len(keys))
+    first = np.maximum.accumulate(np.where(is_first, place, 0))
+    return np.sort(order[place - first < most])
+
+
+def win_rates(evals: npt.NDArray[np.int16], eval_coef: float) -> Float32Array:
+    """Expected scores 0..1 of evaluations in centipawns: 1 / (1 + exp(-eval / eval_coef))."""
+    return (0.5 + 0.5 * np.tanh(evals / (2.0 * eval_coef))).astype(np.float32)
+
+
+def fit_eval_coef(positions: Positions) -> float:
+    """The `eval_coef` with which the records' evaluations foretell their results best (least cross entropy).
+
+    Raises DatasetError where no position has both.
+    """
+    known = (np.abs(positions["result"]) == WIN) & (np.abs(positions["eval"].astype(np.int64)) <= MAX_EVAL)
+    evals, won = positions["eval"][known], positions["result"][known] == WIN
+    if not len(evals):
+        raise DatasetError("no record has both evaluations and a result")
+
+    def cross_entropy(eval_coef: float) -> float:
+        rates = win_rates(evals, eval_coef).clip(1e-3, 1 - 1e-3)
+        return float(-np.log(np.where(won, rates, 1 - rates)).mean())
+
+    return float(min(range(100, 1501, 10), key=cross_entropy))

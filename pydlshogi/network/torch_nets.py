@@ -1,0 +1,154 @@
+"""The two policy-value networks as PyTorch modules, and their way to and from the arrays of a weight file.
+
+The modules carry the names of the Chainer chains, so that one file format serves every framework: `b1.bn1.weight` here
+is `b1/bn1/gamma` in the file. This module knows no shogi, no training and no device.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from pydlshogi.common import LABEL_PLANES, NUM_LABELS, NUM_PLANES
+from pydlshogi.network.weights import HIDDEN, PLAIN_LAYERS, Architecture, Array, Weights, recognise
+
+# Chainer's default, so that a file means the same function in both frameworks.
+BATCH_NORMALISATION_EPS: Final = 2e-5
+
+_NAMES: Final = {"weight": "W", "bias": "b"}
+_NORMALISATION_NAMES: Final = {
+    "weight": "gamma",
+    "bias": "beta",
+    "running_mean": "avg_mean",
+    "running_var": "avg_var",
+    "num_batches_tracked": "N",
+}
+
+
+class LabelBias(nn.Module):
+    """One bias for each of the 2187 labels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(NUM_LABELS))
+
+    def forward(self, logits: Tensor) -> Tensor:
+        return logits + self.bias
+
+
+class Block(nn.Module):
+    """Residual block: convolution, normalisation, ReLU, convolution, normalisation, sum, ReLU."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(channels, eps=BATCH_NORMALISATION_EPS)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(channels, eps=BATCH_NORMALISATION_EPS)
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = relu(self.bn1(self.conv1(x)), inplace=True)
+        return relu(self.bn2(self.conv2(h)) + x, inplace=True)
+
+
+class PolicyValueResnet(nn.Module):
+    """Planes [B, 104, 9, 9] -> policy logits [B, 2187] and value logits [B], through residual blocks."""
+
+    def __init__(self, blocks: int, channels: int) -> None:
+        super().__init__()
+        self.l1 = nn.Conv2d(NUM_PLANES, channels, 3, padding=1)
+        self.blocks = [f"b{i}" for i in range(1, blocks + 1)]
+        for name in self.blocks:
+            self.add_module(name, Block(channels))
+        self.policy = nn.Conv2d(channels, LABEL_PLANES, 1, bias=False)
+        self.policy_bias = LabelBias()
+        self.value1 = nn.Conv2d(channels, LABEL_PLANES, 1)
+        self.value1_bn = nn.BatchNorm2d(LABEL_PLANES, eps=BATCH_NORMALISATION_EPS)
+        self.value2 = nn.Linear(NUM_LABELS, HIDDEN)
+        self.value3 = nn.Linear(HIDDEN, 1)
+
+    def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        h = relu(self.l1(planes), inplace=True)
+        for name in self.blocks:
+            h = self.get_submodule(name)(h)
+        policy = self.policy_bias(self.policy(h).flatten(1))
+        value = relu(self.value1_bn(self.value1(h)), inplace=True)
+        value = relu(self.value2(value.flatten(1)), inplace=True)
+        return policy, self.value3(value).squeeze(1)
+
+
+class PolicyValueNetwork(nn.Module):
+    """Planes [B, 104, 9, 9] -> policy logits [B, 2187] and value logits [B], through twelve convolutions."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.layers = [f"l{i}" for i in range(1, PLAIN_LAYERS + 1)]
+        for layer, name in enumerate(self.layers):
+            self.add_module(name, nn.Conv2d(channels if layer else NUM_PLANES, channels, 3, padding=1))
+        self.l13 = nn.Conv2d(channels, LABEL_PLANES, 1, bias=False)
+        self.l13_bias = LabelBias()
+        self.l13_v = nn.Conv2d(channels, LABEL_PLANES, 1)
+        self.l14_v = nn.Linear(NUM_LABELS, HIDDEN)
+        self.l15_v = nn.Linear(HIDDEN, 1)
+
+    def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        h = planes
+        for name in self.layers:
+            h = relu(self.get_submodule(name)(h), inplace=True)
+        policy = self.l13_bias(self.l13(h).flatten(1))
+        value = relu(self.l13_v(h), inplace=True)
+        value = relu(self.l14_v(value.flatten(1)), inplace=True)
+        return policy, self.l15_v(value).squeeze(1)
+
+
+def build(architecture: Architecture) -> nn.Module:
+    """A new network, its weights drawn from torch's generator: undecided at first, its residual blocks identities."""
+    net = _module(architecture)
+    for name, module in net.named_modules():
+        if isinstance(module, nn.Conv2d | nn.Linear):
+            if name in ("policy", "value3", "l13", "l15_v"):
+                nn.init.normal_(module.weight, std=0.01)
+            else:
+                nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, Block):
+            nn.init.zeros_(module.bn2.weight)
+    return net
+
+
+def to_npz(net: nn.Module) -> Weights:
+    """The weights of the network under their names in the file: float32 arrays, int64 for the counters `N`."""
+    names = _file_names(net)
+    return {names[key]: tensor.detach().cpu().numpy().copy() for key, tensor in net.state_dict().items()}
+
+
+def from_npz(weights: Mapping[str, Array]) -> nn.Module:
+    """The network with these weights, float32 on the CPU and in evaluation mode.
+
+    Raises `ModelError` unless the arrays are exactly those of one of the two networks.
+    """
+    net = _module(recognise(weights))
+    names = _file_names(net)
+    net.load_state_dict(
+        {key: torch.from_numpy(weights[names[key]]).to(tensor.dtype) for key, tensor in net.state_dict().items()}
+    )
+    return net.eval()
+
+
+def _module(architecture: Architecture) -> nn.Module:
+    if architecture.kind == "policy_value":
+        return PolicyValueNetwork(architecture.channels)
+    return PolicyValueResnet(architecture.depth, architecture.channels)
+
+
+def _file_names(net: nn.Module) -> dict[str, str]:
+    """PyTorch's name -> name in the file, for all weights and running averages."""
+    names = {}
+    for key in net.state_dict():
+        path, _, leaf = key.rpartition(".")
+        leaves = _NORMALISATION_NAMES if isinstance(net.get_submodule(path), nn.BatchNorm2d) else _NAMES
+        names[key] = f"{path.replace('.', '/')}/{leaves[leaf]}"
+    return names

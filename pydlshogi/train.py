@@ -1,0 +1,433 @@
+"""Training: game records in, a policy-value network out. To be read from top to bottom.
+
+    python -m pydlshogi.train --quick
+    python -m pydlshogi.train --train games.jsonl.xz --out runs/mine --hours 8
+    python -m pydlshogi.train --out runs/mine --resume
+
+Knows records through dataset.py, the encoding through batches.py and networks through network/torch_nets.py; knows no
+search and no player.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
+from datetime import datetime
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import nn
+from tqdm import tqdm
+
+from pydlshogi.dataset import DatasetError, Positions, fit_eval_coef, limit_repeats, load_positions
+from pydlshogi.features import Float32Array
+from pydlshogi.files import replacing
+from pydlshogi.network.torch_nets import build, to_npz
+from pydlshogi.network.weights import write_weights
+from pydlshogi.training.batches import Batch, Shuffle, ValueTarget, batches, encode
+from pydlshogi.training.gradients import FIGURES, Shards, architecture_of, faster_precision, forward
+from pydlshogi.training.journal import Journal
+from pydlshogi.training.optimisers import follow, optimisers_of, schedule
+from pydlshogi.training.settings import ON_RESUME, QUICK, Settings, parser
+from pydlshogi.training.validation import fit_for_play, sample, validate
+
+CHECKPOINT: Final = "checkpoint.pt"
+BEFORE_DECAY: Final = "before_decay.pt"
+JOURNAL: Final = "log.jsonl"
+
+
+class TrainingError(Exception):
+    """A run that cannot go on; the message is one line."""
+
+
+# --- the run
+
+
+class Run:
+    """A run between two steps: all that a checkpoint holds, and what was made from the settings."""
+
+    def __init__(self, settings: Settings, device: torch.device) -> None:
+        torch.manual_seed(settings.seed)
+        self.device = device
+        self.net = build(architecture_of(settings)).to(device)
+        if settings.precision == "auto":
+            untouched = {name: tensor.clone() for name, tensor in self.net.state_dict().items()}
+            settings = replace(settings, precision=faster_precision(self.net, device, settings))
+            self.net.load_state_dict(untouched)
+        self.settings = settings
+        self.averaged = build(architecture_of(settings)).to(device)
+        self.averaged.load_state_dict(self.net.state_dict())
+        self.optimisers = optimisers_of(self.net, settings)
+        self.peaks = [[group["lr"] for group in optimiser.param_groups] for optimiser in self.optimisers]
+        self.shards = Shards(self.net, device, settings)
+        self.step = 0
+        self.progress = 0.0
+        self.eval_coef = 0.0
+        self.window = torch.zeros(len(FIGURES))  # sum of FIGURES since the last line of the log
+
+    def learn(self, batch: Batch) -> None:
+        """One step."""
+        figures = self.shards.gradients(batch)
+        nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
+        share = schedule(self.progress, self.settings)
+        for optimiser, peaks in zip(self.optimisers, self.peaks, strict=True):
+            for group, peak in zip(optimiser.param_groups, peaks, strict=True):
+                group["lr"] = peak * share
+            optimiser.step()
+        self.step += 1
+        # At first the average follows more closely, or it would remember the untrained network for long.
+        follow(self.averaged, self.net, min(self.settings.average, self.step / (self.step + 10)))
+        self.window += figures.cpu()
+
+    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
+        """Logits of the averaged network."""
+        self.averaged.eval()
+        with torch.inference_mode():
+            policy, value = forward(self.averaged, planes, self.device, self.settings.precision)
+        return policy.cpu().numpy(), value.cpu().numpy()
+
+    def save(self, path: Path) -> None:
+        """Write everything to `path`. Raises TrainingError if the loss is no longer a number."""
+        self.check()
+        state = {
+            "settings": asdict(self.settings),
+            "net": self.net.state_dict(),
+            "averaged": self.averaged.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
+            "step": self.step,  # with the seed, it is the data order too
+            "progress": self.progress,
+            "eval_coef": self.eval_coef,
+            "window": self.window,
+            "generator": torch.get_rng_state(),
+        }
+        with replacing(path) as file:
+            torch.save(state, file)
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on where a checkpoint was written."""
+        self.net.load_state_dict(state["net"])
+        self.averaged.load_state_dict(state["averaged"])
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+        self.step, self.progress, self.eval_coef = state["step"], state["progress"], state["eval_coef"]
+        self.window = state["window"]
+        torch.set_rng_state(state["generator"])
+
+    def check(self) -> None:
+        """Raises TrainingError if the loss is no longer a number."""
+        if not torch.isfinite(self.window).all():
+            raise TrainingError(
+                f"step {self.step}: the loss is not a number any more; {CHECKPOINT} holds the run before"
+            )
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    try:
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        return state
+    except FileNotFoundError as error:
+        raise TrainingError(f"nothing to resume: there is no {path}") from error
+    except Exception as error:
+        raise TrainingError(f"{path} is not a checkpoint: {str(error).splitlines()[0]}") from error
+
+
+class Timeline:
+    """How far the run is: by steps, or by the clock; a run that is resumed has the rest of its time left."""
+
+    def __init__(self, settings: Settings, progress: float) -> None:
+        self._steps = settings.steps
+        self._last = time.time()
+        self._end = self._last + settings.hours * 3600 * (1.0 - progress)
+        if settings.stop_at:
+            self._end = datetime.fromisoformat(settings.stop_at).timestamp()
+
+    def progress(self, before: float, step: int) -> float:
+        """Progress 0..1 after `step`, if it was `before` when last asked."""
+        if self._steps:
+            return min(1.0, step / self._steps)
+        now = time.time()
+        if now >= self._end:
+            return 1.0
+        share = (now - self._last) / (self._end - self._last)
+        self._last = now
+        return before + (1.0 - before) * share
+
+
+def board_for(settings: Settings) -> Callable[[dict[str, Any], int], None]:
+    """Where figures go beside the log: to TensorBoard, if it was asked for."""
+    if not settings.tensorboard:
+        return lambda figures, step: None
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise TrainingError("--tensorboard needs TensorBoard: pip install tensorboard") from error
+    writer = SummaryWriter(settings.out)
+
+    def add(figures: dict[str, Any], step: int) -> None:
+        for name, value in figures.items():
+            if isinstance(value, float):
+                writer.add_scalar(name, value, step)
+
+    return add
+
+
+def cache_folder(settings: Settings) -> Path:
+    if settings.cache:
+        return Path(settings.cache)
+    home = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "pydlshogi"
+
+
+def load_data(settings: Settings) -> tuple[Positions, Positions]:
+    """Positions to learn from and to validate with."""
+    cache = cache_folder(settings)
+    learned = load_positions(Path(settings.train), "train", cache)
+    return learned, load_positions(Path(settings.val or settings.train), "val", cache)
+
+
+def train(settings: Settings, state: dict[str, Any] | None) -> None:
+    """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
+    out = Path(settings.out)
+    out.mkdir(parents=True, exist_ok=True)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    learned, val = load_data(settings)
+    few = sample(val, settings.validate_positions)
+    run = Run(settings, device)
+    if state is None:
+        run.eval_coef = fit_eval_coef(learned)
+    else:
+        run.load(state)
+    journal, board = Journal(out / JOURNAL, run.step), board_for(settings)
+    indices = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
+    if len(indices) < settings.batch_size:
+        raise TrainingError(f"{len(indices)} positions do not fill a batch of {settings.batch_size}")
+    shuffle = Shuffle(indices, settings.batch_size, settings.seed, mirror=settings.mirror)
+    target = ValueTarget(settings.val_lambda, run.eval_coef)
+
+    def prepare(number: int) -> Batch:
+        chosen, mirrored = shuffle.batch(number)
+        return encode(learned[chosen], mirrored, target)
+
+    def keep_trying(action: Callable[[], None]) -> None:
+        try:
+            action()
+        except OSError as error:
+            tqdm.write(f"{error.filename or out}: {error.strerror}; the run goes on, the last checkpoint is kept")
+
+    bar = tqdm(
+        total=1.0,
+        initial=run.progress,
+        disable=None,
+        bar_format="{percentage:3.0f}%|{bar:20}| {elapsed}<{remaining}{postfix}",
+    )
+    timeline = Timeline(settings, run.progress)
+    logged = saved = time.monotonic()
+    with closing(batches(prepare, run.step)) as source, stopping_by_signal() as stopped:
+        while run.progress < 1.0:
+            run.learn(next(source))
+            before = run.progress
+            run.progress = timeline.progress(before, run.step)
+            now = time.monotonic()
+            if run.step % settings.log_every == 0:
+                run.check()
+                line = line_of(run, now - logged)
+                run.window.zero_()
+                logged = now
+                keep_trying(partial(journal.write, line))
+                board(line, run.step)
+                show(bar, line)
+            if run.step % settings.validate_every == 0:
+                report = validate(run.infer, few)
+                keep_trying(partial(journal.write, {"step": run.step, "validation": report}))
+                board(report, run.step)
+                tqdm.write(summary(run.step, report))
+            begins_to_fall = before <= 1.0 - settings.decay < run.progress
+            if begins_to_fall:
+                keep_trying(partial(run.save, out / BEFORE_DECAY))
+            if now - saved > settings.save_minutes * 60 or run.progress == 1.0 or stopped():
+                keep_trying(partial(run.save, out / CHECKPOINT))
+                saved = now
+            if stopped():
+                bar.close()
+                tqdm.write(f"stopped after {run.step} steps; go on with: --out {out} --resume")
+                return
+    bar.close()
+    finish(run, val, journal)
+
+
+def line_of(run: Run, seconds: float) -> dict[str, Any]:
+    """The line of the log for the steps since the last one, which took `seconds`."""
+    settings = run.settings
+    means = (run.window / settings.log_every).tolist()
+    return {
+        "step": run.step,
+        "positions": run.step * settings.batch_size,
+        **{name: round(mean, 5) for name, mean in zip(FIGURES, means, strict=True)},
+        "learning_rate": schedule(run.progress, settings) * settings.learning_rate,
+        "positions_per_s": round(settings.log_every * settings.batch_size / seconds, 1),
+        "progress": round(run.progress, 5),
+        "time": round(time.time()),
+    }
+
+
+def show(bar: Any, line: dict[str, Any]) -> None:
+    """Bring the progress bar up to date."""
+    bar.set_postfix_str(
+        f"loss {line['loss']:.3f}, policy {line['policy_accuracy']:.1%}, value {line['value_accuracy']:.1%}, "
+        f"{line['positions_per_s']:.0f} positions/s",
+        refresh=False,
+    )
+    bar.update(line["progress"] - bar.n)
+
+
+def summary(step: int, report: dict[str, Any]) -> str:
+    """A validation in one line."""
+    value = "unknown" if report["value_accuracy"] is None else f"{report['value_accuracy']:.1%}"
+    return (
+        f"step {step}: of {report['positions']} positions top-1 {report['top1']:.1%}, top-5 {report['top5']:.1%}, "
+        f"value {value}; policy loss {report['policy_loss']}, value loss {report['value_loss']}"
+    )
+
+
+def finish(run: Run, val: Positions, journal: Journal) -> None:
+    """Validate with the whole val split and write the network: .npz, .onnx, and what goes with it."""
+    out = Path(run.settings.out)
+    report = validate(run.infer, val)
+    journal.write({"step": run.step, "final": True, "validation": report})
+    tqdm.write(summary(run.step, report))
+    options = fit_for_play(run.infer, sample(val, run.settings.validate_positions))
+    weights = to_npz(run.averaged)
+    write_weights(out / "net.npz", weights)
+    from onnx import save_model
+
+    from pydlshogi.network.onnx_export import onnx_model
+
+    with replacing(out / "net.onnx") as file:
+        save_model(onnx_model(weights), file)
+    with replacing(out / "net.json") as file:
+        file.write(json.dumps({"options": options, "validation": report}, indent=1).encode() + b"\n")
+    tqdm.write(f"wrote {out / 'net.npz'}, net.onnx and net.json: {options}")
+
+
+@contextmanager
+def stopping_by_signal() -> Iterator[Callable[[], bool]]:
+    """Inside, Ctrl-C and SIGTERM do not end the process; the function says whether one came. A second one ends it."""
+    came = threading.Event()
+
+    def note(number: int, frame: Any) -> None:
+        came.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield came.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# --- benchmark
+
+
+def benchmark(settings: Settings, seconds: float = 10.0) -> None:
+    """Print positions a second of bare forward and backward passes, and of the same fed by the loader."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    learned, _ = load_data(settings)
+    run = Run(settings, device)
+    shuffle = Shuffle(np.arange(len(learned)), settings.batch_size, settings.seed, mirror=settings.mirror)
+    target = ValueTarget(settings.val_lambda, 600.0)
+
+    def prepare(number: int) -> Batch:
+        chosen, mirrored = shuffle.batch(number)
+        return encode(learned[chosen], mirrored, target)
+
+    def steps(source: Iterator[Batch], limit: float) -> tuple[int, float]:
+        start, count = time.perf_counter(), 0
+        while time.perf_counter() - start < limit:
+            run.shards.gradients(next(source)).tolist()
+            count += 1
+        return count, time.perf_counter() - start
+
+    bare, fed = [], []
+    with closing(batches(prepare, 0)) as loader:
+        same = repeat(next(loader))
+        steps(same, 2.0)
+        # In turns, so that whatever else the machine does meets both.
+        for _ in range(10):
+            bare.append(steps(same, seconds / 10))
+            fed.append(steps(loader, seconds / 10))
+    rates = [settings.batch_size * sum(n for n, _ in runs) / sum(t for _, t in runs) for runs in (bare, fed)]
+    net = f"{architecture_of(settings)}, {run.settings.precision}, batch {settings.batch_size}, {device.type}"
+    print(f"{net}: {rates[0]:.0f} positions/s bare, {rates[1]:.0f} from the loader, ratio {rates[1] / rates[0]:.3f}")
+
+
+# --- command line
+
+
+def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
+    """The settings of a checkpoint, with what was `given` on the command line."""
+    before = Settings(**state["settings"])
+    for name in sorted(given.keys() - ON_RESUME):
+        if given[name] != getattr(before, name):
+            raise TrainingError(f"--{name.replace('_', '-')} cannot change on the way: it was {getattr(before, name)}")
+    if given.keys() & {"hours", "stop_at", "steps"}:
+        before = replace(before, hours=0.0, stop_at="", steps=0)
+    return replace(before, **given)
+
+
+def checked(settings: Settings) -> Settings:
+    """`settings`, or TrainingError if something is missing or contradicts itself."""
+    if not settings.out or not settings.train:
+        raise TrainingError("--train and --out are needed, or --quick")
+    if sum(bool(end) for end in (settings.hours, settings.stop_at, settings.steps)) != 1:
+        raise TrainingError("say how long: one of --hours, --stop-at and --steps")
+    if not settings.val and ".jsonl" not in Path(settings.train).name:
+        raise TrainingError("--val is needed: a list of records has no val split")
+    try:
+        if settings.stop_at:
+            datetime.fromisoformat(settings.stop_at)
+    except ValueError as error:
+        raise TrainingError(f"--stop-at {settings.stop_at}: not a time like 2026-01-31T18:00") from error
+    for name in ("blocks", "channels", "batch_size", "log_every", "validate_every", "validate_positions", "repeats"):
+        if getattr(settings, name) < 1:
+            raise TrainingError(f"--{name.replace('_', '-')} must be at least 1")
+    return settings
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    given = vars(parser().parse_args(arguments))
+    quick, resume, only_benchmark = given.pop("quick"), given.pop("resume"), given.pop("benchmark")
+    if quick:
+        if given.keys() & {"steps", "stop_at"}:
+            given = {"hours": 0.0, **given}
+        given = {**QUICK, **given}
+    try:
+        if only_benchmark:
+            benchmark(replace(Settings(), **given))
+            return 0
+        checkpoint = Path(given.get("out", "")) / CHECKPOINT
+        if resume:
+            state = read_checkpoint(checkpoint)
+            train(checked(resumed(state, given)), state)
+        elif checkpoint.exists():
+            raise TrainingError(f"{checkpoint.parent} holds a run already: --resume goes on with it")
+        else:
+            train(checked(Settings(**given)), None)
+    except (TrainingError, DatasetError, OSError) as error:
+        print(f"train: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

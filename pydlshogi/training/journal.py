@@ -1,0 +1,39 @@
+"""log.jsonl, the journal of a run: it outlives full disks and killed processes, and fits the run after a resumption."""
+
+import errno
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from pydlshogi.files import replacing
+
+
+class Journal:
+    """One JSON object a line, each with its "step". What a full disk refuses waits for the next line."""
+
+    def __init__(self, path: Path, step: int) -> None:
+        """Lines after `step` are dropped: the run that resumes there writes them again."""
+        self._path = path
+        self._waiting = b""
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        kept = [line for line in lines if _step_of(line) <= step]
+        with replacing(path) as file:
+            file.write("".join(line + "\n" for line in kept).encode())
+
+    def write(self, line: dict[str, Any]) -> None:
+        """Append a line. Raises OSError if that is not possible now."""
+        self._waiting += json.dumps(line).encode() + b"\n"
+        with self._path.open("ab", buffering=0) as file:
+            end = file.tell()
+            if file.write(self._waiting) < len(self._waiting):
+                file.truncate(end)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+        self._waiting = b""
+
+
+def _step_of(line: str) -> float:
+    try:
+        return float(json.loads(line)["step"])
+    except ValueError:  # the line that was being written when the process was killed
+        return float("inf")
