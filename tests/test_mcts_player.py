@@ -4,7 +4,8 @@ import cshogi
 import pytest
 
 from pydlshogi.player.base_player import BestMove, Clock, Info, Limits, PlayerError
-from pydlshogi.player.mcts_player import MAX_CP, MCTSOptions, MCTSPlayer
+from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
+from pydlshogi.player.network_player import MAX_CP
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b

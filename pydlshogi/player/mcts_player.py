@@ -7,19 +7,16 @@ protocol; kernels, networks and rules are other people's work.
 import math
 import random
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limits, Report
 from pydlshogi.player.clock import ClockSettings, milliseconds
-from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer
+from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer, centipawns
 from pydlshogi.player.options import Combo, SearchOptions, Spin
 
 if TYPE_CHECKING:
     from pydlshogi.games.shogi import ShogiPosition
     from pydlshogi.uct.search import MoveStats, Puct, Search
-
-MAX_CP: Final = 29999
-"""Beyond this a viewer takes a score for a mate."""
 
 
 class MCTSOptions(NetworkOptions, SearchOptions):
@@ -66,7 +63,6 @@ class MCTSOptions(NetworkOptions, SearchOptions):
     resign_threshold = Spin(
         "Resign_Threshold", 10, 0, 1000, help="permille of winning below which it resigns; 0: never"
     )
-    eval_coef = Spin("Eval_Coef", 756, 1, 10000, help="centipawns = Eval_Coef x ln(p / (1 - p)); 600 in the book")
     random_ply = Spin("Random_Ply", 9, 0, 1000, help="moves of the game that are drawn by visits instead of the best")
     random_cutoff = Spin(
         "Random_Cutoff", 15, 0, 1000, help="permille of winning that a drawn move may be worse than the best"
@@ -282,11 +278,8 @@ class MCTSPlayer(NetworkPlayer):
         return tuple(move_to_usi(played) for played in (*line, mate) if played)
 
     def _centipawns(self, search: "Search", move: "MoveStats") -> int:
-        """-ln(1 / p - 1) x Eval_Coef, p the win rate of the move, or of the node while the move has no visits."""
-        p = move.value if move.visits else search.root_value
-        if not 0.0 < p < 1.0:
-            return MAX_CP if p >= 1.0 else -MAX_CP
-        return max(-MAX_CP, min(MAX_CP, round(-math.log(1 / p - 1) * self.options.eval_coef)))
+        """By the win rate of the move, or of the node while the move has no visits."""
+        return centipawns(move.value if move.visits else search.root_value, self.options.eval_coef)
 
     @staticmethod
     def _candidates(moves: list["MoveStats"]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 It knows where a network comes from and what runs it, and nothing of how a move is chosen.
 """
 
+import math
 from typing import Any, Final
 
 from pydlshogi.player.base_player import BasePlayer, PlayerError
@@ -10,6 +11,9 @@ from pydlshogi.player.clock import milliseconds
 from pydlshogi.player.options import Check, Combo, EngineOptions, Filename, Spin
 
 SHIPPED_NETWORK: Final = "pydlshogi.npz"
+
+MAX_CP: Final = 29999
+"""Beyond this a viewer takes a score for a mate."""
 
 
 class NetworkOptions(EngineOptions):
@@ -33,6 +37,7 @@ class NetworkOptions(EngineOptions):
     batch_size = Spin(
         "DNN_Batch_Size", 16, 1, 1024, aliases=("batchsize",), help="positions evaluated at once, at most"
     )
+    eval_coef = Spin("Eval_Coef", 756, 1, 10000, help="centipawns = Eval_Coef x ln(p / (1 - p)); 600 in the book")
 
 
 class NetworkPlayer(BasePlayer):
@@ -115,6 +120,13 @@ class NetworkPlayer(BasePlayer):
             search.backup(leaves, evaluations)
             self.batch_latency = milliseconds() - began
         search.advance(search.root_moves()[0].move)
+
+
+def centipawns(win_rate: float, eval_coef: int) -> int:
+    """-ln(1 / p - 1) x Eval_Coef, at most MAX_CP."""
+    if not 0.0 < win_rate < 1.0:
+        return MAX_CP if win_rate >= 1.0 else -MAX_CP
+    return max(-MAX_CP, min(MAX_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))
 
 
 def shipped_network() -> str:
