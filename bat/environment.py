@@ -22,6 +22,10 @@ STAMPS = ENVIRONMENT / "pydlshogi"
 DISCARDED = ROOT / ".venv.discarded"
 LOCK = ROOT / ".venv.lock"
 LOG = ROOT / "install.log"
+# Chainer's setup.py imports pkg_resources, which is gone from newer releases. Older pips hand PIP_CONSTRAINT on to the
+# environment they build in, newer ones have a variable of its own. The variables are split at blanks: hence the URI.
+BUILD_CONSTRAINTS = ROOT / "bat" / "build_constraints.txt"
+BUILD_SETTINGS = dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), BUILD_CONSTRAINTS.as_uri())
 WINDOWS = sys.platform == "win32"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 LOADS = "import cshogi, numba, numpy, onnx, onnxruntime"
@@ -81,6 +85,7 @@ def is_complete(extras: list[str]) -> bool:
 
 
 def install(extras: list[str], lock: IO[bytes]) -> None:
+    wanted = requirements(extras)
     if ENVIRONMENT.exists() and not STAMPS.is_dir():
         raise InstallError(f"{ENVIRONMENT} was not made by pydlshogi, so it is left alone: rename it and start again.")
     shutil.rmtree(DISCARDED, ignore_errors=True)
@@ -95,7 +100,7 @@ def install(extras: list[str], lock: IO[bytes]) -> None:
         for path in outdated:
             path.unlink()
         try:
-            install_packages(requirements(extras), lock, log)
+            install_packages(wanted, lock, log)
         except InstallError:
             # pip has undone what it did, so the environment is as good as it was before.
             for path, content in outdated.items():
@@ -132,14 +137,16 @@ def pip() -> list[str | Path]:
 
 def requirements(extras: list[str]) -> list[str]:
     project = tomllib.loads(DECLARED.read_text(encoding="utf-8"))["project"]
-    groups = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras)]
-    return [requirement for group in groups for requirement in group]
+    optional = project["optional-dependencies"]
+    if unknown := [extra for extra in extras if extra not in optional]:
+        raise InstallError(f"pyproject.toml knows no extra {', '.join(unknown)}, only {', '.join(optional)}")
+    return [requirement for group in (project["dependencies"], *map(optional.get, extras)) for requirement in group]
 
 
 def install_packages(wanted: list[str], lock: IO[bytes], log: IO[bytes]) -> None:
     command = [*pip(), "install", "--disable-pip-version-check", "--no-input", "--prefer-binary", "--progress-bar=off"]
     complaint = "pip cannot install the packages"
-    if sys.platform == "linux":
+    if sys.platform == "linux" and not shutil.which("nvidia-smi"):
         # For Linux PyPI has only the builds with CUDA, several GB of it. Where PyTorch's own index is out of reach, pip
         # takes what it finds elsewhere.
         for torch in (requirement for requirement in wanted if requirement.startswith("torch")):
@@ -149,10 +156,15 @@ def install_packages(wanted: list[str], lock: IO[bytes], log: IO[bytes]) -> None
 
 def run(command: list[str | Path], lock: IO[bytes], log: IO[bytes], complaint: str) -> None:
     """Run `command` with its output in the log. It shares the lock: if this script is killed, it still counts."""
-    shared = () if WINDOWS else (lock.fileno(),)
     begin = log.tell()
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, pass_fds=shared, check=False
+        command,
+        env=os.environ | BUILD_SETTINGS,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        pass_fds=() if WINDOWS else (lock.fileno(),),
+        check=False,
     )
     log.seek(0, os.SEEK_END)
     if done.returncode != 0:

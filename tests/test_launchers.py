@@ -290,3 +290,11 @@ def test_windows_has_the_same_launchers(script: Path) -> None:
     for name in (b"environment", b"start", b"checks.py", b"test train"):
         assert (name in twin) == (name in script.read_bytes())
     assert script.stat().st_mode & stat.S_IXUSR
+
+
+def test_an_extra_that_is_not_declared_is_named(checkout: Checkout) -> None:
+    command = [sys.executable, checkout.root / "bat" / "environment.py", "cuda99"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "knows no extra cuda99" in done.stderr.splitlines()[-1]
+    assert not checkout.environment.exists()
