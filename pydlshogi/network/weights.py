@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.common import LABEL_PLANES, NUM_LABELS, NUM_PLANES
+from pydlshogi.files import replacing
 
 Array = npt.NDArray[Any]
 Weights = dict[str, Array]
@@ -177,15 +178,9 @@ def write_weights(path: str | os.PathLike[str], weights: Mapping[str, Array], *,
     """
     recognise(weights)
     dtype = np.float16 if half else np.float32
-    arrays = {name: _converted(name, array, dtype) for name, array in weights.items()}
-    target = Path(path)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with unfinished.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    arrays: dict[str, Any] = {name: _converted(name, array, dtype) for name, array in weights.items()}
+    with replacing(Path(path)) as file:
+        np.savez_compressed(file, **arrays)
 
 
 def random_weights(architecture: Architecture, seed: int) -> Weights:
