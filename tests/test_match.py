@@ -1,0 +1,532 @@
+"""utils.match: scripted engines, so that every game, clock and figure is known beforehand."""
+
+import json
+import lzma
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from math import inf, log
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cshogi.elo import Elo as SingleGames
+
+from pydlshogi.kifu.csa import parse
+from utils.arena.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
+from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
+from utils.arena.play_game import Clock, Limit, go_limits
+from utils.arena.referee import Referee, Verdict
+from utils.arena.report import Score
+from utils.match import main, parse_limit
+
+ROOT = Path(__file__).resolve().parent.parent
+OPENING = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e", "6i7h", "4a3b"]
+
+
+def engine(*words: str, **options: object) -> str:
+    """Command line of a scripted engine; see fake_usi_engine.py."""
+    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    return shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests" / "fake_usi_engine.py"), *words, *flags])
+
+
+def match(out: Path, a: str, b: str, *words: str, limit: str = "--time=60000", games: int = 2) -> int:
+    return main([a, b, *words, limit, "--games", str(games), "--out", str(out)])
+
+
+def games(out: Path) -> list[dict[str, Any]]:
+    """The finished games by number."""
+    lines = (out / "games.jsonl").read_text().splitlines()
+    return sorted((json.loads(line) for line in lines), key=lambda game: int(game["game"]))
+
+
+def heard(log: Path, command: str) -> list[str]:
+    """Lines of this command that an engine was sent."""
+    return [line for line in log.read_text().splitlines() if line.split()[0] == command]
+
+
+class TestElo:
+    def test_three_quarters_are_400_times_the_logarithm_of_3(self) -> None:
+        assert elo_of_score(0.75) == pytest.approx(190.848, abs=1e-3)
+        assert score_of_elo(elo_of_score(0.75)) == pytest.approx(0.75)
+        assert (elo_of_score(0), elo_of_score(0.5), elo_of_score(1)) == (-inf, 0, inf)
+
+    @pytest.mark.parametrize(("wins", "draws", "losses"), [(60, 4, 36), (5, 90, 5), (10, 3, 80)])
+    def test_single_games_agree_with_cshogi(self, wins: int, draws: int, losses: int) -> None:
+        expected = SingleGames(wins, losses, draws)
+        elo = estimate((losses, draws, wins))
+        assert elo.difference == pytest.approx(expected.diff())
+        # Its inverse of the error function is an approximation.
+        assert elo.margin == pytest.approx(expected.error_margin(), rel=3e-3)
+        assert 100 * superiority((losses, draws, wins)) == pytest.approx(expected.los())
+
+    def test_pairs_by_hand(self) -> None:
+        # Scores 1/2, 1/2, 1, 1: mean 3/4, variance 1/16, standard error of the mean of four 1/8.
+        elo = estimate((0, 0, 2, 0, 2))
+        assert mean_score((0, 0, 2, 0, 2)) == 0.75
+        assert elo.low == pytest.approx(elo_of_score(0.75 - 1.959964 / 8), abs=1e-3)
+        assert elo.high == pytest.approx(elo_of_score(0.75 + 1.959964 / 8), abs=1e-3)
+
+    def test_openings_that_decide_games_are_no_noise(self) -> None:
+        # Ten openings won by the same colour in both games: as single games a coin, as pairs all equal but one.
+        assert estimate((0, 0, 9, 1, 0)).margin < estimate((9, 1, 10)).margin / 4
+
+    def test_equal_scores_leave_an_interval_after_wilson(self) -> None:
+        assert estimate((0, 0, 0, 0, 5)) == pytest.approx((inf, elo_of_score(5 / (5 + 1.959964**2)), inf), abs=1e-3)
+
+    def test_superiority_of_nothing_is_one_half(self) -> None:
+        assert superiority((0, 0, 0, 0, 0)) == superiority((0, 0, 7, 0, 0)) == superiority((3, 1, 0, 1, 3)) == 0.5
+
+    def test_sprt_of_wins_and_losses_is_the_textbook_one(self) -> None:
+        sprt = Sprt(0, elo_of_score(0.6), 0.05, 0.1)
+        assert sprt.bounds == pytest.approx((log(0.1 / 0.95), log(0.9 / 0.05)))
+        assert sprt.llr((40, 60)) == pytest.approx(60 * log(0.6 / 0.5) + 40 * log(0.4 / 0.5))
+
+    def test_sprt_of_pairs_is_near_its_normal_approximation(self) -> None:
+        counts, s0, s1 = (30, 105, 222, 108, 35), 0.5, score_of_elo(5)
+        mean = mean_score(counts)
+        variance = sum(count * (index / 4 - mean) ** 2 for index, count in enumerate(counts)) / sum(counts)
+        normal = sum(counts) * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance)
+        assert Sprt(0, 5).llr(counts) == pytest.approx(normal, rel=1e-2)
+
+    def test_sprt_decides(self) -> None:
+        sprt = Sprt(0, 100)
+        assert sprt.verdict((0, 0, 0, 0, 0)) is None
+        assert sprt.verdict((0, 0, 0, 0, 5)) is None
+        assert sprt.verdict((0, 0, 0, 0, 20)) == "elo1"
+        assert sprt.verdict((20, 0, 0, 0, 0)) == "elo0"
+
+    @pytest.mark.parametrize("wrong", [(10, 0, 0.05, 0.05), (0, 10, 0, 0.05), (0, 10, 0.05, 0.5)])
+    def test_senseless_sprt_is_refused(self, wrong: tuple[float, float, float, float]) -> None:
+        with pytest.raises(ValueError, match="SPRT needs"):
+            Sprt(*wrong)
+
+
+def last_verdict(referee: Referee, moves: str) -> Verdict | None:
+    verdict = None
+    for move in moves.split():
+        assert verdict is None
+        verdict = referee.play(move)
+    return verdict
+
+
+class TestReferee:
+    @pytest.mark.parametrize("move", ["7g7e", "7g7f+", "P*5e", "8b8c", "", "none", "7g7f 3c3d"])
+    def test_an_illegal_move_is_not_made_and_loses(self, move: str) -> None:
+        referee = Referee()
+        assert referee.play(move) == Verdict("w", "illegal_move")
+        assert referee.moves == []
+        assert referee.turn == "b"
+
+    def test_mate_even_with_the_last_move(self) -> None:
+        sfen = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+        assert Referee(sfen, max_moves=1).play("G*5b") == Verdict("b", "mate")
+        assert Referee(sfen, max_moves=1).play("G*4b") == Verdict(None, "max_moves")
+
+    def test_a_position_for_the_fourth_time_is_a_draw(self) -> None:
+        assert last_verdict(Referee(), "2h3h 8b7b 3h2h 7b8b " * 3) == Verdict(None, "sennichite")
+
+    @pytest.mark.parametrize(
+        ("sfen", "cycle"),
+        [
+            ("5k3/9/9/9/9/9/9/9/K3R4 b - 1", "5i4i 4a5a 4i5i 5a4a "),
+            ("4k4/9/9/9/9/9/9/9/K3R4 w - 1", "5a4a 5i4i 4a5a 4i5i "),
+        ],
+        ids=["completed by the king", "completed by the check"],
+    )
+    def test_perpetual_check_loses(self, sfen: str, cycle: str) -> None:
+        assert last_verdict(Referee(sfen), cycle * 3) == Verdict("w", "perpetual_check")
+
+    def test_one_quiet_move_in_the_cycle_makes_it_a_draw(self) -> None:
+        referee = Referee("5k3/9/9/9/9/9/9/9/K3R4 b - 1")
+        assert last_verdict(referee, "5i6i 4a5a 6i5i 5a4a " * 3) == Verdict(None, "sennichite")
+
+    @pytest.mark.parametrize(
+        ("sfen", "verdict"),
+        [
+            ("+R+R+B+BKGGGG/SSSS5/9/9/9/9/9/9/4k4 b - 1", Verdict("b", "declaration")),
+            ("+R+R+B+BKGGGG/SSS6/9/9/9/9/9/9/4k4 b - 1", Verdict("w", "false_declaration")),
+            ("+R+R+B+BKGGG1/SSSSg4/9/9/9/9/9/9/4k4 b P 1", Verdict("w", "false_declaration")),
+            ("+R+R+B+BKGGG1/SSSS5/4g4/9/9/9/9/9/4k4 b P 1", Verdict("b", "declaration")),
+        ],
+        ids=["28 points", "27 points", "in check", "not in check"],
+    )
+    def test_declaration(self, sfen: str, verdict: Verdict) -> None:
+        assert Referee(sfen).declare() == verdict
+
+    def test_fourfold_repetitions_of_real_games(self, shared_data: Path) -> None:
+        rows = (shared_data / "tests" / "repetition_fourfold_real_games.tsv").read_text().splitlines()
+        for verdict, *_, moves in (row.split("\t") for row in rows if not row.startswith("#")):
+            expected = "sennichite" if verdict == "sennichite_draw" else "perpetual_check"
+            result = last_verdict(Referee(), moves)
+            assert result is not None
+            assert result.ending == expected
+
+
+class TestOpenings:
+    SFEN = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL"
+    TEXT = f"""# comment
+startpos moves 7g7f 3c3d 2g2f\x20
+
+position startpos
+position startpos moves 2g2f
+2c2d
+sfen {SFEN} b - 1 moves 5g5f 5c5d
+{SFEN} w -
+"""
+    EXPECTED = (
+        Opening(None, ("7g7f", "3c3d")),
+        STANDARD,
+        Opening(None, ("2g2f",)),
+        Opening(f"{SFEN} b - 1", ("5g5f", "5c5d")),
+        Opening(f"{SFEN} w -", ()),
+    )
+
+    def test_every_form_of_line_plain_and_compressed(self, tmp_path: Path) -> None:
+        plain, compressed = tmp_path / "openings.txt", tmp_path / "openings.xz"
+        plain.write_text(self.TEXT)
+        compressed.write_bytes(lzma.compress(self.TEXT.encode()))
+        assert tuple(read_openings(plain, plies=2)) == tuple(read_openings(compressed, plies=2)) == self.EXPECTED
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("startpos moves 7g7f 7c7e", "line 1: .*illegal_move at 7c7e"),
+            ("startpos\nnonsense here", "line 2: .*sfen"),
+            ("startpos moves " + "2h3h 8b7b 3h2h 7b8b " * 3, "sennichite"),
+            ("# nothing", "holds no opening"),
+        ],
+    )
+    def test_what_cannot_be_used_is_named(self, tmp_path: Path, text: str, reason: str) -> None:
+        (tmp_path / "bad.txt").write_text(text)
+        with pytest.raises(OpeningError, match=reason):
+            read_openings(tmp_path / "bad.txt")
+
+    def test_a_missing_or_broken_file_is_named(self, tmp_path: Path) -> None:
+        (tmp_path / "broken.xz").write_text("not compressed")
+        for name in ("missing.txt", "broken.xz"):
+            with pytest.raises(OpeningError, match=name):
+                read_openings(tmp_path / name)
+
+    def test_real_files(self, shared_data: Path) -> None:
+        folder = shared_data / "openings"
+        assert len(read_openings(folder / "taya36_2020-11-06.sfen.xz", plies=36)) == 1957
+
+
+class TestClock:
+    def test_byoyomi(self) -> None:
+        clock = Clock(parse_limit("time", "1000"))
+        assert [clock.spend(ms) for ms in (999, 1000, 1200)] == [0, 0, 200]
+        assert clock.remaining_ms == 0
+
+    def test_main_time_is_spent_before_byoyomi(self) -> None:
+        clock = Clock(parse_limit("time", "3000/1000"))
+        assert clock.spend(2500) == 0
+        assert clock.remaining_ms == 500
+        assert clock.spend(1700) == 200
+
+    def test_an_increment_may_be_spent_at_once_and_saved(self) -> None:
+        clock = Clock(parse_limit("fischer", "1000+500"))
+        assert clock.spend(1500) == 0
+        assert clock.spend(100) == 0
+        assert clock.remaining_ms == 400
+        assert clock.spend(1000) == 100
+
+    def test_nodes_cost_no_time(self) -> None:
+        assert Clock(parse_limit("nodes", "5")).spend(1e6) == 0
+
+    def test_each_side_hears_its_own_limit(self) -> None:
+        clocks = {"b": Clock(Limit(main_ms=60000, increment_ms=1000)), "w": Clock(Limit(byoyomi_ms=500))}
+        assert go_limits(clocks, "b") == {"btime": 60000, "wtime": 0, "binc": 1000, "winc": 0}
+        assert go_limits(clocks, "w") == {"btime": 60000, "wtime": 0, "byoyomi": 500}
+
+    @pytest.mark.parametrize(("kind", "text"), [("time", "0"), ("time", "1/2/3"), ("fischer", "9"), ("nodes", "-1")])
+    def test_nonsense(self, kind: str, text: str) -> None:
+        with pytest.raises(ValueError):
+            parse_limit(kind, text)
+
+
+class TestGames:
+    def test_colours_swap_within_a_pair_and_options_arrive(self, tmp_path: Path) -> None:
+        log = tmp_path / "b.log"
+        words = ("A.Strength of Play=1", "B.strength of play=7", "B.MultiPV=1")
+        assert match(tmp_path / "m", engine("alpha"), engine("beta", "7g7f", log=log), *words, games=4) == 0
+        assert [(game["black"], game["winner"], game["plies"]) for game in games(tmp_path / "m")] == [
+            ("A", "B", 0),
+            ("B", "B", 1),
+        ] * 2
+        assert heard(log, "setoption") == [
+            "setoption name Strength of Play value 7",
+            "setoption name MultiPV value 1",
+        ]
+        assert len(heard(log, "usinewgame")) == 4
+        assert heard(log, "go") == ["go btime 0 wtime 0 byoyomi 60000"] * 2
+        assert heard(log, "gameover") == ["gameover win"] * 4
+        assert "started" in (tmp_path / "m" / "stderr-A-1.log").read_text()
+
+    def test_limits_may_differ(self, tmp_path: Path) -> None:
+        logs = tmp_path / "a.log", tmp_path / "b.log"
+        a, b = engine("a", *OPENING, log=logs[0]), engine("b", *OPENING, log=logs[1])
+        assert match(tmp_path / "m", a, b, "--b-nodes", "7", limit="--fischer=60000+100") == 0
+        assert heard(logs[1], "go")[0] == "go nodes 7"
+        assert heard(logs[0], "go")[0] == "go btime 60000 wtime 0 binc 100 winc 0"
+
+    def test_both_games_of_a_pair_start_from_its_opening(self, tmp_path: Path) -> None:
+        sfen = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+        (tmp_path / "openings").write_text(f"startpos moves 7g7f 3c3d\nsfen {sfen}\n")
+        log = tmp_path / "a.log"
+        words = ("--openings", str(tmp_path / "openings"), "--opening-plies", "1")
+        a, b = engine("a", "G*5b", log=log), engine("b", "G*5b")
+        assert match(tmp_path / "m", a, b, *words, games=4) == 0
+        played = games(tmp_path / "m")
+        assert played[0]["sfen"] == played[1]["sfen"] != played[2]["sfen"] == played[3]["sfen"]
+        assert [game["opening_plies"] for game in played if game["sfen"] is None] == [1, 1]
+        # Mated by Black's first move, or resigned by White, who is to move after 7g7f.
+        assert [game["winner"] for game in played if game["sfen"]] == ["A", "B"]
+        assert [game["winner"] for game in played if not game["sfen"]] == ["A", "B"]
+        assert f"position sfen {sfen}" in heard(log, "position")
+        record = parse((tmp_path / "m" / "records" / played[2]["record"]).read_text())[0]
+        assert record.start_sfen == played[2]["sfen"] or played[2]["sfen"] is None
+
+    @pytest.mark.parametrize(
+        ("a", "ending", "answer"),
+        [
+            ("7g7f+", "illegal_move", "7g7f+"),
+            ("win", "false_declaration", "win"),
+            ("resign", "resign", "resign"),
+            ("die", "crash", None),
+        ],
+    )
+    def test_how_a_game_is_lost_at_once(self, tmp_path: Path, a: str, ending: str, answer: str | None) -> None:
+        """A crashed engine is there again for the next game."""
+        assert match(tmp_path / "m", engine("a", a, a), engine("b", "2g2f")) == 0
+        first, second = games(tmp_path / "m")
+        assert (first["ending"], first["answer"], first["winner"], first["plies"]) == (ending, answer, "B", 0)
+        assert (second["ending"], second["answer"], second["winner"], second["plies"]) == (ending, answer, "B", 1)
+
+    def test_declaration_wins(self, tmp_path: Path) -> None:
+        (tmp_path / "openings").write_text("+R+R+B+BKGGGG/SSSS5/9/9/9/9/9/9/4k4 b - 1")
+        a, b = engine("a", "win"), engine("b", "win")
+        assert match(tmp_path / "m", a, b, "--openings", str(tmp_path / "openings")) == 0
+        assert [(game["ending"], game["winner"]) for game in games(tmp_path / "m")] == [
+            ("declaration", "A"),
+            ("declaration", "B"),
+        ]
+
+    def test_repetition_and_move_limit_are_draws(self, tmp_path: Path) -> None:
+        shuffle = engine("shuffle", "2h3h", "8b7b", "3h2h", "7b8b", cp=10, cycle="").replace(" ''", "")
+        assert match(tmp_path / "m", shuffle, shuffle) == 0
+        assert match(tmp_path / "n", shuffle, shuffle, "--max-moves", "5") == 0
+        assert [(game["ending"], game["winner"], game["plies"]) for game in games(tmp_path / "m")] == [
+            ("sennichite", None, 12)
+        ] * 2
+        assert [(game["ending"], game["winner"], game["plies"]) for game in games(tmp_path / "n")] == [
+            ("max_moves", None, 5)
+        ] * 2
+        assert games(tmp_path / "n")[0]["evals"] == [10, -10, 10, -10, 10]
+
+    def test_both_engines_must_agree_before_a_game_is_adjudicated(self, tmp_path: Path) -> None:
+        sure, lost, blind = (engine("e", *OPENING, cp=cp) for cp in (2000, -2000, 100))
+        assert match(tmp_path / "m", sure, lost, "--adjudicate", "1500", "4") == 0
+        assert match(tmp_path / "n", sure, blind, "--adjudicate", "1500", "4") == 0
+        # Four agree after ply 4, but it is the loser who gives up.
+        assert [(game["ending"], game["winner"], game["plies"]) for game in games(tmp_path / "m")] == [
+            ("adjudication", "A", 5),
+            ("adjudication", "A", 4),
+        ]
+        assert [game["ending"] for game in games(tmp_path / "n")] == ["resign"] * 2
+        record = (tmp_path / "m" / "records" / "m-00001.csa").read_text()
+        assert record.endswith("%TORYO\n")
+
+    def test_a_late_answer_is_measured_and_beyond_the_tolerance_loses(self, tmp_path: Path) -> None:
+        late = engine("late", "late=0.2=7g7f", "late=0.2=3c3d")
+        for tolerance, ending in (("60000", "resign"), ("0", "time_up")):
+            out = tmp_path / tolerance
+            assert match(out, late, engine("b", "2g2f"), "--tolerance", tolerance, limit="--time=20") == 0
+            game = games(out)[0]
+            assert game["ending"] == ending
+            assert game["overruns"][0][:2] == [1, "A"]
+            assert game["overruns"][0][2] >= 180
+            assert game["winner"] == ("A" if ending == "resign" else "B")
+
+    def test_a_silent_engine_is_killed_and_loses(self, tmp_path: Path) -> None:
+        words = ("--patience", "0.1", "--tolerance", "0")
+        assert (
+            match(tmp_path / "m", engine("a", "silent", "silent"), engine("b", "2g2f"), *words, limit="--nodes=9") == 0
+        )
+        assert [(game["ending"], game["winner"]) for game in games(tmp_path / "m")] == [("time_up", "B")] * 2
+
+    def test_records_can_be_read_back(self, tmp_path: Path) -> None:
+        a, b = engine("alpha", *OPENING, cp=120), engine("beta", *OPENING)
+        records = tmp_path / "kifu"
+        assert match(tmp_path / "m", a, b, "--records", str(records)) == 0
+        first, second = games(tmp_path / "m")
+        for game in (first, second):
+            record = parse((records / game["record"]).read_text())[0]
+            assert list(record.moves) == game["moves"].split() == OPENING
+            assert list(record.evals) == game["evals"]
+            assert record.names == tuple(
+                game["names"][side] for side in (("A", "B") if game["black"] == "A" else ("B", "A"))
+            )
+            assert (record.win, record.ending) == ("w", "resign")
+        assert first["evals"][:2] == [120, None]
+        assert second["evals"][:2] == [None, -120]
+
+    def test_random_openings_are_the_engines_own_and_the_seeds(self, tmp_path: Path) -> None:
+        candidates = "7g7f:50,2g2f:0,9g9f:-400,3c3d:40,8c8d:10,5c5d:-60"
+        log = tmp_path / "a.log"
+        a = engine("a", "resign", candidates="7g7f:50,2g2f:0,9g9f:-400", log=log)
+        words = ("--random-plies", "1", "--random-nodes", "17", "--random-margin", "50", "--seed")
+        assert "3c3d" in candidates
+        for out, seed in (("m", "3"), ("n", "3"), ("o", "4")):
+            assert match(tmp_path / out, a, engine("b"), *words, seed, games=40) == 0
+        openings = [[game["moves"].split()[0] for game in games(tmp_path / out)] for out in "mno"]
+        assert set(openings[0]) == {"7g7f", "2g2f"}
+        assert openings[0][::2] == openings[0][1::2]
+        assert openings[0] == openings[1] != openings[2]
+        assert "go nodes 17" in heard(log, "go")
+        assert heard(log, "setoption")[:2] == ["setoption name MultiPV value 8", "setoption name MultiPV value 1"]
+
+
+class TestMatch:
+    def test_goes_on_after_the_finished_games(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out, log = tmp_path / "m", tmp_path / "a.log"
+        a, b = engine("a", log=log), engine("b", "7g7f")
+        assert match(out, a, b) == 0
+        assert match(out, a, b, games=6) == 0
+        before = (out / "games.jsonl").read_text()
+        # As if the process had died in the middle of writing game 6, or the disk had lost it.
+        (out / "games.jsonl").write_text("".join(before.splitlines(keepends=True)[:5]) + '{"game": 6, "bla')
+        assert match(out, a, b, games=6) == 0
+        assert [game["game"] for game in games(out)] == [1, 2, 3, 4, 5, 6]
+        assert (out / "games.jsonl").read_text().splitlines()[:5] == before.splitlines()[:5]
+        assert len(heard(log, "usinewgame")) == 2 + 4 + 1
+        assert match(out, a, b, games=6) == 0
+        assert len(heard(log, "usinewgame")) == 7
+        assert "+0 =0 -6" in capsys.readouterr().out
+
+    def test_an_unfinished_pair_keeps_its_opening(self, tmp_path: Path) -> None:
+        out = tmp_path / "m"
+        a, b = engine("a", candidates="7g7f:0,2g2f:0,5g5f:0,9g9f:0,1g1f:0"), engine("b")
+        assert match(out, a, b, "--random-plies", "1") == 0
+        first, second = games(out)
+        # Another opening than the one the seed gives.
+        first["moves"] = "3g3f"
+        (out / "games.jsonl").write_text(json.dumps(first) + "\n")
+        assert match(out, a, b, "--random-plies", "1") == 0
+        assert games(out)[1]["moves"] == "3g3f" != second["moves"]
+
+    def test_other_settings_are_another_match(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert match(tmp_path / "m", engine("a"), engine("b")) == 0
+        assert match(tmp_path / "m", engine("a"), engine("b"), limit="--time=5") == 1
+        assert "other settings (A, B)" in capsys.readouterr().err
+        assert len(games(tmp_path / "m")) == 2
+
+    def test_games_side_by_side(self, tmp_path: Path) -> None:
+        assert match(tmp_path / "m", engine("a"), engine("b", "7g7f"), "--concurrency", "3", games=14) == 0
+        assert [game["game"] for game in games(tmp_path / "m")] == list(range(1, 15))
+        assert all(game["winner"] == "B" for game in games(tmp_path / "m"))
+
+    def test_sprt_ends_the_match(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ("--sprt", "0", "200")
+        assert match(tmp_path / "m", engine("a", "7g7f"), engine("b"), *words, games=400) == 0
+        # Every pair won: log(0.7597 / 0.5) = 0.418 each, and 8 of them pass log(0.95 / 0.05) = 2.94.
+        assert len(games(tmp_path / "m")) == 16
+        assert "accepted 200" in capsys.readouterr().out
+        assert match(tmp_path / "m", engine("a", "7g7f"), engine("b"), *words, games=400) == 0
+        assert len(games(tmp_path / "m")) == 16
+
+    def test_the_table(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        a, b = engine("alpha", *OPENING[:2], "resign"), engine("beta", *OPENING[:2], "resign")
+        assert match(tmp_path / "m", a, b, games=4) == 0
+        table = capsys.readouterr().out
+        assert "A  alpha, 60000 ms a move" in table
+        assert "+2 =0 -2 = 50.0 % (as Black +0 =0 -2; as White +2 =0 -0)" in table
+        assert "0, 1/2, 1, 3/2, 2 points: 0 0 2 0 0" in table
+        assert "likelihood of superiority 50.0 %" in table
+        assert "endings: resign 4" in table
+
+    def test_points_of_pairs(self) -> None:
+        results = {1: "A", 2: "A", 3: "A", 4: None, 5: "B", 6: "A", 7: None, 8: "B", 9: "B", 10: "B", 11: "A"}
+        lines = {number: {"winner": winner, "black": "AB"[number % 2 == 0]} for number, winner in results.items()}
+        assert Score(lines).pairs == [1, 1, 1, 1, 1]
+
+    @pytest.mark.parametrize(
+        ("words", "reason"),
+        [
+            (("{e}", "/no/such/engine", "--time=9"), "engine B `/no/such/engine` cannot be started: No such file"),
+            (("{e}", "true", "--time=9"), "engine B `true` has stopped while starting"),
+            (("{e}", "{e}", "B.Strangth=3", "--time=9"), "has no option Strangth; it has MultiPV, Strength of Play"),
+            (("{e}", "{e}", "C.Strength=3", "--time=9"), "C.Strength=3 is no option"),
+            (("{e}", "{e}"), "nothing limits engine A"),
+            (("{e}", "{e}", "--time=0"), "--time 0 makes no sense"),
+            (("{e}", "{e}", "--time=9", "--nodes=9"), "--time and --nodes exclude each other"),
+            (("{e}", "{e}", "--time=9", "--games=3"), "--games must be even"),
+            (("{e}", "{e}", "--time=9", "--concurrency=0"), "--concurrency must be at least 1"),
+            (("{e}", "{e}", "--time=9", "--openings=/no/such/file"), "/no/such/file: No such file"),
+            (("{e}", "{e}", "--time=9", "--sprt", "5", "5"), "SPRT needs elo0 < elo1"),
+            (("{e}", "{e}", "--time=9", "--out=/dev/null/m"), "/dev/null/m: Not a directory"),
+        ],
+    )
+    def test_a_match_that_cannot_be_played_says_why_in_one_line(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str], words: tuple[str, ...], reason: str
+    ) -> None:
+        arguments = [word.format(e=engine("e")) for word in words]
+        assert main(["--out", str(tmp_path / "m"), *arguments]) == 1
+        complaint = [line for line in capfd.readouterr().err.splitlines() if line.startswith("match: ")]
+        assert len(complaint) == 1
+        assert reason in complaint[0]
+
+    @pytest.mark.skipif(os.name != "posix", reason="named pipes and kill -9")
+    @pytest.mark.parametrize(
+        ("how", "word"), [(signal.SIGINT, "block"), (signal.SIGTERM, "block"), (signal.SIGKILL, "hold")]
+    )
+    def test_no_engine_outlives_the_match(self, tmp_path: Path, how: signal.Signals, word: str) -> None:
+        """Interrupted in game 2, even by kill -9: no process stays, and the same command goes on."""
+        fifo, out = tmp_path / "fifo", tmp_path / "m"
+        os.mkfifo(fifo)
+        # In game 1 A resigns at once; in game 2 B opens with 7g7f, A answers, and B hangs.
+        a, b = engine("a", "resign", "3c3d"), engine("b", "7g7f", "8c8d", f"{word}={fifo}")
+        command = [sys.executable, "-m", "utils.match", a, b, "--time=600000", "--games=2", f"--out={out}"]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        with fifo.open("rb") as pipe:
+            process.send_signal(how)
+            _, errors = process.communicate()
+            assert pipe.read() == b"", "closed by the end of the engine, or this would wait for ever"
+        assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130)
+        assert how == signal.SIGKILL or errors.splitlines()[-1].startswith("match: interrupted")
+        assert [game["game"] for game in games(out)] == [1]
+
+    @pytest.mark.skipif(os.name != "posix", reason="limits a process's files")
+    def test_a_full_disk_leaves_whole_games(self, tmp_path: Path) -> None:
+        out = tmp_path / "m"
+        limited = (
+            "import sys; from resource import RLIMIT_FSIZE, setrlimit; from utils.match import main;"
+            "setrlimit(RLIMIT_FSIZE, (2000, 2000)); sys.exit(main(sys.argv[1:]))"
+        )
+        words = [engine("a"), engine("b"), "--time=60000", "--games=40", f"--out={out}"]
+        process = subprocess.run(
+            [sys.executable, "-c", limited, *words], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert process.returncode == 1
+        count = len(games(out))
+        assert 0 < count < 40
+        assert (out / "games.jsonl").read_bytes().endswith(b"\n")
+        assert f"match: game {count + 1} is lost" in process.stderr.splitlines()[-1]
+        assert match(out, *words[:2], games=40) == 0
+        assert [game["game"] for game in games(out)] == list(range(1, 41))
+
+    @pytest.mark.skipif(os.name != "posix", reason="flock")
+    def test_two_processes_cannot_play_the_same_match(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        fifo, out = tmp_path / "fifo", tmp_path / "m"
+        os.mkfifo(fifo)
+        a = engine("a", f"block={fifo}")
+        command = [sys.executable, "-m", "utils.match", a, a, "--time=600000", "--games=2", f"--out={out}"]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with fifo.open("rb"):
+            assert match(out, a, a, limit="--time=600000") == 1
+            process.send_signal(signal.SIGINT)
+            process.wait()
+        assert "is being played by another process" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Command-line tools around pydlshogi: records, training data, plots, matches."""

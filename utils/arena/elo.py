@@ -1,0 +1,142 @@
+"""What a match proves: Elo with its error bar, likelihood of superiority, sequential test.
+
+Pure arithmetic over a histogram. `counts[i]` says how often the score was i / (len(counts) - 1): five counts for pairs
+of games (0, 1/2, 1, 3/2, 2 points of 2; "pentanomial"), three for single games. Games of one pair share their opening
+and are not independent; pairs are, so pairs are what error bars are made of. It does not know games or engines.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import erfc, inf, log, log10, sqrt
+from typing import Literal, NamedTuple
+
+Z95 = 1.959963984540054
+UNSEEN = 1e-3
+"""How often a score that never occurred is taken to have occurred, so that no hypothesis becomes impossible."""
+
+
+class Elo(NamedTuple):
+    """An Elo difference and the ends of its 95 % confidence interval; an end may be infinite."""
+
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval: the number behind the plus-minus sign."""
+        return (self.high - self.low) / 2
+
+
+def elo_of_score(score: float) -> float:
+    """Elo difference at which `score` (0..1) is expected: 400 log10(s / (1 - s))."""
+    if score <= 0:
+        return -inf
+    return inf if score >= 1 else 400 * log10(score / (1 - score))
+
+
+def score_of_elo(difference: float) -> float:
+    """Expected score (0..1) at an Elo difference."""
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
+def mean_score(counts: Sequence[float]) -> float:
+    """Average score, 0..1. Raises ZeroDivisionError when nothing was counted."""
+    return sum(score * count for score, count in _weighed(counts)) / sum(counts)
+
+
+def estimate(counts: Sequence[int]) -> Elo:
+    """Elo difference with its 95 % interval.
+
+    The interval is the normal one around the mean score. Where every score was the same it would have no width: then
+    Wilson's interval for as many single trials is given, which is wider than the truth because no score in 0..1 varies
+    more than a coin with that mean.
+    """
+    n = sum(counts)
+    mean = mean_score(counts)
+    variance = sum(count * (score - mean) ** 2 for score, count in _weighed(counts)) / n
+    if variance > 0:
+        low, high = mean - Z95 * sqrt(variance / n), mean + Z95 * sqrt(variance / n)
+    else:
+        centre = (mean + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+        reach = Z95 * sqrt(mean * (1 - mean) / n + (Z95 / (2 * n)) ** 2) / (1 + Z95**2 / n)
+        low, high = centre - reach, centre + reach
+    return Elo(elo_of_score(mean), elo_of_score(low), elo_of_score(high))
+
+
+def superiority(counts: Sequence[int]) -> float:
+    """Likelihood (0..1) that the first engine is the stronger one; 1/2 where nothing speaks for either.
+
+    For single games this is the usual 1/2 + 1/2 erf((wins - losses) / sqrt(2 (wins + losses))).
+    """
+    lead = sum(count * (score - 0.5) for score, count in _weighed(counts))
+    spread = sum(count * (score - 0.5) ** 2 for score, count in _weighed(counts))
+    return 0.5 if spread == 0 else erfc(-lead / sqrt(2 * spread)) / 2
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """Sequential probability ratio test of "Elo difference is elo1" against "it is elo0" (Wald 1945).
+
+    `alpha` and `beta` are the accepted probabilities of taking elo1 or elo0 wrongly.
+    """
+
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not self.elo0 < self.elo1:
+            raise ValueError(f"SPRT needs elo0 < elo1, not {self.elo0:g} and {self.elo1:g}")
+        if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
+            raise ValueError(f"SPRT needs alpha and beta between 0 and 0.5, not {self.alpha:g} and {self.beta:g}")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Log-likelihood ratios at which elo0 and elo1 are accepted."""
+        return log(self.beta / (1 - self.alpha)), log((1 - self.beta) / self.alpha)
+
+    def llr(self, counts: Sequence[int]) -> float:
+        """Generalised log-likelihood ratio of elo1 over elo0, as Stockfish's fishtest computes it.
+
+        The frequencies of the scores are unknown under either hypothesis; each side is given its most likely ones.
+        """
+        n = sum(counts)
+        if n == 0:
+            return 0.0
+        seen = [count or UNSEEN for count in counts]
+        observed = [count / sum(seen) for count in seen]
+        under0 = _most_likely(observed, score_of_elo(self.elo0))
+        under1 = _most_likely(observed, score_of_elo(self.elo1))
+        return n * sum(p * log(p1 / p0) for p, p0, p1 in zip(observed, under0, under1, strict=True))
+
+    def verdict(self, counts: Sequence[int]) -> Literal["elo0", "elo1"] | None:
+        """The accepted hypothesis, or None while the match has to go on."""
+        low, high = self.bounds
+        llr = self.llr(counts)
+        if llr <= low:
+            return "elo0"
+        return "elo1" if llr >= high else None
+
+
+def _weighed(counts: Sequence[float]) -> list[tuple[float, float]]:
+    """(score in 0..1, how often) for each cell of the histogram."""
+    return [(index / (len(counts) - 1), count) for index, count in enumerate(counts)]
+
+
+def _most_likely(observed: Sequence[float], mean: float) -> list[float]:
+    """Frequencies with the given mean score under which `observed` (all positive, sum 1) is most likely.
+
+    They are observed / (1 + t (score - mean)) with the t that makes the mean come true (Owen, Empirical Likelihood,
+    2001, section 2.9); the sum below falls as t grows, so t is found by bisection.
+    """
+    deviations = [score - mean for score, _ in _weighed(observed)]
+    low, high = -1 / deviations[-1], -1 / deviations[0]
+    for _ in range(100):
+        t = (low + high) / 2
+        if sum(p * d / (1 + t * d) for p, d in zip(observed, deviations, strict=True)) > 0:
+            low = t
+        else:
+            high = t
+    return [p / (1 + t * d) for p, d in zip(observed, deviations, strict=True)]

@@ -1,0 +1,77 @@
+"""Start positions for matches: read from files, one a line, every one checked. It knows no engines."""
+
+import lzma
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from utils.arena.referee import Referee
+
+_MOVE = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
+
+
+class OpeningError(Exception):
+    """A file of openings cannot be used; the text says which line and why."""
+
+
+class Opening(NamedTuple):
+    """A position as USI's `position` command names it, and as records need it."""
+
+    sfen: str | None
+    """None: the standard start position."""
+    moves: tuple[str, ...]
+
+    @property
+    def start(self) -> str:
+        """What follows `position` and precedes `moves`."""
+        return "startpos" if self.sfen is None else f"sfen {self.sfen}"
+
+    def referee(self, max_moves: int) -> Referee:
+        """The game after these moves. Raises ValueError if they are illegal or end it."""
+        referee = Referee(max_moves=max_moves) if self.sfen is None else Referee(self.sfen, max_moves)
+        for move in self.moves:
+            verdict = referee.play(move)
+            if verdict is not None:
+                raise ValueError(f"{verdict.ending} at {move}")
+        return referee
+
+
+STANDARD = Opening(None, ())
+
+
+def read_openings(path: Path, plies: int | None = None) -> list[Opening]:
+    """All openings of a text file, plain or .xz, each cut after `plies` moves.
+
+    A line is `startpos [moves ...]` or `[sfen] BOARD SIDE HANDS [NUMBER] [moves ...]`, either with or without the word
+    `position` before it. Empty lines, comments (#) and lines with a single move (an opening book's answer to the
+    position above) are passed over. Raises OpeningError.
+    """
+    try:
+        with lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8") as lines:
+            openings = list(_parse(path, lines, plies))
+    except (OSError, UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
+        raise OpeningError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    if not openings:
+        raise OpeningError(f"{path} holds no opening")
+    return openings
+
+
+def _parse(path: Path, lines: Iterable[str], plies: int | None) -> Iterable[Opening]:
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if not words or words[0].startswith("#") or (len(words) == 1 and _MOVE.fullmatch(words[0])):
+            continue
+        if words[0] == "position":
+            del words[0]
+        cut = words.index("moves") if "moves" in words else len(words)
+        place, moves = words[:cut], words[cut + 1 :][:plies]
+        if place[:1] == ["sfen"]:
+            del place[0]
+        opening = Opening(None if place == ["startpos"] else " ".join(place), tuple(moves))
+        try:
+            # Far above what any opening reaches: the limit is the match's business.
+            opening.referee(max_moves=10_000)
+        except ValueError as error:
+            raise OpeningError(f"{path}, line {number}: {error}") from error
+        yield opening

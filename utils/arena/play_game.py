@@ -1,0 +1,180 @@
+"""One game between two USI engines: whose turn, whose clock, whose fault. It knows no match, no files and no Elo."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+from utils.arena.openings import Opening
+from utils.arena.referee import Colour, Referee, Verdict, other
+from utils.arena.usi_engine import EngineDied, EngineError, EngineSilent, UsiEngine
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What an engine may spend on its moves: either `nodes` per move, or time in milliseconds."""
+
+    main_ms: int = 0
+    byoyomi_ms: int = 0
+    increment_ms: int = 0
+    nodes: int = 0
+
+
+class Clock:
+    """The time one side has left."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
+        self.remaining_ms: float = limit.main_ms
+
+    @property
+    def allowance_ms(self) -> float:
+        """The most the next move may take; 0 where only nodes are limited."""
+        return self.remaining_ms + self.limit.increment_ms + self.limit.byoyomi_ms
+
+    def spend(self, milliseconds: float) -> float:
+        """Charge one move; returns by how many milliseconds it was too long."""
+        if self.limit.nodes:
+            return 0.0
+        overrun = max(0.0, milliseconds - self.allowance_ms)
+        self.remaining_ms = max(0.0, self.remaining_ms + self.limit.increment_ms - milliseconds)
+        return overrun
+
+
+def go_limits(clocks: Mapping[Colour, Clock], mover: Colour) -> dict[str, int]:
+    """What `go` says to the mover. USI has one byoyomi for both sides: it is the mover's own."""
+    limit = clocks[mover].limit
+    if limit.nodes:
+        return {"nodes": limit.nodes}
+    times = {"btime": int(clocks["b"].remaining_ms), "wtime": int(clocks["w"].remaining_ms)}
+    if limit.increment_ms:
+        return times | {"binc": clocks["b"].limit.increment_ms, "winc": clocks["w"].limit.increment_ms}
+    return times | {"byoyomi": limit.byoyomi_ms}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When a game ends other than by the rules of shogi."""
+
+    max_moves: int = 320
+    """Moves after the start position (those of the opening included) after which the game is drawn."""
+    tolerance_ms: float = 1000.0
+    """An overrun up to this is recorded and forgiven, a longer one loses."""
+    patience_s: float = 60.0
+    """An engine that is silent for so much longer is killed; with `nodes`, an engine that is silent for so long."""
+    adjudicate_cp: int | None = None
+    """The game is won for the side that both engines have seen ahead by this much..."""
+    adjudicate_plies: int = 8
+    """...with each of their last moves, so many together."""
+
+
+class Overrun(NamedTuple):
+    """A move that took too long."""
+
+    ply: int
+    """Number of the move, the first of the game being 1."""
+    colour: Colour
+    milliseconds: int
+
+
+@dataclass
+class Played:
+    """A finished game. `evals` and `times_ms` have one entry per move; None and 0 for those of the opening."""
+
+    opening: Opening
+    verdict: Verdict
+    moves: list[str]
+    evals: list[int | None] = field(default_factory=list)
+    """Centipawns from Black's view."""
+    times_ms: list[int] = field(default_factory=list)
+    overruns: list[Overrun] = field(default_factory=list)
+    answer: str | None = None
+    """The answer that ended the game without becoming a move: an illegal move, resign, win."""
+
+
+def play_game(
+    engines: Mapping[Colour, UsiEngine], limits: Mapping[Colour, Limit], opening: Opening, rules: Rules
+) -> Played:
+    """Play from `opening` to the end. The engines have been told `usinewgame`; afterwards they know the result.
+
+    An engine that dies, or has to be killed because it stays silent, loses; it is not started again here.
+    """
+    referee = opening.referee(rules.max_moves)
+    clocks = {colour: Clock(limit) for colour, limit in limits.items()}
+    played = Played(opening, Verdict(None, "max_moves"), referee.moves)
+    played.evals.extend(None for _ in opening.moves)
+    played.times_ms.extend(0 for _ in opening.moves)
+    verdict = None
+    while verdict is None:
+        verdict = _move(engines, clocks, referee, rules, played)
+    played.verdict = verdict
+    for colour, engine in engines.items():
+        engine.game_over("draw" if verdict.winner is None else "win" if verdict.winner == colour else "lose")
+    return played
+
+
+def _move(
+    engines: Mapping[Colour, UsiEngine],
+    clocks: Mapping[Colour, Clock],
+    referee: Referee,
+    rules: Rules,
+    played: Played,
+) -> Verdict | None:
+    """One move of the side to move, written into `played`; the verdict if it ends the game."""
+    mover = referee.turn
+    ply = len(referee.moves) + 1
+    seconds = (clocks[mover].allowance_ms + rules.tolerance_ms) / 1000 + rules.patience_s
+    try:
+        answer = engines[mover].go(played.opening.start, referee.moves, go_limits(clocks, mover), seconds)
+    except EngineSilent:
+        engines[mover].kill()
+        played.overruns.append(Overrun(ply, mover, round(seconds * 1000 - clocks[mover].allowance_ms)))
+        return Verdict(other(mover), "time_up")
+    except EngineDied:
+        return Verdict(other(mover), "crash")
+    overrun = clocks[mover].spend(answer.milliseconds)
+    if overrun > 0:
+        played.overruns.append(Overrun(ply, mover, round(overrun)))
+    played.answer = answer.bestmove
+    if overrun > rules.tolerance_ms:
+        return Verdict(other(mover), "time_up")
+    if answer.bestmove == "resign":
+        return Verdict(other(mover), "resign")
+    if answer.bestmove == "win":
+        return referee.declare()
+    verdict = referee.play(answer.bestmove)
+    if len(referee.moves) == ply:
+        played.answer = None
+        played.evals.append(None if answer.cp is None else answer.cp if mover == "b" else -answer.cp)
+        played.times_ms.append(round(answer.milliseconds))
+    return verdict or _adjudicate(played.evals, rules, referee.turn)
+
+
+def _adjudicate(evals: Sequence[int | None], rules: Rules, turn: Colour) -> Verdict | None:
+    """Lost for the side to move if all agree: it could have resigned, and records can say so."""
+    if rules.adjudicate_cp is None or len(evals) < rules.adjudicate_plies:
+        return None
+    sign = -1 if turn == "b" else 1
+    if all(cp is not None and sign * cp >= rules.adjudicate_cp for cp in evals[-rules.adjudicate_plies :]):
+        return Verdict(other(turn), "adjudication")
+    return None
+
+
+def random_opening(engine: UsiEngine, start: Opening, plies: int, nodes: int, margin_cp: int, rng: Random) -> Opening:
+    """Continue `start` by `plies` moves that `engine` finds about equally good: variety without nonsense.
+
+    Each is drawn evenly from the moves whose MultiPV score, after `nodes` nodes, is within `margin_cp` of the best.
+    Raises EngineError if the engine dies, stays silent, or cannot show several moves.
+    """
+    multipv = next((name for name in ("MultiPV", "USI_MultiPV") if engine.declares(name)), None)
+    if multipv is None:
+        raise EngineError("has no option MultiPV to draw random openings from")
+    engine.set_option(multipv, "8")
+    referee = start.referee(max_moves=10_000)
+    for ply in range(plies):
+        answer = engine.go(start.start, referee.moves, {"nodes": nodes}, seconds=60.0)
+        close = [move for move, cp in answer.candidates if cp >= answer.candidates[0].cp - margin_cp]
+        if not close or referee.play(rng.choice(close)) is not None:
+            raise EngineError(f"found no move that keeps the game open after {ply} random plies")
+    engine.set_option(multipv, "1")
+    return Opening(start.sfen, tuple(referee.moves))

@@ -1,0 +1,190 @@
+"""The folder of a match, kept so that no kill, crash or full disk loses a finished game. It knows no processes."""
+
+import errno
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import cshogi
+
+from pydlshogi.files import replacing
+from pydlshogi.kifu.csa import to_csa
+from pydlshogi.kifu.game import Ending, Game, Win
+from utils.arena.openings import Opening
+from utils.arena.play_game import Limit, Played, Rules
+from utils.arena.referee import Colour
+
+if sys.platform != "win32":
+    import fcntl
+
+Side = Literal["A", "B"]
+SIDES: tuple[Side, Side] = ("A", "B")
+
+
+class MatchError(Exception):
+    """The match cannot be played; the text is for the user."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """An engine and what it plays with."""
+
+    command: str
+    options: Mapping[str, str]
+    limit: Limit
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What makes two matches the same match: games played under other settings may not be added to it."""
+
+    A: Contestant
+    B: Contestant
+    rules: Rules
+    openings: str | None
+    opening_plies: int | None
+    random_plies: int
+    random_nodes: int
+    random_margin: int
+    seed: int
+
+    def contestant(self, side: Side) -> Contestant:
+        return self.A if side == "A" else self.B
+
+
+class Store:
+    """match.json (settings), games.jsonl (one finished game a line), the records; beside them the engines' stderr."""
+
+    def __init__(self, out: Path, records: Path, settings: Settings) -> None:
+        """Open a new or an interrupted match; raises MatchError if the folder holds another one or is in use."""
+        self.out, self.records = out, records
+        self.games: dict[int, dict[str, Any]] = {}
+        """Finished games by number, from 1, as they are in games.jsonl."""
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            records.mkdir(parents=True, exist_ok=True)
+            self._file = (out / "games.jsonl").open("ab", buffering=0)
+            if sys.platform != "win32":
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._settle(settings)
+            self._load()
+        except BlockingIOError as error:
+            raise MatchError(f"{out} is being played by another process") from error
+        except OSError as error:
+            raise MatchError(f"{error.filename or out}: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._file.close()
+
+    def _settle(self, settings: Settings) -> None:
+        path = self.out / "match.json"
+        now = json.loads(json.dumps(asdict(settings)))
+        if not path.exists():
+            _write(path, json.dumps(now, indent=1) + "\n")
+            return
+        try:
+            then = json.loads(path.read_text(encoding="utf-8"))
+            changed = [key for key in now if now[key] != then.get(key)]
+        except (ValueError, AttributeError) as error:
+            raise MatchError(f"{path} is no description of a match: {error}") from error
+        if changed:
+            raise MatchError(
+                f"{self.out} holds a match with other settings ({', '.join(changed)}): choose another --out"
+            )
+
+    def _load(self) -> None:
+        path = self.out / "games.jsonl"
+        data = path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            # The process died while it wrote its last line: that game is played again.
+            self._file.truncate(whole)
+        for number, line in enumerate(data[:whole].splitlines(), 1):
+            try:
+                game = json.loads(line)
+                self.games[game["game"]] = game
+            except (ValueError, KeyError, TypeError) as error:
+                raise MatchError(f"{path}, line {number} is no game: {error}") from error
+
+    def add(self, number: int, black: Side, names: Mapping[Side, str], played: Played) -> None:
+        """Keep a finished game: first its record, then the line that makes it count."""
+        side_of: dict[Colour, Side] = {"b": black, "w": "B" if black == "A" else "A"}
+        winner = played.verdict.winner
+        record = self.records / f"{self.out.name}-{number:05d}.csa"
+        line = {
+            "game": number,
+            "black": black,
+            "winner": winner and side_of[winner],
+            "ending": played.verdict.ending,
+            "answer": played.answer,
+            "plies": len(played.moves),
+            "sfen": played.opening.sfen,
+            "opening_plies": len(played.opening.moves),
+            "moves": " ".join(played.moves),
+            "evals": played.evals,
+            "times_ms": played.times_ms,
+            "overruns": [(overrun.ply, side_of[overrun.colour], overrun.milliseconds) for overrun in played.overruns],
+            "names": names,
+            "record": record.name,
+        }
+        try:
+            event = f"{self.out.name} {number}"
+            _write(record, to_csa(game_of(played, (names[side_of["b"]], names[side_of["w"]]), event)))
+            self._append(json.dumps(line) + "\n")
+        except OSError as error:
+            raise MatchError(f"game {number} is lost: {error.filename or self.out}: {error.strerror}") from error
+        self.games[number] = line
+
+    def _append(self, text: str) -> None:
+        """One write, so that a line is there as a whole or not at all."""
+        size = os.fstat(self._file.fileno()).st_size
+        try:
+            data = text.encode()
+            if self._file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, "the disk is full", str(self.out / "games.jsonl"))
+            os.fsync(self._file)
+        except OSError:
+            self._file.truncate(size)
+            raise
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def game_of(played: Played, names: tuple[str, str], event: str) -> Game:
+    """The game as records know it: whole seconds, none for the opening; a crash says nothing of the position."""
+    winner, ending = played.verdict
+    win: Win | None = winner or "d"
+    kept: Ending
+    if ending == "crash":
+        win, kept = None, "abnormal"
+    elif ending == "adjudication":
+        kept = "resign"
+    elif ending == "false_declaration":
+        kept = "illegal_move"
+    else:
+        kept = ending
+    opening = len(played.opening.moves)
+    times = tuple(ms // 1000 if ply >= opening else None for ply, ms in enumerate(played.times_ms))
+    return Game(
+        played.opening.sfen or cshogi.STARTING_SFEN,
+        tuple(played.moves),
+        win,
+        kept,
+        tuple(played.evals),
+        times,
+        names,
+        event=event,
+    )
+
+
+def opening_of(game: Mapping[str, Any]) -> Opening:
+    """The opening of a line of games.jsonl."""
+    return Opening(game["sfen"], tuple(game["moves"].split()[: game["opening_plies"]]))

@@ -1,0 +1,250 @@
+"""A match between two USI engines: paired openings, colours swapped, records kept, Elo with error bars.
+
+Every opening is played twice with colours swapped, one pair after the other by each of `--concurrency` workers with two
+engine processes of its own. A finished game is a CSA record and one line of OUT/games.jsonl; a match that was
+interrupted, however rudely, goes on after its finished games when the same command is given again. Engines do not
+ponder. How a single game is played is in play_game.py.
+"""
+
+import argparse
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+from tqdm import tqdm
+
+from utils.arena.elo import Sprt
+from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
+from utils.arena.play_game import Limit, Played, Rules
+from utils.arena.report import Score, report, standing
+from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
+from utils.arena.workers import Workers
+
+EXAMPLES = """\
+examples:
+  ten games against Fairy-Stockfish (Debian: fairy-stockfish), one second a move:
+    python -m utils.match bat/mcts_player.sh /usr/games/fairy-stockfish A.Threads=1 B.Threads=1 B.Hash=64 \\
+        --games 10 --time 1000 --openings openings.sfen --out matches/fairy
+  against GPSShogi (Debian: gpsshogi, gpsshogi-data), which knows byoyomi only and always takes 1.0 to 1.6 seconds:
+    python -m utils.match bat/mcts_player.sh /usr/games/gpsusi B.Thread=1 --games 100 --time 1000 \\
+        --tolerance 2000 --random-plies 8 --out matches/gps
+  is a change worth 0 or 20 Elo? stops as soon as that is decided:
+    python -m utils.match "python -m pydlshogi.usi.usi_mcts_player" "python -m pydlshogi.usi.usi_mcts_player" \\
+        A.C_init=150 --nodes 800 --games 2000 --concurrency 2 --sprt 0 20 --openings openings.sfen --out matches/c_init
+  records to learn from, each pair of games from an opening that engine A makes:
+    python -m utils.match bat/mcts_player.sh bat/mcts_player.sh --nodes 200 --random-plies 12 --games 600 \\
+        --adjudicate 3000 8 --out matches/self --records kifu/self
+
+Fairy-Stockfish turns to shogi by itself when it hears `usi`. A command is split as a shell would, but run by none.
+"""
+
+
+def play(
+    settings: Settings, openings: Sequence[Opening], store: Store, games: int, concurrency: int, sprt: Sprt | None
+) -> None:
+    """Play what is missing of `games` games, or until `sprt` has decided. Raises MatchError."""
+
+    def decided() -> bool:
+        return sprt is not None and sprt.verdict(Score(store.games).pairs) is not None
+
+    def keep(number: int, black: Side, names: Mapping[Side, str], played: Played) -> bool:
+        store.add(number, black, names, played)
+        bar.update()
+        bar.set_postfix_str(standing(store.games))
+        return decided()
+
+    if not decided():
+        with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
+            Workers(settings, openings, store, games, keep).run(concurrency)
+
+
+def parse_limit(kind: str, text: str) -> Limit:
+    """`--time 1000` (byoyomi), `--time 60000/1000` (main time / byoyomi), `--fischer 60000+1000`, `--nodes 800`."""
+    separator = {"time": "/", "fischer": "+"}.get(kind)
+    numbers = [int(part) for part in (text.split(separator) if separator else [text])]
+    if min(numbers) < 0 or sum(numbers) == 0:
+        raise ValueError(text)
+    match kind, numbers:
+        case "nodes", [nodes]:
+            return Limit(nodes=nodes)
+        case "time", [byoyomi]:
+            return Limit(byoyomi_ms=byoyomi)
+        case "time", [main, byoyomi]:
+            return Limit(main_ms=main, byoyomi_ms=byoyomi)
+        case "fischer", [main, increment]:
+            return Limit(main_ms=main, increment_ms=increment)
+    raise ValueError(text)
+
+
+def _limit(arguments: argparse.Namespace, side: Side) -> Limit:
+    """The limit of one engine: its own if given, else that of both."""
+    for prefix in (f"{side.lower()}_", ""):
+        given = [(kind, getattr(arguments, prefix + kind)) for kind in ("time", "fischer", "nodes")]
+        given = [(kind, text) for kind, text in given if text is not None]
+        if len(given) > 1:
+            raise MatchError(
+                f"--{prefix}{given[0][0]} and --{prefix}{given[1][0]} exclude each other".replace("_", "-")
+            )
+        for kind, text in given:
+            try:
+                return parse_limit(kind, text)
+            except ValueError as error:
+                raise MatchError(f"--{prefix}{kind} {text} makes no sense (see --help)".replace("_", "-")) from error
+    raise MatchError(f"nothing limits engine {side}: give --time, --fischer or --nodes")
+
+
+def _options(words: Sequence[str]) -> dict[Side, dict[str, str]]:
+    options: dict[Side, dict[str, str]] = {side: {} for side in SIDES}
+    for word in words:
+        name, equals, value = word.partition("=")
+        side, dot, option = name.partition(".")
+        if not (equals and dot and option) or side not in options:
+            raise MatchError(f"{word} is no option; options look like A.Name=Value or B.Name=Value")
+        options["A" if side == "A" else "B"][option] = value
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.match",
+        description="A match between two USI engines: paired openings, colours swapped, Elo with error bars.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("a", metavar="ENGINE_A", help="command line of a USI engine")
+    parser.add_argument("b", metavar="ENGINE_B", help="command line of its opponent")
+    parser.add_argument("options", nargs="*", metavar="A.Name=Value", help="USI options of engine A, or B.Name=Value")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the match; give it again to go on with it")
+    parser.add_argument("--records", type=Path, help="folder of the CSA records (default: OUT/records)")
+    parser.add_argument("--games", type=int, default=100, help="an even number (default: %(default)s)")
+    parser.add_argument("--concurrency", type=int, default=1, help="games at the same time (default: %(default)s)")
+    limits = parser.add_argument_group("what a move may cost; times in milliseconds")
+    limits.add_argument("--time", metavar="[MAIN/]BYOYOMI")
+    limits.add_argument("--fischer", metavar="MAIN+INCREMENT")
+    limits.add_argument("--nodes", metavar="N")
+    for side in ("a", "b"):
+        for kind in ("time", "fischer", "nodes"):
+            limits.add_argument(f"--{side}-{kind}", metavar="...", help=f"engine {side.upper()} alone")
+    limits.add_argument(
+        "--tolerance",
+        type=float,
+        default=1000.0,
+        metavar="MS",
+        help="longer overruns lose, shorter ones are only counted (default: %(default)g)",
+    )
+    limits.add_argument(
+        "--patience",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="an engine that is silent for so long after its time is up, or after `go nodes`, is killed and loses "
+        "(default: %(default)g)",
+    )
+    openings = parser.add_argument_group("openings; the standard start position where nothing is said")
+    openings.add_argument(
+        "--openings", type=Path, metavar="FILE", help="one a line, `startpos moves ...` or sfen; may be .xz"
+    )
+    openings.add_argument("--opening-plies", type=int, metavar="N", help="cut the openings of FILE after N moves")
+    openings.add_argument(
+        "--random-plies", type=int, default=0, metavar="N", help="let engine A go on by N moves drawn from its MultiPV"
+    )
+    openings.add_argument(
+        "--random-nodes", type=int, default=200, metavar="N", help="for each of them (default: %(default)s)"
+    )
+    openings.add_argument(
+        "--random-margin",
+        type=int,
+        default=100,
+        metavar="CP",
+        help="how much worse than the best such a move may be (default: %(default)s)",
+    )
+    openings.add_argument(
+        "--seed", type=int, default=0, help="shuffles the openings, draws the moves (default: %(default)s)"
+    )
+    ends = parser.add_argument_group("when a game, or the match, ends early")
+    ends.add_argument(
+        "--max-moves", type=int, default=320, metavar="N", help="drawn after N moves (default: %(default)s)"
+    )
+    ends.add_argument(
+        "--adjudicate",
+        type=int,
+        nargs=2,
+        metavar=("CP", "PLIES"),
+        help="won when both engines have said so: at least CP for the same side over the last PLIES moves",
+    )
+    ends.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="stop when one of them is accepted")
+    ends.add_argument("--alpha", type=float, default=0.05, help="SPRT: risk of accepting ELO1 wrongly")
+    ends.add_argument("--beta", type=float, default=0.05, help="SPRT: risk of accepting ELO0 wrongly")
+    return parser
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    for name, least in (("games", 2), ("concurrency", 1), ("max_moves", 1), ("random_plies", 0), ("random_nodes", 1)):
+        if getattr(arguments, name) < least:
+            raise MatchError(f"--{name.replace('_', '-')} must be at least {least}")
+    if arguments.games % 2:
+        raise MatchError("--games must be even: every opening is played twice")
+    options = _options(arguments.options)
+    adjudicate_cp, adjudicate_plies = arguments.adjudicate or (None, 8)
+    return Settings(
+        A=Contestant(arguments.a, options["A"], _limit(arguments, "A")),
+        B=Contestant(arguments.b, options["B"], _limit(arguments, "B")),
+        rules=Rules(arguments.max_moves, arguments.tolerance, arguments.patience, adjudicate_cp, adjudicate_plies),
+        openings=None if arguments.openings is None else str(arguments.openings),
+        opening_plies=arguments.opening_plies,
+        random_plies=arguments.random_plies,
+        random_nodes=arguments.random_nodes,
+        random_margin=arguments.random_margin,
+        seed=arguments.seed,
+    )
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    settings = _settings(arguments)
+    try:
+        sprt = None
+        if arguments.sprt is not None:
+            elo0, elo1 = arguments.sprt
+            sprt = Sprt(elo0, elo1, arguments.alpha, arguments.beta)
+        openings = (
+            [STANDARD] if arguments.openings is None else read_openings(arguments.openings, arguments.opening_plies)
+        )
+    except (OpeningError, ValueError) as error:
+        raise MatchError(str(error)) from error
+    Random(settings.seed).shuffle(openings)
+    with closing(Store(arguments.out, arguments.records or arguments.out / "records", settings)) as store:
+        try:
+            play(settings, openings, store, arguments.games, arguments.concurrency, sprt)
+        finally:
+            print(report(store.games, settings, sprt))
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 0, 1 after an error that has been told on stderr, or 130 when interrupted."""
+    # Intermixed: options of the engines may follow options of the match.
+    parsed = _parser().parse_intermixed_args(arguments)
+    # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
+    before = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        _run(parsed)
+    except MatchError as error:
+        print(f"match: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("match: interrupted; the same command goes on with it", file=sys.stderr)
+        return 130
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
