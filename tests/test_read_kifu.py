@@ -231,6 +231,8 @@ def test_rows_whose_blanks_were_collapsed(record) -> None:
         ("PI\n+\n+7776FUX\n", "not a CSA statement here: 'X'"),
         ("PI\n+\n+7776FU\nPI\n+\n", "not a CSA statement here: 'PI'"),
         ("PI\n+\n+7776FU\n%TORYO\n-3334FU\n", "-3334FU follows the end, %TORYO"),
+        ("PI\n+\n+７７７６FU\n", "not a CSA statement here: '+７７７６FU'"),
+        ("PI\n+\n+7776FU\nT" + "9" * 5000 + "\n", f"not a CSA statement here: {'9' * 40!r}"),
         ("", "empty"),
         (" \n\n", "empty"),
         ("hello\n", "neither a move nor a position nor a player: not a record"),
@@ -363,6 +365,7 @@ def kif(*lines: str, handicap: str = "平手") -> str:
         ("   3 中断         ( 0:03/00:00:19)", "interrupted", None),
         ("   3 封じ手", "interrupted", None),
         ("   3 不戦敗", "default", "w"),
+        ("   3 何か新しい終局", "unknown", None),
         ("まで2手で後手の勝ち", "resign", "w"),
         ("まで2手で先手の反則負け", "illegal_move", "w"),
         ("まで2手で先手の反則勝ち", "illegal_move", "b"),
@@ -396,7 +399,8 @@ def test_a_kif_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -
         (["1 ５五歩打"], "move 1, 5五歩打, is illegal"),
         (["1 同　歩(77)"], "move 1, 同　歩(77): the same square as which move?"),
         (["1 ７六歩(77)", "3 ２六歩(27)"], "move 3 follows move 1"),
-        (["1 ７六歩(77)", "2 なにか"], "not a move: '2 なにか'"),
+        (["1 ７六歩(77)", "2 ３四何か"], "not a move: '2 3四何か'"),
+        (["1 ７六歩(77)", "2 何か", "3 ２六歩(27)"], "2六歩(27) follows the end of the game"),
         (["1 投了", "2 ３四歩(33)"], "3四歩(33) follows the end of the game"),
     ],
 )
@@ -422,6 +426,11 @@ def test_handicaps(record, refusal) -> None:
 )
 def test_ways_to_write_a_kif_move(record, move: str) -> None:
     assert record(kif(f"   1 {move}")).moves == ("2h1h",)
+
+
+def test_numbers_beyond_reason_raise_nothing_else(refusal) -> None:
+    assert refusal(kif("1 ７六歩(77)", "2" * 5000 + " ３四歩(33)")) == "move 222222222 follows move 1"
+    assert refusal(kif("1 ７六歩(٧٧)")) == "move 1, 7六歩, is illegal"
 
 
 def test_names_of_promoted_pieces(record) -> None:
@@ -453,6 +462,7 @@ def test_names_of_promoted_pieces(record) -> None:
         (["* [%eval 0.54]", "* (0.54 → -0.55) Mistake.\n* [%eval -0.55]"], (54, -55)),
         (["* [%eval mate3]", "* [%eval mate-11]"], (99997, -99989)),
         (["*５四歩が好手", "*-"], (None, None)),
+        (["*" + "9" * 5000, "**評価値=30 (深さ9)"], (None, 30)),
     ],
 )
 def test_kif_evaluations(record, comments: list[str], evals: tuple[int | None, int | None]) -> None:

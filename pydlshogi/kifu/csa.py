@@ -26,10 +26,11 @@ _COMMENTS_ONLY: Final = re.compile(r"(?:\s|'.*)*+\Z")
 _JOINED: Final = re.compile(r"^(?!['N$]).*,.*", re.MULTILINE)
 # A move, its time, its evaluation, and what else the mover's programme said of it: nearly all of a record.
 _PLY: Final = re.compile(
-    r"^([+-])(\d\d\d\d[A-Z][A-Z])\s*+(?:T(\d++(?:\.\d*+)?+)\s*+)?+"
-    r"(?:'\*\*?+ *+([+-]?+\d++)(?:\.\d++)?+(?!\S).*\s*+)?+(?:'\*.*\s*+)*+",
-    re.MULTILINE,
+    r"^([+-])(\d\d\d\d[A-Z][A-Z])\s*+(?:T(\d{1,9}+(?:\.\d*+)?+)\s*+)?+"
+    r"(?:'\*\*?+ *+([+-]?+\d{1,9}+)(?:\.\d++)?+(?!\S).*\s*+)?+(?:'\*.*\s*+)*+",
+    re.MULTILINE | re.ASCII,
 )
+_TIME: Final = re.compile(r"T(\d{1,9}(?:\.\d*)?)\s*", re.ASCII)
 
 # The side to move is the side after the last legal move: an illegal move is never pushed, so its maker is to move.
 _SPECIAL: Final[dict[str, Verdict]] = {
@@ -174,9 +175,9 @@ class _Reader:
             elif head == "%":
                 self._set_up(cshogi.BLACK)
                 self._special = self._special or statement.rstrip()
-            elif head == "T" and statement[1:].replace(".", "", 1).strip().isdecimal():
+            elif time := _TIME.fullmatch(statement):
                 if self._moves and not (self._special or self._illegal):
-                    self._times[len(self._moves) - 1] = _seconds(statement[1:])
+                    self._times[len(self._moves) - 1] = _seconds(time[1])
             elif head not in ("", "V") and not statement.isspace():
                 raise RecordError(f"not a CSA statement here: {statement[:40]!r}")
 
@@ -259,7 +260,7 @@ def _put_row(line: str, pieces: dict[tuple[int, int], str]) -> None:
 
 
 def _placed(line: str, body: str) -> Iterable[tuple[int, int, str]]:
-    cells = re.findall(r"(\d)(\d)([A-Z]{2})", body)
+    cells = re.findall(r"([0-9])([0-9])([A-Z]{2})", body)
     if 4 * len(cells) != len(body) or any(name not in _LETTERS and name != "AL" for _, _, name in cells):
         raise RecordError(f"not a list of pieces: {line[:40]!r}")
     return [(int(file), int(rank), name) for file, rank, name in cells]

@@ -34,11 +34,11 @@ _PLACE: Final = (
     r"(?P<piece>成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])"
 )
 _ACT: Final = r"(?P<act>打|成|不成|生)?"
-_NUMBERED: Final = re.compile(r"\s*(?P<number>\d+)\s+(?P<word>[^\s(#+]+)")
+_NUMBERED: Final = re.compile(r"\s*(?P<number>[0-9]+)\s+(?P<word>[^\s(#+]+)")
 _FILES: Final = re.compile(r"[\s9]+8\s+7\s+6")  # the line above a diagram
-_KIF_MOVE: Final = re.compile(rf"\s*\d+\s+[▲△▼▽☗☖]?\s*{_PLACE}{_ACT}\s*(?:\((?P<origin>\d\d)\))?")
+_KIF_MOVE: Final = re.compile(rf"\s*[0-9]+\s+[▲△▼▽☗☖]?\s*{_PLACE}{_ACT}\s*(?:\((?P<origin>[0-9][0-9])\))?")
 _KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
-_TIME: Final = re.compile(r"\(\s*(\d+(?::\d+)*(?:\.\d+)?)\s*[/)]")
+_TIME: Final = re.compile(r"\(\s*([0-9]{1,6}(?::[0-9]{1,6})*(?:\.[0-9]+)?)\s*[/)]")
 _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
 _RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
 _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
@@ -66,17 +66,17 @@ _ENDINGS: Final[dict[str, Verdict]] = {
 }
 
 _BLACK_VIEW: Final = (
-    re.compile(r"\*+#?評価値=(?P<score>[+-]?\d+(?:\.\d+)?)"),
-    re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>\d+)手)?"),
-    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*(?P<score>[+-]?\d+)"),
-    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)?\s*(?P<sign>[+-])詰\s*(?P<plies>\d*)"),
-    re.compile(r"\*\*\s+(?P<score>[+-]?\d+)(?:\s|$)"),
-    re.compile(r"\*\s*\[%eval (?P<pawns>[+-]?\d+(?:\.\d+)?)\]"),
-    re.compile(r"\*\s*\[%eval (?:mate|#)(?P<sign>-?)(?P<plies>\d+)\]"),
+    re.compile(r"\*+#?評価値=(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)"),
+    re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>[0-9]{1,4})手)?"),
+    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*(?P<score>[+-]?[0-9]{1,9})"),
+    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)?\s*(?P<sign>[+-])詰\s*(?P<plies>[0-9]{0,4})"),
+    re.compile(r"\*\*\s+(?P<score>[+-]?[0-9]{1,9})(?:\s|$)"),
+    re.compile(r"\*\s*\[%eval (?P<pawns>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)\]"),
+    re.compile(r"\*\s*\[%eval (?:mate|#)(?P<sign>-?)(?P<plies>[0-9]{1,4})\]"),
 )
 _MOVER_VIEW: Final = (
-    re.compile(r"\*(?P<score>[+-]?\d+)$"),
-    re.compile(r"\*(?P<sign>[+-])(?:Mate|詰)(?::(?P<plies>\d+))?$"),
+    re.compile(r"\*(?P<score>[+-]?[0-9]{1,9})$"),
+    re.compile(r"\*(?P<sign>[+-])(?:Mate|詰)(?::(?P<plies>[0-9]{1,4}))?$"),
 )
 
 # What KIF has no word for is written as what comes nearest.
@@ -130,7 +130,7 @@ class _Reader:
             return
         narrow = line.translate(_NARROW)
         if (numbered := _NUMBERED.match(narrow)) and not _FILES.match(narrow):
-            self._read_numbered(narrow, int(numbered["number"]), numbered["word"])
+            self._read_numbered(narrow, numbered["number"], numbered["word"])
         elif line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]):
             self._read_ki2(narrow)
         elif result := _RESULT.match(narrow):
@@ -199,17 +199,18 @@ class _Reader:
                 hands[letter if side else letter.upper()] = _KANJI.get(number, 1)
         return sfen_of(pieces, hands, self._diagram_turn)
 
-    def _read_numbered(self, line: str, number: int, word: str) -> None:
+    def _read_numbered(self, line: str, digits: str, word: str) -> None:
+        number = int(digits[:9])
         if self._number is not None and number != self._number + 1:
             raise RecordError(f"move {number} follows move {self._number}")
         self._number = number
         if move := _KIF_MOVE.match(line):
             time = _TIME.search(line, move.end())
             self._make(move, self._kif_move(move), _seconds(time[1]) if time else None)
-        elif word in _ENDINGS:
-            self._verdict = self._verdict or _ENDINGS[word]
-        else:
+        elif word[0] in "123456789同":
             raise RecordError(f"not a move: {line.strip()[:40]!r}")
+        else:
+            self._verdict = self._verdict or _ENDINGS.get(word, ("unknown", None))
 
     def _read_ki2(self, line: str) -> None:
         position = 0

@@ -1,0 +1,191 @@
+"""The record tools: lists, the filter, and the book's reader that ours is timed against."""
+
+from pathlib import Path
+
+import pytest
+
+from pydlshogi.common import NUM_LABELS
+from pydlshogi.read_kifu import read, read_list
+from utils import bench_read_kifu, filter_csa, make_kifu_list
+
+FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
+QUIET_MOVES = "+2726FU\n-8384FU\n+2625FU\n-8485FU\n+6978KI\n-4132KI\n"
+
+
+def write_game(
+    path: Path, plies: int = 60, ratings: tuple[int, int] | None = (3000, 2900), end: str = "%TORYO"
+) -> Path:
+    """A game of `plies` moves: six of an opening, then the kings step to and fro."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rates = f"'black_rate:a+1:{ratings[0]}.0\n'white_rate:b+2:{ratings[1]}.0\n" if ratings else ""
+    steps = ["+5958OU", "-5152OU", "+5859OU", "-5251OU"]
+    moves = (QUIET_MOVES.split() + steps * plies)[:plies]
+    path.write_text(f"V2.2\nN+a\nN-b\nPI\n+\n{rates}" + "\n".join([*moves, end]) + "\n")
+    return path
+
+
+# make_kifu_list
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    for number in range(30):
+        (tmp_path / "kifu" / f"{number % 3}").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "kifu" / f"{number % 3}" / f"{number}.{'kif' if number % 2 else 'CSA'}").touch()
+    (tmp_path / "kifu" / "readme.txt").touch()
+    return tmp_path
+
+
+def test_both_lists_in_one_call(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lists = records / "lists"
+    lists.mkdir()
+    assert make_kifu_list.main([str(records / "kifu"), str(lists / "kiflist"), "--train", "20", "--test", "5"]) == 0
+    train = list(read_list(lists / "kiflist_train_20.txt"))
+    test = list(read_list(lists / "kiflist_test_5.txt"))
+    assert (len(set(train)), len(set(test)), len(set(train) | set(test))) == (20, 5, 25)
+    assert all(path.is_file() for path in train + test)
+    assert (lists / "kiflist_test_5.txt").read_text().startswith("../kifu/")
+    assert "20 of 30 record files" in capsys.readouterr().out
+
+
+def test_by_ratio_as_in_the_book(records: Path) -> None:
+    assert make_kifu_list.main([str(records / "kifu"), str(records / "all"), "--ratio", "0.8"]) == 0
+    train, test = (list(read_list(records / f"all_{part}.txt")) for part in ("train", "test"))
+    assert (len(train), len(test)) == (24, 6)
+    assert sorted(train + test) == make_kifu_list.record_files(records / "kifu")
+
+
+def test_the_seed_decides(records: Path) -> None:
+    files = make_kifu_list.record_files(records / "kifu")
+    assert make_kifu_list.split(files, 10, 10, seed=1) == make_kifu_list.split(files, 10, 10, seed=1)
+    assert make_kifu_list.split(files, 10, 10, seed=1) != make_kifu_list.split(files, 10, 10, seed=2)
+
+
+def test_lists_are_not_overwritten_unasked(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (records / "all_test.txt").write_text("mine\n")
+    arguments = [str(records / "kifu"), str(records / "all")]
+    assert make_kifu_list.main(arguments) == 1
+    assert capsys.readouterr().err == f"make_kifu_list: {records / 'all_test.txt'} exists (--overwrite replaces it)\n"
+    assert (records / "all_test.txt").read_text() == "mine\n"
+    assert not (records / "all_train.txt").exists()
+    assert make_kifu_list.main([*arguments, "--overwrite"]) == 0
+    assert (records / "all_test.txt").read_text() != "mine\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["kifu", "all", "--train", "29", "--test", "2"], "29 + 2 files are asked for, there are 30"),
+        (["kifu", "all", "--ratio", "1.5"], "--ratio is between 0 and 1"),
+        (["kifu", "all", "--train", "-1"], "--train and --test are not negative"),
+        (["nowhere", "all"], "nowhere: no such folder"),
+        (["empty", "all"], "empty: no record files"),
+    ],
+)
+def test_lists_that_cannot_be_made(
+    records: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], error: str
+) -> None:
+    (records / "empty").mkdir()
+    monkeypatch.chdir(records)
+    assert make_kifu_list.main(arguments) == 1
+    assert capsys.readouterr().err == f"make_kifu_list: {error}\n"
+    assert not list(records.glob("*.txt"))
+
+
+# filter_csa
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    folder = tmp_path / "games"
+    write_game(folder / "good.csa")
+    write_game(folder / "short.csa", plies=50)
+    write_game(folder / "weak.csa", ratings=(3000, 2499))
+    write_game(folder / "unrated.csa", ratings=None)
+    write_game(folder / "draw.csa", end="%SENNICHITE")
+    (folder / "broken.csa").write_text("PI\n+\n+7775FU\n")
+    return folder
+
+
+def names(text: str) -> list[str]:
+    return sorted(Path(line.split(": ")[0]).name for line in text.splitlines())
+
+
+def test_kept_files_are_listed_and_nothing_is_changed(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert filter_csa.main([str(games), "--workers", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert names(out) == ["good.csa"]
+    assert err.endswith("1 of 6 files kept, 0 deleted; ratings: mean 2950, median 2950, highest 3000, lowest 2900\n")
+    assert len(list(games.iterdir())) == 6
+
+
+def test_rejected_files_are_listed_with_the_reason(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert filter_csa.main([str(games), "--workers", "1", "--rejected"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(line.removeprefix(f"{games}/") for line in lines) == [
+        "broken.csa: move 1, +7775FU, is illegal",
+        "draw.csa: ended by sennichite",
+        "short.csa: 50 moves",
+        "unrated.csa: unrated",
+        "weak.csa: rated 2499",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        (["--min-moves", "49"], ["good.csa", "short.csa"]),
+        (["--min-rating", "2499"], ["good.csa", "weak.csa"]),
+        (["--min-rating", "0"], ["good.csa", "unrated.csa", "weak.csa"]),
+        (["--endings", "resign,sennichite"], ["draw.csa", "good.csa"]),
+        (["--min-rating", "2950"], []),
+    ],
+)
+def test_criteria(games: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], kept: list[str]) -> None:
+    assert filter_csa.main([str(games), "--workers", "1", *arguments]) == 0
+    assert names(capsys.readouterr().out) == kept
+
+
+def test_files_are_deleted_only_when_asked_and_never_what_cannot_be_read(games: Path) -> None:
+    assert filter_csa.main([str(games), "--workers", "1", "--delete"]) == 0
+    assert sorted(path.name for path in games.iterdir()) == ["broken.csa", "good.csa"]
+
+
+def test_a_file_of_several_games_is_kept_if_all_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, short = write_game(tmp_path / "a.csa").read_text(), write_game(tmp_path / "b.csa", plies=9).read_text()
+    (tmp_path / "both.csa").write_text(f"{good}/\n{short}")
+    (tmp_path / "twice.csa").write_text(f"{good}/\n{good}")
+    (tmp_path / "list.txt").write_text("both.csa\ntwice.csa\n")
+    assert filter_csa.main([str(tmp_path / "list.txt"), "--workers", "1"]) == 0
+    assert names(capsys.readouterr().out) == ["twice.csa"]
+
+
+def test_what_the_filter_cannot_do_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert filter_csa.main([str(tmp_path / "nowhere")]) == 1
+    assert capsys.readouterr().err == f"filter_csa: {tmp_path / 'nowhere'}: no such folder\n"
+    with pytest.raises(SystemExit):
+        filter_csa.main([str(tmp_path), "--endings", "resign,won"])
+    assert "won: not an ending; there are resign, mate" in capsys.readouterr().err
+
+
+# bench_read_kifu
+
+
+def test_the_loop_of_the_book_makes_the_same_training_positions() -> None:
+    path = FIXTURES / "floodgate.csa"
+    (game,) = read(path)
+    _, labels = bench_read_kifu.packed_positions(game)
+    slow = bench_read_kifu.positions_by_python_shogi(path)
+    assert [label for *_, label, _ in slow] == list(labels)
+    assert 0 <= min(labels) <= max(labels) < NUM_LABELS
+    assert [won for *_, won in slow] == [int((game.win == "b") == (ply % 2 == 0)) for ply in range(len(slow))]
+
+
+def test_the_benchmark_prints_every_way_with_its_ratio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(3):
+        write_game(tmp_path / f"{number}.csa", plies=12)
+    assert bench_read_kifu.main([str(tmp_path), "--workers", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert lines[0].startswith("python-shogi")
+    assert lines[0].endswith("1.0 x")

@@ -1,0 +1,143 @@
+"""Which record files are good enough to learn from: `python -m utils.filter_csa kifu > kept.txt`.
+
+A file is kept where all its games are: both players rated at least --min-rating, more than --min-moves moves, ended as
+--endings say; by default 2500, 50 and resignation, as in python-dlshogi. Kept files are listed and nothing is changed;
+the others are deleted only with --delete, and what cannot be read not even then.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from tqdm import tqdm
+
+from pydlshogi.read_kifu import Ending, Game, KifuError, read_list, read_many
+from utils.make_kifu_list import ListError, record_files
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What a game needs to be kept."""
+
+    min_rating: float = 2500
+    """Of the weaker player; 0 takes unrated games too."""
+    min_moves: int = 50
+    """A game needs more than these."""
+    endings: frozenset[str] = frozenset(["resign"])
+
+
+def fault(game: Game, criteria: Criteria) -> str | None:
+    """Why `game` is not kept, or None."""
+    if game.ending not in criteria.endings:
+        return f"ended by {game.ending}"
+    if len(game.moves) <= criteria.min_moves:
+        return f"{len(game.moves)} moves"
+    ratings = [rating for rating in game.ratings if rating is not None]
+    if criteria.min_rating > 0 and len(ratings) < 2:
+        return "unrated"
+    if ratings and min(ratings) < criteria.min_rating:
+        return f"rated {min(ratings):.0f}"
+    return None
+
+
+def file_fault(games: list[Game] | KifuError, criteria: Criteria) -> str | None:
+    """Why a record file is not kept, or None: it cannot be read, or one of its games has a fault."""
+    if isinstance(games, KifuError):
+        return games.reason
+    return next((reason for reason in (fault(game, criteria) for game in games) if reason), None)
+
+
+def statistics_of(ratings: Sequence[float]) -> str:
+    """Mean, median, highest and lowest of `ratings`, in one line."""
+    if not ratings:
+        return "no ratings"
+    return (
+        f"ratings: mean {statistics.mean(ratings):.0f}, median {statistics.median(ratings):.0f}, "
+        f"highest {max(ratings):.0f}, lowest {min(ratings):.0f}"
+    )
+
+
+def _endings(text: str) -> frozenset[str]:
+    endings = frozenset(text.split(","))
+    if unknown := endings - set(get_args(Ending)):
+        raise argparse.ArgumentTypeError(
+            f"{', '.join(sorted(unknown))}: not an ending; there are {', '.join(get_args(Ending))}"
+        )
+    return endings
+
+
+def _parser() -> argparse.ArgumentParser:
+    default = Criteria()
+    parser = argparse.ArgumentParser(prog="python -m utils.filter_csa", description=__doc__.split(":", 1)[0])
+    parser.add_argument("source", type=Path, help="a folder with record files at any depth, or a list of them")
+    parser.add_argument(
+        "--min-rating",
+        type=float,
+        default=default.min_rating,
+        metavar="R",
+        help="of the weaker player (default 2500; 0: any)",
+    )
+    parser.add_argument(
+        "--min-moves", type=int, default=default.min_moves, metavar="N", help="more moves than this (default 50)"
+    )
+    parser.add_argument(
+        "--endings",
+        type=_endings,
+        default=default.endings,
+        metavar="A,B",
+        help="such as resign,mate,declaration (default resign)",
+    )
+    parser.add_argument(
+        "--rejected", action="store_true", help="list the other files instead, with the reason for each"
+    )
+    parser.add_argument("--delete", action="store_true", help="delete the other files")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> None:
+    source: Path = options.source
+    files = list(read_list(source)) if source.is_file() else record_files(source)
+    criteria = Criteria(options.min_rating, options.min_moves, options.endings)
+    kept, deleted, ratings = 0, 0, []
+    for path, games in tqdm(read_many(files, options.workers), total=len(files), unit="file", disable=None):
+        reason = file_fault(games, criteria)
+        if options.rejected and reason:
+            tqdm.write(f"{path}: {reason}")
+        elif not options.rejected and not reason:
+            tqdm.write(str(path))
+        if isinstance(games, KifuError):
+            continue
+        if reason is None:
+            kept += 1
+            ratings += [rating for game in games for rating in game.ratings if rating is not None]
+        elif options.delete:
+            path.unlink()
+            deleted += 1
+    print(f"{kept} of {len(files)} files kept, {deleted} deleted; {statistics_of(ratings)}", file=sys.stderr)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 0, or 1 after an error that has been told on stderr."""
+    options = _parser().parse_args(arguments)
+    try:
+        _run(options)
+    except (ListError, KifuError) as error:
+        print(f"filter_csa: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # as when `head` has seen enough; what Python still wants to flush goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        print(f"filter_csa: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

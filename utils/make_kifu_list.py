@@ -1,0 +1,94 @@
+"""Lists of record files to train and to test with: `make_kifu_list kifu kiflist --train 1000 --test 100`.
+
+Writes NAME_train.txt and NAME_test.txt (NAME_train_1000.txt and NAME_test_100.txt where counts are given): one path a
+line, relative to the list. The split is random, the same for the same seed, and no file is in both. It goes by file
+names; utils.filter_csa looks into the files.
+"""
+
+import argparse
+import os
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydlshogi.files import replacing
+from pydlshogi.read_kifu import SUFFIXES
+
+
+class ListError(Exception):
+    """Lists that cannot be made; the message says why, in one line."""
+
+
+def record_files(folder: Path) -> list[Path]:
+    """All record files in `folder` and below, sorted. Raises ListError where there are none."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    if not files:
+        raise ListError(f"{folder}: {'no record files' if folder.is_dir() else 'no such folder'}")
+    return files
+
+
+def split(files: Sequence[Path], train: int, test: int, seed: int) -> tuple[list[Path], list[Path]]:
+    """`train` and `test` different files, drawn at random."""
+    if train + test > len(files):
+        raise ListError(f"{train} + {test} files are asked for, there are {len(files)}")
+    drawn = random.Random(seed).sample(files, train + test)
+    return drawn[:train], drawn[train:]
+
+
+def write_list(path: Path, files: Sequence[Path]) -> None:
+    """Write the paths of `files`, relative to the list `path`."""
+    lines = [Path(os.path.relpath(file, path.parent)).as_posix() + "\n" for file in files]
+    with replacing(path) as list_file:
+        list_file.write("".join(lines).encode())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m utils.make_kifu_list", description=__doc__.split(":", 1)[0])
+    parser.add_argument("folder", type=Path, help="where the record files are, at any depth")
+    parser.add_argument("name", type=Path, help="path of the lists without _train.txt and _test.txt")
+    parser.add_argument("--ratio", type=float, default=0.9, help="share of the files for training (default 0.9)")
+    parser.add_argument("--train", type=int, metavar="N", help="this many files for training, instead of --ratio")
+    parser.add_argument("--test", type=int, metavar="N", help="this many files for testing (default: all others)")
+    parser.add_argument("--seed", type=int, default=0, help="of the random split (default 0)")
+    parser.add_argument("--overwrite", action="store_true", help="replace lists that exist")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> None:
+    if not 0 <= options.ratio <= 1:
+        raise ListError("--ratio is between 0 and 1")
+    if min(options.train or 0, options.test or 0) < 0:
+        raise ListError("--train and --test are not negative")
+    files = record_files(options.folder)
+    train = int(len(files) * options.ratio) if options.train is None else options.train
+    test = len(files) - train if options.test is None else options.test
+    names = [
+        options.name.with_name(options.name.name + suffix + (f"_{count}" if count is not None else "") + ".txt")
+        for suffix, count in (("_train", options.train), ("_test", options.test))
+    ]
+    parts = split(files, train, test, options.seed)
+    for name in names:
+        if name.exists() and not options.overwrite:
+            raise ListError(f"{name} exists (--overwrite replaces it)")
+    for name, part in zip(names, parts, strict=True):
+        write_list(name, part)
+        print(f"{name}: {len(part)} of {len(files)} record files")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 0, or 1 after an error that has been told on stderr."""
+    options = _parser().parse_args(arguments)
+    try:
+        _run(options)
+    except ListError as error:
+        print(f"make_kifu_list: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"make_kifu_list: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
