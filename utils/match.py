@@ -38,7 +38,8 @@ examples:
     python -m utils.match bat/mcts_player.sh bat/mcts_player.sh --nodes 200 --random-plies 12 --games 600 \\
         --adjudicate 3000 8 --out matches/self --records kifu/self
 
-Fairy-Stockfish turns to shogi by itself when it hears `usi`. A command is split as a shell would, but run by none.
+Fairy-Stockfish turns to shogi by itself when it hears `usi`; gnushogi does not speak USI. A command is split as a shell
+would, but run by none.
 """
 
 
