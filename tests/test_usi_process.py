@@ -311,12 +311,12 @@ def test_stdout_is_protocol_and_everything_else_is_in_the_log(start: Callable[..
         raise RuntimeError("a defect")
 """)
     )
-    engine.send("isready", "quit")
-    assert [line for line in engine.rest() if line] in (
-        [],
-        ["info string Error! RuntimeError: a defect (the log says more)"],
-    )
+    engine.send("isready")
+    assert engine.until("info string Error!") == ["info string Error! RuntimeError: a defect (the log says more)"]
+    engine.send("quit")
+    assert engine.rest() == []
     assert engine.end() == (0, b"")
+    assert {"printed", "written", "complained"} <= set(log_of(engine).split())
 
 
 def test_the_log_tells_of_a_defect(start: Callable[..., OverPipes]) -> None:
