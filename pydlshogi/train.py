@@ -96,7 +96,7 @@ class Run:
         return policy.cpu().numpy(), value.cpu().numpy()
 
     def save(self, path: Path) -> None:
-        """Write everything to `path`. Raises TrainingError if the loss is no longer a number."""
+        """Write everything to `path`. Raises TrainingError if the run is spoilt."""
         self.check()
         state = {
             "settings": asdict(self.settings),
@@ -123,8 +123,9 @@ class Run:
         torch.set_rng_state(state["generator"])
 
     def check(self) -> None:
-        """Raises TrainingError if the loss is no longer a number."""
-        if not torch.isfinite(self.window).all():
+        """Raises TrainingError if the loss or a weight is no longer a number."""
+        tensors = [self.window, *self.net.state_dict().values()]
+        if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors):
             raise TrainingError(
                 f"step {self.step}: the loss is not a number any more; {CHECKPOINT} holds the run before"
             )
@@ -230,6 +231,7 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
         bar_format="{percentage:3.0f}%|{bar:20}| {elapsed}<{remaining}{postfix}",
     )
     timeline = Timeline(settings, run.progress)
+    run.progress = timeline.progress(run.progress, run.step)
     logged = saved = time.monotonic()
     with closing(batches(prepare, run.step)) as source, stopping_by_signal() as stopped:
         while run.progress < 1.0:

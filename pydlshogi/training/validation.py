@@ -22,7 +22,7 @@ PHASES: Final = (("opening", 0, 30), ("middle game", 30, 80), ("endgame", 80, 1 
 """Name, first ply, and the ply after the last one."""
 
 MODEST_EVAL: Final = 1500
-DEFAULT_EVAL_COEF: Final = 600.0
+DEFAULT_EVAL_COEF: Final = 600
 
 _BATCH: Final = 512
 
@@ -96,7 +96,8 @@ def fit_for_play(infer: Infer, positions: Positions) -> dict[str, int]:
     """The engine's options that depend on the network, fitted to `positions`.
 
     Eval_Coef: centipawns for one unit of the value logit, by least squares against the records' evaluations up to
-    MODEST_EVAL. temperature: per cent; the policy logits of the legal moves divided by it foretell the moves best.
+    MODEST_EVAL; DEFAULT_EVAL_COEF where that makes no sense. temperature, in per cent: the policy logits of the legal
+    moves, divided by it, foretell the moves best.
     """
     logits, policies = [], []
     board = cshogi.Board()
@@ -110,13 +111,16 @@ def fit_for_play(infer: Infer, positions: Positions) -> dict[str, int]:
             policies.append(np.concatenate([row[[label]], row[legal[legal != label]]]).astype(np.float64))
     evals, logit = positions["eval"].astype(np.float64), np.concatenate(logits).astype(np.float64)
     known = (positions["eval"] != NO_EVAL) & (np.abs(evals) <= MODEST_EVAL)
-    slope = (evals[known] * logit[known]).sum() / (logit[known] ** 2).sum() if known.any() else DEFAULT_EVAL_COEF
+    slope = float((evals[known] * logit[known]).sum() / (logit[known] ** 2).sum()) if known.any() else 0.0
 
     def loss(percent: int) -> float:
         scaled = (row * (100.0 / percent) for row in policies)
         return sum(float(np.log(np.exp(row - row.max()).sum()) + row.max() - row[0]) for row in scaled)
 
-    return {"Eval_Coef": round(slope), "temperature": min(range(60, 181, 5), key=loss)}
+    return {
+        "Eval_Coef": max(1, round(slope)) if slope > 0.0 else DEFAULT_EVAL_COEF,
+        "temperature": min(range(60, 181, 5), key=loss),
+    }
 
 
 def _log_sum_exp(logits: Float32Array) -> Float32Array:

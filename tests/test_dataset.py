@@ -1,0 +1,238 @@
+"""Packed positions and batches: against hand-made games, python-shogi's mirror image, and slow obvious counting."""
+
+import json
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import cshogi
+import numpy as np
+import pytest
+
+from pydlshogi.dataset import (
+    DRAW,
+    LOSS,
+    MAX_EVAL,
+    NO_EVAL,
+    NO_RESULT,
+    POSITION,
+    WIN,
+    DatasetError,
+    fit_eval_coef,
+    limit_repeats,
+    load_positions,
+    pack,
+    win_rates,
+)
+from pydlshogi.features import board_planes, move_label
+from pydlshogi.read_kifu import Game, to_csa
+from pydlshogi.training.batches import MIRRORED_LABEL, Shuffle, ValueTarget, batches, encode
+from tests.random_games import random_games, write_jsonl
+
+
+def game(moves: str, win: str | None, evals: tuple[int | None, ...] = ()) -> Game:
+    return Game(
+        start_sfen=cshogi.STARTING_SFEN,
+        moves=tuple(moves.split()),
+        win=win,
+        ending="resign",
+        evals=evals,
+        times=(),
+        ratings=(3000.4, None),
+    )
+
+
+def test_a_position_is_small() -> None:
+    assert POSITION.itemsize <= 64
+
+
+def test_everything_is_seen_by_the_side_to_move() -> None:
+    packed = pack(game("7g7f 3c3d 2g2f", "b", (50, 30, None)))
+    assert packed["result"].tolist() == [WIN, LOSS, WIN]
+    assert packed["eval"].tolist() == [50, -30, NO_EVAL]
+    assert packed["rating"].tolist() == [3000, 0, 3000]
+    assert packed["ply"].tolist() == [0, 1, 2]
+    assert packed["length"].tolist() == [3, 3, 3]
+    board = cshogi.Board()
+    for row, usi in zip(packed, ("7g7f", "3c3d", "2g2f"), strict=True):
+        there = cshogi.Board()
+        there.set_hcp(row["hcp"])
+        assert there.sfen().split()[:3] == board.sfen().split()[:3]
+        assert cshogi.move_to_usi(int(row["move"])) == usi
+        board.push_usi(usi)
+
+
+@pytest.mark.parametrize(("win", "results"), [("w", [LOSS, WIN]), ("d", [DRAW, DRAW]), (None, [NO_RESULT, NO_RESULT])])
+def test_results(win: str | None, results: list[int]) -> None:
+    assert pack(game("7g7f 3c3d", win))["result"].tolist() == results
+
+
+def test_mate_evaluations_are_bounded() -> None:
+    assert pack(game("7g7f 3c3d", "b", (100_000, 100_000)))["eval"].tolist() == [MAX_EVAL, -MAX_EVAL]
+
+
+def test_jsonl(tmp_path: Path) -> None:
+    def line(**more: object) -> str:
+        return json.dumps({"win": "b", "end": "resign", "split": "train", "moves": "7g7f 3c3d", **more}) + "\n"
+
+    source = tmp_path / "games.jsonl"
+    source.write_text(
+        line(evals="12 -")
+        + line(end="abnormal")
+        + line(win_inferred=1)
+        + line(split="val", win="w")
+        + line(moves="7g7e")
+        + line(win=None)
+        + "{broken\n"
+    )
+    said: list[str] = []
+    positions = load_positions(source, "train", tmp_path / "cache", said.append)
+    assert positions["result"].tolist() == [WIN, LOSS] + 4 * [NO_RESULT]
+    assert positions["eval"].tolist() == [12] + 5 * [NO_EVAL]
+    assert "7g7e, is not legal" in said[0]
+    assert "win is None" in said[1]
+    assert "{broken" in said[2]
+    assert said[3:] == ["packed 3 games (train), 3 left out"]
+    assert load_positions(source, "val", tmp_path / "cache", said.append)["result"].tolist() == [LOSS, WIN]
+
+
+def test_a_list_of_records_and_a_jsonl_of_the_same_games_pack_alike(tmp_path: Path) -> None:
+    games = random_games(3, plies=30, seed=1)
+    for number, each in enumerate(games):
+        (tmp_path / f"{number}.csa").write_text(to_csa(each))
+    (tmp_path / "list.txt").write_text("0.csa\n1.csa\nmissing.csa\n2.csa\n")
+    write_jsonl(tmp_path / "games.jsonl", games, [])
+    said: list[str] = []
+    listed = load_positions(tmp_path / "list.txt", "train", tmp_path / "cache", said.append)
+    lines = load_positions(tmp_path / "games.jsonl", "train", tmp_path / "cache", said.append)
+    assert "missing.csa" in said[0]
+    for name in ("hcp", "move", "ply", "result"):
+        assert np.array_equal(listed[name], lines[name])
+
+
+def test_a_set_is_packed_once_and_again_when_its_content_changes(tmp_path: Path) -> None:
+    source, cache = tmp_path / "games.jsonl", tmp_path / "cache"
+    write_jsonl(source, random_games(2, plies=10, seed=1), [])
+    said: list[str] = []
+    first = load_positions(source, "train", cache, said.append)
+    moved = source.rename(tmp_path / "moved.jsonl")
+    assert np.array_equal(load_positions(moved, "train", cache, said.append), first)
+    assert len(said) == 1
+    write_jsonl(moved, random_games(3, plies=10, seed=1), [])
+    assert len(load_positions(moved, "train", cache, said.append)) == 30
+    assert len(said) == 2
+    assert all(path.suffix == ".positions" for path in cache.iterdir())
+
+
+@pytest.mark.parametrize("name", ["absent.jsonl", "absent.txt"])
+def test_a_missing_source_is_one_line(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DatasetError, match=name) as caught:
+        load_positions(tmp_path / name, "train", tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_source_without_games_is_said(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("\n")
+    with pytest.raises(DatasetError, match="no positions"):
+        load_positions(tmp_path / "list.txt", "train", tmp_path)
+
+
+def test_repeats_are_limited() -> None:
+    positions = np.concatenate([pack(each) for each in random_games(20, plies=12, seed=3)])
+    kept = positions[limit_repeats(positions, 2, np.random.default_rng(0))]
+    there = Counter(row.tobytes() for row in positions["hcp"])
+    assert max(there.values()) == 20
+    assert Counter(row.tobytes() for row in kept["hcp"]) == {code: min(2, often) for code, often in there.items()}
+
+
+def test_eval_coef_is_found_again() -> None:
+    generator = np.random.default_rng(0)
+    positions = np.zeros(50_000, POSITION)
+    positions["eval"] = generator.normal(0, 800, len(positions)).round()
+    won = generator.random(len(positions)) < win_rates(positions["eval"], 400.0)
+    positions["result"] = np.where(won, WIN, LOSS)
+    assert fit_eval_coef(positions) == pytest.approx(400, rel=0.05)
+
+
+def test_value_targets() -> None:
+    rows = np.zeros(5, POSITION)
+    rows["result"] = [WIN, WIN, NO_RESULT, DRAW, NO_RESULT]
+    rows["eval"] = [0, NO_EVAL, 0, NO_EVAL, NO_EVAL]
+    values, weights = ValueTarget(0.6, 340.0)(rows)
+    assert values[:4].tolist() == pytest.approx([0.6 + 0.4 * 0.5, 1.0, 0.5, 0.5])
+    assert weights.tolist() == [1, 1, 1, 1, 0]
+
+
+def mirrored(sfen: str) -> str:
+    """The position with left and right exchanged."""
+    board, *rest = sfen.split()
+    rows = []
+    for row in board.split("/"):
+        pieces = []
+        for letter in row:
+            if pieces and pieces[-1] == "+":
+                pieces[-1] += letter
+            else:
+                pieces.append(letter)
+        rows.append("".join(reversed(pieces)))
+    return " ".join(["/".join(rows), *rest])
+
+
+def mirrored_usi(usi: str) -> str:
+    def file(digit: str) -> str:
+        return str(10 - int(digit))
+
+    if usi[1] == "*":
+        return usi[:2] + file(usi[2]) + usi[3:]
+    return file(usi[0]) + usi[1] + file(usi[2]) + usi[3:]
+
+
+def test_batches_are_the_planes_and_labels_of_their_positions_and_mirrors() -> None:
+    games = random_games(6, plies=120, seed=5)
+    rows = np.concatenate([pack(each) for each in games])
+    marks = np.random.default_rng(0).random(len(rows)) < 0.5
+    batch = encode(rows, marks, ValueTarget(1.0, 600.0))
+    kinds = set()
+    for i, row in enumerate(rows):
+        board = cshogi.Board()
+        board.set_hcp(row["hcp"])
+        usi = cshogi.move_to_usi(int(row["move"]))
+        if marks[i]:
+            board, usi = cshogi.Board(mirrored(board.sfen())), mirrored_usi(usi)
+        assert np.array_equal(batch.planes[i], board_planes(board))
+        assert batch.labels[i] == move_label(board.move_from_usi(usi), board.turn)
+        kinds.add(batch.labels[i] // 81)
+    assert len(kinds) > 15
+
+
+def test_the_mirror_of_the_mirror_is_the_label() -> None:
+    assert MIRRORED_LABEL[MIRRORED_LABEL].tolist() == list(range(2187))
+
+
+def test_an_epoch_shows_every_position_once_and_depends_on_the_seed_alone() -> None:
+    indices = np.arange(100, 140)
+    shuffle = Shuffle(indices, 8, seed=1, mirror=True)
+    epochs = [np.concatenate([shuffle.batch(5 * epoch + i)[0] for i in range(5)]) for epoch in range(2)]
+    assert sorted(epochs[0]) == sorted(epochs[1]) == indices.tolist()
+    assert epochs[0].tolist() != epochs[1].tolist()
+    again = Shuffle(indices, 8, seed=1, mirror=True)
+    for number in (7, 2, 9):
+        for mine, other in zip(shuffle.batch(number), again.batch(number), strict=True):
+            assert np.array_equal(mine, other)
+    assert Shuffle(indices, 8, seed=2, mirror=True).batch(0)[0].tolist() != shuffle.batch(0)[0].tolist()
+    assert not Shuffle(indices, 8, seed=1, mirror=False).batch(0)[1].any()
+
+
+def test_batches_come_in_order_from_any_number() -> None:
+    rows = pack(random_games(1, plies=20, seed=0)[0])
+
+    def prepare(number: int):
+        if number == 9:
+            raise OSError("the disk is gone")
+        return encode(rows[number : number + 1], np.zeros(1, np.bool_), ValueTarget(1.0, 600.0))
+
+    source = batches(prepare, 4)
+    labels = [batch.labels[0] for batch in islice(source, 5)]
+    assert labels == [prepare(number).labels[0] for number in range(4, 9)]
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(source)

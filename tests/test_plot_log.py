@@ -1,0 +1,75 @@
+"""The picture of a training run: from a small journal, and clear words for what is no journal."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")
+
+from utils.plot_log import main, read_log, smooth
+
+STEP = {
+    "step": 10,
+    "positions": 640,
+    "loss": 8.0,
+    "policy_loss": 7.4,
+    "value_loss": 0.6,
+    "policy_accuracy": 0.1,
+    "value_accuracy": 0.6,
+    "learning_rate": 0.02,
+    "positions_per_s": 100.0,
+}
+VALIDATION = {
+    "step": 10,
+    "validation": {
+        "policy_loss": 7.3,
+        "value_loss": 0.6,
+        "top1": 0.1,
+        "top5": 0.3,
+        "value_accuracy": None,
+        "reliability": [
+            {"positions": 5, "foretold": 0.05, "won": 0.0},
+            {"positions": 0, "foretold": None, "won": None},
+        ],
+    },
+}
+
+
+def write(path: Path, *lines: object) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_a_run_is_drawn(tmp_path: Path) -> None:
+    write(tmp_path / "log.jsonl", STEP, VALIDATION, STEP | {"step": 20, "positions": 1280})
+    assert main([str(tmp_path)]) == 0
+    assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_without_validation_yet_and_a_line_cut_off(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.jsonl", STEP)
+    log.write_text(log.read_text() + '{"step": 20, "lo')
+    assert [len(lines) for lines in read_log(log)] == [1, 0]
+    assert main([str(log), str(tmp_path / "x.png")]) == 0
+    assert (tmp_path / "x.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("", "no line of training"), ("x\n{}\n", "line 1 is not JSON"), (None, "No such file")]
+)
+def test_what_is_no_journal_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, message: str
+) -> None:
+    log = tmp_path / "log.jsonl"
+    if text is not None:
+        log.write_text(text)
+    assert main([str(log)]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "log.png").exists()
+
+
+def test_smoothing() -> None:
+    assert smooth([1.0, 0.0, 0.0], 0.5) == [1.0, 0.5, 0.25]

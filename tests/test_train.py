@@ -1,0 +1,358 @@
+"""Training: its parts against slow obvious versions, and whole runs on random games, killed, spoilt and resumed."""
+
+import errno
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
+
+from pydlshogi import files, train  # noqa: E402
+from pydlshogi.dataset import LOSS, NO_EVAL, WIN, pack  # noqa: E402
+from pydlshogi.network.torch_nets import build, from_npz, to_npz  # noqa: E402
+from pydlshogi.network.weights import Architecture, ModelError, random_weights, read_weights  # noqa: E402
+from pydlshogi.training.batches import Batch, ValueTarget, encode  # noqa: E402
+from pydlshogi.training.gradients import Shards  # noqa: E402
+from pydlshogi.training.journal import Journal  # noqa: E402
+from pydlshogi.training.optimisers import Muon, follow, orthogonal, schedule  # noqa: E402
+from pydlshogi.training.settings import Settings  # noqa: E402
+from pydlshogi.training.validation import fit_for_play, validate  # noqa: E402
+from tests.random_games import random_games, write_jsonl  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+CPU = torch.device("cpu")
+ROOT = Path(__file__).resolve().parent.parent
+BOTH = [Architecture("policy_value", 12, 8), Architecture("policy_value_resnet", 2, 8)]
+
+
+# --- parts
+
+
+@pytest.mark.parametrize("architecture", BOTH, ids=str)
+def test_weights_survive_the_way_through_a_module(architecture: Architecture) -> None:
+    weights = random_weights(architecture, seed=0)
+    again = to_npz(from_npz(weights))
+    assert weights.keys() == again.keys()
+    assert all(np.array_equal(weights[name], again[name]) for name in weights)
+
+
+def test_weights_of_another_network_are_refused() -> None:
+    weights = random_weights(BOTH[1], seed=0)
+    with pytest.raises(ModelError, match="b1/bn1/gamma"):
+        from_npz({name: array for name, array in weights.items() if name != "b1/bn1/gamma"})
+
+
+@pytest.mark.parametrize("architecture", BOTH, ids=str)
+def test_a_new_network_is_undecided(architecture: Architecture) -> None:
+    torch.manual_seed(0)
+    planes = (torch.rand(16, 104, 9, 9) < 0.1).float()
+    policy, value = build(architecture)(planes)
+    assert policy.shape == (16, 2187)
+    assert value.shape == (16,)
+    entropy = torch.distributions.Categorical(logits=policy).entropy().mean()
+    assert entropy > 0.95 * math.log(2187)
+    assert value.abs().max() < 0.5
+
+
+@pytest.mark.parametrize("shape", [(8, 72), (72, 8), (16, 16)])
+def test_orthogonal_brings_all_singular_values_near_one(shape: tuple[int, int]) -> None:
+    torch.manual_seed(0)
+    matrix = torch.randn(shape)
+    values = torch.linalg.svdvals(orthogonal(matrix))
+    assert values.min() > 0.5
+    assert values.max() < 1.3
+    # The directions stay: U V^T of the singular value decomposition is the goal.
+    u, _, v = torch.linalg.svd(matrix, full_matrices=False)
+    assert (orthogonal(matrix) * (u @ v)).sum() / min(shape) > 0.8
+
+
+def test_muon_finds_a_minimum() -> None:
+    torch.manual_seed(0)
+    goal, kernel = torch.randn(8, 4, 3, 3), torch.nn.Parameter(torch.zeros(8, 4, 3, 3))
+    optimiser = Muon([kernel], lr=0.3)
+    for step in range(100):
+        optimiser.param_groups[0]["lr"] = 0.3 * (1 - step / 100)
+        kernel.grad = kernel.detach() - goal
+        optimiser.step()
+    assert (kernel - goal).norm() < 0.1 * goal.norm()
+
+
+@pytest.mark.parametrize(
+    ("progress", "share"), [(0.0, 0.0), (0.05, 0.5), (0.1, 1.0), (0.5, 1.0), (0.6, 1.0), (0.8, 0.5), (1.0, 0.0)]
+)
+def test_schedule(progress: float, share: float) -> None:
+    assert schedule(progress, Settings(warmup=0.1, decay=0.4)) == pytest.approx(share)
+
+
+def test_the_average_follows() -> None:
+    mean, now = build(BOTH[1]), build(BOTH[1])
+    expected = [0.9 * a + 0.1 * b for a, b in zip(mean.parameters(), now.parameters(), strict=True)]
+    follow(mean, now, 0.9)
+    for a, b in zip(mean.parameters(), expected, strict=True):
+        assert torch.allclose(a, b, atol=1e-6)
+
+
+def batch_of(size: int) -> Batch:
+    rows = np.concatenate([pack(game) for game in random_games(4, plies=40, seed=2)])[:size]
+    return encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(0.6, 400.0))
+
+
+def test_shards_find_the_gradient_of_the_whole_batch() -> None:
+    settings = Settings(net="policy_value", channels=8, precision="float32")
+    batch = batch_of(65)
+    gradients, figures = [], []
+    for count in (1, 3):
+        torch.manual_seed(0)
+        net = build(BOTH[0])
+        shards = Shards(net, CPU, Settings(**{**vars(settings), "shards": count}))
+        figures.append(shards.gradients(batch))
+        shards.close()
+        gradients.append(torch.cat([parameter.grad.flatten() for parameter in net.parameters()]))
+    assert torch.allclose(figures[0], figures[1], atol=1e-5)
+    assert torch.allclose(gradients[0], gradients[1], atol=1e-5)
+    assert gradients[0].norm() > 0.1
+
+
+def test_an_unknown_value_teaches_nothing() -> None:
+    net = build(BOTH[0])
+    batch = batch_of(32)._replace(value_weights=np.zeros(32, np.float32))
+    shards = Shards(net, CPU, Settings(net="policy_value", channels=8, precision="float32", shards=1))
+    shards.gradients(batch)
+    shards.close()
+    gradients = {name: parameter.grad.norm() for name, parameter in net.named_parameters()}
+    assert gradients["l15_v.weight"] == 0
+    assert gradients["l13.weight"] > 0
+
+
+# --- validation
+
+
+def test_validation_of_a_network_that_knows() -> None:
+    # The first moves are left out, because the same position may have two results.
+    rows = np.concatenate([pack(game)[4:] for game in random_games(3, plies=40, seed=4)])
+    batch = encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(1.0, 1.0))
+    known = {planes.tobytes(): i for i, planes in enumerate(batch.planes)}
+
+    def infer(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        policy, value = np.zeros((len(planes), 2187), np.float32), np.zeros(len(planes), np.float32)
+        for i, each in enumerate(planes):
+            row = known[each.tobytes()]
+            policy[i, batch.labels[row]] = 20.0
+            value[i] = math.log(3) if rows["result"][row] == WIN else -math.log(3)
+        return policy, value
+
+    report = validate(infer, rows)
+    assert report["top1"] == report["top5"] == report["value_accuracy"] == 1.0
+    assert report["policy_loss"] < 0.01
+    assert report["value_loss"] == pytest.approx(-math.log(0.75), abs=1e-3)
+    assert [row["positions"] for row in report["reliability"]] == [
+        0, 0, (rows["result"] == LOSS).sum(), 0, 0, 0, 0, (rows["result"] == WIN).sum(), 0, 0
+    ]  # fmt: skip
+    assert report["reliability"][7] == {
+        "positions": (rows["result"] == WIN).sum(), "foretold": 0.75, "won": 1.0
+    }  # fmt: skip
+    assert [phase["positions"] for phase in report["phases"].values()] == [78, 30, 0]
+
+
+def test_options_for_play_are_found_again() -> None:
+    rows = np.concatenate([pack(game) for game in random_games(3, plies=60, seed=4)])
+    batch = encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(1.0, 1.0))
+    evals = {planes.tobytes(): row["eval"] for planes, row in zip(batch.planes, rows, strict=True)}
+
+    def infer(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values = [evals[each.tobytes()] / 250.0 for each in planes]
+        policy = np.random.default_rng(len(planes)).normal(size=(len(planes), 2187)) * 5
+        return policy.astype(np.float32), np.array(values, np.float32)
+
+    options = fit_for_play(infer, rows)
+    assert options["Eval_Coef"] == pytest.approx(250, abs=2)
+    assert options["temperature"] == 180  # random moves, foretold with confidence: the more doubt the better
+    rows["eval"] = NO_EVAL
+    assert fit_for_play(infer, rows)["Eval_Coef"] == 600
+
+
+# --- the journal
+
+
+def test_the_journal_forgets_what_the_resumed_run_will_write_again(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"step": 10, "a": {}}\n{"step": 20, "a": {}}\n{"step": 30, "a": {}}\n{"step": 40, "a": {}')
+    Journal(path, 20).write({"step": 21})
+    assert [json.loads(line)["step"] for line in path.read_text().splitlines()] == [10, 20, 21]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on file sizes, which Windows does not have")
+def test_the_journal_outlives_a_full_disk(tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "log.jsonl"
+    journal = Journal(path, 0)
+    journal.write({"step": 1})
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 5, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            journal.write({"step": 2})
+        assert path.read_text() == '{"step": 1}\n'
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    journal.write({"step": 3})
+    assert [json.loads(line)["step"] for line in path.read_text().splitlines()] == [1, 2, 3]
+
+
+# --- whole runs
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_jsonl(tmp_path / "games.jsonl", random_games(6, plies=60, seed=7), random_games(2, plies=40, seed=8))
+    return tmp_path
+
+
+def options(folder: Path, name: str, **more: Any) -> list[str]:
+    settings = {
+        "train": folder / "games.jsonl",
+        "cache": folder / "cache",
+        "out": folder / name,
+        "steps": 16,
+        "blocks": 1,
+        "channels": 8,
+        "batch-size": 32,
+        "shards": 1,
+        "precision": "float32",
+        "log-every": 2,
+        "validate-every": 6,
+        **more,
+    }
+    return [f"--{name}={value}" for name, value in settings.items()]
+
+
+def curve(folder: Path, name: str) -> list[list[float]]:
+    lines = [json.loads(line) for line in (folder / name / "log.jsonl").read_text().splitlines()]
+    return [[line["step"], *(line[figure] for figure in train.FIGURES)] for line in lines if "loss" in line]
+
+
+def test_a_run_learns_and_writes_a_network(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train.main(options(folder, "run", **{"steps": 120, "learning-rate": 0.05, "average": 0.9})) == 0
+    figures = curve(folder, "run")
+    assert figures[-1][2] < figures[0][2] - 1.0
+    report = json.loads((folder / "run" / "net.json").read_text())
+    assert report["validation"]["positions"] == 80
+    assert set(report["options"]) == {"Eval_Coef", "temperature"}
+    weights = read_weights(folder / "run" / "net.npz")
+    planes = batch_of(4).planes
+    session = pytest.importorskip("onnxruntime").InferenceSession(str(folder / "run" / "net.onnx"))
+    there = session.run(None, {session.get_inputs()[0].name: planes})
+    with torch.inference_mode():
+        here = from_npz(weights)(torch.from_numpy(planes))
+    for mine, other in zip(here, there, strict=True):
+        assert np.allclose(mine.numpy(), other.reshape(mine.shape), atol=1e-4)
+    assert "wrote" in capsys.readouterr().out
+
+
+def test_a_killed_run_goes_on_with_the_same_curve(folder: Path) -> None:
+    assert train.main(options(folder, "straight")) == 0
+    killed = options(folder, "killed", **{"save-minutes": 0})
+    command = [sys.executable, "-m", "pydlshogi.train", *killed]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("step 6:"):
+                break
+        process.kill()
+    assert process.returncode != 0
+    assert train.main(["--resume", f"--out={folder / 'killed'}"]) == 0
+    expected, got = curve(folder, "straight"), curve(folder, "killed")
+    assert [row[0] for row in got] == [2, 4, 6, 8, 10, 12, 14, 16]
+    assert np.allclose(expected, got, atol=2e-3)
+
+
+def test_a_spoilt_run_stops_and_keeps_the_last_good_checkpoint(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoilt = options(folder, "run", **{"save-minutes": 0, "learning-rate": 1e30, "warmup": 0.5, "optimiser": "sgd"})
+    assert train.main(spoilt) == 1
+    assert "not a number" in capsys.readouterr().err
+    state = train.read_checkpoint(folder / "run" / train.CHECKPOINT)
+    assert all(torch.isfinite(tensor).all() for tensor in state["net"].values())
+    assert state["step"] >= 1
+
+
+def test_a_full_disk_is_said_and_loses_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = folder / "run"
+    found: list[int] = []
+    fsync = os.fsync
+
+    def full(descriptor: int) -> None:
+        if (run / train.CHECKPOINT).exists() and len(found) < 5:
+            found.append(train.read_checkpoint(run / train.CHECKPOINT)["step"])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    assert train.main(options(folder, "run", **{"save-minutes": 0})) == 0
+    assert found == [1] * 5
+    assert capsys.readouterr().out.count("No space left on device; the run goes on") == 5
+    assert train.read_checkpoint(run / train.CHECKPOINT)["step"] == 16
+    assert not [path for path in run.iterdir() if path.suffix == ".tmp"]
+
+
+def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train.main(options(folder, "run", steps=4)) == 0
+    out = f"--out={folder / 'run'}"
+    assert train.main(options(folder, "run", steps=4)) == 1
+    assert "holds a run already" in capsys.readouterr().err
+    assert train.main(["--resume", out, "--channels=16"]) == 1
+    assert "--channels cannot change on the way: it was 8" in capsys.readouterr().err
+    assert train.main(["--resume", out, "--steps=8"]) == 0
+    assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--train and --out are needed"),
+        (["--train=x.jsonl", "--out=o"], "say how long"),
+        (["--train=x.jsonl", "--out=o", "--hours=1", "--steps=1"], "say how long"),
+        (["--train=x.txt", "--out=o", "--hours=1"], "--val is needed"),
+        (["--train=x.jsonl", "--out=o", "--stop-at=noon"], "not a time"),
+        (["--train=x.jsonl", "--out=o", "--steps=1", "--batch-size=0"], "--batch-size must be at least 1"),
+        (["--resume", "--out=o"], "nothing to resume"),
+        (["--train=x.jsonl", "--out=o", "--steps=1"], "x.jsonl cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert train.main(arguments) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_checkpoint_that_is_none_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / train.CHECKPOINT).write_text("no checkpoint")
+    assert train.main(["--resume", f"--out={tmp_path}"]) == 1
+    error = capsys.readouterr().err
+    assert "is not a checkpoint" in error
+    assert error.count("\n") == 1
+
+
+def test_the_benchmark_names_the_ratio(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train.benchmark(Settings(train=str(folder / "games.jsonl"), cache=str(folder / "cache"), blocks=1, channels=8), 0.1)
+    assert "from the loader, ratio" in capsys.readouterr().out
