@@ -224,4 +224,4 @@ class BasePlayer(ABC):
 
     def bench(self, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
         """The lines that answer `bench`, until `clock` is stopped. Raises PlayerError."""
-        raise PlayerError(f"{self.name} has no bench")
+        raise PlayerError("bench is a program of its own: python -m pydlshogi.bench")
