@@ -35,6 +35,7 @@ _MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 _HAND: Final = re.compile(r"(\d*)([PLNSGBRplnsgbr])")
 _PIECES: Final = {"P": 18, "L": 4, "N": 4, "S": 4, "G": 4, "B": 2, "R": 2, "K": 2}
 _MOST_PLIES: Final = 10_000
+_63_BITS: Final = 2**63 - 1
 
 
 class ShogiPosition:
@@ -73,7 +74,8 @@ class ShogiPosition:
         return np.fromiter(moves, np.int32, len(moves))
 
     def key(self) -> int:
-        return int(self.board.zobrist_hash() >> 1)
+        # The lowest bit is the side to move; any other may go.
+        return int(self.board.zobrist_hash()) & _63_BITS
 
     def ply(self) -> int:
         return int(self.board.move_number)
@@ -83,15 +85,15 @@ class ShogiPosition:
         return bool(self.board.is_nyugyoku(self.declaration))
 
     def outcome(self) -> Outcome | None:
-        """Repetition at the second occurrence, declaration, draw by move number, mate in one."""
+        """Draw by move number, repetition at the second occurrence, declaration, mate in one."""
         board = self.board
+        if self.draw_ply and board.move_number > self.draw_ply:
+            return None if board.is_check() and not len(board.legal_moves) else DRAWN
         repetition = board.is_draw()
         if repetition != cshogi.NOT_REPETITION:
             return _REPETITIONS[repetition]
         if board.is_nyugyoku(self.declaration):
             return DECLARED
-        if self.draw_ply and board.move_number > self.draw_ply:
-            return None if board.is_check() and not len(board.legal_moves) else DRAWN
         if not board.is_check() and board.mate_move_in_1ply():
             return MATE_IN_ONE
         return None
@@ -138,6 +140,8 @@ def board_from_sfen(sfen: str) -> Any:
 
     Raises ValueError, with a reason, for what is not a shogi position: cshogi itself takes almost anything.
     """
+    if not sfen.isascii():
+        raise ValueError("an sfen is plain ASCII")
     fields = sfen.split()
     if len(fields) == 3:
         fields.append("1")
@@ -150,6 +154,7 @@ def board_from_sfen(sfen: str) -> Any:
         raise ValueError(f"{number} is not a move number")
     pieces = Counter[str]()
     pawns = Counter[tuple[str, int]]()
+    kings: list[tuple[int, int]] = []
     ranks = rows.split("/")
     if len(ranks) != 9:
         raise ValueError(f"the board has {len(ranks)} ranks")
@@ -168,6 +173,8 @@ def board_from_sfen(sfen: str) -> Any:
                 raise ValueError(f"{square} can never move from rank {'abcdefghi'[rank]}")
             if kind == "P" and not promoted:
                 pawns[square, file] += 1
+            if kind == "K":
+                kings.append((rank, file))
             file += 1
         if file != 9:
             raise ValueError(f"rank {'abcdefghi'[rank]} has {file} squares")
@@ -180,13 +187,17 @@ def board_from_sfen(sfen: str) -> Any:
         if _HAND.sub("", hands):
             raise ValueError(f"{hands} are no pieces in hand")
         for count, piece in _HAND.findall(hands):
-            held[piece.upper()] += int(count or 1)
-    for kind, count in held.items():
+            held[piece] += int(count or 1)
+    for kind, most in _PIECES.items():
         # Players set up positions with a pawn too many on the board; only hands that no set has are refused.
-        if count > _PIECES[kind]:
-            raise ValueError(f"{count} pieces of kind {kind} in hand")
+        if (total := held[kind] + held[kind.lower()]) > most:
+            raise ValueError(f"{total} pieces of kind {kind} in hand")
+    # cshogi does not add up a piece that is named twice.
+    hands = "".join(f"{count}{piece}" for piece, count in held.items() if count) or "-"
     board = cshogi.Board(" ".join((rows, side, hands, number)))
-    if pieces["K"] and pieces["k"]:
+    if len(kings) == 2:
+        if all(abs(one - other) < 2 for one, other in zip(*kings, strict=True)):
+            raise ValueError("the kings touch")
         # Not by a pass: cshogi allows none to a side in check.
         turned = cshogi.Board(" ".join((rows, "w" if side == "b" else "b", hands, number)))
         if turned.is_check():

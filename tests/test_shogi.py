@@ -1,0 +1,542 @@
+"""The rules of shogi: perft, python-shogi as second opinion, repetitions, declaration, the last move, broken input."""
+
+import random
+import re
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+import cshogi
+import pytest
+import shogi
+from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, SQUARES, random_positions, turned, turned_move
+
+from pydlshogi.features import board_planes
+from pydlshogi.game import Outcome
+from pydlshogi.games.shogi import DECLARED, DRAWN, MATE_IN_ONE, START_SFEN, ShogiPosition, board_from_sfen
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+PATH_DRAW = Outcome(0.5, by_path=True)
+PATH_WIN = Outcome(1.0, by_path=True)
+PATH_LOSS = Outcome(0.0, by_path=True)
+
+UCHIFUZUME = "7lk/9/8S/9/9/9/9/7L1/8K b P 1"
+PINNED = "4k4/9/9/9/4r4/9/4G4/9/4K4 b 2Pgn 1"
+LAST_RANKS = "8k/PP1L5/2NPN4/9/9/9/3n5/6l1p/K8 b 2P2p 1"
+
+
+def rows_of(path: Path) -> Iterator[list[str]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            yield line.split("\t")
+
+
+def usis(position: ShogiPosition) -> set[str]:
+    return {cshogi.move_to_usi(move) for move in position.legal_moves().tolist()}
+
+
+# Legal moves
+
+
+def perft(position: ShogiPosition, depth: int) -> int:
+    """The number of lines of `depth` moves."""
+    moves = position.legal_moves()
+    if depth == 1:
+        return len(moves)
+    lines = 0
+    for move in moves.tolist():
+        position.push(move)
+        lines += perft(position, depth - 1)
+        position.pop()
+    return lines
+
+
+@pytest.mark.parametrize(("sfen", "depth", "lines", "what"), list(rows_of(FIXTURES / "perft.tsv")))
+def test_perft(sfen: str, depth: str, lines: str, what: str) -> None:
+    assert perft(ShogiPosition(sfen), int(depth)) == int(lines), what
+
+
+def test_perft_of_known_positions(shared_data: Path) -> None:
+    rows = [row for row in rows_of(shared_data / "tests" / "perft.tsv") if int(row[2]) <= 150_000]
+    assert len(rows) > 300
+    for sfen, depth, lines, *_ in rows:
+        assert perft(ShogiPosition(sfen), int(depth)) == int(lines), sfen
+
+
+def test_python_shogi_finds_the_same_moves() -> None:
+    positions = list(islice((position.board.sfen() for position in random_positions(4, games=12)), 0, None, 5))
+    assert len(positions) > 200
+    for sfen in positions:
+        assert usis(ShogiPosition(sfen)) == {move.usi() for move in shogi.Board(sfen).legal_moves}, sfen
+
+
+@pytest.mark.parametrize("sfen", [START_SFEN, UCHIFUZUME, PINNED, LAST_RANKS, MOST_MOVES, *HANDICAPS])
+def test_every_move_that_can_be_written_is_legal_or_refused(sfen: str) -> None:
+    """All 13,122 moves from square to square and all 567 drops: what python-shogi calls legal and nothing else."""
+    position = ShogiPosition(sfen)
+    written = [start + end + plus for start in SQUARES for end in SQUARES for plus in ("", "+")]
+    written += [f"{piece}*{end}" for piece in "PLNSGBR" for end in SQUARES]
+    legal = {move.usi() for move in shogi.Board(sfen).legal_moves}
+    for usi in written:
+        if usi in legal:
+            assert cshogi.move_to_usi(position.move_from_usi(usi)) == usi
+        else:
+            with pytest.raises(ValueError, match="is not a legal move"):
+                position.move_from_usi(usi)
+
+
+@pytest.mark.parametrize("usi", ["", "7g", "7g7f++", "7g7f ", " 7g7f", "7g7x", "0g7f", "K*5e", "P*", "resign", "７g7f"])
+def test_what_is_no_move_is_refused(usi: str) -> None:
+    with pytest.raises(ValueError, match="is not a legal move"):
+        ShogiPosition().move_from_usi(usi)
+
+
+def test_an_illegal_move_changes_nothing() -> None:
+    position = ShogiPosition(moves=["7g7f"])
+    with pytest.raises(ValueError, match="7g7f is not a legal move"):
+        position.push_usi("7g7f")
+    assert position.board.sfen().endswith(" w - 2")
+    assert position.ply() == 2
+
+
+def test_a_pawn_drop_may_not_mate() -> None:
+    """P*1b would be mate (the silver guards it, lance and lance shut the king in); S1b+ is, and is legal."""
+    legal = usis(ShogiPosition(UCHIFUZUME))
+    assert "P*1b" not in legal
+    assert {"1c1b+", "P*9b"} <= legal
+    assert "P*1b" in usis(ShogiPosition("8k/9/8S/9/9/9/9/9/8K b P 1"))  # the king can go to 2a
+
+
+def test_handicap_games_begin_with_white() -> None:
+    for sfen in HANDICAPS:
+        position = ShogiPosition(sfen)
+        assert position.board.turn == cshogi.WHITE
+        assert position.ply() == 1
+        assert position.outcome() is None
+        assert "3c3d" in usis(position)
+
+
+def test_moves_come_in_an_order_that_depends_on_the_position_alone() -> None:
+    there = ShogiPosition(moves=["7g7f", "3c3d", "2g2f"])
+    by_another_way = ShogiPosition(moves=["2g2f", "3c3d", "7g7f"])
+    assert there.legal_moves().tolist() == by_another_way.legal_moves().tolist()
+    assert (there.key(), there.ply()) == (by_another_way.key(), by_another_way.ply())
+
+
+def test_a_key_is_63_bits_and_names_board_side_and_hands() -> None:
+    keys: dict[int, str] = {}
+    for position in random_positions(5, games=20):
+        board, side, hands, _ = position.board.sfen().split()
+        for sfen in (f"{board} b {hands}", f"{board} w {hands}"):
+            if sfen.split()[1] == side or not position.board.is_check():
+                key = ShogiPosition(sfen).key()
+                assert 0 <= key < 2**63
+                assert keys.setdefault(key, sfen) == sfen
+    assert len(set(keys.values())) == len(keys) > 4000
+
+
+# Repetition
+
+SHUFFLE = ["2h3h", "8b7b", "3h2h", "7b8b"]
+ROOK_CHECKS = "4k4/9/9/9/9/9/9/9/K4R3 b - 1"
+CHECKS = ["4i5i", "5a4a", "5i4i", "4a5a"]  # rook and king go to and fro, every move of the rook a check
+QUIET = ["9i8i", "5a6a", "8i9i", "6a5a"]  # back to the same position without a check
+
+
+def turned_moves(moves: list[str]) -> list[str]:
+    return [turned_move(move) for move in moves]
+
+
+def test_sennichite_takes_four_occurrences_at_the_game_and_two_in_the_tree() -> None:
+    position = ShogiPosition()
+    for ply, move in enumerate(3 * SHUFFLE, start=1):
+        position.push_usi(move)
+        assert position.fourfold() == (PATH_DRAW if ply == 12 else None)
+        assert position.outcome() == (PATH_DRAW if ply >= 4 else None)
+
+
+@pytest.mark.parametrize(
+    ("cycles", "verdict"),
+    [
+        ([CHECKS, CHECKS], None),
+        ([CHECKS, CHECKS, CHECKS], PATH_LOSS),
+        ([QUIET, CHECKS, CHECKS], PATH_DRAW),
+        ([CHECKS, QUIET, CHECKS], PATH_DRAW),
+        ([CHECKS, CHECKS, QUIET], PATH_DRAW),
+        ([QUIET, QUIET, QUIET], PATH_DRAW),
+    ],
+)
+@pytest.mark.parametrize("colour", ["Black", "White"])
+def test_who_gives_check_with_every_move_loses(colour: str, cycles: list[list[str]], verdict: Outcome | None) -> None:
+    """Seen by the side that gives the checks and is to move; both colours."""
+    moves = list(chain.from_iterable(cycles))
+    if colour == "Black":
+        position = ShogiPosition(ROOK_CHECKS, moves)
+    else:
+        position = ShogiPosition(turned(ROOK_CHECKS), turned_moves(moves))
+    assert position.fourfold() == verdict
+
+
+@pytest.mark.parametrize("colour", ["Black", "White"])
+def test_who_is_always_in_check_wins(colour: str) -> None:
+    """The same cycle begun one move later: the side in check is to move at the four occurrences."""
+    moves = CHECKS + CHECKS + CHECKS + CHECKS[:1]
+    if colour == "Black":
+        position = ShogiPosition(ROOK_CHECKS, moves)
+    else:
+        position = ShogiPosition(turned(ROOK_CHECKS), turned_moves(moves))
+    assert position.fourfold() == PATH_WIN
+    position.pop()
+    position.pop()
+    assert position.fourfold() is None
+
+
+def test_moves_before_the_first_of_the_four_count_for_nothing() -> None:
+    """One quiet move of Black's, then a perpetual check: the draw of the quiet start does not save Black."""
+    position = ShogiPosition("3k5/9/9/9/9/9/9/9/K4R3 b - 1", ["9i9h", "6a5a", *CHECKS, *CHECKS, *CHECKS])
+    assert position.fourfold() == PATH_LOSS
+
+
+def test_the_tree_knows_perpetual_check_at_the_second_occurrence() -> None:
+    assert ShogiPosition(ROOK_CHECKS, CHECKS).outcome() == PATH_LOSS
+    assert ShogiPosition(ROOK_CHECKS, CHECKS + CHECKS[:1]).outcome() == PATH_WIN
+    assert ShogiPosition(ROOK_CHECKS, QUIET).outcome() == PATH_DRAW
+    assert ShogiPosition(turned(ROOK_CHECKS), turned_moves(CHECKS)).outcome() == PATH_LOSS
+
+
+@pytest.mark.parametrize(
+    ("sfen", "moves", "verdict"),
+    [
+        # The rook takes a pawn and goes back; White drops another; the kings return. Black has a pawn more than then.
+        ("9/8k/9/4p4/4R4/9/9/9/K8 b p 1", "5e5d 1b2b 5d5e P*5d 9i8i 2b2a 8i9i 2a1b", PATH_WIN),
+        # The same with White to move: White has a pawn less.
+        ("9/8k/9/4p4/4R4/9/9/9/K8 w p 1", "1b2b 5e5d 2b2a 5d5e P*5d 9i8i 2a1b 8i9i", PATH_LOSS),
+    ],
+)
+def test_a_better_hand_on_the_same_board(sfen: str, moves: str, verdict: Outcome) -> None:
+    """Superior or inferior: worth a win or a loss in the tree, nothing at the game."""
+    for position in (ShogiPosition(sfen, moves.split()), ShogiPosition(turned(sfen), turned_moves(moves.split()))):
+        assert position.outcome() == verdict
+        assert position.fourfold() is None
+
+
+def test_fourfold_leaves_the_board_alone() -> None:
+    position = ShogiPosition(moves=3 * SHUFFLE)
+    position.fourfold()
+    assert len(position.board.history) == 12
+    assert position.board.sfen().split()[0] == START_SFEN.split()[0]
+
+
+def test_fourfold_of_real_games(shared_data: Path) -> None:
+    """The verdict comes with the fourth occurrence and not a move before."""
+    rows = list(rows_of(shared_data / "tests" / "repetition_fourfold_real_games.tsv"))
+    assert len(rows) == 17
+    for verdict, _, _, ply, *_, moves in rows:
+        assert verdict == "sennichite_draw"
+        position = ShogiPosition()
+        for played, move in enumerate(moves.split()[: int(ply)], start=1):
+            assert position.fourfold() is None, played
+            position.push_usi(move)
+        assert position.fourfold() == PATH_DRAW
+
+
+# Declaration
+
+
+def declares_by_the_book(sfen: str, law: int) -> bool:
+    """Not in check; king and ten others in the enemy's camp; 28 points for Black, 27 for White, or 31 for either."""
+    board = shogi.Board(sfen)
+    side = board.turn
+    camp = [board.piece_at(square) for square in (range(27) if side == shogi.BLACK else range(54, 81))]
+    own = [piece.piece_type for piece in camp if piece and piece.color == side]
+    if board.is_check() or shogi.KING not in own or len(own) < 11:
+        return False
+    for piece_type, count in board.pieces_in_hand[side].items():
+        own += [piece_type] * count
+    big = (shogi.BISHOP, shogi.ROOK, shogi.PROM_BISHOP, shogi.PROM_ROOK)
+    points = sum(5 if piece_type in big else 1 for piece_type in own) - 1
+    return points >= (31 if law == cshogi.LAW_24 else 28 if side == shogi.BLACK else 27)
+
+
+CAMP = "RB+P+P+P+P+P+P1/K+P+P6/9/9/9/9/9/9/8k"  # rook, bishop, eight pawns: 18 points
+
+
+@pytest.mark.parametrize(
+    ("sfen", "by_27", "by_24"),
+    [
+        (f"{CAMP} b RBP 1", True, False),  # 18 + 11 = 29
+        (f"{CAMP} b RB 1", True, False),  # 28: just enough for Black
+        (f"{CAMP} b R4P 1", False, False),  # 27
+        (f"{CAMP} b RB2P 1", True, False),  # 30
+        (f"{CAMP} b RB3P 1", True, True),  # 31
+        (turned(f"{CAMP} b R4P 1"), True, False),  # 27: just enough for White
+        (turned(f"{CAMP} b R3P 1"), False, False),  # 26
+        (turned(f"{CAMP} b RB3P 1"), True, True),
+        ("RB+P+P+P+P+P+P1/K+P7/9/9/9/9/9/9/8k b RB4P 1", False, False),  # nine pieces besides the king
+        ("RB+P+P+P+P+P+P1/K+P7/9/P8/9/9/9/9/8k b RB3P 1", False, False),  # the tenth stands outside
+        ("RB+P+P+P+P+P+P1/1+P+P6/9/K8/9/9/9/9/8k b RB3P 1", False, False),  # the king stands outside
+        (CAMP.replace("+P+P6/9", "+P+P6/1s7") + " b RB3P 1", False, False),  # in check
+    ],
+)
+def test_declaration(sfen: str, by_27: bool, by_24: bool) -> None:
+    assert ShogiPosition(sfen).declares() is declares_by_the_book(sfen, cshogi.LAW_27) is by_27
+    assert ShogiPosition(sfen, declaration=cshogi.LAW_24).declares() is by_24
+    assert declares_by_the_book(sfen, cshogi.LAW_24) is by_24
+
+
+def test_a_declaration_is_a_win_that_needs_no_path() -> None:
+    assert ShogiPosition(f"{CAMP} b RB 1").outcome() == DECLARED == Outcome(1.0, plies=1, by_path=False)
+    assert ShogiPosition(f"{CAMP} b RB 1", declaration=cshogi.LAW_24).outcome() != DECLARED
+
+
+def entering_kings(seed: int, count: int) -> Iterator[str]:
+    """Sfens of random entering kings: eight to fourteen pieces around the king, and about 28 points."""
+    rng = random.Random(seed)
+    while count:
+        pieces = ["K", *rng.sample(list("RRBBGGGGSSSSNNNNLLLL" + 18 * "P"), rng.randint(8, 14))]
+        pieces = [piece if piece in "KG" else "+" + piece for piece in pieces]
+        squares = dict(zip(rng.sample(range(29), len(pieces)), pieces, strict=True)) | {rng.randint(60, 80): "k"}
+        rows = ["".join(squares.get(9 * rank + file, " ") for file in range(9)) for rank in range(9)]
+        board = re.sub(" +", lambda empty: str(len(empty[0])), "/".join(rows))
+        left = [piece for piece in "RRBB" if pieces.count("+" + piece) < 1]
+        hand = "".join(rng.sample(left, rng.randint(0, len(left)))) + f"{rng.randint(1, 8)}P"
+        sfen = f"{board} b {hand} 1"
+        try:
+            board_from_sfen(sfen)
+        except ValueError:
+            continue
+        yield sfen
+        yield turned(sfen)
+        count -= 1
+
+
+def test_declaration_of_random_positions() -> None:
+    verdicts = []
+    for sfen in entering_kings(6, 300):
+        for law in (cshogi.LAW_27, cshogi.LAW_24):
+            declared = ShogiPosition(sfen, declaration=law).declares()
+            assert declared is declares_by_the_book(sfen, law), sfen
+            verdicts.append(declared)
+    assert 100 < sum(verdicts) < 1100
+
+
+def test_declaration_cases(shared_data: Path) -> None:
+    """The verdicts for the side to move. Handicap games ("uwate"), where points are added, are none of this rule."""
+    rows = list(rows_of(shared_data / "tests" / "nyugyoku_declaration.tsv"))
+    assert len(rows) == 15
+    for title, sfen, *_, black24, black27, white24, white27, by_cshogi in rows:
+        verdict24, verdict27 = (white24, white27) if " w " in sfen else (black24, black27)
+        if ShogiPosition(sfen).board.turn == cshogi.WHITE and title.startswith("uwate"):
+            assert ShogiPosition(sfen).declares() is (by_cshogi == "True"), title
+        else:
+            assert ShogiPosition(sfen).declares() is (verdict27 == "WIN"), title
+            assert ShogiPosition(sfen, declaration=cshogi.LAW_24).declares() is (verdict24 == "WIN"), title
+        for law in (cshogi.LAW_24, cshogi.LAW_27):
+            assert ShogiPosition(sfen, declaration=law).declares() is declares_by_the_book(sfen, law), title
+
+
+def test_declaration_of_real_games(shared_data: Path) -> None:
+    rows = list(rows_of(shared_data / "tests" / "nyugyoku_real_games.tsv"))
+    assert len(rows) == 103
+    for declarable, sfen, *_ in rows:
+        assert ShogiPosition(sfen).declares() is (declarable == "1"), sfen
+
+
+# Mate in one, and the last move of the game
+
+
+def mates_in_one(position: ShogiPosition) -> bool:
+    """Some move gives check and leaves no reply."""
+    for move in position.legal_moves().tolist():
+        position.push(move)
+        mate = position.board.is_check() and not len(position.legal_moves())
+        position.pop()
+        if mate:
+            return True
+    return False
+
+
+def test_a_mate_in_one_is_one() -> None:
+    """A side in check is left to the search; cshogi overlooks no other mate in these games and invents none."""
+    mates = 0
+    for position in random_positions(8, games=60):
+        if not position.board.is_check():
+            mate = mates_in_one(position)
+            if position.outcome() in (None, MATE_IN_ONE):
+                assert (position.outcome() == MATE_IN_ONE) is mate, position.board.sfen()
+            mates += mate
+    assert mates > 50
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("mate-1-ply.sfen", MATE_IN_ONE), ("no-mate-1-ply.sfen", None)])
+def test_mate_in_one_problems(shared_data: Path, name: str, verdict: Outcome | None) -> None:
+    for sfen in (shared_data / "tests" / name).read_text().splitlines():
+        position = ShogiPosition(sfen)
+        if not position.board.is_check():
+            assert position.outcome() == verdict, sfen
+
+
+def test_the_game_is_drawn_after_the_last_move() -> None:
+    position = ShogiPosition(draw_ply=2)
+    assert position.outcome() is None
+    position.push_usi("7g7f")
+    assert position.outcome() is None
+    position.push_usi("3c3d")
+    assert position.outcome() == DRAWN == Outcome(0.5, by_path=False)
+    position.pop()
+    assert position.outcome() is None
+    assert ShogiPosition(moves=["7g7f", "3c3d"]).outcome() is None
+
+
+LAST_MOVE_MATES = "7lk/9/8S/9/9/9/9/7L1/8K b G 256"
+
+
+def test_mate_with_the_last_move_is_no_draw() -> None:
+    """Move 256 of 256. G*1b mates; 1i1h and S*2b do not; before it, mate in one still counts."""
+    position = ShogiPosition(LAST_MOVE_MATES, draw_ply=256)
+    assert position.outcome() == MATE_IN_ONE
+    position.push_usi("G*1b")
+    assert position.outcome() is None
+    assert not len(position.legal_moves())
+    position.pop()
+    position.push_usi("1i1h")
+    assert position.outcome() == DRAWN
+    position.pop()
+    position.push_usi("G*2b")  # check, but 2b is taken
+    assert position.board.is_check()
+    assert position.outcome() == DRAWN
+
+
+def test_after_the_last_move_nothing_else_counts() -> None:
+    """No declaration, no mate in one and no repetition once the game is over: it was drawn."""
+    assert ShogiPosition(f"{CAMP} b RB 257", draw_ply=256).outcome() == DRAWN
+    assert ShogiPosition(f"{CAMP} b RB 256", draw_ply=256).outcome() == DECLARED
+    assert ShogiPosition("7lk/9/8S/9/9/9/9/7L1/8K b G 257", draw_ply=256).outcome() == DRAWN
+    assert ShogiPosition(ROOK_CHECKS, CHECKS, draw_ply=4).outcome() == DRAWN
+    assert ShogiPosition(ROOK_CHECKS, CHECKS, draw_ply=5).outcome() == PATH_LOSS
+
+
+# Broken input
+
+KINGS = "4k4/9/9/9/9/9/9/9/4K4"
+
+
+@pytest.mark.parametrize(
+    ("sfen", "reason"),
+    [
+        ("", "an sfen has a board, a side to move, hands and a move number"),
+        ("startpos", "an sfen has"),
+        (f"{KINGS} b", "an sfen has"),
+        (f"{KINGS} b - 1 1", "an sfen has"),
+        (f"{KINGS} x - 1", "the side to move is b or w, not x"),
+        (f"{KINGS} b - x", "x is not a move number"),
+        (f"{KINGS} b - -1", "-1 is not a move number"),
+        (f"{KINGS} b - 99999999999", "99999999999 is not a move number"),
+        ("4k4/9/9/9/9/9/9/4K4 b - 1", "the board has 8 ranks"),
+        (f"{KINGS}/9 b - 1", "the board has 10 ranks"),
+        ("4k4/9/9/9/8/9/9/9/4K4 b - 1", "rank e has 8 squares"),
+        ("4k4/9/9/9/91/9/9/9/4K4 b - 1", "rank e has 10 squares"),
+        ("4k4/9/9/9/PPPPPPPPPP/9/9/9/4K4 b - 1", "rank e has 10 squares"),
+        ("4k4/9/9/9/4X4/9/9/9/4K4 b - 1", "X is no piece"),
+        ("4k4/9/9/9/4+G4/9/9/9/4K4 b - 1", r"\+G is no piece"),
+        ("4k4/9/9/9/4+14/9/9/9/4K4 b - 1", r"\+1 is no piece"),
+        ("4k4/9/9/9/8+/9/9/9/4K4 b - 1", r"\+ is no piece"),
+        ("4k4/9/9/9/0P8/9/9/9/4K4 b - 1", "0 is no piece"),
+        ("4k3P/9/9/9/9/9/9/9/4K4 b - 1", "P can never move from rank a"),
+        ("4k3L/9/9/9/9/9/9/9/4K4 b - 1", "L can never move from rank a"),
+        ("4k4/N8/9/9/9/9/9/9/4K4 b - 1", "N can never move from rank b"),
+        ("4k4/9/9/9/9/9/9/n8/4K4 b - 1", "n can never move from rank h"),
+        ("4k4/9/9/9/9/9/9/9/4K3p b - 1", "p can never move from rank i"),
+        ("4k4/9/9/P8/P8/9/9/9/4K4 b - 1", "two pawns of one side stand on one file"),
+        ("4k4/9/9/p8/p8/9/9/9/4K4 b - 1", "two pawns of one side stand on one file"),
+        ("4k4/9/9/9/4K4/9/9/9/4K4 b - 1", "one side has two kings"),
+        (f"{KINGS} b K 1", "K are no pieces in hand"),
+        (f"{KINGS} b +P 1", r"\+P are no pieces in hand"),
+        (f"{KINGS} b P2 1", "P2 are no pieces in hand"),
+        (f"{KINGS} b 19P 1", "19 pieces of kind P in hand"),
+        (f"{KINGS} b 2Rr 1", "3 pieces of kind R in hand"),
+        (f"{KINGS} b 99999999999999999999P 1", "pieces of kind P in hand"),
+        ("4k4/9/4R4/9/9/9/9/9/4K4 b - 1", "the side that is not to move is in check"),
+        ("4k4/4K4/9/9/9/9/9/9/9 b - 1", "the kings touch"),
+        ("4k4/5K3/9/9/9/9/9/9/9 w - 1", "the kings touch"),
+        ("４k4/9/9/9/9/9/9/9/4K4 b - 1", "an sfen is plain ASCII"),
+        (f"{KINGS} b ２P 1", "an sfen is plain ASCII"),
+        (f"{KINGS} b - １", "an sfen is plain ASCII"),
+    ],
+)
+def test_a_broken_sfen_is_refused_with_a_reason(sfen: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        ShogiPosition(sfen)
+
+
+@pytest.mark.parametrize(
+    "sfen",
+    [
+        "4k4/9/9/9/9/9/9/9/9 b 2R2B4G4S4N4L18P 1",  # mate problems have one king
+        "9/9/9/9/9/9/9/9/9 b - 1",
+        "4k4/9/9/P1P1P1P1P/9/9/9/9/4K4 b 16P 1",  # a pawn or three too many
+        "4k4/9/4r4/9/9/9/9/9/4K4 b - 1",  # the side to move is in check
+        f"{KINGS} w 1P1p",
+        f"{KINGS} b - 0",
+        f"{KINGS} b - 10000",
+    ],
+)
+def test_odd_positions_are_taken(sfen: str) -> None:
+    use(ShogiPosition(sfen))
+
+
+def test_a_piece_named_twice_in_hand_is_added_up() -> None:
+    position = ShogiPosition(f"{KINGS} w RP2b3Ppp 1")
+    assert position.board.pieces_in_hand == ([4, 0, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2, 0])
+
+
+def test_a_missing_move_number_is_1() -> None:
+    assert ShogiPosition("4k4/9/9/9/9/9/9/9/4K4 b -").ply() == 1
+
+
+def use(position: ShogiPosition) -> None:
+    """What a search does with a position."""
+    position.outcome()
+    position.fourfold()
+    board_planes(position.board)
+    for move in position.legal_moves().tolist()[:20]:
+        position.push(move)
+        position.outcome()
+        position.legal_moves()
+        position.pop()
+
+
+def test_mutated_sfens_are_refused_or_taken_as_they_are_written(capfd: pytest.CaptureFixture[str]) -> None:
+    """Either a ValueError of one line or a usable board that python-shogi reads alike; and nothing is printed."""
+    rng = random.Random(9)
+    seeds = [START_SFEN, FULL_HANDS, MOST_MOVES, PINNED, LAST_RANKS, *HANDICAPS, f"{CAMP} b RB 1"]
+    seeds += [turned(sfen) for sfen in seeds]
+    alphabet = "123456789+PLNSGBRKplnsgbrk/ -bw0x"
+    taken = 0
+    refusals = set()
+    for _ in range(4000):
+        characters = list(rng.choice(seeds))
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            at = rng.randrange(len(characters))
+            characters[at : at + rng.randint(0, 1)] = rng.choice(alphabet) * rng.randint(0, 1)
+        sfen = "".join(characters)
+        try:
+            position = ShogiPosition(sfen)
+        except ValueError as error:
+            refusals.add(str(error))
+            continue
+        taken += 1
+        use(position)
+        rows, side, hands, *_ = sfen.split()
+        # python-shogi wants empty squares that lie side by side in one number.
+        rows = re.sub(r"\d+", lambda digits: str(sum(map(int, digits[0]))), rows)
+        expected = shogi.Board(f"{rows} {side} {hands} 1")
+        assert position.board.sfen().split()[:2] == expected.sfen().split()[:2], sfen
+        for colour, held in enumerate(position.board.pieces_in_hand):
+            by_type = (shogi.PAWN, shogi.LANCE, shogi.KNIGHT, shogi.SILVER, shogi.GOLD, shogi.BISHOP, shogi.ROOK)
+            assert held == [expected.pieces_in_hand[colour][piece_type] for piece_type in by_type], sfen
+    assert taken > 500
+    assert len(refusals) > 50
+    assert not any("\n" in refusal or "codec" in refusal for refusal in refusals)
+    assert capfd.readouterr() == ("", "")
