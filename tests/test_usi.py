@@ -203,6 +203,14 @@ def test_isready_during_a_search_leaves_it_alone(engine: InProcess) -> None:
     assert len(answers(engine.until("bestmove") + engine.settle())) == 1
 
 
+def test_options_set_at_the_end_of_a_search_are_loaded_before_readyok(talk_to: Callable[..., InProcess]) -> None:
+    engine = talk_to(ScriptedPlayer()).start()
+    engine.send("go ponder", "stop", "gameover win", "setoption name Load value refused", "isready")
+    lines = engine.until("info string Error!")
+    assert len(answers(lines)) == 1
+    assert "readyok" not in lines
+
+
 def test_getting_ready_again_loads_nothing_anew_by_itself(talk_to: Callable[..., InProcess]) -> None:
     player = ScriptedPlayer()
     engine = talk_to(player).start()

@@ -224,7 +224,7 @@ class Usi:
 
     def _isready(self, _text: str) -> None:
         with self._lock:
-            answer_now = self._loaded and bool(self._searches)
+            answer_now = self._loaded and any(not clock.stopped for clock in self._searches)
             if not answer_now:
                 done = threading.Event()
                 self._awaiting_ready.append(done)
