@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.common import NUM_LABELS
+from pydlshogi.dataset import WIN, pack
+from pydlshogi.features import move_label
 from pydlshogi.read_kifu import read, read_list
 from utils import bench_read_kifu, filter_csa, make_kifu_list
 
@@ -174,11 +175,12 @@ def test_what_the_filter_cannot_do_is_said(tmp_path: Path, capsys: pytest.Captur
 def test_the_loop_of_the_book_makes_the_same_training_positions() -> None:
     path = FIXTURES / "floodgate.csa"
     (game,) = read(path)
-    _, labels = bench_read_kifu.packed_positions(game)
+    packed = pack(game)
     slow = bench_read_kifu.positions_by_python_shogi(path)
-    assert [label for *_, label, _ in slow] == list(labels)
-    assert 0 <= min(labels) <= max(labels) < NUM_LABELS
-    assert [won for *_, won in slow] == [int((game.win == "b") == (ply % 2 == 0)) for ply in range(len(slow))]
+    assert bench_read_kifu.read_and_pack(path) == len(slow) == 12
+    for ply, ((*_, label, won), ours) in enumerate(zip(slow, packed, strict=True)):
+        assert move_label(int(ours["move"]), ply % 2) == label
+        assert (ours["result"] == WIN) == bool(won)
 
 
 def test_the_benchmark_prints_every_way_with_its_ratio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,8 @@
 """How fast record files are read, against the loop of the python-dlshogi book: `python -m utils.bench_read_kifu DIR`.
 
 The book's loop parses with python-shogi, replays every game on `shogi.Board` and keeps copies of its bitboards, turned
-by 180 degrees for White. Ours is timed twice: to games, every move checked, and on to packed positions with labels.
+by 180 degrees for White. Ours is timed twice: to games, every move checked, and on to the packed positions of a
+training set.
 """
 
 import argparse
@@ -15,12 +16,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import shogi
 import shogi.CSA
 
-from pydlshogi.features import move_label
-from pydlshogi.read_kifu import SUFFIXES, Game, read, read_list, replay
+from pydlshogi.dataset import pack
+from pydlshogi.read_kifu import SUFFIXES, read, read_list
 
 _FILES_PER_TURN = 100
 
@@ -75,19 +75,9 @@ def positions_by_python_shogi(path: Path) -> list[Position]:
     return positions
 
 
-def packed_positions(game: Game) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of `game` as Huffman codes, uint8 [plies, 32], and the labels of its moves, int16 [plies]."""
-    codes = np.empty((len(game.moves), 32), np.uint8)
-    labels = np.empty(len(game.moves), np.int16)
-    for ply, (board, move) in enumerate(replay(game)):
-        board.to_hcp(codes[ply])
-        labels[ply] = move_label(move, board.turn)
-    return codes, labels
-
-
 def read_and_pack(path: Path) -> int:
     """The number of positions packed from one record file."""
-    return sum(len(packed_positions(game)[1]) for game in read(path))
+    return sum(len(pack(game)) for game in read(path))
 
 
 def games_per_second(files: list[Path], workers: int) -> dict[str, float]:
