@@ -18,6 +18,7 @@ from pydlshogi.common import NUM_LABELS, NUM_PLANES
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator
 from pydlshogi.features import Float32Array
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
+from pydlshogi.player.pipeline import Pipeline
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.uct_node import UctNodeTable
 
@@ -28,6 +29,8 @@ POSITIONS: Final = {"start": START_SFEN, "middle game": MIDDLE_GAME, "end game":
 
 class NullBackend:
     """Answers with logits drawn once: the work around a network without the network."""
+
+    on_gpu = False
 
     def __init__(self) -> None:
         rng = np.random.default_rng(0)
@@ -67,14 +70,14 @@ def network_speed(backend: Any, batch: int, seconds: float) -> tuple[float, floa
     Both by the clock on the wall, in slices that take turns: what else the machine does weighs on both alike.
     """
     evaluator = NetworkEvaluator(backend)
-    requests = evaluator.requests(batch)
+    pipeline = Pipeline(evaluator, batch, ahead=int(evaluator.on_gpu))
     search = Search(UctNodeTable(512))
     search.set_root(ShogiPosition(MIDDLE_GAME))
     planes = (np.random.default_rng(0).random((batch, NUM_PLANES, 9, 9)) < 0.05).astype(np.float32)
 
     def playouts() -> int:
         before = search.playouts
-        search.backup(search.gather(requests, batch), evaluator.evaluate(requests))
+        pipeline.step(search, batch)
         return search.playouts - before
 
     def positions() -> int:

@@ -115,6 +115,10 @@ class ShogiRequests(Requests):
 class Backend(Protocol):
     """Runs a network."""
 
+    @property
+    def on_gpu(self) -> bool:
+        """The network runs on another device than the search."""
+
     def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Planes float32 [B, 104, 9, 9] to raw logits: policy float32 [B, 2187], value float32 [B]."""
 
@@ -126,6 +130,11 @@ class NetworkEvaluator:
         """`temperature` divides the policy logits: above 1 the priors are flatter, below 1 sharper."""
         self.backend = backend
         self.temperature = temperature
+
+    @property
+    def on_gpu(self) -> bool:
+        """The network runs on another device than the search."""
+        return self.backend.on_gpu
 
     def requests(self, capacity: int) -> ShogiRequests:
         return ShogiRequests(capacity)

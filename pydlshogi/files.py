@@ -1,10 +1,17 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and the folder for those that can be made again."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+
+def cache_folder() -> Path:
+    """Where programs keep what they can make again. It need not exist. Raises RuntimeError where a user has no home."""
+    variable, folder = ("LOCALAPPDATA", "AppData/Local") if sys.platform == "win32" else ("XDG_CACHE_HOME", ".cache")
+    return Path(os.environ.get(variable) or Path.home() / folder) / "pydlshogi"
 
 
 @contextmanager

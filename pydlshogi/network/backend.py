@@ -39,6 +39,10 @@ class Backend(Protocol):
     def description(self) -> str:
         """Framework, version, device and network in one line of ASCII."""
 
+    @property
+    def on_gpu(self) -> bool:
+        """The network runs on another device than the search."""
+
     def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Raw logits for planes float32 [B, 104, 9, 9]: policy float32 [B, 2187] and value float32 [B].
 

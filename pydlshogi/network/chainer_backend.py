@@ -28,6 +28,7 @@ class ChainerBackend:
         if precision == "half":
             raise BackendError("Precision half: not with Chainer; set Backend onnx or torch")
         gpu = _has_gpu(device)
+        self.on_gpu = gpu
         weights = read_weights(path)
         architecture = recognise(weights)
         network = chain(weights)

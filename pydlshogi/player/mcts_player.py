@@ -16,12 +16,19 @@ from pydlshogi.player.options import Combo, SearchOptions, Spin
 
 if TYPE_CHECKING:
     from pydlshogi.games.shogi import ShogiPosition
+    from pydlshogi.player.pipeline import Pipeline
     from pydlshogi.uct.search import MoveStats, Puct, Search
 
 
 class MCTSOptions(NetworkOptions, SearchOptions):
     """What MCTSPlayer lets the user decide. Names and units are dlshogi's where it has the option."""
 
+    overlap = Combo(
+        "Overlap",
+        "auto",
+        ("auto", "true", "false"),
+        help="gather the next batch while one is evaluated; auto: when the network runs on a GPU",
+    )
     playout = Spin("playout", 300, 100, 10000, help="playouts for a `go` that names no limit")
     const_playout = Spin("Const_Playout", 0, 0, 2**31 - 1, help="playouts for every move in place of the clock; 0: off")
     temperature = Spin(
@@ -78,6 +85,7 @@ class MCTSPlayer(NetworkPlayer):
     def __init__(self, options: MCTSOptions | None = None) -> None:
         super().__init__(options or MCTSOptions())
         self._search: Search | None = None
+        self._pipeline: Pipeline | None = None
         self._searched_with: tuple[object, ...] = ()
         self._random = random.Random()
         self._full_said = False
@@ -87,10 +95,26 @@ class MCTSPlayer(NetworkPlayer):
     def prepare(self) -> None:
         from pydlshogi.evaluator import NetworkEvaluator
 
+        known = self.evaluator, self._ahead()
         super().prepare()
         if isinstance(self.evaluator, NetworkEvaluator):
             self.evaluator.temperature = self.options.temperature / 100
+        if self._pipeline is None or known != (self.evaluator, self._ahead()):
+            self._make_pipeline()
         self._make_table()
+
+    def _ahead(self) -> int:
+        """How many batches to gather ahead of the one that is paid."""
+        if self.options.overlap == "auto":
+            return int(getattr(self.evaluator, "on_gpu", False))
+        return int(self.options.overlap == "true")
+
+    def _make_pipeline(self) -> None:
+        from pydlshogi.player.pipeline import Pipeline
+
+        if self._pipeline is not None:
+            self._pipeline.close()
+        self._pipeline = Pipeline(self.evaluator, self.batch_size, self._ahead())
 
     def _make_table(self) -> None:
         from pydlshogi.uct.search import Search
@@ -142,6 +166,7 @@ class MCTSPlayer(NetworkPlayer):
             return Checkmate("notimplemented")
         self.prepare()
         assert self._search is not None
+        assert self._pipeline is not None
         position = self.game
         if not len(position.board.legal_moves):
             return BestMove("resign")
@@ -156,9 +181,13 @@ class MCTSPlayer(NetworkPlayer):
         search.puct = settings[0]
         search.set_root(position, [position.move_from_usi(move) for move in self._searchable(limits)])
         try:
-            self._run(search, clock, report)
+            self._run(search, self._pipeline, clock, report)
+            self._pipeline.drain(search)
         except BaseException:
-            self._search = None  # playouts are still unpaid in its table
+            # Playouts are unpaid in the table, and a batch may still be out.
+            self._search = None
+            self._pipeline.close()
+            self._pipeline = None
             raise
         return self._choose(search, clock, report)
 
@@ -167,14 +196,13 @@ class MCTSPlayer(NetworkPlayer):
         legal = set(self.legal_moves())
         return [move for move in limits.searchmoves if move in legal]
 
-    def _run(self, search: "Search", clock: Clock, report: Report) -> None:
+    def _run(self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report) -> None:
         """Playouts until the clock, the proof or the impossibility of another answer ends them."""
         reported = -math.inf
         first = True
         while not self._finished(search, clock):
             began = milliseconds()
-            leaves = search.gather(self.requests, min(self.options.batch_size, 1 + search.root_visits // 8))
-            search.backup(leaves, self.evaluator.evaluate(self.requests))
+            pipeline.step(search, min(self.batch_size, 1 + search.root_visits // 8))
             now = milliseconds()
             clock.record_batch(now - began)
             if first or now - reported >= self.options.pv_interval:

@@ -4,6 +4,7 @@ It knows where a network comes from and what runs it, and nothing of how a move 
 """
 
 import math
+from pathlib import Path
 from typing import Any, Final
 
 from pydlshogi.player.base_player import BasePlayer, PlayerError
@@ -11,6 +12,9 @@ from pydlshogi.player.clock import milliseconds
 from pydlshogi.player.options import Check, Combo, EngineOptions, Filename, Spin
 
 SHIPPED_NETWORK: Final = "pydlshogi.npz"
+
+UNMEASURED_BATCH: Final = 16
+"""Positions evaluated at once where nothing was measured."""
 
 MAX_CP: Final = 29999
 """Beyond this a viewer takes a score for a mate."""
@@ -35,7 +39,12 @@ class NetworkOptions(EngineOptions):
     threads = Spin("Threads", 0, 0, 512, aliases=("UCT_Threads",), help="CPU threads of the network; 0: all cores")
     spinning = Check("Thread_Spinning", False, help="waiting threads keep their core busy: for otherwise idle machines")
     batch_size = Spin(
-        "DNN_Batch_Size", 16, 1, 1024, aliases=("batchsize",), help="positions evaluated at once, at most"
+        "DNN_Batch_Size",
+        0,
+        0,
+        1024,
+        aliases=("batchsize",),
+        help="positions evaluated at once, at most; 0: measured, once per network and device",
     )
     eval_coef = Spin("Eval_Coef", 756, 1, 10000, help="centipawns = Eval_Coef x ln(p / (1 - p)); 600 in the book")
 
@@ -50,7 +59,8 @@ class NetworkPlayer(BasePlayer):
         self.evaluator: Any = None
         """An `Evaluator`, once ready."""
         self.requests: Any = None
-        """Its notebook, for DNN_Batch_Size positions."""
+        """Its notebook, for `batch_size` positions."""
+        self.batch_size = UNMEASURED_BATCH
         self._loaded: tuple[object, ...] = ()
 
     def preload(self) -> None:
@@ -74,32 +84,38 @@ class NetworkPlayer(BasePlayer):
         if wanted != self._loaded:
             self.evaluator = None
             self._loaded = ()
+            self.batch_size = options.batch_size or UNMEASURED_BATCH
             if options.backend == "uniform":
                 self.evaluator = UniformEvaluator()
             elif options.backend == "hash":
                 self.evaluator = HashEvaluator()
             else:
                 self.evaluator = NetworkEvaluator(self._load_backend())
-            self.requests = self.evaluator.requests(options.batch_size)
+            self.requests = self.evaluator.requests(self.batch_size)
             self._warm_up()
             self._loaded = wanted
 
     def _load_backend(self) -> Any:
         from pydlshogi.network.backend import BackendError, load_backend
         from pydlshogi.network.weights import ModelError
+        from pydlshogi.player.batching import best_batch_size
 
         options = self.options
+        modelfile = Path(options.modelfile or shipped_network())
         try:
-            return load_backend(
+            backend = load_backend(
                 options.backend,  # type: ignore[arg-type]
-                options.modelfile or shipped_network(),
+                modelfile,
                 device=options.device,  # type: ignore[arg-type]
                 threads=options.threads,
                 spinning=options.spinning,
-                batch_size=options.batch_size,
+                batch_size=self.batch_size,
             )
         except (BackendError, ModelError) as error:
             raise PlayerError(str(error)) from None
+        if not options.batch_size:
+            self.batch_size = best_batch_size(backend, modelfile)
+        return backend
 
     def _warm_up(self) -> None:
         """Compile the kernels, and measure what a full batch costs."""
@@ -111,7 +127,7 @@ class NetworkPlayer(BasePlayer):
 
         search = Search(UctNodeTable(1))
         search.set_root(ShogiPosition())
-        for playouts in (1, 1, self.options.batch_size):
+        for playouts in (1, 1, self.batch_size):
             began = milliseconds()
             leaves = search.gather(self.requests, playouts)
             evaluations = self.evaluator.evaluate(self.requests)
@@ -131,8 +147,6 @@ def centipawns(win_rate: float, eval_coef: int) -> int:
 
 def shipped_network() -> str:
     """The path of the network that comes with the package: inside it when installed, beside it in a checkout."""
-    from pathlib import Path
-
     package = Path(__file__).resolve().parents[1]
     inside = package / "model" / SHIPPED_NETWORK
     return str(inside if inside.exists() else package.parent / "model" / SHIPPED_NETWORK)

@@ -1,0 +1,96 @@
+"""How many positions a network is asked about at once: measured, once per network and device.
+
+Larger batches use a device better and a search worse: playouts of one batch do not learn from each other, and a move
+cannot be answered before its last batch is back. It knows backends, but no search.
+"""
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pydlshogi.common import NUM_PLANES
+from pydlshogi.files import cache_folder, replacing
+from pydlshogi.network.backend import Backend
+
+SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+ENOUGH: Final = 0.9
+"""Share of the best speed seen that is worth no larger batch."""
+LONGEST: Final = 0.05
+"""Seconds that a batch may take."""
+_FASTEST_OF: Final = 3
+
+
+def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] = time.perf_counter) -> int:
+    """The smallest size that reaches ENOUGH of the best speed among those that take no longer than LONGEST.
+
+    Measured in a second or two; the answer is kept in the cache folder under the network's content and the device.
+    """
+    answers = _answers_file()
+    name = hashlib.sha256(modelfile.read_bytes() + backend.description.encode()).hexdigest()[:16]
+    known = _read(answers)
+    if name not in known:
+        known[name] = choose({size: _seconds(backend, size, now) for size in SIZES[: _affordable(backend, now)]})
+        _write(answers, known)
+    return known[name]
+
+
+def choose(seconds: dict[int, float]) -> int:
+    """The size to use, given the seconds that a batch of each size takes; the smallest is never too slow."""
+    smallest = min(seconds)
+    speeds = {size: size / took for size, took in seconds.items() if took <= LONGEST or size == smallest}
+    return min(size for size, speed in speeds.items() if speed >= ENOUGH * max(speeds.values()))
+
+
+def _affordable(backend: Backend, now: Callable[[], float]) -> int:
+    """How many of SIZES to try, judged by what a small batch costs."""
+    one = _seconds(backend, 4, now) / 4
+    return max(1, sum(size * one / 8 <= LONGEST for size in SIZES))
+
+
+def _seconds(backend: Backend, size: int, now: Callable[[], float]) -> float:
+    """What a batch takes: the fastest of some, because other programs only ever slow it down."""
+    planes = (np.random.default_rng(0).random((size, NUM_PLANES, 9, 9)) < 0.05).astype(np.float32)
+    backend.infer(planes)
+    took = []
+    for _ in range(_FASTEST_OF):
+        began = now()
+        backend.infer(planes)
+        took.append(now() - began)
+    return min(took)
+
+
+def _answers_file() -> Path | None:
+    try:
+        return cache_folder() / "batch_sizes.json"
+    except RuntimeError:
+        return None
+
+
+def _read(file: Path | None) -> dict[str, int]:
+    """The answers kept; a file that is missing or damaged holds none."""
+    if file is None:
+        return {}
+    try:
+        kept = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(kept, dict):
+        return {}
+    return {name: size for name, size in kept.items() if size in SIZES}
+
+
+def _write(file: Path | None, answers: dict[str, int]) -> None:
+    if file is None:
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as whole:
+            whole.write(json.dumps(answers, indent=1).encode())
+    except OSError as error:
+        logging.getLogger(__name__).warning("%s: %s; the batch size is measured again next time", file, error)

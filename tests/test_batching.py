@@ -1,0 +1,88 @@
+"""The batch size a network gets, with devices whose speed is a formula."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pydlshogi.player.batching import LONGEST, best_batch_size, choose
+
+
+class Device:
+    """A backend that takes `start` seconds and `each` more for every position, on a clock of its own."""
+
+    def __init__(self, start: float, each: float) -> None:
+        self.description = f"device {start} {each}"
+        self.start = start
+        self.each = each
+        self.time = 0.0
+        self.batches = 0
+
+    def infer(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        self.time += self.start + self.each * len(planes)
+        self.batches += 1
+        return np.zeros((len(planes), 2187), np.float32), np.zeros(len(planes), np.float32)
+
+    def now(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    file = tmp_path / "network.npz"
+    file.write_bytes(b"weights")
+    return file
+
+
+def test_choose_by_hand() -> None:
+    """100/s, 160/s, 190/s, 200/s: 190 is 95 % of the best."""
+    assert choose({1: 1 / 100, 2: 2 / 160, 4: 4 / 190, 8: 8 / 200}) == 4
+
+
+def test_no_batch_takes_too_long_but_the_smallest_is_always_allowed() -> None:
+    assert choose({1: 0.04, 2: 0.06}) == 1
+    assert choose({1: 2.0, 2: 2.1}) == 1
+
+
+@pytest.mark.parametrize(
+    ("start", "each", "expected"),
+    [
+        (0.0, 0.0004, 1),  # a CPU: twice the work, twice the time
+        (0.0004, 0.0004, 8),  # 8 positions in 3.6 ms are 90.3 % of the speed of 64 in 26 ms
+        (0.001, 0.00001, 512),  # a GPU
+        (1.0, 1.0, 1),  # hopeless
+    ],
+)
+def test_measured(model: Path, start: float, each: float, expected: int) -> None:
+    device = Device(start, each)
+    size = best_batch_size(device, model, device.now)
+    assert size == expected
+    assert size == 1 or start + size * each <= LONGEST
+
+
+def test_measured_once_per_network_and_device(model: Path) -> None:
+    device = Device(0.001, 0.0001)
+    size = best_batch_size(device, model, device.now)
+    measured = device.batches
+    assert best_batch_size(device, model, device.now) == size
+    assert device.batches == measured
+    model.write_bytes(b"other weights")
+    best_batch_size(device, model, device.now)
+    assert device.batches > measured
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"a": "b"}'])
+def test_a_damaged_file_of_answers_is_measured_anew(model: Path, damage: str) -> None:
+    device = Device(0.0004, 0.0004)
+    best_batch_size(device, model, device.now)
+    (file,) = model.parent.rglob("batch_sizes.json")
+    file.write_text(damage)
+    assert best_batch_size(device, model, device.now) == 8
+
+
+def test_no_place_for_the_answers_is_no_reason_to_stop(model: Path) -> None:
+    (model.parent / "cache").write_text("a file where the folder should be")
+    device = Device(0.0004, 0.0004)
+    assert best_batch_size(device, model, device.now) == 8
