@@ -44,6 +44,8 @@ POSITION: Final = np.dtype(
 )
 NO_EVAL: Final = -32768
 MAX_EVAL: Final = 32000
+# The python-dlshogi book's.
+DEFAULT_EVAL_COEF: Final = 600
 WIN, DRAW, LOSS, NO_RESULT = 1, 0, -1, -128
 
 # Part of the names in the cache: whoever changes what is packed gives it a new number.
@@ -185,12 +187,11 @@ def pack(game: Game) -> Positions:
     count = len(game.moves)
     packed = np.zeros(count, POSITION)
     codes = np.zeros((count, 32), np.uint8)
-    turns = np.zeros(count, np.int64)
-    moves = np.zeros(count, np.uint16)
-    for ply, (board, move) in enumerate(replay(game)):
-        board.to_hcp(codes[ply])
-        turns[ply] = board.turn
-        moves[ply] = cshogi.move16(move)
+    moves = []
+    for code, (board, move) in zip(codes, replay(game), strict=True):
+        board.to_hcp(code)
+        moves.append(cshogi.move16(move))
+    turns = (np.arange(count) + cshogi.Board(game.start_sfen).turn) % 2
     packed["hcp"] = codes
     packed["move"] = moves
     packed["ply"] = np.arange(count)
@@ -198,9 +199,8 @@ def pack(game: Game) -> Positions:
     packed["rating"] = np.array([round(rating or 0) for rating in game.ratings])[turns]
     packed["result"] = {None: NO_RESULT, "d": DRAW, "b": WIN, "w": LOSS}[game.win]
     packed["eval"] = NO_EVAL
-    for ply, evaluation in enumerate(game.evals[:count]):
-        if evaluation is not None:
-            packed["eval"][ply] = max(-MAX_EVAL, min(MAX_EVAL, evaluation))
+    evals = [NO_EVAL if value is None else max(-MAX_EVAL, min(MAX_EVAL, value)) for value in game.evals[:count]]
+    packed["eval"][: len(evals)] = evals
     # So far both are Black's.
     white = turns == WHITE
     packed["result"][white & (np.abs(packed["result"]) == WIN)] *= -1
@@ -232,12 +232,12 @@ def win_rates(evals: npt.NDArray[np.int16], eval_coef: float) -> Float32Array:
 def fit_eval_coef(positions: Positions) -> float:
     """The `eval_coef` with which the records' evaluations foretell their results best (least cross entropy).
 
-    Raises DatasetError where no position has both.
+    DEFAULT_EVAL_COEF where no position has both.
     """
     known = (np.abs(positions["result"]) == WIN) & (np.abs(positions["eval"].astype(np.int64)) <= MAX_EVAL)
     evals, won = positions["eval"][known], positions["result"][known] == WIN
     if not len(evals):
-        raise DatasetError("no record has both evaluations and a result")
+        return float(DEFAULT_EVAL_COEF)
 
     def cross_entropy(eval_coef: float) -> float:
         rates = win_rates(evals, eval_coef).clip(1e-3, 1 - 1e-3)
