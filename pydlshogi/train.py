@@ -21,6 +21,7 @@ from datetime import datetime
 from functools import partial
 from itertools import repeat
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Final
 
 import numpy as np
@@ -47,9 +48,6 @@ JOURNAL: Final = "log.jsonl"
 
 class TrainingError(Exception):
     """A run that cannot go on; the message is one line."""
-
-
-# --- the run
 
 
 class Run:
@@ -134,11 +132,13 @@ class Run:
 def read_checkpoint(path: Path) -> dict[str, Any]:
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        return state
     except FileNotFoundError as error:
         raise TrainingError(f"nothing to resume: there is no {path}") from error
-    except Exception as error:
-        raise TrainingError(f"{path} is not a checkpoint: {str(error).splitlines()[0]}") from error
+    except (EOFError, KeyError, OSError, RuntimeError, UnpicklingError, ValueError) as error:
+        raise TrainingError(f"{path} is not a checkpoint, or damaged") from error
+    if not isinstance(state, dict) or "settings" not in state:
+        raise TrainingError(f"{path} is not a checkpoint of a training run")
+    return state
 
 
 class Timeline:
@@ -337,9 +337,6 @@ def stopping_by_signal() -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-# --- benchmark
-
-
 def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     """Print positions a second of bare forward and backward passes, and of the same fed by the loader."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -370,9 +367,6 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     rates = [settings.batch_size * sum(n for n, _ in runs) / sum(t for _, t in runs) for runs in (bare, fed)]
     net = f"{architecture_of(settings)}, {run.settings.precision}, batch {settings.batch_size}, {device.type}"
     print(f"{net}: {rates[0]:.0f} positions/s bare, {rates[1]:.0f} from the loader, ratio {rates[1] / rates[0]:.3f}")
-
-
-# --- command line
 
 
 def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:

@@ -152,6 +152,8 @@ def test_eval_coef_is_found_again() -> None:
     won = generator.random(len(positions)) < win_rates(positions["eval"], 400.0)
     positions["result"] = np.where(won, WIN, LOSS)
     assert fit_eval_coef(positions) == pytest.approx(400, rel=0.05)
+    positions["eval"] = NO_EVAL
+    assert fit_eval_coef(positions) == 600
 
 
 def test_value_targets() -> None:

@@ -33,9 +33,6 @@ ROOT = Path(__file__).resolve().parent.parent
 BOTH = [Architecture("policy_value", 12, 8), Architecture("policy_value_resnet", 2, 8)]
 
 
-# --- parts
-
-
 @pytest.mark.parametrize("architecture", BOTH, ids=str)
 def test_weights_survive_the_way_through_a_module(architecture: Architecture) -> None:
     weights = random_weights(architecture, seed=0)
@@ -132,9 +129,6 @@ def test_an_unknown_value_teaches_nothing() -> None:
     assert gradients["l13.weight"] > 0
 
 
-# --- validation
-
-
 def test_validation_of_a_network_that_knows() -> None:
     # The first moves are left out, because the same position may have two results.
     rows = np.concatenate([pack(game)[4:] for game in random_games(3, plies=40, seed=4)])
@@ -179,9 +173,6 @@ def test_options_for_play_are_found_again() -> None:
     assert fit_for_play(infer, rows)["Eval_Coef"] == 600
 
 
-# --- the journal
-
-
 def test_the_journal_forgets_what_the_resumed_run_will_write_again(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text('{"step": 10, "a": {}}\n{"step": 20, "a": {}}\n{"step": 30, "a": {}}\n{"step": 40, "a": {}')
@@ -206,9 +197,6 @@ def test_the_journal_outlives_a_full_disk(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     journal.write({"step": 3})
     assert [json.loads(line)["step"] for line in path.read_text().splitlines()] == [1, 2, 3]
-
-
-# --- whole runs
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import cshogi
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.dataset import LOSS, NO_EVAL, WIN, Positions
+from pydlshogi.dataset import DEFAULT_EVAL_COEF, LOSS, NO_EVAL, WIN, Positions
 from pydlshogi.features import Float32Array, move_label
 from pydlshogi.training.batches import Batch, ValueTarget, encode
 
@@ -22,7 +22,6 @@ PHASES: Final = (("opening", 0, 30), ("middle game", 30, 80), ("endgame", 80, 1 
 """Name, first ply, and the ply after the last one."""
 
 MODEST_EVAL: Final = 1500
-DEFAULT_EVAL_COEF: Final = 600
 
 _BATCH: Final = 512
 
