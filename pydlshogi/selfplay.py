@@ -24,7 +24,7 @@ from pydlshogi.files import replacing
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
 from pydlshogi.network.backend import load_backend
-from pydlshogi.player.network_player import shipped_network
+from pydlshogi.player.network_player import SHIPPED_NETWORK, shipped_model
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.uct.search import MoveStats, Search
 from pydlshogi.uct.uct_node import UctNodeTable
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     job = partial(
         _play_and_write,
         out=options.out,
-        modelfile=options.modelfile or shipped_network(),
+        modelfile=options.modelfile or str(shipped_model() / SHIPPED_NETWORK),
         seed=options.seed,
         settings=settings,
     )

@@ -1,11 +1,11 @@
-"""The batch size a network gets, with devices whose speed is a formula."""
+"""What is measured of a network, with devices whose speed is a formula."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pydlshogi.player.batching import LONGEST, best_batch_size, choose
+from pydlshogi.player.batching import LONGEST, best_batch_size, choose, quantised_pays
 
 
 class Device:
@@ -77,7 +77,7 @@ def test_measured_once_per_network_and_device(model: Path) -> None:
 def test_a_damaged_file_of_answers_is_measured_anew(model: Path, damage: str) -> None:
     device = Device(0.0004, 0.0004)
     best_batch_size(device, model, device.now)
-    (file,) = model.parent.rglob("batch_sizes.json")
+    (file,) = model.parent.rglob("measured.json")
     file.write_text(damage)
     assert best_batch_size(device, model, device.now) == 8
 
@@ -86,3 +86,14 @@ def test_no_place_for_the_answers_is_no_reason_to_stop(model: Path) -> None:
     (model.parent / "cache").write_text("a file where the folder should be")
     device = Device(0.0004, 0.0004)
     assert best_batch_size(device, model, device.now) == 8
+
+
+@pytest.mark.parametrize(("speedup", "pays"), [(4.0, True), (1.2, False), (0.5, False)])
+def test_a_quantised_network_must_be_clearly_faster(model: Path, speedup: float, pays: bool) -> None:
+    plain = Device(0.0, 0.001)
+    quantised = Device(0.0, 0.001 / speedup)
+    clock = lambda: plain.time + quantised.time  # noqa: E731
+    assert quantised_pays(quantised, plain, model, clock) is pays
+    measured = quantised.batches
+    assert quantised_pays(quantised, plain, model, clock) is pays
+    assert quantised.batches == measured

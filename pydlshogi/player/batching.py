@@ -1,4 +1,4 @@
-"""How many positions a network is asked about at once: measured, once per network and device.
+"""What is measured of a network on this machine, once: the batch size, and whether its quantised twin pays.
 
 Larger batches use a device better and a search worse: playouts of one batch do not learn from each other, and a move
 cannot be answered before its last batch is back. It knows backends, but no search.
@@ -23,6 +23,10 @@ ENOUGH: Final = 0.9
 """Share of the best speed seen that is worth no larger batch."""
 LONGEST: Final = 0.05
 """Seconds that a batch may take."""
+WORTH_ROUNDING: Final = 1.5
+"""How much faster a quantised network must be to be worth its errors."""
+PROBE: Final = 8
+"""Positions in the batch that decides it."""
 _FASTEST_OF: Final = 3
 
 
@@ -31,11 +35,34 @@ def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] 
 
     Measured in a second or two; the answer is kept in the cache folder under the network's content and the device.
     """
+
+    def measure() -> int:
+        return choose({size: _seconds(backend, size, now) for size in SIZES[: _affordable(backend, now)]})
+
+    return _remembered(backend, modelfile, measure, set(SIZES))
+
+
+def quantised_pays(
+    quantised: Backend, backend: Backend, modelfile: Path, now: Callable[[], float] = time.perf_counter
+) -> bool:
+    """Whether a quantised network is enough faster on this machine to make up for what it rounds away.
+
+    Processors differ by a factor of four here. The answer is kept under the content of `modelfile`, the quantised one.
+    """
+
+    def measure() -> int:
+        return int(_seconds(quantised, PROBE, now) * WORTH_ROUNDING <= _seconds(backend, PROBE, now))
+
+    return bool(_remembered(quantised, modelfile, measure, {0, 1}))
+
+
+def _remembered(backend: Backend, modelfile: Path, measure: Callable[[], int], possible: set[int]) -> int:
+    """What `measure` answered for this network on this device the first time."""
     answers = _answers_file()
-    name = hashlib.sha256(modelfile.read_bytes() + backend.description.encode()).hexdigest()[:16]
+    name = hashlib.sha256(modelfile.read_bytes() + f"{backend.description} {len(possible)}".encode()).hexdigest()[:16]
     known = _read(answers)
-    if name not in known:
-        known[name] = choose({size: _seconds(backend, size, now) for size in SIZES[: _affordable(backend, now)]})
+    if known.get(name) not in possible:
+        known[name] = measure()
         _write(answers, known)
     return known[name]
 
@@ -67,7 +94,7 @@ def _seconds(backend: Backend, size: int, now: Callable[[], float]) -> float:
 
 def _answers_file() -> Path | None:
     try:
-        return cache_folder() / "batch_sizes.json"
+        return cache_folder() / "measured.json"
     except RuntimeError:
         return None
 
@@ -82,7 +109,7 @@ def _read(file: Path | None) -> dict[str, int]:
         return {}
     if not isinstance(kept, dict):
         return {}
-    return {name: size for name, size in kept.items() if size in SIZES}
+    return {name: answer for name, answer in kept.items() if isinstance(answer, int)}
 
 
 def _write(file: Path | None, answers: dict[str, int]) -> None:
@@ -93,4 +120,4 @@ def _write(file: Path | None, answers: dict[str, int]) -> None:
         with replacing(file) as whole:
             whole.write(json.dumps(answers, indent=1).encode())
     except OSError as error:
-        logging.getLogger(__name__).warning("%s: %s; the batch size is measured again next time", file, error)
+        logging.getLogger(__name__).warning("%s: %s; measured again next time", file, error)

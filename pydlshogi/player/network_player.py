@@ -5,13 +5,17 @@ It knows where a network comes from and what runs it, and nothing of how a move 
 
 import math
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.clock import milliseconds
 from pydlshogi.player.options import Check, Combo, EngineOptions, Filename, Spin
 
+if TYPE_CHECKING:
+    from pydlshogi.network.backend import Backend
+
 SHIPPED_NETWORK: Final = "pydlshogi.npz"
+QUANTISED_NETWORK: Final = "pydlshogi.int8.onnx"
 
 UNMEASURED_BATCH: Final = 16
 """Positions evaluated at once where nothing was measured."""
@@ -96,26 +100,44 @@ class NetworkPlayer(BasePlayer):
             self._loaded = wanted
 
     def _load_backend(self) -> Any:
-        from pydlshogi.network.backend import BackendError, load_backend
+        from pydlshogi.network.backend import BackendError
         from pydlshogi.network.weights import ModelError
         from pydlshogi.player.batching import best_batch_size
 
-        options = self.options
-        modelfile = Path(options.modelfile or shipped_network())
         try:
-            backend = load_backend(
-                options.backend,  # type: ignore[arg-type]
-                modelfile,
-                device=options.device,  # type: ignore[arg-type]
-                threads=options.threads,
-                spinning=options.spinning,
-                batch_size=self.batch_size,
-            )
+            modelfile, backend = self._choose_network()
         except (BackendError, ModelError) as error:
             raise PlayerError(str(error)) from None
-        if not options.batch_size:
+        if not self.options.batch_size:
             self.batch_size = best_batch_size(backend, modelfile)
         return backend
+
+    def _choose_network(self) -> "tuple[Path, Backend]":
+        """The network the user named; else the shipped one, quantised where that is clearly faster."""
+        from pydlshogi.player.batching import quantised_pays
+
+        if self.options.modelfile:
+            modelfile = Path(self.options.modelfile)
+            return modelfile, self._load(modelfile)
+        shipped = shipped_model() / SHIPPED_NETWORK
+        backend = self._load(shipped)
+        quantised = shipped.with_name(QUANTISED_NETWORK)
+        if backend.on_gpu or self.options.backend not in ("auto", "onnx") or not quantised.exists():
+            return shipped, backend
+        other = self._load(quantised)
+        return (quantised, other) if quantised_pays(other, backend, quantised) else (shipped, backend)
+
+    def _load(self, modelfile: Path) -> "Backend":
+        from pydlshogi.network.backend import load_backend
+
+        return load_backend(
+            self.options.backend,  # type: ignore[arg-type]
+            modelfile,
+            device=self.options.device,  # type: ignore[arg-type]
+            threads=self.options.threads,
+            spinning=self.options.spinning,
+            batch_size=self.batch_size,
+        )
 
     def _warm_up(self) -> None:
         """Compile the kernels, and measure what a full batch costs."""
@@ -145,8 +167,8 @@ def centipawns(win_rate: float, eval_coef: int) -> int:
     return max(-MAX_CP, min(MAX_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))
 
 
-def shipped_network() -> str:
-    """The path of the network that comes with the package: inside it when installed, beside it in a checkout."""
+def shipped_model() -> Path:
+    """The folder of the network that comes with the package: inside it when installed, beside it in a checkout."""
     package = Path(__file__).resolve().parents[1]
-    inside = package / "model" / SHIPPED_NETWORK
-    return str(inside if inside.exists() else package.parent / "model" / SHIPPED_NETWORK)
+    inside = package / "model"
+    return inside if inside.exists() else package.parent / "model"
