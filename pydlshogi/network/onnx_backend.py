@@ -57,10 +57,11 @@ class OnnxBackend:
         if on_cpu and precision == "half":
             raise BackendError("Precision half: ONNX Runtime has it on GPUs only")
         graph, name = _graph(path, half=not on_cpu and precision != "float32")
-        self._session = _session(path, graph, provider, threads, spinning, batch_size)
+        self._session = _session(path, graph, provider, precision, threads, spinning, batch_size)
         self._input, self._planes_dtype = _check_input(path, self._session.get_inputs())
         self._outputs = _check_outputs(path, self._session.get_outputs())
         where = cpu_name(threads) if on_cpu else provider.removesuffix("ExecutionProvider")
+        self.on_gpu = not on_cpu
         self.description = f"ONNX Runtime {onnxruntime.__version__} on {where}: {name}"
         self._warm_up(path, batch_size)
 
@@ -111,7 +112,15 @@ def _graph(path: Path, *, half: bool) -> tuple[bytes | str, str]:
     ).SerializeToString(), f"{recognise(weights)} {'float16' if half else 'float32'}"
 
 
-def _session(path: Path, graph: bytes | str, provider: str, threads: int, spinning: bool, batch_size: int) -> Any:
+def _session(
+    path: Path,
+    graph: bytes | str,
+    provider: str,
+    precision: Precision,
+    threads: int,
+    spinning: bool,
+    batch_size: int,
+) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = threads
@@ -121,7 +130,7 @@ def _session(path: Path, graph: bytes | str, provider: str, threads: int, spinni
         options.enable_mem_pattern = False  # DirectML does not know it
     if provider in (CUDA, TENSORRT):
         onnxruntime.preload_dlls()  # finds CUDA and cuDNN where pip installs them
-    providers = [(provider, _provider_options(provider, batch_size))]
+    providers = [(provider, _provider_options(provider, precision, batch_size))]
     try:
         # Its own fallback would print to stdout and go on with the CPU.
         session = onnxruntime.InferenceSession(graph, options, providers=providers, enable_fallback=0)
@@ -138,15 +147,16 @@ def _session(path: Path, graph: bytes | str, provider: str, threads: int, spinni
     return session
 
 
-def _provider_options(provider: str, batch_size: int) -> dict[str, str]:
+def _provider_options(provider: str, precision: Precision, batch_size: int) -> dict[str, str]:
     match provider:
         case "CUDAExecutionProvider":
             # The default search would time every algorithm anew for each batch size met in play.
-            return {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "1"}
+            tf32 = "0" if precision == "float32" else "1"
+            return {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "1", "use_tf32": tf32}
         case "TensorrtExecutionProvider":
             board = f"{NUM_PLANES}x9x9"
             return {
-                "trt_fp16_enable": "1",
+                "trt_fp16_enable": "0" if precision == "float32" else "1",
                 "trt_engine_cache_enable": "1",
                 "trt_engine_cache_path": str(Path.home() / ".cache" / "pydlshogi" / "tensorrt"),
                 "trt_profile_min_shapes": f"planes:1x{board}",

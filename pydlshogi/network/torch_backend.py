@@ -25,6 +25,7 @@ class TorchBackend:
         if path.suffix == ".onnx":
             raise ModelError(f"{path}: Backend torch reads .npz files; set Backend onnx for this one")
         gpu = _has_gpu(device)
+        self.on_gpu = gpu
         weights = read_weights(path)
         self._run: _OnGpu | _OnCpu
         if gpu:
@@ -46,7 +47,7 @@ class TorchBackend:
 
 def network(weights: Weights) -> nn.Module:
     """The network with these weights on the CPU, batch normalisation folded into the convolutions before it."""
-    net = from_npz(weights)
+    net = from_npz(weights).requires_grad_(False)
     for parent in list(net.modules()):
         for convolution, normalisation in (("conv1", "bn1"), ("conv2", "bn2"), ("value1", "value1_bn")):
             if hasattr(parent, normalisation):

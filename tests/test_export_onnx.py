@@ -1,0 +1,66 @@
+"""The exporter as its user calls it."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pydlshogi.network.backend import load_backend
+from pydlshogi.network.weights import Architecture, random_weights, write_weights
+from utils import export_onnx
+from utils.export_onnx import listed_positions, played_positions
+
+
+@pytest.fixture(scope="module")
+def npz(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("network") / "net.npz"
+    write_weights(path, random_weights(Architecture("policy_value_resnet", 1, 16), seed=2))
+    return path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr(sys, "argv", ["export_onnx", *map(str, arguments)])
+    export_onnx.main()
+
+
+def test_float32_and_int8(
+    npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run(monkeypatch, npz, tmp_path / "net.onnx", "--count", "40")
+    out, err = capfd.readouterr()
+    assert err == ""
+    assert out == (
+        "compared with the .npz on 40 positions: same first label in 100.0%, "
+        "win rate apart by 0.00% on average and 0.00% at most\n"
+    )
+    run(monkeypatch, npz, tmp_path / "int8.onnx", "--count", "40", "--int8")
+    assert (tmp_path / "int8.onnx").stat().st_size < 0.5 * (tmp_path / "net.onnx").stat().st_size
+    assert load_backend("onnx", tmp_path / "int8.onnx", device="cpu")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["int8.onnx", "net.onnx"]
+
+
+def test_positions_from_games_are_many_and_the_same_for_a_seed(npz: Path) -> None:
+    backend = load_backend("onnx", npz, device="cpu", threads=1)
+    planes, again, other = (played_positions(backend, 60, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert planes.shape == (60, 104, 9, 9)
+    assert np.array_equal(planes, again)
+    assert not np.array_equal(planes, other)
+    assert len(np.unique(planes.reshape(60, -1), axis=0)) > 50
+
+
+def test_positions_from_a_list(tmp_path: Path) -> None:
+    listed = tmp_path / "positions.sfen"
+    listed.write_text("startpos moves 7g7f 3c3d\n4k4/9/4G4/9/9/9/9/9/4K4 b G 1\n", encoding="utf-8")
+    assert listed_positions(listed, 100, np.random.default_rng(0)).shape == (4, 104, 9, 9)
+    assert listed_positions(listed, 3, np.random.default_rng(0)).shape == (3, 104, 9, 9)
+
+
+def test_what_cannot_be_done_is_a_line(npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit, match=r"none.npz: No such file"):
+        run(monkeypatch, tmp_path / "none.npz", tmp_path / "net.onnx")
+    with pytest.raises(SystemExit, match="No such file"):
+        run(monkeypatch, npz, tmp_path / "no folder" / "net.onnx", "--count", "1")
+    with pytest.raises(SystemExit, match=r"none.sfen: No such file"):
+        run(monkeypatch, npz, tmp_path / "net.onnx", "--int8", "--positions", tmp_path / "none.sfen")
+    assert list(tmp_path.iterdir()) == []
