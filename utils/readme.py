@@ -19,8 +19,16 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 PACKAGE = ROOT / "pydlshogi"
 
-DIALOGUE = [("isready", "readyok"), ("position startpos", ""), ("go", "bestmove")]
+DIALOGUE = [
+    ("setoption name DebugMessage value true", ""),
+    ("setoption name Random_Ply value 0", ""),
+    ("isready", "readyok"),
+    ("position startpos", ""),
+    ("go", "bestmove"),
+]
 """What is typed, and how the last line of the answer begins."""
+
+CANDIDATES_SHOWN = 8
 
 
 def filled(readme: str, part: str, content: str) -> str:
@@ -121,7 +129,18 @@ def transcript() -> str:
                 if not line:
                     raise RuntimeError(f"the engine ended after {shown[-1]!r}")
                 shown += [line.rstrip()] if line.strip() else []
-    return "\n".join(["```text", *shown, "```"])
+    return "\n".join(["```text", *shortened(shown), "```"])
+
+
+def shortened(lines: list[str]) -> Iterator[str]:
+    """`lines` with only the first of the candidate moves."""
+    candidates = 0
+    for line in lines:
+        candidates += line.startswith("info string")
+        if candidates <= CANDIDATES_SHOWN or not line.startswith("info string"):
+            yield line
+        elif candidates == CANDIDATES_SHOWN + 1:
+            yield "..."
 
 
 def main() -> None:
