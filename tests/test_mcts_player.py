@@ -207,3 +207,57 @@ def test_stopped_before_it_began_it_still_answers() -> None:
     answer = game.player.think(Limits(infinite=True), clock, game.infos.append)
     assert isinstance(answer, BestMove)
     assert answer.move in game.player.legal_moves()
+
+
+def test_lower_skill_looks_less_far() -> None:
+    def playouts(level: int) -> int:
+        game = Game(Skill_Level=level)
+        game.go(btime=60000, wtime=60000)
+        return game.last.nodes or 0
+
+    assert playouts(0) <= 2 + 1
+    assert playouts(0) < playouts(8) < playouts(14)
+
+
+def test_lower_skill_still_mates_in_one() -> None:
+    game = Game(MATE_IN_ONE, Skill_Level=19)
+    assert game.go(btime=60000, wtime=60000).move == "G*5b"
+
+
+def test_stochastic_ponder_knows_every_reply() -> None:
+    """It thinks about the opponent's position, so the tree holds a reply nobody expected."""
+    game = Game(Stochastic_Ponder="true")
+    game.player.position(START, ("7g7f", "3c3d"))
+    wanted = Limits(ponder=True, nodes=2000)
+    clock = game.player.start_clock(wanted)
+    reports = 0
+
+    def report(info: Info) -> None:
+        nonlocal reports
+        reports += 1
+        if info.nodes and info.nodes > 1000:
+            clock.stop()
+
+    game.player.options.set("PV_Interval", "0")
+    answer = game.player.think(wanted, clock, report)
+    assert isinstance(answer, BestMove)
+    game.player.position(START, ("7g7f", "3c3d"))
+    assert answer.move in game.player.legal_moves()
+
+
+@pytest.mark.parametrize("stochastic", ["false", "true"])
+def test_ponderhit_turns_pondering_into_a_timed_search(stochastic: str) -> None:
+    game = Game(Stochastic_Ponder=stochastic, PV_Interval=0)
+    game.player.position(START, ("7g7f", "3c3d"))
+    wanted = Limits(ponder=True, btime=0, wtime=0, byoyomi=400)
+    clock = game.player.start_clock(wanted)
+    answer = game.player.think(wanted, clock, lambda info: clock.hit() if (info.nodes or 0) > 300 else None)
+    assert isinstance(answer, BestMove)
+    assert answer.move in game.player.legal_moves()
+
+
+def test_consideration_mode_always_gives_the_best_move() -> None:
+    game = Game(ConsiderationMode="true", Random_Ply=9, Random_Cutoff=1000, Random_Seed=5, Backend="hash")
+    answer = game.go(nodes=300)
+    best = max(game.player._search.root_moves(), key=lambda move: move.visits)  # type: ignore[union-attr]
+    assert answer.move == cshogi.move_to_usi(best.move)

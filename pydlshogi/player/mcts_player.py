@@ -7,12 +7,13 @@ protocol; kernels, networks and rules are other people's work.
 import math
 import random
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limits, Report
+from pydlshogi.player.book import BookError, BookOptions, OwnBook
 from pydlshogi.player.clock import ClockSettings, milliseconds
 from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer, centipawns
-from pydlshogi.player.options import Combo, SearchOptions, Spin
+from pydlshogi.player.options import Check, Combo, SearchOptions, Spin
 
 if TYPE_CHECKING:
     from pydlshogi.games.shogi import ShogiPosition
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from pydlshogi.uct.search import MoveStats, Puct, Search
 
 
-class MCTSOptions(NetworkOptions, SearchOptions):
+FULL_SKILL: Final = 20
+
+
+class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
     """What MCTSPlayer lets the user decide. Names and units are dlshogi's where it has the option."""
 
     overlap = Combo(
@@ -74,6 +78,20 @@ class MCTSOptions(NetworkOptions, SearchOptions):
     random_cutoff = Spin(
         "Random_Cutoff", 15, 0, 1000, help="permille of winning that a drawn move may be worse than the best"
     )
+    skill_level = Spin(
+        "Skill_Level",
+        FULL_SKILL,
+        0,
+        FULL_SKILL,
+        aliases=("SkillLevel", "USI_SkillLevel"),
+        help="20 is full strength; a lower level makes fewer playouts and takes moves up to (20 - level) % worse",
+    )
+    stochastic_ponder = Check(
+        "Stochastic_Ponder", False, help="ponder on all replies of the opponent instead of the expected one"
+    )
+    consideration_mode = Check(
+        "ConsiderationMode", False, help="for analysis: always the best move, never resign, never stop early"
+    )
     seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the drawn moves; 0: another one in every game")
 
 
@@ -87,6 +105,7 @@ class MCTSPlayer(NetworkPlayer):
         self._search: Search | None = None
         self._pipeline: Pipeline | None = None
         self._searched_with: tuple[object, ...] = ()
+        self._book = OwnBook()
         self._random = random.Random()
         self._full_said = False
 
@@ -95,6 +114,7 @@ class MCTSPlayer(NetworkPlayer):
     def prepare(self) -> None:
         from pydlshogi.evaluator import NetworkEvaluator
 
+        self._book.prepare(self.options)
         known = self.evaluator, self._ahead()
         super().prepare()
         if isinstance(self.evaluator, NetworkEvaluator):
@@ -141,7 +161,11 @@ class MCTSPlayer(NetworkPlayer):
         return ShogiPosition(sfen, draw_ply=self.options.draw_ply, declaration=law)
 
     def clock_settings(self) -> ClockSettings:
-        return self.options.clock_settings(default_nodes=self.options.playout, const_nodes=self.options.const_playout)
+        playouts = self.options.const_playout
+        if self.options.skill_level < FULL_SKILL:
+            # From two playouts, hardly more than the policy, up to a thousand: each level looks half as far again.
+            playouts = round(2 ** (1 + 0.47 * self.options.skill_level))
+        return self.options.clock_settings(default_nodes=self.options.playout, const_nodes=playouts)
 
     def _puct(self) -> "Puct":
         from pydlshogi.uct.search import Puct
@@ -173,16 +197,19 @@ class MCTSPlayer(NetworkPlayer):
         if position.declares():
             report(Info(depth=1, time=round(clock.elapsed()), nodes=0, score_mate=1, string="win by declaration"))
             return BestMove("win")
+        if answer := self._from_book(limits, clock, report):
+            return answer
         search = self._search
         settings = (self._puct(), self.options.temperature, self.options.draw_ply, self.options.entering_king_rule)
         if settings != self._searched_with:
             search.table.clear()
             self._searched_with = settings
         search.puct = settings[0]
-        search.set_root(position, [position.move_from_usi(move) for move in self._searchable(limits)])
         try:
+            if self.options.stochastic_ponder and clock.pondering and position.board.history:
+                self._ponder(search, self._pipeline, clock, report)
+            search.set_root(position, [position.move_from_usi(move) for move in self._searchable(limits)])
             self._run(search, self._pipeline, clock, report)
-            self._pipeline.drain(search)
         except BaseException:
             # Playouts are unpaid in the table, and a batch may still be out.
             self._search = None
@@ -191,16 +218,55 @@ class MCTSPlayer(NetworkPlayer):
             raise
         return self._choose(search, clock, report)
 
+    def _from_book(self, limits: Limits, clock: Clock, report: Report) -> BestMove | None:
+        try:
+            choice = self._book.consult(self.game, limits, self.options, self._random)
+        except BookError as error:
+            report(Info(string=f"Error! {error}"))
+            return None
+        if choice is None:
+            return None
+        entry, line = choice
+        report(
+            Info(
+                depth=entry.depth or len(line),
+                time=round(clock.elapsed()),
+                nodes=0,
+                multipv=1 if self.options.multi_pv > 1 else None,
+                score_cp=entry.value,
+                pv=line,
+                string="from the book",
+            )
+        )
+        return BestMove(line[0], line[1] if len(line) > 1 else None)
+
     def _searchable(self, limits: Limits) -> list[str]:
         """`searchmoves` without those that are not legal; all moves if none is left."""
         legal = set(self.legal_moves())
         return [move for move in limits.searchmoves if move in legal]
 
-    def _run(self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report) -> None:
-        """Playouts until the clock, the proof or the impossibility of another answer ends them."""
+    def _ponder(self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report) -> None:
+        """Search the opponent's position, all its moves, until the real one is known."""
+        position = self.game
+        expected = position.board.peek()
+        position.pop()
+        try:
+            search.set_root(position)
+            self._run(search, pipeline, clock, report, ponder=True)
+        finally:
+            position.push(expected)
+        clock.wait_until_released()
+
+    def _run(
+        self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report, *, ponder: bool = False
+    ) -> None:
+        """Playouts until the clock, the proof or the impossibility of another answer ends them.
+
+        `ponder`: or until the opponent has moved.
+        """
         reported = -math.inf
         first = True
-        while not self._finished(search, clock):
+        while not self._finished(search, clock) and (clock.pondering or not ponder):
             began = milliseconds()
             pipeline.step(search, min(self.batch_size, 1 + search.root_visits // 8))
             now = milliseconds()
@@ -209,6 +275,7 @@ class MCTSPlayer(NetworkPlayer):
                 self._report(search, clock, report)
                 reported = now
                 first = False
+        pipeline.drain(search)
         self.batch_latency = clock.batch_latency
 
     def _finished(self, search: "Search", clock: Clock) -> bool:
@@ -217,16 +284,20 @@ class MCTSPlayer(NetworkPlayer):
             return not clock.stopped and clock.expired(0)
         if search.root_plies is not None:
             return True
-        if search.lead() > search.root_visits and not (clock.limits.infinite or clock.pondering):
+        if search.lead() > search.root_visits and not self._analysing(clock):
             return True  # the only move
         if clock.expired(search.playouts):
             if clock.stopped or not clock.may_extend or not self._in_doubt(search):
                 return True
             clock.extend()
             return clock.expired(search.playouts)
-        if not clock.may_stop_early:
+        if not clock.may_stop_early or self.options.consideration_mode:
             return False
         return search.lead() > clock.playouts_left(search.playouts)
+
+    def _analysing(self, clock: Clock) -> bool:
+        """Somebody wants to know the best move, not a game."""
+        return clock.limits.infinite or clock.pondering or self.options.consideration_mode
 
     @staticmethod
     def _in_doubt(search: "Search") -> bool:
@@ -240,7 +311,7 @@ class MCTSPlayer(NetworkPlayer):
             answer = self.any_move()
             report(Info(time=round(clock.elapsed()), nodes=0, score_cp=0, pv=(answer.move,)))
             return answer
-        analysing = clock.limits.infinite or clock.pondering
+        analysing = self._analysing(clock)
         best = moves[0] if analysing else self._draw(moves)
         if self.options.debug_message:
             for candidate in self._candidates(moves):
@@ -254,11 +325,14 @@ class MCTSPlayer(NetworkPlayer):
         return BestMove(line[0], line[1] if len(line) > 1 else None)
 
     def _draw(self, moves: list["MoveStats"]) -> "MoveStats":
-        """The best move; early in the game one of those nearly as good, drawn by visits."""
+        """The best move; early in the game, or with less than full skill, one of those nearly as good by visits."""
         best = moves[0]
-        if self.game.board.move_number > self.options.random_ply or best.plies is not None or not best.visits:
+        weakness = FULL_SKILL - self.options.skill_level
+        if not weakness and self.game.board.move_number > self.options.random_ply:
             return best
-        least = best.value - self.options.random_cutoff / 1000
+        if best.plies is not None or not best.visits:
+            return best
+        least = best.value - (weakness / 100 or self.options.random_cutoff / 1000)
         near = [move for move in moves if move.plies is None and move.visits and move.value >= least]
         return self._random.choices(near, [move.visits for move in near])[0]
 
