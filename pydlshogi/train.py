@@ -32,6 +32,7 @@ from tqdm import tqdm
 from pydlshogi.dataset import DatasetError, Positions, fit_eval_coef, limit_repeats, load_positions
 from pydlshogi.features import Float32Array
 from pydlshogi.files import replacing
+from pydlshogi.network.backend import available_cores
 from pydlshogi.network.torch_nets import build, to_npz
 from pydlshogi.network.weights import write_weights
 from pydlshogi.training.batches import Batch, Shuffle, ValueTarget, batches, encode
@@ -44,6 +45,8 @@ from pydlshogi.training.validation import fit_for_play, sample, validate
 CHECKPOINT: Final = "checkpoint.pt"
 BEFORE_DECAY: Final = "before_decay.pt"
 JOURNAL: Final = "log.jsonl"
+# More would wait for each other: half of their work holds Python's lock.
+LOADER_THREADS: Final = min(4, available_cores())
 
 
 class TrainingError(Exception):
@@ -233,7 +236,7 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     timeline = Timeline(settings, run.progress)
     run.progress = timeline.progress(run.progress, run.step)
     logged = saved = time.monotonic()
-    with closing(batches(prepare, run.step)) as source, stopping_by_signal() as stopped:
+    with closing(batches(prepare, run.step, LOADER_THREADS)) as source, stopping_by_signal() as stopped:
         while run.progress < 1.0:
             run.learn(next(source))
             before = run.progress
@@ -357,7 +360,7 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
         return count, time.perf_counter() - start
 
     bare, fed = [], []
-    with closing(batches(prepare, 0)) as loader:
+    with closing(batches(prepare, 0, LOADER_THREADS)) as loader:
         same = repeat(next(loader))
         steps(same, 2.0)
         # In turns, so that whatever else the machine does meets both.

@@ -233,7 +233,7 @@ def test_batches_come_in_order_from_any_number() -> None:
             raise OSError("the disk is gone")
         return encode(rows[number : number + 1], np.zeros(1, np.bool_), ValueTarget(1.0, 600.0))
 
-    source = batches(prepare, 4)
+    source = batches(prepare, 4, threads=2)
     labels = [batch.labels[0] for batch in islice(source, 5)]
     assert labels == [prepare(number).labels[0] for number in range(4, 9)]
     with pytest.raises(OSError, match="the disk is gone"):

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.common import LABEL_PLANES, MOVE_DIRECTIONS
+from pydlshogi.compiled import compiled
 from pydlshogi.dataset import NO_EVAL, NO_RESULT, IntArray, Positions, win_rates
 from pydlshogi.features import Float32Array, PlaneBatch, move_label
 
@@ -74,9 +75,20 @@ def encode(rows: Positions, mirrored: BoolArray, target: ValueTarget) -> Batch:
         notes.add(board)
         labels[i] = move_label(move, board.turn)
     planes = notes.planes()
-    planes[mirrored] = planes[mirrored, :, :, ::-1]
+    _mirror(planes, mirrored)
     labels[mirrored] = MIRRORED_LABEL[labels[mirrored]]
     return Batch(planes, labels, *target(rows))
+
+
+@compiled
+def _mirror(planes: Float32Array, mirrored: BoolArray) -> None:
+    for row in range(len(planes)):
+        if mirrored[row]:
+            for plane in range(planes.shape[1]):
+                for rank in range(9):
+                    for file in range(4):
+                        left, right = planes[row, plane, rank, file], planes[row, plane, rank, 8 - file]
+                        planes[row, plane, rank, file], planes[row, plane, rank, 8 - file] = right, left
 
 
 class Shuffle:
