@@ -125,6 +125,13 @@ def test_a_missing_framework_names_itself(
         load_backend(name, folder / "resnet.npz")
 
 
+def test_words_without_a_meaning_are_refused(folder: Path) -> None:
+    with pytest.raises(BackendError, match="Backend tensorflow is none of auto, onnx, chainer, torch"):
+        load_backend("tensorflow", folder / "resnet.npz")
+    with pytest.raises(BackendError, match="Device abacus is none of auto, cpu, gpu, tensorrt"):
+        load_backend("auto", folder / "resnet.npz", device="abacus")
+
+
 def test_the_description_names_framework_device_and_network(folder: Path) -> None:
     backend = load_backend("auto", folder / "plain.npz", device="cpu", threads=2)
     assert (

@@ -23,7 +23,7 @@ SEES = {
     "files": set(),
     "network": {"common", "files"},
     "evaluator": {"common", "compiled", "features", "game", "network", "uct"},
-    "player": {"common", "compiled", "evaluator", "features", "game", "games", "network", "uct"},
+    "player": {"common", "compiled", "evaluator", "features", "files", "game", "games", "network", "uct"},
     "usi": {"player"},
 }
 """What each part may import, from lowest to highest. Drivers (training, self-play, bench) may import all but usi."""

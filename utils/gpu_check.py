@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pydlshogi.features import Float32Array
-from pydlshogi.network.backend import Backend, BackendError, BackendName, Device, Precision, load_backend
+from pydlshogi.network.backend import Backend, BackendError, load_backend
 from pydlshogi.network.weights import Architecture, random_weights, write_weights
 from utils.export_onnx import played_positions
 
@@ -24,7 +24,7 @@ NETWORKS: Final = (
     Architecture("policy_value_resnet", 10, 128),
 )
 BATCH_SIZES: Final = (1, 8, 32, 128, 256, 512, 1024)
-Way = tuple[BackendName, Precision]
+Way = tuple[str, str]
 WAYS: Final[tuple[Way, ...]] = (
     ("onnx", "half"),
     ("onnx", "float32"),
@@ -32,7 +32,7 @@ WAYS: Final[tuple[Way, ...]] = (
     ("torch", "float32"),
     ("chainer", "float32"),
 )
-TOLERANCES: Final[dict[Precision, float]] = {"float32": 1e-3, "half": 0.1}
+TOLERANCES: Final[dict[str, float]] = {"float32": 1e-3, "half": 0.1}
 """How far a logit may lie from the CPU's. The logits of the networks used here spread over some units."""
 
 
@@ -66,7 +66,7 @@ def speed_of(backend: Backend, planes: Float32Array, seconds: float) -> float:
     return len(planes) / float(np.median(durations))
 
 
-def usable_ways(device: Device) -> tuple[list[Way], list[str]]:
+def usable_ways(device: str) -> tuple[list[Way], list[str]]:
     """The ways a network can be run here, and why the others cannot be used."""
     ways, reasons = [], set()
     with tempfile.TemporaryDirectory() as folder:
@@ -83,7 +83,7 @@ def usable_ways(device: Device) -> tuple[list[Way], list[str]]:
 
 
 def rows(
-    architecture: Architecture, device: Device, ways: list[Way], batch_sizes: tuple[int, ...], seconds: float
+    architecture: Architecture, device: str, ways: list[Way], batch_sizes: tuple[int, ...], seconds: float
 ) -> Iterator[Row]:
     """A row for each way to run one network with random weights."""
     with tempfile.TemporaryDirectory() as folder:

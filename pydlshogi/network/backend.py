@@ -6,16 +6,12 @@ It knows no board, no search and no option names; softmax and sigmoid belong to 
 import importlib.util
 import os
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Float32Array = npt.NDArray[np.float32]
-
-BackendName = Literal["auto", "onnx", "chainer", "torch"]
-Device = Literal["auto", "cpu", "gpu", "tensorrt"]
-Precision = Literal["auto", "float32", "half"]
 
 BACKENDS: Final = ("auto", "onnx", "chainer", "torch")
 DEVICES: Final = ("auto", "cpu", "gpu", "tensorrt")
@@ -51,11 +47,11 @@ class Backend(Protocol):
 
 
 def load_backend(
-    name: BackendName,
+    name: str,
     modelfile: str | os.PathLike[str],
     *,
-    device: Device = "auto",
-    precision: Precision = "auto",
+    device: str = "auto",
+    precision: str = "auto",
     threads: int = 0,
     spinning: bool = False,
     batch_size: int = 1,
@@ -73,14 +69,16 @@ def load_backend(
 
     Raises `ModelError` for a file that is not a network, `BackendError` for a framework or device that is not there.
     """
+    for what, given, known in (
+        ("Backend", name, BACKENDS),
+        ("Device", device, DEVICES),
+        ("Precision", precision, PRECISIONS),
+    ):
+        if given not in known:
+            raise BackendError(f"{what} {given} is none of {', '.join(known)}")
     path = Path(modelfile)
     threads = threads or available_cores()
     match name:
-        case "auto" | "onnx":
-            _demand("onnx", "onnxruntime", "ONNX Runtime")
-            from pydlshogi.network.onnx_backend import OnnxBackend
-
-            return OnnxBackend(path, device, precision, threads, spinning, batch_size)
         case "chainer":
             _demand("chainer", "chainer", "Chainer")
             from pydlshogi.network.chainer_backend import ChainerBackend
@@ -91,6 +89,11 @@ def load_backend(
             from pydlshogi.network.torch_backend import TorchBackend
 
             return TorchBackend(path, device, precision, threads, batch_size)
+        case _:
+            _demand("onnx", "onnxruntime", "ONNX Runtime")
+            from pydlshogi.network.onnx_backend import OnnxBackend
+
+            return OnnxBackend(path, device, precision, threads, spinning, batch_size)
 
 
 def available_cores() -> int:

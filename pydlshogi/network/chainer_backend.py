@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.common import NUM_LABELS, NUM_PLANES
-from pydlshogi.network.backend import BackendError, Device, Float32Array, Precision, cpu_name
+from pydlshogi.network.backend import BackendError, Float32Array, cpu_name
 from pydlshogi.network.chainer_compat import import_chainer
 from pydlshogi.network.policy_value import PolicyValueNetwork
 from pydlshogi.network.policy_value_resnet import PolicyValueResnet
@@ -22,7 +22,7 @@ HOW_TO_GET_A_GPU: Final = "it needs an NVIDIA driver and CuPy: pip install cupy-
 class ChainerBackend:
     """A network run by Chainer; see `Backend` for the contract and `load_backend` for the arguments."""
 
-    def __init__(self, path: Path, device: Device, precision: Precision, batch_size: int) -> None:
+    def __init__(self, path: Path, device: str, precision: str, batch_size: int) -> None:
         if path.suffix == ".onnx":
             raise ModelError(f"{path}: Backend chainer reads .npz files; set Backend onnx for this one")
         if precision == "half":
@@ -54,7 +54,7 @@ def chain(weights: Weights) -> Any:
     return network
 
 
-def _has_gpu(device: Device) -> bool:
+def _has_gpu(device: str) -> bool:
     if device == "cpu":
         return False
     if device == "tensorrt":

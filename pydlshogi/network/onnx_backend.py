@@ -13,7 +13,8 @@ import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from pydlshogi.common import NUM_LABELS, NUM_PLANES
-from pydlshogi.network.backend import BackendError, Device, Float32Array, Precision, cpu_name
+from pydlshogi.files import cache_folder
+from pydlshogi.network.backend import BackendError, Float32Array, cpu_name
 from pydlshogi.network.weights import ModelError, read_weights, recognise
 
 CPU: Final = "CPUExecutionProvider"
@@ -47,9 +48,7 @@ _FAILURE: Final = (
 class OnnxBackend:
     """A network run by ONNX Runtime; see `Backend` for the contract and `load_backend` for the arguments."""
 
-    def __init__(
-        self, path: Path, device: Device, precision: Precision, threads: int, spinning: bool, batch_size: int
-    ) -> None:
+    def __init__(self, path: Path, device: str, precision: str, threads: int, spinning: bool, batch_size: int) -> None:
         onnxruntime.set_default_logger_severity(4)  # a GUI may never read stderr
         onnxruntime.disable_telemetry_events()
         provider = _provider(device)
@@ -79,7 +78,7 @@ class OnnxBackend:
             raise ModelError(f"{path}: the graph does not run: {_first_line(error)}") from error
 
 
-def _provider(device: Device) -> str:
+def _provider(device: str) -> str:
     """The execution provider for a device."""
     offered = onnxruntime.get_available_providers()
     if device == "cpu":
@@ -116,7 +115,7 @@ def _session(
     path: Path,
     graph: bytes | str,
     provider: str,
-    precision: Precision,
+    precision: str,
     threads: int,
     spinning: bool,
     batch_size: int,
@@ -147,7 +146,7 @@ def _session(
     return session
 
 
-def _provider_options(provider: str, precision: Precision, batch_size: int) -> dict[str, str]:
+def _provider_options(provider: str, precision: str, batch_size: int) -> dict[str, str]:
     match provider:
         case "CUDAExecutionProvider":
             # The default search would time every algorithm anew for each batch size met in play.
@@ -158,7 +157,7 @@ def _provider_options(provider: str, precision: Precision, batch_size: int) -> d
             return {
                 "trt_fp16_enable": "0" if precision == "float32" else "1",
                 "trt_engine_cache_enable": "1",
-                "trt_engine_cache_path": str(Path.home() / ".cache" / "pydlshogi" / "tensorrt"),
+                "trt_engine_cache_path": str(cache_folder() / "tensorrt"),
                 "trt_profile_min_shapes": f"planes:1x{board}",
                 "trt_profile_opt_shapes": f"planes:{batch_size}x{board}",
                 "trt_profile_max_shapes": f"planes:{batch_size}x{board}",

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from pydlshogi.common import NUM_LABELS, NUM_PLANES
-from pydlshogi.network.backend import BackendError, Device, Float32Array, Precision, cpu_name
+from pydlshogi.network.backend import BackendError, Float32Array, cpu_name
 from pydlshogi.network.torch_nets import from_npz
 from pydlshogi.network.weights import ModelError, Weights, read_weights, recognise
 
@@ -21,7 +21,7 @@ SMALLEST_GRAPH: Final = 8
 class TorchBackend:
     """A network run by PyTorch; see `Backend` for the contract and `load_backend` for the arguments."""
 
-    def __init__(self, path: Path, device: Device, precision: Precision, threads: int, batch_size: int) -> None:
+    def __init__(self, path: Path, device: str, precision: str, threads: int, batch_size: int) -> None:
         if path.suffix == ".onnx":
             raise ModelError(f"{path}: Backend torch reads .npz files; set Backend onnx for this one")
         gpu = _has_gpu(device)
@@ -57,7 +57,7 @@ def network(weights: Weights) -> nn.Module:
     return net
 
 
-def _has_gpu(device: Device) -> bool:
+def _has_gpu(device: str) -> bool:
     if device == "cpu":
         return False
     if device == "tensorrt":

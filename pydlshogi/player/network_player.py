@@ -131,9 +131,9 @@ class NetworkPlayer(BasePlayer):
         from pydlshogi.network.backend import load_backend
 
         return load_backend(
-            self.options.backend,  # type: ignore[arg-type]
+            self.options.backend,
             modelfile,
-            device=self.options.device,  # type: ignore[arg-type]
+            device=self.options.device,
             threads=self.options.threads,
             spinning=self.options.spinning,
             batch_size=self.batch_size,
