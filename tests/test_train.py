@@ -266,7 +266,7 @@ def test_a_killed_run_goes_on_with_the_same_curve(folder: Path) -> None:
 def test_a_spoilt_run_stops_and_keeps_the_last_good_checkpoint(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spoilt = options(folder, "run", **{"save-minutes": 0, "learning-rate": 1e30, "warmup": 0.5, "optimiser": "sgd"})
+    spoilt = options(folder, "run", **{"save-minutes": 0, "learning-rate": 1e40, "warmup": 0.5, "optimiser": "sgd"})
     assert train.main(spoilt) == 1
     assert "not a number" in capsys.readouterr().err
     state = train.read_checkpoint(folder / "run" / train.CHECKPOINT)
