@@ -264,14 +264,23 @@ def test_a_killed_run_goes_on_with_the_same_curve(folder: Path) -> None:
 
 
 def test_a_spoilt_run_stops_and_keeps_the_last_good_checkpoint(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spoilt = options(folder, "run", **{"save-minutes": 0, "learning-rate": 1e40, "warmup": 0.5, "optimiser": "sgd"})
-    assert train.main(spoilt) == 1
-    assert "not a number" in capsys.readouterr().err
-    state = train.read_checkpoint(folder / "run" / train.CHECKPOINT)
-    assert all(torch.isfinite(tensor).all() for tensor in state["net"].values())
-    assert state["step"] >= 1
+    def spoil_at_third_step(averaged: Any, net: Any, keep: float) -> None:
+        steps.append(follow(averaged, net, keep))
+        if len(steps) == 3:
+            next(net.parameters()).data[0] = math.nan
+
+    steps: list[None] = []
+    monkeypatch.setattr(train, "follow", spoil_at_third_step)
+    assert train.main(options(folder, "run", **{"save-minutes": 0})) == 1
+    assert "step 3: the loss is not a number" in capsys.readouterr().err
+    assert train.read_checkpoint(folder / "run" / train.CHECKPOINT)["step"] == 2
+
+
+def test_a_loss_that_is_no_number_stops_the_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train.main(options(folder, "run", **{"learning-rate": 1e30, "warmup": 0.5, "optimiser": "sgd"})) == 1
+    assert "the loss is not a number" in capsys.readouterr().err
 
 
 def test_a_full_disk_is_said_and_loses_nothing(
