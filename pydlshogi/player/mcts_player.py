@@ -219,6 +219,8 @@ class MCTSPlayer(NetworkPlayer):
         return self._choose(search, clock, report)
 
     def _from_book(self, limits: Limits, clock: Clock, report: Report) -> BestMove | None:
+        if self.options.consideration_mode:
+            return None
         try:
             choice = self._book.consult(self.game, limits, self.options, self._random)
         except BookError as error:

@@ -1,0 +1,473 @@
+"""Opening books: the file, the choice among its moves, the player that uses them, and books made from games."""
+
+import lzma
+import random
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import cshogi
+import pytest
+from usi_driver import InProcess
+
+from pydlshogi.games.shogi import ShogiPosition
+from pydlshogi.player.base_player import BestMove, Checkmate, Info, Limits
+from pydlshogi.player.book import (
+    HEADER,
+    Book,
+    BookError,
+    BookMove,
+    BookOptions,
+    choose,
+    flip_move,
+    flip_sfen,
+    key_of,
+    legal_moves,
+)
+from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
+from pydlshogi.read_kifu import Game, to_csa
+from utils import make_book
+
+START = cshogi.STARTING_SFEN
+AFTER_7G7F = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2"
+AFTER_7G7F_3C3D = "lnsgkgsnl/1r5b1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL b - 3"
+BOOK = f"""#YANEURAOU-DB2016 1.00
+# a comment
+sfen {START}
+2g2f 8c8d 40 12 7
+7g7f 3c3d 40 12 9
+1g1f none -10 8 1
+sfen {AFTER_7G7F}
+3c3d 2g2f -35 12 5
+none none 0 0 0
+"""
+
+MakeFile = Callable[[str], Path]
+
+
+@pytest.fixture
+def book_file(tmp_path: Path) -> MakeFile:
+    def make(text: str = BOOK) -> Path:
+        path = tmp_path / "some book.db"
+        path.write_bytes(text.encode())
+        return path
+
+    return make
+
+
+def random_book(count: int, seed: int = 0) -> dict[str, str]:
+    """Positions of random games, without move number, with one random move each."""
+    generator = random.Random(seed)
+    positions: dict[str, str] = {}
+    board = cshogi.Board()
+    while len(positions) < count:
+        legal = [cshogi.move_to_usi(move) for move in board.legal_moves]
+        if not legal or board.move_number > 60:
+            board.reset()
+            continue
+        move = generator.choice(legal)
+        positions[" ".join(board.sfen().split()[:3])] = f"{move} none {generator.randrange(-99, 99)} 1 1"
+        board.push_usi(move)
+    return positions
+
+
+def text_of(positions: dict[str, str]) -> str:
+    blocks = [f"sfen {sfen} {number}\n{move}\n" for number, (sfen, move) in enumerate(positions.items())]
+    return "\n".join([HEADER.decode(), *blocks])
+
+
+# The file
+
+
+def test_what_a_line_says(book_file: MakeFile) -> None:
+    book = Book(book_file())
+    assert book.find(START) == [
+        BookMove("2g2f", "8c8d", 40, 12, 7),
+        BookMove("7g7f", "3c3d", 40, 12, 9),
+        BookMove("1g1f", None, -10, 8, 1),
+    ]
+    assert book.find(AFTER_7G7F) == [BookMove("3c3d", "2g2f", -35, 12, 5)]
+    assert book.find(AFTER_7G7F_3C3D) == []
+
+
+@pytest.mark.parametrize("number", ["", " 1", " 77"])
+def test_the_move_number_is_not_looked_at(book_file: MakeFile, number: str) -> None:
+    board, side, hands, _ = START.split()
+    assert len(Book(book_file()).find(f"{board} {side} {hands}{number}")) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "entry"),
+    [
+        ("7g7f", BookMove("7g7f", None, 0, 0, 1)),
+        ("7g7f 3c3d", BookMove("7g7f", "3c3d", 0, 0, 1)),
+        ("7g7f none -3", BookMove("7g7f", None, -3, 0, 1)),
+        ("7g7f None 5 6", BookMove("7g7f", None, 5, 6, 1)),
+        ("P*5e 8b2b+ 1 2 3 and more", BookMove("P*5e", "8b2b+", 1, 2, 3)),
+    ],
+)
+def test_what_is_missing_has_its_usual_value(book_file: MakeFile, line: str, entry: BookMove) -> None:
+    for text in (f"{HEADER.decode()}\nsfen {START}\n{line}\n", f"\ufeffsfen {START}\r\n\r\n{line}\r\n// end"):
+        assert Book(book_file(text)).find(START) == [entry]
+
+
+def test_a_sorted_book_on_disk_finds_what_is_there_and_nothing_else(book_file: MakeFile) -> None:
+    positions = random_book(700)
+    known = dict(sorted(list(positions.items())[:500]))
+    book = Book(book_file(text_of(known)), large=0)
+    assert book.on_disk
+    for sfen, move in positions.items():
+        found = [" ".join(map(str, [entry.move, "none", *entry[2:]])) for entry in book.find(sfen)]
+        assert found == ([move] if sfen in known else []), sfen
+    assert not Book(book_file(text_of(known))).on_disk
+
+
+def test_one_position_under_two_move_numbers(book_file: MakeFile) -> None:
+    board = START.rsplit(" ", 1)[0]
+    same = f"sfen {board} 1\n7g7f\nsfen {board} 11\n\n2g2f\n# x\n"
+    text = f"{HEADER.decode()}\nsfen 1 b - 1\n1a1b\n{same}sfen z b - 1\n1a1b\n"
+    for large in (0, 10**6):
+        book = Book(book_file(text), large)
+        assert book.on_disk == (large == 0)
+        assert [entry.move for entry in book.find(START)] == ["7g7f", "2g2f"]
+
+
+def test_a_large_book_that_is_not_sorted_is_read_whole(book_file: MakeFile) -> None:
+    positions = dict(sorted(random_book(500).items(), reverse=True))
+    book = Book(book_file(text_of(positions)), large=0)
+    assert not book.on_disk
+    assert all(book.find(sfen) for sfen in positions)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "not a book in YaneuraOu's text format (DB2016)"),
+        ("\0\1\2 apery", "not a book in YaneuraOu's text format (DB2016)"),
+        ("#YANEURAOU-DB2016 1.00\n", "the book holds no position"),
+        ("#YANEURAOU-DB2016 1.00\n7g7f\n", "line 2: a move before the first position"),
+        ("sfen startpos\n7g7f\n", "line 1: an sfen has a board, a side to move and hands"),
+        (f"sfen {START}\n7g7\n", "line 2: '7g7' is not a move of a book"),
+        (f"sfen {START}\n7g7f 3c3d x 1 1\n", "line 2: value, depth and count are numbers, not 'x 1 1'"),
+        (f"sfen {START}\n\xff\n", "is not a move of a book"),
+    ],
+)
+def test_a_broken_book_is_one_line(book_file: MakeFile, text: str, reason: str) -> None:
+    path = book_file(text)
+    with pytest.raises(BookError) as error:
+        Book(path)
+    assert reason in str(error.value)
+    assert str(error.value).startswith(f"{path}: ")
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_book_and_a_folder(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.db", tmp_path):
+        with pytest.raises(BookError, match=f"^{re.escape(str(path))}: "):
+            Book(path)
+
+
+def test_what_is_broken_on_disk_is_told_when_it_is_met(book_file: MakeFile) -> None:
+    positions = dict(sorted(random_book(300).items()))
+    broken = list(positions)[200]
+    positions[broken] = "7g 7f"
+    book = Book(book_file(text_of(positions)), large=0)
+    assert book.find(list(positions)[100])
+    with pytest.raises(BookError, match="'7g 7f' is not a move of a book"):
+        book.find(broken)
+
+
+def test_real_books_whole_and_on_disk(shared_data: Path, tmp_path: Path) -> None:
+    for packed in sorted((shared_data / "books").glob("*.xz")):
+        text = lzma.decompress(packed.read_bytes()).decode()
+        header, *blocks = text.split("sfen ")
+        path, ordered = tmp_path / "book.db", tmp_path / "sorted.db"
+        path.write_text(text)
+        ordered.write_text(header + "".join(f"sfen {block}" for block in sorted(blocks)))
+        whole, on_disk = Book(path, large=0), Book(ordered, large=0)
+        assert (whole.on_disk, on_disk.on_disk) == (False, True)
+        for block in blocks[::5]:
+            sfen, *lines = block.splitlines()
+            found = whole.find(sfen)
+            # Some positions are there twice, with different move numbers.
+            assert {line.split()[0] for line in lines} <= {entry.move for entry in found}
+            assert sorted(map(str, on_disk.find(sfen))) == sorted(map(str, found))
+            position = ShogiPosition(sfen)
+            assert position.board.sfen().split()[:3] == sfen.split()[:3]
+            assert legal_moves(whole, position, flipped=False) == found
+
+
+# The other colour
+
+
+def test_a_turned_board_has_the_turned_moves() -> None:
+    for sfen in [*list(random_book(60, seed=1))[::3], AFTER_7G7F]:
+        board, turned = cshogi.Board(f"{sfen} 1"), cshogi.Board(f"{flip_sfen(sfen)} 1")
+        assert turned.sfen().split()[:3] == flip_sfen(sfen).split()[:3]
+        moves = {flip_move(cshogi.move_to_usi(move)) for move in board.legal_moves}
+        assert moves == {cshogi.move_to_usi(move) for move in turned.legal_moves}
+        assert flip_sfen(flip_sfen(sfen)) == sfen
+
+
+def test_a_position_is_found_with_the_colours_swapped(book_file: MakeFile) -> None:
+    book = Book(book_file())
+    position = ShogiPosition(flip_sfen(AFTER_7G7F))
+    assert legal_moves(book, position, flipped=True) == [BookMove("7g7f", "8c8d", -35, 12, 5)]
+    assert legal_moves(book, position, flipped=False) == []
+
+
+# The choice
+
+
+def options(**values: object) -> BookOptions:
+    chosen = BookOptions()
+    for name, value in values.items():
+        assert chosen.set(name, str(value)) == ""
+    return chosen
+
+
+MOVES = [BookMove("2g2f", None, 40, 0, 1), BookMove("7g7f", None, 40, 0, 9), BookMove("1g1f", None, 10, 0, 90)]
+
+
+def test_the_best_by_value_then_by_frequency() -> None:
+    assert choose(MOVES, options(), random.Random(0)) == MOVES[1]
+    assert choose([], options(), random.Random(0)) is None
+
+
+def test_a_book_move_must_be_good_enough() -> None:
+    assert choose(MOVES, options(Min_Book_Score=40), random.Random(0)) == MOVES[1]
+    assert choose(MOVES, options(Min_Book_Score=41), random.Random(0)) is None
+
+
+@pytest.mark.parametrize(("difference", "shares"), [(0, [0.1, 0.9, 0]), (29, [0.1, 0.9, 0]), (30, [0.01, 0.09, 0.9])])
+def test_drawn_by_frequency_among_those_near_the_best(difference: int, shares: list[float]) -> None:
+    generator = random.Random(1)
+    settings = options(Best_Book_Move="false", BookEvalDiff=difference)
+    drawn = [choose(MOVES, settings, generator) for _ in range(2000)]
+    assert [drawn.count(move) / 2000 for move in MOVES] == pytest.approx(shares, abs=0.03)
+
+
+# The player
+
+
+class Thinker:
+    """A player with a book, asked for a move."""
+
+    def __init__(self, book: Path | str, **values: object) -> None:
+        settings = MCTSOptions()
+        defaults = {"Backend": "uniform", "USI_Hash": 1, "Random_Ply": 0, "USI_OwnBook": "true", "Book_File": book}
+        for name, value in {**defaults, **values}.items():
+            assert settings.set(name, str(value)) == ""
+        self.player = MCTSPlayer(settings)
+        self.infos: list[Info] = []
+
+    def go(self, moves: str = "", sfen: str = START, **limits: object) -> BestMove | Checkmate:
+        self.infos.clear()
+        self.player.position(sfen, moves.split())
+        wanted = Limits(**limits) if limits else Limits(nodes=20)  # type: ignore[arg-type]
+        return self.player.think(wanted, self.player.start_clock(wanted), self.infos.append)
+
+    @property
+    def from_book(self) -> bool:
+        return [info.nodes for info in self.infos] == [0]
+
+
+def test_the_book_move_is_played_with_its_line(book_file: MakeFile) -> None:
+    thinker = Thinker(book_file())
+    assert thinker.go(btime=60000, wtime=60000) == BestMove("7g7f", "3c3d")
+    (info,) = thinker.infos
+    assert (info.depth, info.score_cp, info.pv) == (12, 40, ("7g7f", "3c3d", "2g2f"))
+    thinker.go("7g7f 3c3d")
+    assert not thinker.from_book
+
+
+def test_the_line_ends_where_the_book_or_the_rules_end_it(book_file: MakeFile) -> None:
+    thinker = Thinker(book_file(f"sfen {START}\n7g7f 7g7f 5 0 1\n"))
+    assert thinker.go() == BestMove("7g7f", None)
+    assert thinker.infos[0].depth == 1
+
+
+def test_illegal_book_moves_are_left_out(book_file: MakeFile) -> None:
+    thinker = Thinker(book_file(f"sfen {START}\n7g7e none 900 0 1\n2g2f none 5 0 1\n"))
+    assert thinker.go() == BestMove("2g2f", None)
+    thinker = Thinker(book_file(f"sfen {START}\n7g7e none 900 0 1\n"))
+    thinker.go()
+    assert not thinker.from_book
+
+
+@pytest.mark.parametrize(
+    ("limits", "values"),
+    [
+        ({"infinite": True, "nodes": 20}, {}),
+        ({"searchmoves": ("7g7f", "1g1f"), "nodes": 20}, {}),
+        ({"nodes": 20}, {"ConsiderationMode": "true"}),
+        ({"nodes": 20}, {"USI_OwnBook": "false"}),
+        ({"nodes": 20}, {"Book_File": "<empty>"}),
+        ({"nodes": 20}, {"Min_Book_Score": 41}),
+    ],
+)
+def test_who_wants_an_opinion_gets_one(book_file: MakeFile, limits: dict[str, object], values: dict[str, str]) -> None:
+    thinker = Thinker(book_file(), **values)
+    assert isinstance(thinker.go(**limits), BestMove)
+    assert not thinker.from_book
+
+
+def test_so_many_moves_of_the_game_may_be_book(book_file: MakeFile) -> None:
+    thinker = Thinker(book_file(), Book_Moves=1)
+    thinker.go()
+    assert thinker.from_book
+    thinker.go("7g7f")
+    assert not thinker.from_book
+
+
+def test_a_position_that_occurred_before_is_thought_about(book_file: MakeFile) -> None:
+    thinker = Thinker(book_file())
+    thinker.go("4i4h 4a4b 4h4i 4b4a")
+    assert not thinker.from_book
+
+
+def test_book_trouble_on_disk_does_not_cost_the_move(book_file: MakeFile) -> None:
+    thinker = Thinker(book_file())
+    thinker.player.prepare()
+    book = thinker.player._book._book
+    assert book is not None
+    book._positions = {key_of(START.encode()): b"broken\n"}
+    assert isinstance(thinker.go(), BestMove)
+    assert thinker.infos[0].string.startswith("Error! ")
+    assert "'broken' is not a move of a book" in thinker.infos[0].string
+    assert thinker.infos[-1].nodes
+
+
+def test_another_book_is_opened_when_the_option_changes(book_file: MakeFile, tmp_path: Path) -> None:
+    thinker = Thinker(book_file())
+    other = tmp_path / "other.db"
+    other.write_text(f"sfen {START}\n9g9f\n")
+    thinker.player.options.set("BookFile", str(other))
+    assert thinker.go() == BestMove("9g9f", None)
+    thinker.player.options.set("OwnBook", "false")
+    thinker.go()
+    assert not thinker.from_book
+
+
+# Over the protocol
+
+
+@pytest.fixture
+def engine(book_file: MakeFile) -> Iterator[InProcess]:
+    conversation = InProcess(Thinker(book_file()).player)
+    yield conversation
+    conversation.close()
+
+
+def test_pondering_the_book_move_is_held_back(engine: InProcess) -> None:
+    engine.start()
+    engine.send("position startpos", "go ponder btime 60000 wtime 60000")
+    engine.wait_for_thought()
+    assert not any(line.startswith("bestmove") for line in engine.said)
+    assert engine.ask("ponderhit", "bestmove")[-1] == "bestmove 7g7f ponder 3c3d"
+    assert [line for line in engine.said if " pv " in line][-1].endswith("pv 7g7f 3c3d 2g2f")
+
+
+def test_a_broken_book_is_one_line_at_isready(engine: InProcess, tmp_path: Path) -> None:
+    good = engine.player.options.get("Book_File")
+    engine.ask("usi", "usiok")
+    engine.send(f"setoption name Book_File value {tmp_path / 'none.db'}", "isready")
+    errors = [line for line in engine.settle() if "Error!" in line]
+    assert errors == [f"info string Error! {tmp_path / 'none.db'}: No such file or directory"]
+    engine.send(f"setoption name Book_File value {good}")
+    engine.ask("isready", "readyok")
+
+
+# Books from games
+
+
+def game(moves: str, win: str | None) -> Game:
+    played = tuple(moves.split())
+    nothing = (None,) * len(played)
+    return Game(START, played, win, "resign", nothing, nothing)  # type: ignore[arg-type]
+
+
+GAMES = [
+    game("7g7f 3c3d 2g2f 8c8d", "b"),
+    game("7g7f 3c3d 2g2f 4c4d", "b"),
+    game("7g7f 8c8d 2g2f", "w"),
+    game("2g2f 8c8d 7g7f 3c3d", "d"),
+    game("1g1f 3c3d", None),
+]
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    folder = tmp_path / "kifu"
+    folder.mkdir()
+    for number, played in enumerate(GAMES):
+        (folder / f"{number}.csa").write_text(to_csa(played))
+    (folder / "broken.csa").write_text("PI\n+\n+7775FU\n")
+    return folder
+
+
+def test_a_book_made_from_games_counts_them(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = records.parent / "own.db"
+    assert make_book.main([str(records), "--out", str(out), "--min-games", "1", "--workers", "1"]) == 0
+    said = capsys.readouterr()
+    assert said.out.endswith("from 4 games; 1 of 6 files could not be read\n")
+    assert f"make_book: {records / 'broken.csa'}: " in said.err
+    book = Book(out)
+    # 7g7f: two wins of three, and ten draws: 7 of 13 points; 756 x ln(7 / 6) = 117. 2g2f: one draw.
+    assert book.find(START) == [BookMove("7g7f", "3c3d", 117, 0, 3), BookMove("2g2f", "8c8d", 0, 0, 1)]
+    # White lost twice after 3c3d, and won after 8c8d: 5 of 12 and 6 of 11 points.
+    assert book.find(AFTER_7G7F) == [BookMove("8c8d", "2g2f", 138, 0, 1), BookMove("3c3d", "2g2f", -254, 0, 2)]
+    # By two orders of moves: two games, of which one ended there.
+    joined = "lnsgkgsnl/1r5b1/p1ppppppp/1p7/9/2P4P1/PP1PPPP1P/1B5R1/LNSGKGSNL w - 4"
+    assert book.find(joined) == [BookMove("3c3d", None, 0, 0, 1)]
+
+
+def test_the_book_is_sorted_and_searchable_on_disk(records: Path) -> None:
+    out = records.parent / "own.db"
+    make_book.main([str(records), "--out", str(out), "--min-games", "1", "--workers", "1"])
+    first, *lines = out.read_bytes().splitlines()
+    sfens = [line for line in lines if line.startswith(b"sfen ")]
+    assert first == HEADER
+    assert all(one < other for one, other in pairwise(sfens))
+    whole, on_disk = Book(out), Book(out, large=0)
+    assert on_disk.on_disk
+    for sfen in sfens:
+        assert on_disk.find(sfen[5:].decode()) == whole.find(sfen[5:].decode()) != []
+
+
+def test_depth_and_rare_moves_are_limited(records: Path) -> None:
+    out = records.parent / "own.db"
+    make_book.main([str(records), "--out", str(out), "--plies", "2", "--workers", "1"])
+    book = Book(out)
+    assert [entry.move for entry in book.find(START)] == ["7g7f"]
+    assert [entry.move for entry in book.find(AFTER_7G7F)] == ["3c3d"]
+    assert book.find(AFTER_7G7F_3C3D) == []
+
+
+def test_a_book_from_a_list_of_records(records: Path) -> None:
+    named = records.parent / "list.txt"
+    named.write_text("kifu/0.csa\nkifu/1.csa\n")
+    out = records.parent / "own.db"
+    assert make_book.main([str(named), "--out", str(out), "--workers", "1"]) == 0
+    assert Book(out).find(START)[0].played == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["kifu", "--out", "there.db"], "there.db exists (--overwrite replaces it)"),
+        (["kifu", "--out", "nowhere/own.db"], "nowhere: no such folder"),
+        (["nowhere", "--out", "own.db"], "nowhere: no such folder"),
+        (["kifu", "--out", "own.db", "--min-games", "4"], "no move was played in 4 of 4 games with a result: no book"),
+    ],
+)
+def test_books_that_cannot_be_made(
+    records: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], error: str
+) -> None:
+    monkeypatch.chdir(records.parent)
+    (records.parent / "there.db").write_text("mine\n")
+    assert make_book.main([*arguments, "--workers", "1"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == f"make_book: {error}"
+    assert (records.parent / "there.db").read_text() == "mine\n"
+    assert not (records.parent / "own.db").exists()

@@ -1,0 +1,156 @@
+"""An opening book from game records: `python -m utils.make_book kifu/selfplay --out book.db`.
+
+Writes YaneuraOu's text format (DB2016), sorted, so that engines may search it on disk; Book_File takes it. Counted are
+the moves of the first --plies plies of every game that has a result. The value of a move is what its player scored
+with it, win 1 and draw 1/2, as centipawns; ten draws are added to every move, so that a single win says little.
+Nothing here knows a search: the value is the games' and not an engine's, which is why the depth is 0.
+"""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import cshogi
+from tqdm import tqdm
+
+from pydlshogi.files import replacing
+from pydlshogi.player.book import HEADER, BookError, key_of
+from pydlshogi.player.network_player import centipawns
+from pydlshogi.read_kifu import Game, KifuError, read_list, read_many, replay
+from utils.make_kifu_list import ListError, record_files
+
+EVAL_COEF: Final = 756
+"""Centipawns = EVAL_COEF x ln(p / (1 - p)), as the engine shows them."""
+
+ADDED_DRAWS: Final = 10
+
+
+@dataclass
+class Played:
+    """What the games say of one move."""
+
+    games: int = 0
+    points: float = 0.0
+    """Of the player of the move: a win is 1, a draw 1/2."""
+    replies: Counter[str] = field(default_factory=Counter)
+
+    def value(self) -> int:
+        """Centipawns for the player of the move."""
+        return centipawns((self.points + ADDED_DRAWS / 2) / (self.games + ADDED_DRAWS), EVAL_COEF)
+
+
+@dataclass
+class Place:
+    """A position of the book."""
+
+    ply: int
+    """Its lowest move number."""
+    moves: dict[str, Played] = field(default_factory=dict)
+
+
+class BookMaker:
+    """Positions and their moves, as games are added."""
+
+    def __init__(self, plies: int) -> None:
+        self.plies = plies
+        self.games = 0
+        """Counted: those with a result."""
+        self.places: dict[bytes, Place] = {}
+
+    def add(self, game: Game) -> None:
+        """Count `game`, unless its result is unknown or says nothing."""
+        if game.win is None:
+            return
+        self.games += 1
+        for ply, (board, _) in enumerate(replay(game)):
+            if ply >= self.plies:
+                break
+            move, *reply = game.moves[ply : ply + 2]
+            sfen = board.sfen().encode()
+            place = self.places.setdefault(key_of(sfen), Place(board.move_number))
+            place.ply = min(place.ply, board.move_number)
+            played = place.moves.setdefault(move, Played())
+            played.games += 1
+            played.points += 0.5 if game.win == "d" else float(game.win == "bw"[board.turn == cshogi.WHITE])
+            played.replies.update(reply)
+
+    def write(self, file: BinaryIO, least_games: int) -> int:
+        """Write the moves played in at least so many games, sorted; returns the number of positions."""
+        file.write(HEADER + b"\n")
+        positions = 0
+        for key, place in sorted(self.places.items()):
+            moves = [(move, played) for move, played in place.moves.items() if played.games >= least_games]
+            if not moves:
+                continue
+            positions += 1
+            file.write(b"sfen %s %d\n" % (key, place.ply))
+            for move, played in sorted(moves, key=lambda item: (-item[1].value(), -item[1].games, item[0])):
+                reply = min(played.replies, key=lambda usi: (-played.replies[usi], usi), default="none")
+                file.write(f"{move} {reply} {played.value()} 0 {played.games}\n".encode())
+        return positions
+
+
+def sources(paths: Iterable[Path]) -> list[Path]:
+    """The record files that folders and lists name. Raises ListError and KifuError."""
+    return [file for path in paths for file in (read_list(path) if path.is_file() else record_files(path))]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m utils.make_book", description=__doc__.split(":", 1)[0])
+    parser.add_argument(
+        "source", type=Path, nargs="+", help="a folder with record files at any depth, or a list of them"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the book to write (.db)")
+    parser.add_argument("--plies", type=int, default=32, help="of every game (default %(default)s)")
+    parser.add_argument(
+        "--min-games", type=int, default=2, metavar="N", help="games a move must be played in (default %(default)s)"
+    )
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--overwrite", action="store_true", help="replace a book that exists")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> None:
+    out: Path = options.out
+    if out.exists() and not options.overwrite:
+        raise BookError(f"{out} exists (--overwrite replaces it)")
+    if not out.parent.is_dir():
+        raise BookError(f"{out.parent}: no such folder")
+    files = sources(options.source)
+    maker = BookMaker(options.plies)
+    unread = 0
+    for _, games in tqdm(read_many(files, options.workers), total=len(files), unit="file", disable=None):
+        if isinstance(games, KifuError):
+            tqdm.write(f"make_book: {games}", file=sys.stderr)
+            unread += 1
+            continue
+        for game in games:
+            maker.add(game)
+    if not any(played.games >= options.min_games for place in maker.places.values() for played in place.moves.values()):
+        raise BookError(f"no move was played in {options.min_games} of {maker.games} games with a result: no book")
+    with replacing(out) as file:
+        positions = maker.write(file, options.min_games)
+    print(f"{out}: {positions} positions from {maker.games} games; {unread} of {len(files)} files could not be read")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 0, or 1 after an error that has been told on stderr."""
+    options = _parser().parse_args(arguments)
+    try:
+        _run(options)
+    except (BookError, ListError, KifuError) as error:
+        print(f"make_book: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"make_book: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
