@@ -16,7 +16,7 @@ from pydlshogi.network.weights import ModelError, Weights, read_weights, recogni
 chainer = import_chainer()
 cuda = chainer.backends.cuda
 
-HOW_TO_GET_A_GPU: Final = "it needs an NVIDIA driver and CuPy: pip install cupy-cuda12x (or cupy-cuda13x)"
+HOW_TO_GET_A_GPU: Final = "it needs an NVIDIA driver and CuPy: pip install cupy-cuda12x[ctk]"
 
 
 class ChainerBackend:
