@@ -152,7 +152,8 @@ class NetworkEvaluator:
             np.float32(1 / self.temperature),
             priors,
         )
-        return Evaluations(priors, (1 / (1 + np.exp(-value_logits))).astype(np.float32))
+        # Below -80 the exponential would leave float32.
+        return Evaluations(priors, (1 / (1 + np.exp(-np.maximum(value_logits, -80)))).astype(np.float32))
 
 
 @compiled

@@ -188,13 +188,16 @@ class Search:
         """Search from `position`, which the search moves and takes back while it works.
 
         Whatever the table knows of it and below it is kept, the rest is given back. `only`, if not empty, names the
-        moves that may be searched at the root. No leaves may be under way.
+        moves that may be searched at the root; ValueError if none of them is legal. No leaves may be under way.
         """
         if self._awaited:
             raise RuntimeError("leaves are still under way")
+        only = tuple(only)
+        if only and not np.isin(position.legal_moves(), only).any():
+            raise ValueError("none of the moves asked for is legal")
         self._position = position
         self._root_ply = position.ply()
-        self._only = tuple(only)
+        self._only = only
         self.playouts = 0
         self.deepest = 0
         self._root = self.table.find(position.key(), self._root_ply)
@@ -216,26 +219,27 @@ class Search:
         """Begin up to `playouts` playouts (at most MAX_BATCH); `requests` gets the positions they wait for.
 
         Playouts that end at a known verdict are paid at once. Those that run into a node still awaited are undone,
-        and when they become too many the batch is cut short. The first batch is the root alone.
+        and when they become too many the batch is cut short. The first batch is the root alone, and until that is
+        back the others are empty. Raises ValueError if the root has no legal move.
         """
         requests.clear()
         leaves = self._spare.pop() if self._spare else Leaves()
-        self._awaited += 1
         if self._root == NONE:
             self._ask_root(requests, leaves)
-            return leaves
-        rows, paid = _select(
-            self.table.nodes,
-            self.table.edges,
-            self._root,
-            self._allowed,
-            self._constants,
-            leaves._paths,
-            leaves._steps,
-            leaves._path_moves,
-            min(playouts, MAX_BATCH),
-        )
-        self.playouts += paid + self._look_at(rows, requests, leaves)
+        else:
+            rows, paid = _select(
+                self.table.nodes,
+                self.table.edges,
+                self._root,
+                self._allowed,
+                self._constants,
+                leaves._paths,
+                leaves._steps,
+                leaves._path_moves,
+                min(playouts, MAX_BATCH),
+            )
+            self.playouts += paid + self._look_at(rows, requests, leaves)
+        self._awaited += 1
         return leaves
 
     def backup(self, leaves: Leaves, evaluations: Evaluations) -> None:
@@ -487,6 +491,8 @@ def _select(
     paid = 0
     collisions = 0
     moves = 0
+    if nodes[root].state == AWAITED:
+        playouts = 0
     while rows - collisions + paid < playouts and collisions <= playouts:
         node = root
         depth = 0

@@ -1,0 +1,1074 @@
+"""The search on games that can be checked by eye: tic-tac-toe, and graphs of letters drawn in the test."""
+
+import math
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import cshogi
+import numpy as np
+import pytest
+from positions import turned
+from tic_tac_toe import Letters, TicTacToe
+
+from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
+from pydlshogi.game import MATED, Outcome, Position
+from pydlshogi.games.shogi import MATE_IN_ONE, ShogiPosition
+from pydlshogi.uct.search import BOOK_PUCT, DEFAULT_PUCT, MAX_DEPTH, Evaluations, MoveStats, Puct, Requests, Search
+from pydlshogi.uct.uct_node import AWAITED, EXPANDED, MAX_BATCH, NONE, TERMINAL, UctNodeTable
+
+WON = Outcome(1.0, plies=1)
+DRAWN = Outcome(0.5)
+
+
+class LetterRequests(Requests):
+    def __init__(self) -> None:
+        super().__init__()
+        self.letters = ""
+
+    def clear(self) -> None:
+        self.letters = ""
+
+    def note(self, position: Any) -> None:
+        self.letters += chr(position.key())
+
+
+class Opinions:
+    """An evaluator with an opinion on each letter: 0.5 and equal priors where nothing is said."""
+
+    def __init__(self, values: Mapping[str, float] | None = None, weights: Mapping[str, float] | None = None) -> None:
+        self.values = values or {}
+        self.weights = weights or {}
+        self.asked = ""
+
+    def requests(self, capacity: int) -> LetterRequests:
+        return LetterRequests()
+
+    def evaluate(self, requests: LetterRequests) -> Evaluations:
+        self.asked += requests.letters
+        priors: list[float] = []
+        for moves in np.split(requests.moves, np.cumsum(requests.counts))[:-1]:
+            weights = [self.weights.get(chr(move), 1.0) for move in moves]
+            priors += [weight / sum(weights) for weight in weights]
+        values = [self.values.get(letter, 0.5) for letter in requests.letters]
+        return Evaluations(np.array(priors, np.float32), np.array(values, np.float32))
+
+
+def a_search(position: Position, puct: Puct = DEFAULT_PUCT, megabytes: int = 4, only: Iterable[int] = ()) -> Search:
+    search = Search(UctNodeTable(megabytes), puct)
+    search.set_root(position, only)
+    return search
+
+
+def run(search: Search, evaluator: Any, playouts: int, batch: int = 1, check: bool = False) -> Search:
+    """Search on until `playouts` playouts have been made since the root was set."""
+    requests = evaluator.requests(batch)
+    while search.playouts < playouts:
+        leaves = search.gather(requests, batch)
+        search.backup(leaves, evaluator.evaluate(requests))
+        if check:
+            check_invariants(search)
+    return search
+
+
+def moves_of(search: Search) -> dict[int, MoveStats]:
+    return {stats.move: stats for stats in search.root_moves()}
+
+
+def letters_of(search: Search) -> dict[str, MoveStats]:
+    return {chr(stats.move): stats for stats in search.root_moves()}
+
+
+def names_of(table: UctNodeTable) -> dict[int, tuple[int, int]]:
+    """(key, ply) of every node."""
+    return {node: (name >> 16, name & 0xFFFF) for name, node in table._index.items()}
+
+
+def edges_of(search: Search, node: int) -> Any:
+    record = search.table.nodes[node]
+    return search.table.edges[record["first"] : record["first"] + record["count"]]
+
+
+def node_of(search: Search, letter: str, ply: int) -> int:
+    return search.table.find(ord(letter), ply)
+
+
+def edge_of(search: Search, letter: str, ply: int, move: str) -> Any:
+    edges = edges_of(search, node_of(search, letter, ply))
+    return edges[edges["move"] == ord(move)][0]
+
+
+def check_invariants(search: Search, in_flight: bool = False, from_scratch: bool = True) -> None:
+    """What must hold after every batch.
+
+    `in_flight`: leaves are out. `from_scratch`: one batch at a time, and nothing taken over from an earlier root, where
+    edges that were given back had led to nodes that were kept.
+    """
+    table = search.table
+    names = names_of(table)
+    size, edges = len(table), table.edges[: table._used_edges].copy()
+    nodes = table.nodes[:size].copy()
+    assert sorted(names) == list(range(size))
+    assert nodes["key"].tolist() == [names[node][0] for node in range(size)]
+
+    # Nodes have their edges side by side in the order of the nodes, the closed ones none.
+    of_node = np.repeat(np.arange(size), nodes["count"])
+    assert len(of_node) == len(edges)
+    assert (
+        nodes["first"][nodes["count"] > 0].tolist()
+        == (np.cumsum(nodes["count"]) - nodes["count"])[nodes["count"] > 0].tolist()
+    )
+
+    def total(column: np.ndarray) -> np.ndarray:
+        return np.bincount(of_node, column, minlength=size)
+
+    assert (nodes["visits"] == total(edges["visits"])).all()
+    awaited = nodes["state"] == AWAITED
+    np.testing.assert_allclose(nodes["seen"], total(edges["prior"] * (edges["visits"] > 0)), atol=1e-5)
+    np.testing.assert_allclose(
+        nodes["value_sum"][~awaited], (nodes["value"] + total(edges["value_sum"]))[~awaited], atol=1e-6
+    )
+    assert ((edges["value_sum"] > -1e-9) & (edges["value_sum"] < edges["visits"] + 1e-9)).all()
+    assert ((nodes["unpaid"] >= 0) & (nodes["unpaid"] <= nodes["visits"])).all()
+    if not in_flight:
+        assert not nodes["unpaid"].any()
+        assert not awaited.any()
+
+    tied = edges["child"] >= 0
+    assert (edges["child"][~tied] == NONE).all()
+    plies = np.array([names[node][1] for node in range(size)])
+    assert (plies[edges["child"][tied]] == plies[of_node[tied]] + 1).all()
+    if from_scratch:
+        visits_into = np.bincount(edges["child"][tied], edges["visits"][tied], minlength=size)
+        edges_into = np.bincount(edges["child"][tied], edges["visits"][tied] > 0, minlength=size)
+        # The playout that first follows an edge stops at its end; all later ones go on below, until it is proven.
+        below = nodes["visits"] + edges_into
+        open_ended = (nodes["state"] == EXPANDED) & (nodes["proof"] == 0)
+        not_root = np.arange(size) != search._root
+        assert (visits_into >= below)[not_root].all()
+        assert (visits_into == below)[not_root & open_ended].all()
+        if search.expanded:
+            assert search.playouts == search.root_visits
+
+
+@cache
+def solution(played: tuple[int, ...]) -> tuple[float, int]:
+    """Tic-tac-toe by minimax: the value for the side to move and the plies until a win or loss, best played."""
+    game = TicTacToe(played)
+    if end := game.outcome():
+        return end.value, 0
+    replies = [solution((*played, move)) for move in game.legal_moves().tolist()]
+    value = max(1 - reply for reply, _ in replies)
+    plies = [1 + plies for reply, plies in replies if 1 - reply == value]
+    return value, min(plies) if value == 1 else max(plies)
+
+
+def played_to(key: int) -> tuple[int, ...]:
+    """Some order of moves that leads to the position of this key."""
+    cells = [key // 3**cell % 3 for cell in range(9)]
+    firsts, seconds = ([cell for cell in range(9) if cells[cell] == side] for side in (1, 2))
+    return tuple(cell for pair in zip(firsts, [*seconds, -1], strict=False) for cell in pair if cell >= 0)
+
+
+# Values
+
+
+def test_the_value_changes_sides_at_every_ply() -> None:
+    """R to move likes what A's side to move (the opponent) does not like, and what C's (itself) likes."""
+    search = a_search(Letters({"R": "A", "A": "C", "C": "D", "D": "E", "E": "F"}, "R"))
+    opinions = Opinions({"R": 0.5, "A": 0.3, "C": 0.8, "D": 0.1})
+    run(search, opinions, 1)
+    assert letters_of(search)["A"].value == pytest.approx(0.7)
+    assert search.root_value == pytest.approx((0.5 + 0.7) / 2)
+    run(search, opinions, 2)
+    assert letters_of(search)["A"].value == pytest.approx((0.7 + 0.8) / 2)
+    run(search, opinions, 3)
+    assert letters_of(search)["A"].value == pytest.approx((0.7 + 0.8 + 0.9) / 3)
+    assert search.root_value == pytest.approx((0.5 + 0.7 + 0.8 + 0.9) / 4)
+    assert opinions.asked == "RACD"
+    assert search.deepest == 3
+
+
+def test_before_and_after_the_first_evaluation() -> None:
+    search = a_search(Letters({"R": "AB"}, "R"))
+    assert not search.expanded
+    assert search.root_moves() == []
+    assert math.isnan(search.root_value)
+    assert search.root_plies is None
+    assert search.root_visits == 0
+    opinions = Opinions({"R": 0.25}, {"A": 3.0})
+    requests = opinions.requests(8)
+    search.backup(search.gather(requests, 8), opinions.evaluate(requests))
+    assert opinions.asked == "R"
+    assert search.expanded
+    assert search.playouts == search.root_visits == 0
+    assert search.root_value == 0.25
+    unvisited = {letter: (stats.visits, stats.prior, stats.plies) for letter, stats in letters_of(search).items()}
+    assert unvisited == {"A": (0, 0.75, None), "B": (0, 0.25, None)}
+    assert math.isnan(letters_of(search)["A"].value)
+
+
+def test_a_batch_asks_about_different_positions() -> None:
+    """An unpaid visit counts as a loss: of three moves alike, three playouts try all."""
+    search = a_search(Letters({"R": "ABC", "A": "D", "B": "D", "C": "D"}, "R"))
+    opinions = Opinions()
+    run(search, opinions, 3, batch=3)
+    assert sorted(opinions.asked) == ["A", "B", "C", "R"]
+    assert [stats.visits for stats in search.root_moves()] == [1, 1, 1]
+
+
+def test_the_lead_is_that_of_the_most_visited_move() -> None:
+    search = run(a_search(Letters({"R": "AB", "A": "C", "B": "C", "C": "D"}, "R")), Opinions({"A": 0.1, "B": 0.9}), 9)
+    visits = [stats.visits for stats in search.root_moves()]
+    assert search.lead() == visits[0] - visits[1] > 0
+    assert run(a_search(Letters({"R": "A", "A": "C"}, "R")), Opinions(), 1).lead() > 10**9
+
+
+def test_the_line_follows_the_most_visited_moves() -> None:
+    graph = {"R": "AB", "A": "CD", "B": "E", "C": "F", "D": "F", "E": "F", "F": "G"}
+    search = run(a_search(Letters(graph, "R")), Opinions({"C": 0.2, "D": 0.9}), 40)
+    # At A the other side moves, and likes C because C's side to move does not.
+    assert "".join(map(chr, search.line(ord("A")))).startswith("AC")
+    assert "".join(map(chr, search.line(ord("B")))).startswith("BE")
+
+
+# Invariants
+
+
+@pytest.mark.parametrize("evaluator", [UniformEvaluator(), HashEvaluator()], ids=["uniform", "hash"])
+@pytest.mark.parametrize("batch", [1, 8, 64])
+def test_invariants_after_every_batch(evaluator: Any, batch: int) -> None:
+    search = a_search(TicTacToe())
+    run(search, evaluator, 600, batch, check=True)
+    assert 600 <= search.root_visits < 600 + batch
+
+
+class Untangled(TicTacToe):
+    """Every order of moves is a position of its own."""
+
+    def key(self) -> int:
+        return int("".join(map(str, (1, *self.played))))
+
+
+@pytest.mark.parametrize("batch", [1, 8, 64])
+def test_in_a_tree_edge_visits_are_the_child_s_own_plus_one(batch: int) -> None:
+    search = a_search(Untangled())
+    evaluator = HashEvaluator()
+    requests = evaluator.requests(batch)
+    while search.playouts < 500:
+        search.backup(search.gather(requests, batch), evaluator.evaluate(requests))
+        check_invariants(search)
+        edges = search.table.edges[: search.table._used_edges]
+        tied = edges[edges["child"] != NONE]
+        assert len(set(tied["child"].tolist())) == len(tied) == len(search.table) - 1
+        children = search.table.nodes[tied["child"]]
+        own = (children["state"] == EXPANDED) & (children["proof"] == 0)
+        assert (tied["visits"] == children["visits"] + 1)[own].all()
+
+
+@pytest.mark.parametrize("batch", [1, 8, 64])
+def test_batches_in_flight_leave_no_trace(batch: int) -> None:
+    """Three batches out at once: what runs into an awaited node is undone, and no position is asked about twice."""
+    search = a_search(TicTacToe())
+    evaluator = HashEvaluator()
+    notebooks = [evaluator.requests(batch) for _ in range(3)]
+    asked: Counter[int] = Counter()
+    undone = 0
+    search.backup(search.gather(notebooks[0], 1), evaluator.evaluate(notebooks[0]))
+    while search.playouts < 500:
+        flight = []
+        for requests in notebooks:
+            before = search.playouts
+            leaves = search.gather(requests, batch)
+            undone += batch - (search.playouts - before)
+            asked.update(requests.keys)
+            flight.append((leaves, evaluator.evaluate(requests)))
+            check_invariants(search, in_flight=True, from_scratch=False)
+        assert search.root_visits == search.playouts
+        for leaves, evaluations in flight:
+            search.backup(leaves, evaluations)
+        check_invariants(search, from_scratch=False)
+        assert search.root_visits == search.playouts
+    assert undone > 0 or batch == 1
+    assert set(asked.values()) == {1}
+
+
+def test_a_collision_is_undone() -> None:
+    """There is one position to ask about: of four playouts one stands, of the next batch none."""
+    search = a_search(Letters({"R": "A", "A": "B"}, "R"))
+    opinions = Opinions()
+    first, second = opinions.requests(4), opinions.requests(4)
+    search.backup(search.gather(first, 4), opinions.evaluate(first))
+    leaves = search.gather(first, 4)
+    assert (len(leaves), search.playouts, search.root_visits) == (1, 1, 1)
+    others = search.gather(second, 4)
+    assert (len(others), search.playouts, search.root_visits) == (0, 1, 1)
+    assert search.table.nodes[search._root]["unpaid"] == 1
+    search.backup(leaves, opinions.evaluate(first))
+    search.backup(others, opinions.evaluate(second))
+    check_invariants(search)
+    assert letters_of(search)["A"].visits == 1
+
+
+def test_while_the_root_is_awaited_nothing_is_searched() -> None:
+    search = a_search(Letters({"R": "AB", "A": "C", "B": "C"}, "R"))
+    opinions = Opinions()
+    first, second = opinions.requests(4), opinions.requests(4)
+    root = search.gather(first, 4)
+    others = search.gather(second, 4)
+    assert (len(root), len(others), len(second), search.playouts) == (1, 0, 0, 0)
+    assert not search.expanded
+    search.backup(root, opinions.evaluate(first))
+    search.backup(others, opinions.evaluate(second))
+    assert opinions.asked == "R"
+    run(search, opinions, 3, batch=2, check=True)
+
+
+def test_a_new_root_waits_for_the_leaves_under_way() -> None:
+    search = a_search(Letters({"R": "A", "A": "B"}, "R"))
+    opinions = Opinions()
+    requests = opinions.requests(1)
+    leaves = search.gather(requests, 1)
+    with pytest.raises(RuntimeError, match="leaves are still under way"):
+        search.set_root(Letters({"R": "A"}, "R"))
+    search.backup(leaves, opinions.evaluate(requests))
+    search.set_root(Letters({"R": "A"}, "R"))
+
+
+def test_a_root_without_moves_is_refused_and_another_can_be_set() -> None:
+    search = a_search(Letters({"R": ""}, "R"))
+    with pytest.raises(ValueError, match="the root has no legal move"):
+        search.gather(Requests(), 1)
+    search.set_root(Letters({"R": "A", "A": "B"}, "R"))
+    assert run(search, Opinions(), 1).root_visits == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_invariants_on_random_graphs(seed: int) -> None:
+    """Cycles, verdicts, repetitions, batches in flight, advances and restricted roots in any order."""
+    rng = random.Random(seed)
+    letters = "ABCDEFGHIJKL"
+    graph = {letter: "".join(rng.sample(letters, rng.randint(1, 4))) for letter in letters}
+    ends = {letter: rng.choice((MATED, WON, DRAWN)) for letter in rng.sample(letters[1:], 2)}
+    repetition = rng.choice((Outcome(0.5, by_path=True), Outcome(0.0, by_path=True), Outcome(1.0, by_path=True)))
+    game = Letters(graph, "A", ends, repetition)
+    search = a_search(game, megabytes=rng.choice((0, 1)))
+    evaluator = HashEvaluator()
+    notebooks = [evaluator.requests(16) for _ in range(3)]
+    run(search, evaluator, 1)
+    for _ in range(60):
+        flight = [(requests, search.gather(requests, rng.choice((1, 4, 16)))) for requests in notebooks]
+        assert game.ply() == search._root_ply
+        for requests, leaves in flight:
+            search.backup(leaves, evaluator.evaluate(requests))
+        check_invariants(search, from_scratch=False)
+        moves = [stats.move for stats in search.root_moves() if game.graph[chr(stats.move)]]
+        if rng.random() < 0.1 and moves and chr(moves[0]) not in ends:
+            search.advance(moves[0])
+        elif rng.random() < 0.1:
+            search.set_root(game, rng.sample(game.legal_moves().tolist(), 1))
+        if not search.expanded:
+            run(search, evaluator, 1)
+        check_invariants(search, from_scratch=False)
+    check_proofs(search, graph, ends)
+
+
+# A slow, obvious search
+
+
+class Slow:
+    """PUCT as the docstring of `Puct` says it, one playout at a time, with nodes in a dictionary."""
+
+    def __init__(self, game: Position, evaluator: HashEvaluator, puct: Puct) -> None:
+        self.game, self.evaluator, self.puct = game, evaluator, puct
+        self.nodes: dict[tuple[int, int], dict[str, Any]] = {}
+        self.root = self.look_at()
+
+    def look_at(self) -> dict[str, Any]:
+        """The node of the position on the board, made if need be."""
+        name = (self.game.key(), self.game.ply())
+        if name not in self.nodes:
+            end, moves = self.game.outcome(), self.game.legal_moves()
+            node: dict[str, Any] = {"proof": None, "moves": [], "wins": [], "visits": [], "ends": []}
+            if end:
+                node |= {"value": end.value, "proof": None if end.value == 0.5 else (end.value == 1, end.plies)}
+            else:
+                requests = self.evaluator.requests(1)
+                requests.note(self.game)
+                requests.moves, requests.counts = moves, np.array([len(moves)], np.int32)
+                priors, values = self.evaluator.evaluate(requests)
+                node |= {"value": float(values[0]), "moves": moves.tolist(), "priors": priors.tolist()}
+                node |= {"wins": [0.0] * len(moves), "visits": [0] * len(moves), "ends": [None] * len(moves)}
+            self.nodes[name] = node
+        return self.nodes[name]
+
+    @staticmethod
+    def mean(node: dict[str, Any]) -> float:
+        if node["proof"]:
+            return float(node["proof"][0])
+        return float(node["value"] + sum(node["wins"])) / (1 + sum(node["visits"]))
+
+    def choose(self, node: dict[str, Any]) -> int:
+        total = sum(node["visits"])
+        at_root = node is self.root
+        init, base, reduction = self.puct[3:6] if at_root else self.puct[:3]
+        c = init + math.log((total + base + 1) / base)
+        seen = sum(prior for prior, visits in zip(node["priors"], node["visits"], strict=True) if visits)
+        scores = []
+        for prior, visits, wins, end in zip(node["priors"], node["visits"], node["wins"], node["ends"], strict=True):
+            bonus = c * prior * math.sqrt(max(1, total)) / (1 + visits)
+            if visits and end["proof"]:
+                scores.append(-1 + prior * 1e-9 if end["proof"][0] else math.inf)
+            elif visits:
+                scores.append(wins / visits + bonus)
+            else:
+                scores.append(max(0.0, self.mean(node) - reduction * math.sqrt(seen)) + bonus)
+        return scores.index(max(scores))
+
+    def playout(self, node: dict[str, Any]) -> float:
+        """The value of one more playout for the side to move at `node`."""
+        chosen = self.choose(node)
+        self.game.push(node["moves"][chosen])
+        first = not node["visits"][chosen]
+        child = node["ends"][chosen] = self.look_at()
+        value = 1 - (self.mean(child) if first or child["proof"] or not child["moves"] else self.playout(child))
+        self.game.pop()
+        node["visits"][chosen] += 1
+        node["wins"][chosen] += value
+        proofs = [end and end["proof"] for end in node["ends"]]
+        if child["proof"] and not child["proof"][0]:
+            plies = 1 + child["proof"][1]
+            if not node["proof"] or plies < node["proof"][1]:
+                node["proof"] = (True, plies)
+            return 1.0
+        if child["proof"] and all(proof and proof[0] for proof in proofs):
+            node["proof"] = (False, 1 + max(plies for _, plies in proofs))
+            return 0.0
+        return value
+
+
+@pytest.mark.parametrize("start", [(), (4,), (0, 4), (0, 1, 3), (4, 1, 8)])
+@pytest.mark.parametrize("puct", [DEFAULT_PUCT, BOOK_PUCT._replace(unvisited=math.nan)], ids=["default", "flat"])
+def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct) -> None:
+    slow = Slow(TicTacToe(start), HashEvaluator(), puct)
+    search = a_search(TicTacToe(start), puct)
+    for playouts in (1, 2, 3, 10, 50, 200, 400):
+        run(search, HashEvaluator(), playouts)
+        while sum(slow.root["visits"]) < playouts:
+            slow.playout(slow.root)
+        moves = moves_of(search)
+        assert {move: stats.visits for move, stats in moves.items()} == dict(
+            zip(slow.root["moves"], slow.root["visits"], strict=True)
+        )
+        assert search.root_value == pytest.approx(slow.mean(slow.root))
+
+
+# Selection
+
+
+def chosen_by_the_search(
+    puct: Puct, edges: list[tuple[float, int, float]], at_root: bool, mean: float = 0.5
+) -> tuple[int, float]:
+    """Build a node with these edges (prior, visits, mean value) by hand; the edge chosen next, and the node's mean.
+
+    Below the root, the node is the end of the root's only move.
+    """
+    letters = [chr(ord("A") + number) for number in range(len(edges))]
+    here, ply = ("R", 0) if at_root else ("S", 1)
+    graph = {"R": "S" if not at_root else "".join(letters), "S": "".join(letters), "z": "z"}
+    graph |= dict.fromkeys(letters, "z")
+    table = UctNodeTable(1)
+    wanted = ["R", *("" if at_root else "S"), *letters]
+    plies = [0, *([] if at_root else [1]), *[ply + 1] * len(letters)]
+    nodes = [table.find_or_insert(ord(letter), at)[0] for letter, at in zip(wanted, plies, strict=True)]
+    table.reserve(
+        np.array(nodes, np.int32),
+        np.array([ord(letter) for letter in wanted], np.int64),
+        np.array([len(graph[letter]) for letter in wanted], np.int32),
+        np.array([ord(move) for letter in wanted for move in graph[letter]], np.int32),
+    )
+    table.nodes["state"][: len(nodes)] = EXPANDED
+    if not at_root:
+        table.edges[table.nodes[0]["first"]] = (0.0, ord("S"), 1.0, 1, 1)
+        table.nodes[0]["visits"] = 1
+    record = table.nodes[table.find(ord(here), ply)]
+    for number, (prior, visits, value) in enumerate(edges):
+        edge = table.edges[record["first"] + number]
+        edge["prior"], edge["visits"], edge["value_sum"] = prior, visits, value * visits
+        if visits:
+            edge["child"] = nodes[-len(letters) + number]
+    record["value"] = mean
+    record["value_sum"] = mean + sum(visits * value for _, visits, value in edges)
+    record["visits"] = sum(visits for _, visits, _ in edges)
+    record["seen"] = sum(prior for prior, visits, _ in edges if visits)
+    search = Search(table, puct)
+    search.set_root(Letters(graph, "R"))
+    before = edges_of(search, table.find(ord(here), ply))["visits"].copy()
+    search.gather(Requests(), 1)
+    after = edges_of(search, table.find(ord(here), ply))["visits"]
+    return int(np.argmax(after - before)), float(record["value_sum"] / (1 + before.sum()))
+
+
+def test_the_formula_of_the_book_worked_out_by_hand() -> None:
+    """Q + P sqrt(N) / (1 + n), N = 9, sqrt(N) = 3; an unvisited move has Q = 0.5."""
+    edges = [
+        (0.4, 5, 0.50),  # 0.50 + 0.4 x 3 / 6 = 0.700
+        (0.3, 4, 0.60),  # 0.60 + 0.3 x 3 / 5 = 0.780
+        (0.1, 0, 0.00),  # 0.50 + 0.1 x 3 / 1 = 0.800
+    ]
+    for at_root in (True, False):
+        assert chosen_by_the_search(BOOK_PUCT, edges, at_root) == (2, pytest.approx((0.5 + 2.5 + 2.4) / 10))
+        edges[1] = (0.3, 4, 0.63)  # 0.810
+        assert chosen_by_the_search(BOOK_PUCT, edges, at_root)[0] == 1
+        edges[1] = (0.3, 4, 0.60)
+
+
+def test_the_default_formula_worked_out_by_hand() -> None:
+    """Below the root c = 1.44, and an unvisited move is worth the node's mean - 0.27 sqrt(0.7); at the root the mean.
+
+    N = 9; mean of the node = (0.5 + 5 x 0.5 + 4 x 0.6) / 10 = 0.54; 0.27 sqrt(0.7) = 0.226.
+    """
+    edges = [
+        (0.4, 5, 0.50),  # below 0.50 + 1.44 x 0.20 = 0.788; at the root 0.50 + 1.16 x 0.20 = 0.732
+        (0.3, 4, 0.60),  # below 0.60 + 1.44 x 0.18 = 0.859; at the root 0.60 + 1.16 x 0.18 = 0.809
+        (0.1, 0, 0.00),  # below 0.314 + 1.44 x 0.3 = 0.746; at the root 0.54 + 1.16 x 0.30 = 0.888
+    ]
+    assert chosen_by_the_search(DEFAULT_PUCT, edges, at_root=False)[0] == 1
+    assert chosen_by_the_search(DEFAULT_PUCT, edges, at_root=True)[0] == 2
+
+
+@pytest.mark.parametrize("at_root", [True, False], ids=["root", "below"])
+@pytest.mark.parametrize(
+    "puct",
+    [BOOK_PUCT, DEFAULT_PUCT, Puct(0.7, 50.0, 0.4, 2.0, 30.0, 0.1), Puct(1.0, 19652.0, unvisited=0.0)],
+    ids=["book", "default", "steep", "alphazero"],
+)
+def test_the_edge_chosen_is_the_one_of_the_formula(puct: Puct, at_root: bool) -> None:
+    rng = random.Random(1)
+    init, base, reduction = puct[3:6] if at_root else puct[:3]
+    for _ in range(150):
+        edges = [
+            (rng.random() ** 2, rng.choice((0, 0, 1, 2, 10, rng.randint(1, 2000))), rng.random())
+            for _ in range(rng.randint(2, 10))
+        ]
+        chosen, mean = chosen_by_the_search(puct, edges, at_root, mean=rng.random())
+        total = sum(visits for _, visits, _ in edges)
+        seen = sum(prior for prior, visits, _ in edges if visits)
+        unvisited = max(0.0, mean - reduction * math.sqrt(seen)) if math.isnan(puct.unvisited) else puct.unvisited
+        c = init + math.log((total + base + 1) / base)
+        scores = [
+            (value if visits else unvisited) + c * prior * math.sqrt(max(1, total)) / (1 + visits)
+            for prior, visits, value in edges
+        ]
+        assert scores[chosen] == pytest.approx(max(scores), abs=1e-6)
+
+
+def test_new_constants_hold_from_the_next_batch_on() -> None:
+    """All exploration, then none: the visits spread over both moves, then all go to the better one."""
+    graph = {"R": "AB", "A": "a", "B": "b", "a": "a", "b": "b"}
+    opinions = Opinions({"A": 0.0, "a": 1.0, "B": 1.0, "b": 0.0})
+    opinions.values = defaultdict(lambda: 0.5, {"A": 0.4, "B": 0.6})
+    search = run(a_search(Letters(graph, "R"), Puct(c_init_root=1000.0)), opinions, 20)
+    assert {stats.visits for stats in search.root_moves()} == {10}
+    search.puct = Puct(c_init_root=0.0)
+    run(search, opinions, 40)
+    assert sorted(stats.visits for stats in search.root_moves()) == [10, 30]
+
+
+@pytest.mark.parametrize(
+    ("game", "evaluated"),
+    [
+        (Letters({"R": "AB", "B": "C"}, "R", {"A": DRAWN, "C": DRAWN}), 1),
+        (Letters({"R": "AB", "B": "C", "C": "B"}, "R", {"A": DRAWN}, repetition=Outcome(0.5, by_path=True)), 2),
+    ],
+    ids=["by the rules", "by repetition"],
+)
+def test_a_draw_is_worth_what_the_side_at_the_root_says(game: Letters, evaluated: int) -> None:
+    """A is drawn one ply down; below B two plies down by the rules, or three by repetition: 0.3 to the root's side.
+
+    Before the first draw below B, B (and in the second game C) is evaluated, and pays 0.5.
+    """
+    letters = letters_of(run(a_search(game, Puct(draw_value=0.3)), Opinions(), 60))
+    assert letters["A"].visits > 5
+    assert letters["A"].value == pytest.approx(0.3)
+    visits = letters["B"].visits
+    assert visits * letters["B"].value == pytest.approx(0.5 * evaluated + 0.3 * (visits - evaluated))
+    assert run(a_search(game), Opinions(), 60).root_value == pytest.approx(0.5)
+
+
+# Restricted roots
+
+
+def test_only_the_moves_asked_for_are_searched() -> None:
+    search = a_search(TicTacToe(), only=[3, 7])
+    run(search, HashEvaluator(), 100, batch=8, check=True)
+    assert {stats.move for stats in search.root_moves()} == {3, 7}
+    assert sum(stats.visits for stats in search.root_moves()) == search.root_visits >= 100
+    assert all(stats.visits for stats in search.root_moves())
+    edges = edges_of(search, search._root)
+    assert edges["visits"][~np.isin(edges["move"], [3, 7])].sum() == 0
+
+
+def test_a_restriction_can_come_and_go_with_the_same_root() -> None:
+    """What was learned of the other moves stays; it is neither searched nor shown."""
+    game = TicTacToe()
+    search = run(a_search(game), HashEvaluator(), 100)
+    before = {stats.move: stats.visits for stats in search.root_moves()}
+    search.set_root(game, [8])
+    run(search, HashEvaluator(), 50)
+    assert [(stats.move, stats.visits) for stats in search.root_moves()] == [(8, before[8] + 50)]
+    assert search.lead() > 10**9
+    search.set_root(game)
+    assert {stats.move: stats.visits for stats in search.root_moves()} == before | {8: before[8] + 50}
+
+
+def test_a_move_that_loses_is_searched_when_it_is_the_only_one_asked_for() -> None:
+    """B is mated at once; A loses to a mate in one."""
+    graph = {"R": "AB", "A": "C"}
+    game = Letters(graph, "R", {"A": WON, "B": MATED})
+    search = run(a_search(game, only=[ord("A")]), Opinions(), 5)
+    assert [(chr(stats.move), stats.visits, stats.plies) for stats in search.root_moves()] == [("A", 5, -2)]
+
+
+def test_moves_that_are_not_legal_are_no_restriction() -> None:
+    search = Search(UctNodeTable(1))
+    with pytest.raises(ValueError, match="none of the moves asked for is legal"):
+        run_root(search, TicTacToe([4]), [4])
+    run_root(search, TicTacToe([4]), [4, 5])
+    run(search, HashEvaluator(), 5)
+    assert [stats.move for stats in search.root_moves()] == [5]
+    with pytest.raises(ValueError, match="none of the moves asked for is legal"):
+        run_root(search, TicTacToe([4]), [4])
+
+
+def run_root(search: Search, game: Position, only: Iterable[int]) -> None:
+    search.set_root(game, only)
+    run(search, HashEvaluator(), 1)
+
+
+# Transpositions and reuse
+
+
+def test_two_orders_of_moves_meet_in_one_node() -> None:
+    search = run(a_search(TicTacToe(), Puct(c_init=5.0, c_init_root=5.0)), UniformEvaluator(), 2000, batch=8)
+
+    def walk(*moves: int) -> int:
+        node = search._root
+        for move in moves:
+            edges = edges_of(search, node)
+            node = int(edges["child"][edges["move"] == move][0])
+            assert node != NONE
+        return node
+
+    assert walk(0, 4, 8) == walk(8, 4, 0) == search.table.find(TicTacToe([0, 4, 8]).key(), 3)
+    assert walk(0, 4, 8) != walk(0, 8, 4)
+
+
+def test_an_evaluation_is_shared_by_all_who_come() -> None:
+    """D is reached through A and through B and asked about once; who comes second is paid its mean, no more."""
+    search = a_search(Letters({"R": "AB", "A": "D", "B": "D", "D": "E", "E": "F"}, "R"), BOOK_PUCT)
+    opinions = Opinions({"D": 0.55})
+    run(search, opinions, 4)
+    assert opinions.asked == "RABD"
+    assert edge_of(search, "A", 1, "D")["child"] == edge_of(search, "B", 1, "D")["child"] == node_of(search, "D", 2)
+    assert {(stats.visits, round(stats.value, 6)) for stats in search.root_moves()} == {(2, 0.525)}
+    assert search.table.nodes[node_of(search, "D", 2)]["visits"] == 0
+
+
+def test_a_transposition_within_one_batch_waits_for_the_same_evaluation() -> None:
+    search = a_search(Letters({"R": "AB", "A": "D", "B": "D", "D": "E", "E": "F"}, "R"), BOOK_PUCT)
+    opinions = Opinions({"D": 0.55})
+    run(search, opinions, 2, batch=2)
+    run(search, opinions, 4, batch=2)
+    assert opinions.asked == "RABD"
+    check_invariants(search)
+    assert {(stats.visits, round(stats.value, 6)) for stats in search.root_moves()} == {(2, 0.525)}
+
+
+@pytest.mark.parametrize("batch", [1, 16])
+def test_advance_keeps_the_subtree_and_nothing_else(batch: int) -> None:
+    game = TicTacToe()
+    search = run(a_search(game), HashEvaluator(), 1500, batch)
+    before = remembered(search)
+    best = search.root_moves()[0]
+    child = next(int(edge["child"]) for edge in edges_of(search, search._root) if edge["move"] == best.move)
+    below = reached_from(search, child)
+    search.advance(best.move)
+    assert game.played == [best.move]
+    after = remembered(search)
+    assert after.keys() == below
+    assert all(after[name] == before[name] for name in below)
+    assert len(before) > len(after) == len(search.table) > 100
+    assert search._root == search.table.find(game.key(), 1)
+    assert search.expanded
+    assert search.playouts == search.deepest == 0
+    assert search.root_visits == best.visits - 1
+    assert search.root_value == pytest.approx(1 - before_value(before, game), abs=0.2)
+    run(search, HashEvaluator(), 200, batch)
+    assert search.root_visits >= best.visits - 1 + 200
+    check_invariants(search, from_scratch=False)
+
+
+def remembered(search: Search) -> dict[tuple[int, int], tuple[object, ...]]:
+    """All that is known of each node, by name: so of what does not depend on where in the table it lies."""
+    names = names_of(search.table)
+    known = {}
+    for node, name in names.items():
+        record, edges = search.table.nodes[node], edges_of(search, node)
+        fields = [record[field].item() for field in ("visits", "value", "value_sum", "seen", "proof", "state")]
+        columns = [edges[column].tolist() for column in ("move", "visits", "value_sum", "prior")]
+        known[name] = (fields, columns, [names.get(child) for child in edges["child"].tolist()])
+    return known
+
+
+def reached_from(search: Search, node: int) -> set[tuple[int, int]]:
+    names = names_of(search.table)
+    found, to_look_at = {node}, [node]
+    while to_look_at:
+        children = set(edges_of(search, to_look_at.pop())["child"].tolist()) - {NONE} - found
+        found |= children
+        to_look_at += children
+    return {names[node] for node in found}
+
+
+def before_value(before: dict[tuple[int, int], Any], game: TicTacToe) -> float:
+    fields = before[game.key(), game.ply()][0]
+    return 1 - fields[2] / (1 + fields[0])
+
+
+def test_a_position_the_search_does_not_know_starts_from_nothing() -> None:
+    search = run(a_search(TicTacToe()), HashEvaluator(), 100)
+    search.set_root(TicTacToe([0, 1, 2, 3, 5]))
+    assert len(search.table) == 0
+    run(search, HashEvaluator(), 10, check=True)
+
+
+def test_a_root_that_was_closed_gets_its_moves_after_all() -> None:
+    """A was closed as a mate in one, without moves; as a root it is searched."""
+    game = Letters({"R": "A", "A": "BC", "B": "D", "C": "D", "D": "E"}, "R", {"A": WON, "B": MATED})
+    search = run(a_search(game), Opinions(), 2)
+    assert search.table.nodes[node_of(search, "A", 1)]["state"] == TERMINAL
+    search.advance(ord("A"))
+    assert not search.expanded
+    run(search, Opinions(), 5)
+    assert chr(search.root_moves()[0].move) == "B"
+    assert search.root_plies == 1
+
+
+# Proofs
+
+
+def check_proofs(search: Search, graph: Mapping[str, str], ends: Mapping[str, Outcome]) -> int:
+    """Every proof holds without a look at any path: it is a win or a loss within as many plies. Returns how many."""
+    within: dict[str, tuple[bool, int]] = {
+        letter: (end.value == 1, end.plies) for letter, end in ends.items() if end.value != 0.5
+    }
+    for _ in range(200):
+        for letter, moves in graph.items():
+            if letter not in ends:
+                replies = [within.get(move) for move in moves]
+                lost = [reply[1] for reply in replies if reply and not reply[0]]
+                if lost:
+                    within[letter] = (True, 1 + min(lost))
+                elif all(replies):
+                    within[letter] = (False, 1 + max(reply[1] for reply in replies if reply))
+    count = 0
+    for node, (key, _) in names_of(search.table).items():
+        proof = int(search.table.nodes[node]["proof"])
+        if proof:
+            won, plies = within[chr(key)]
+            assert won is (proof > 0)
+            assert plies <= abs(proof) - 1
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize("batch", [1, 8, 64])
+def test_every_proof_agrees_with_minimax(batch: int) -> None:
+    """Tic-tac-toe after two bad moves is a win: all that is proven is true, and no win takes more plies than proven."""
+    search = a_search(TicTacToe([0, 1]))
+    evaluator = HashEvaluator()
+    requests = evaluator.requests(batch)
+    while search.root_plies is None:
+        search.backup(search.gather(requests, batch), evaluator.evaluate(requests))
+        check_invariants(search)
+    proven = 0
+    for node, (key, _) in names_of(search.table).items():
+        proof = int(search.table.nodes[node]["proof"])
+        value, plies = solution(played_to(key))
+        if proof:
+            assert value == (proof > 0)
+            assert plies <= abs(proof) - 1
+            assert (abs(proof) - 1) % 2 == (proof > 0)
+            proven += 1
+    assert proven > 20
+    assert search.root_plies >= 5
+    assert search.root_moves()[0].plies == search.root_plies
+    assert search.root_value == 1.0
+
+
+def test_the_longest_loss_is_played() -> None:
+    """A loses in 2, B in 4: all is lost, B comes first, and the line goes to the end."""
+    graph = {"R": "AB", "A": "a", "B": "C", "C": "D", "D": "d"}
+    search = run(a_search(Letters(graph, "R", {"a": MATED, "d": MATED})), Opinions(), 20)
+    letters = letters_of(search)
+    assert (letters["A"].plies, letters["B"].plies) == (-2, -4)
+    assert search.root_plies == -4
+    assert [chr(stats.move) for stats in search.root_moves()] == ["B", "A"]
+    assert "".join(map(chr, search.line(ord("B")))) == "BCDd"
+    assert search.root_value == 0.0
+
+
+def test_the_shortest_win_is_played() -> None:
+    """C wins in 3, found first because the evaluator points there; then A, mate at once, comes first."""
+    graph = {"R": "CA", "C": "D", "D": "E"}
+    search = a_search(Letters(graph, "R", {"A": MATED, "E": MATED}), Puct(c_init_root=0.01))
+    opinions = Opinions({"C": 0.1, "D": 0.9}, {"C": 1000.0})
+    run(search, opinions, 3)
+    assert search.root_plies == 3
+    assert chr(search.root_moves()[0].move) == "C"
+    search.set_root(Letters(graph, "R", {"A": MATED, "E": MATED}), [ord("A")])
+    run(search, opinions, 1)
+    search.set_root(Letters(graph, "R", {"A": MATED, "E": MATED}))
+    assert search.root_plies == 1
+    assert [(chr(stats.move), stats.plies) for stats in search.root_moves()] == [("A", 1), ("C", 3)]
+
+
+def test_one_move_that_is_not_proven_keeps_a_position_alive() -> None:
+    graph = {"R": "AB", "B": "C", "C": "D", "D": "C"}
+    search = run(a_search(Letters(graph, "R", {"A": WON})), Opinions(), 50)
+    letters = letters_of(search)
+    assert (letters["A"].plies, letters["B"].plies, search.root_plies) == (-2, None, None)
+    assert letters["A"].visits == 1, "a lost move is not visited again"
+    assert chr(search.root_moves()[0].move) == "B"
+
+
+def test_a_draw_proves_nothing() -> None:
+    search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAWN})), Opinions(), 10)
+    assert search.root_plies is None
+    assert letters_of(search)["A"].plies is None
+
+
+def test_a_position_without_moves_is_lost() -> None:
+    """The rules gave no verdict on A, but it has no move."""
+    search = run(a_search(Letters({"R": "AB", "A": "", "B": "C", "C": "B"}, "R")), Opinions(), 5, batch=2)
+    assert search.root_plies == 1
+    assert letters_of(search)["A"].plies == 1
+
+
+def test_moves_are_ranked_by_proof_then_visits() -> None:
+    def stats(visits: int, plies: int | None, prior: float = 0.1) -> MoveStats:
+        return MoveStats(0, visits, 0.5, prior, plies)
+
+    best_first = [
+        stats(1, 1),
+        stats(90, 3),
+        stats(9, None),
+        stats(5, None, prior=0.2),
+        stats(5, None),
+        stats(0, None),
+        stats(70, -8),
+        stats(80, -2, prior=0.3),
+        stats(80, -2),
+    ]
+    shuffled = random.Random(1).sample(best_first, len(best_first))
+    assert sorted(shuffled, key=lambda move: move.rank, reverse=True) == best_first
+
+
+def test_a_repetition_is_paid_but_never_stored() -> None:
+    """R -> S -> R: who repeats here has lost. The one line there is loses, yet nothing is proven."""
+    game = Letters({"R": "S", "S": "R"}, "R", repetition=Outcome(0.0, by_path=True))
+    search = run(a_search(game), Opinions(), 30, check=True)
+    letters = letters_of(search)
+    assert letters["S"].visits == 30
+    # S's own evaluation pays 0.5; 29 times R comes back two plies on, and the side at the root has lost.
+    assert letters["S"].value == pytest.approx(0.5 / 30)
+    assert search.root_plies is None
+    assert search.table.nodes["proof"][:2].tolist() == [0, 0]
+    assert len(search.table) == 2
+    assert edge_of(search, "S", 1, "R")["child"] == NONE
+
+
+def test_a_node_is_entered_by_one_path_and_a_repetition_on_another() -> None:
+    """R -> Y -> Z -> Y repeats Y; R -> W -> Z -> Y does not. Z is one node, and so is the later Y.
+
+    First the search sees only W; then, through Y, the very edge it has learned is a repetition, paid with its verdict.
+    """
+    graph = {"R": "YW", "Y": "Z", "W": "Z", "Z": "Y"}
+    repetition = Outcome(1.0, by_path=True)  # for the side to move at the second Y: the opponent of the root's
+    search = run(a_search(Letters(graph, "R", repetition=repetition), only=[ord("W")]), Opinions({"Y": 0.4}), 3)
+    later = node_of(search, "Y", 3)
+    assert edge_of(search, "Z", 2, "Y")["child"] == later != NONE
+    search.set_root(Letters(graph, "R", repetition=repetition), only=[ord("Y")])
+    sums = []
+    for playouts in (1, 2, 3, 4):
+        run(search, Opinions({"Y": 0.4}), playouts)
+        sums.append(float(edge_of(search, "R", 0, "Y")["value_sum"]))
+    # Y's evaluation, 0.6 to the root's side; the mean of Z, (0.5 + 0.6) / 2; then two repetitions, both lost.
+    assert sums == pytest.approx([0.6, 1.15, 1.15, 1.15])
+    assert edge_of(search, "Z", 2, "Y")["child"] == node_of(search, "Y", 3) != NONE
+    assert not search.table.nodes["proof"][: len(search.table)].any()
+
+
+def test_repetitions_are_forgotten_with_the_path_that_made_them() -> None:
+    """From R, S -> R is a repetition. Once S is the root, nothing is known of that move; here it still repeats."""
+    game = Letters({"R": "S", "S": "RT", "T": "U", "U": "T"}, "R", repetition=Outcome(0.0, by_path=True))
+    search = run(a_search(game), Opinions(), 20)
+    assert edge_of(search, "S", 1, "R")["visits"] > 0
+    others = int(edge_of(search, "S", 1, "T")["visits"])
+    search.advance(ord("S"))
+    assert letters_of(search)["R"].visits == 0
+    assert search.root_visits == others
+    check_invariants(search, from_scratch=False)
+    run(search, Opinions(), 20)
+    assert edge_of(search, "S", 1, "R")["child"] == NONE
+
+
+# Limits
+
+
+def test_a_full_table_goes_on_answering() -> None:
+    """64 nodes for tic-tac-toe: no more come in, playouts go on, and the winning move is found all the same."""
+    search = a_search(TicTacToe(), megabytes=0)
+    evaluator = UniformEvaluator()
+    while not search.table.full:
+        run(search, evaluator, search.playouts + 1, batch=8)
+    assert len(search.table) == 64
+    full_after = search.playouts
+    for batch in (1, 8, 64):
+        run(search, evaluator, search.playouts + 300, batch, check=True)
+        assert len(search.table) == 64
+        assert search.table.full
+    assert search.root_visits == search.playouts >= full_after + 900
+    assert 0.3 < search.root_value < 0.9
+    assert len(search.line(search.root_moves()[0].move)) >= 2
+
+
+def test_a_full_table_advances() -> None:
+    game = TicTacToe()
+    search = run(a_search(game, megabytes=0), HashEvaluator(), 300, batch=8)
+    assert search.table.full
+    search.advance(search.root_moves()[0].move)
+    assert not search.table.full
+    run(search, HashEvaluator(), 300, batch=8)
+    check_invariants(search, from_scratch=False)
+
+
+class Road:
+    """One move, for ever."""
+
+    def __init__(self) -> None:
+        self.mile = 0
+
+    def push(self, move: int) -> None:
+        self.mile += move
+
+    def pop(self) -> None:
+        self.mile -= 1
+
+    def legal_moves(self) -> np.ndarray:
+        return np.array([1], np.int32)
+
+    def outcome(self) -> Outcome | None:
+        return None
+
+    def key(self) -> int:
+        return self.mile
+
+    def ply(self) -> int:
+        return self.mile
+
+
+def test_a_playout_ends_at_the_greatest_depth() -> None:
+    """Each playout adds a mile until MAX_DEPTH; from then on they are paid with what the last node is worth."""
+    game = Road()
+    search = run(a_search(game), UniformEvaluator(), MAX_DEPTH + 50)
+    assert game.mile == 0
+    assert search.deepest == MAX_DEPTH
+    assert len(search.table) == MAX_DEPTH + 1
+    assert search.root_visits == MAX_DEPTH + 50
+    assert search.root_value == 0.5
+    assert search.table.nodes["unpaid"][: len(search.table)].sum() == 0
+    assert len(search.line(1)) == MAX_DEPTH
+
+
+def test_more_playouts_than_a_batch_can_hold_are_not_begun() -> None:
+    search = run(a_search(TicTacToe()), UniformEvaluator(), 1)
+    requests = Requests()
+    leaves = search.gather(requests, 10 * MAX_BATCH)
+    assert search.playouts <= 1 + MAX_BATCH
+    search.backup(leaves, UniformEvaluator().evaluate(requests))
+    check_invariants(search)
+
+
+# Playing
+
+
+@pytest.mark.parametrize("batch", [1, 8, 64])
+@pytest.mark.parametrize(
+    ("moves", "best", "plies"),
+    [
+        ([0, 3, 1, 4], 2, 1),  # completes its row
+        ([0, 4, 1], 2, None),  # keeps the other from completing his
+        ([1, 0, 4], 7, None),
+        ([0, 4, 8, 1], 7, None),
+    ],
+)
+def test_the_winning_and_the_saving_move_are_found(moves: list[int], best: int, plies: int | None, batch: int) -> None:
+    search = run(a_search(TicTacToe(moves)), UniformEvaluator(), 400, batch)
+    assert search.root_moves()[0].move == best
+    assert search.root_moves()[0].plies == plies
+    if plies is None:
+        # Every other move loses to the row it leaves open.
+        assert {stats.plies for stats in search.root_moves()[1:]} == {-2}
+
+
+def test_tic_tac_toe_is_a_draw() -> None:
+    search = run(a_search(TicTacToe()), UniformEvaluator(), 20_000, batch=8)
+    assert search.root_value == pytest.approx(0.5, abs=0.05)
+    assert search.root_plies is None
+
+
+def test_the_corner_is_answered_in_the_centre() -> None:
+    """All other answers lose."""
+    search = run(a_search(TicTacToe([0])), UniformEvaluator(), 4000, batch=8)
+    assert search.root_moves()[0].move == 4
+
+
+# Shogi
+
+
+@pytest.mark.parametrize("turn", [str, turned], ids=["Black", "White"])
+def test_a_mate_in_three_is_proven(turn: Callable[[str], str]) -> None:
+    """R*2a, guarded by the knight; the king has only 1b; G*2c mates. Opinions are uniform."""
+    sfen = turn("8k/9/8N/5S1s1/9/9/9/9/4K4 b GR 1")
+    search = run(a_search(ShogiPosition(sfen)), UniformEvaluator(), 400, batch=8)
+    assert search.root_plies == 3
+    best = search.root_moves()[0]
+    assert (cshogi.move_to_usi(best.move), best.plies) in (("R*2a", 3), ("R*8i", 3))
+    position = ShogiPosition(sfen)
+    for move in search.line(best.move):
+        position.push(move)
+    assert position.ply() == 3
+    assert position.outcome() == MATE_IN_ONE
+
+
+def test_shogi_leaves_no_trace_on_the_board() -> None:
+    position = ShogiPosition(moves=["7g7f", "3c3d"])
+    sfen = position.board.sfen()
+    run(a_search(position), HashEvaluator(), 300, batch=16, check=True)
+    assert position.board.sfen() == sfen
+    assert len(position.board.history) == 2
+
+
+def test_a_return_to_an_earlier_position_of_the_game_is_a_draw_in_the_tree() -> None:
+    """Rooks went out and back; 7b8b would bring the start position back, two occurrences: no node, worth 0.5."""
+    position = ShogiPosition(moves=["2h3h", "8b7b", "3h2h"])
+    move = position.move_from_usi("7b8b")
+    search = a_search(position, only=[move])
+    run(search, HashEvaluator(), 20)
+    assert moves_of(search)[move].visits == 20
+    assert moves_of(search)[move].value == 0.5
+    assert len(search.table) == 1
