@@ -6,15 +6,16 @@ The format: http://www2.computer-shogi.org/protocol/record_v22.html and record_v
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final, get_args
 
 import cshogi
 
 from pydlshogi.games.shogi import ShogiPosition
-from pydlshogi.kifu.game import Ending, Game, RecordError, Verdict, Win, replay, settle, sfen_of, usi_of
+from pydlshogi.kifu.game import USI_OF, Answers, Ending, Game, RecordError, Verdict, Win, replay, settle, sfen_of
 
+_SIGNS: Final = "+-"
 _LETTERS: Final = {
     "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
     "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
@@ -110,7 +111,7 @@ class _Reader:
             text = _JOINED.sub(lambda line: line[0].replace(",", "\n"), text)
         header, *plies = _PLY.split(text)
         self._read_statements(header)
-        self._times = [_seconds(time) if time else None for time in plies[2::5]]
+        self._times = [_SECONDS[time] for time in plies[2::5]]
         self._evals = [int(evaluation) if evaluation else None for evaluation in plies[3::5]]
         self._play(plies[0::5], plies[1::5], plies[4::5])
 
@@ -139,19 +140,16 @@ class _Reader:
         """Make the moves; after each, read the other statements that follow it."""
         if not moves:
             return
-        self._set_up("+-".index(signs[0]))
-        push_csa = self._board.push_csa
-        made = self._moves
+        self._set_up(_SIGNS.index(signs[0]))
+        push_csa, make = self._board.push_csa, self._moves.append
         turn, ended = self._board.turn, bool(self._special)
         for sign, csa, rest in zip(signs, moves, rests, strict=True):
-            if ended:
-                raise self._refusal() if self._illegal else RecordError(f"{sign}{csa} follows the end, {self._special}")
-            if sign != "+-"[turn]:
-                raise RecordError(f"move {len(made) + 1}, {sign}{csa}, is made by the side that is not to move")
+            if ended or sign != _SIGNS[turn]:
+                raise self._misplaced(sign + csa)
             move = push_csa(csa)
-            usi = usi_of(move & 0xFFFFF | turn << 20) if move else None
+            usi = USI_OF[move & 0xFFFFF | turn << 20] if move else None
             if usi is not None:
-                made.append(usi)
+                make(usi)
                 turn ^= 1
             else:
                 self._illegal = sign + csa
@@ -171,15 +169,22 @@ class _Reader:
             elif head == "P" and self._board is None:
                 self._position.append(statement)
             elif head in ("+", "-") and len(statement.rstrip()) == 1 and self._board is None:
-                self._turn = "+-".index(head)
+                self._turn = _SIGNS.index(head)
             elif head == "%":
                 self._set_up(cshogi.BLACK)
                 self._special = self._special or statement.rstrip()
             elif time := _TIME.fullmatch(statement):
                 if self._moves and not (self._special or self._illegal):
-                    self._times[len(self._moves) - 1] = _seconds(time[1])
+                    self._times[len(self._moves) - 1] = _SECONDS[time[1]]
             elif head not in ("", "V") and not statement.isspace():
                 raise RecordError(f"not a CSA statement here: {statement[:40]!r}")
+
+    def _misplaced(self, move: str) -> RecordError:
+        if self._illegal:
+            return self._refusal()
+        if self._special:
+            return RecordError(f"{move} follows the end, {self._special}")
+        return RecordError(f"move {len(self._moves) + 1}, {move}, is made by the side that is not to move")
 
     def _refusal(self) -> RecordError:
         return RecordError(f"move {len(self._moves) + 1}, {self._illegal}, is illegal")
@@ -200,9 +205,13 @@ class _Reader:
         return settle(_SPECIAL.get(self._special, ("unknown", None)), turn)
 
 
-@lru_cache(maxsize=4096)
-def _seconds(text: str) -> float:
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
     return float(text) if "." in text else int(text)
+
+
+_SECONDS: Final = Answers(_seconds)
 
 
 def _rating(note: str | None) -> float | None:
@@ -266,8 +275,21 @@ def _placed(line: str, body: str) -> Iterable[tuple[int, int, str]]:
     return [(int(file), int(rank), name) for file, rank, name in cells]
 
 
-def to_csa(game: Game) -> str:
+def line_to_csa(board: Any, moves: Iterable[str]) -> list[str]:
+    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as CSA writes them."""
+    board, words = board.copy(), []
+    for usi in moves:
+        move = board.move_from_usi(usi)
+        words.append("+-"[board.turn] + cshogi.move_to_csa(move))
+        board.push(move)
+    return words
+
+
+def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[str] = ()) -> str:
     """`game` as a CSA text ending in a newline, ratings and evaluations in comments as floodgate writes them.
+
+    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
+    `comments`, of ASCII text that is not to begin with a number; "" for none.
 
     Version 2.2, which every programme reads, unless a name or a time needs 3.0; that one wants UTF-8.
     """
@@ -275,23 +297,26 @@ def to_csa(game: Game) -> str:
     event = " ".join(game.event.split())
     fractions = any(time is not None and time != int(time) for time in game.times)
     modern = fractions or not "".join((*names, event, game.date)).isascii()
-    lines = ["'CSA encoding=UTF-8", "V3.0"] if modern else ["V2.2"]
-    lines += [f"N{sign}{name}" for sign, name in zip("+-", names, strict=True) if name]
-    lines += [f"${key}:{value}" for key, value in (("EVENT", event), ("START_TIME", game.date)) if value]
+    text = ["'CSA encoding=UTF-8", "V3.0"] if modern else ["V2.2"]
+    text += [f"N{sign}{name}" for sign, name in zip(_SIGNS, names, strict=True) if name]
+    text += [f"${key}:{value}" for key, value in (("EVENT", event), ("START_TIME", game.date)) if value]
     board = cshogi.Board(game.start_sfen)
-    lines += ["PI", "+"] if game.start_sfen == cshogi.STARTING_SFEN else board.csa_pos().splitlines()
+    text += ["PI", "+"] if game.start_sfen == cshogi.STARTING_SFEN else board.csa_pos().splitlines()
     for side, name, rating in zip(("black", "white"), names, game.ratings, strict=True):
         if rating is not None:
-            lines.append(f"'{side}_rate:{name}:{rating}")
+            text.append(f"'{side}_rate:{name}:{rating}")
     turn = board.turn
-    for (_, move), evaluation, time in zip(replay(game), game.evals, game.times, strict=True):
-        lines.append("+-"[turn] + cshogi.move_to_csa(move))
+    for number, ((board, move), evaluation, time) in enumerate(zip(replay(game), game.evals, game.times, strict=True)):
+        text.append(_SIGNS[turn] + cshogi.move_to_csa(move))
         if time is not None:
-            lines.append(f"T{time:.3f}" if fractions else f"T{int(time)}")
+            text.append(f"T{time:.3f}" if fractions else f"T{int(time)}")
         if evaluation is not None:
-            lines.append(f"'** {evaluation}")
+            expected = line_to_csa(board, (game.moves[number], *lines[number]))[1:] if lines else []
+            text.append(" ".join(["'**", str(evaluation), *expected]))
+        if comments and comments[number]:
+            text.append(f"'*{comments[number]}")
         turn ^= 1
-    return "\n".join([*lines, *_closing(game, turn)]) + "\n"
+    return "\n".join([*text, *_closing(game, turn)]) + "\n"
 
 
 def _closing(game: Game, turn: int) -> list[str]:

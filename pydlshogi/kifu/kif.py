@@ -5,6 +5,7 @@ are taken from the comments of Shogidokoro, ShogiGUI, ShogiHome, floodgate and l
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import cshogi
@@ -350,20 +351,34 @@ def _centipawns(found: dict[str, str | None]) -> int:
     return -mate if loses else mate
 
 
-def to_kif(game: Game) -> str:
+def line_to_kif(board: Any, moves: Iterable[str]) -> list[str]:
+    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as KIF writes them, ▲ or △ before."""
+    board, words, previous = board.copy(), [], None
+    for usi in moves:
+        move = board.move_from_usi(usi)
+        words.append("▲△"[board.turn] + KIF.move_to_kif(move, previous))
+        board.push(move)
+        previous = move
+    return words
+
+
+def to_kif(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[str] = ()) -> str:
     """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
+
+    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
+    `comments`, of text that is not to read like an evaluation; "" for none.
 
     Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
     """
     handicap = _HANDICAP_NAMES.get(game.start_sfen)
     board = cshogi.Board(game.start_sfen)
     lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
-    lines = [
+    text = [
         f"{key}：{' '.join(value.split())}" for key, value in (("開始日時", game.date), ("棋戦", game.event)) if value
     ]
-    lines += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
-    lines += [f"{side}：{' '.join(name.split())}" for side, name in zip((lower, upper), game.names, strict=True)]
-    lines.append("手数----指手---------消費時間--")
+    text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
+    text += [f"{side}：{' '.join(name.split())}" for side, name in zip((lower, upper), game.names, strict=True)]
+    text.append("手数----指手---------消費時間--")
     spent = [0.0, 0.0]
     previous = None
     for number, ((board, move), evaluation, time) in enumerate(
@@ -373,12 +388,16 @@ def to_kif(game: Game) -> str:
         if time is not None:
             spent[board.turn] += time
             clock = f"   ({_clock(time)}/{_clock(spent[board.turn], hours=True)})"
-        lines.append(f"{number:4} {KIF.move_to_kif(move, previous)}{clock}")
+        text.append(f"{number:4} {KIF.move_to_kif(move, previous)}{clock}")
         if evaluation is not None:
-            lines.append(f"**対局 時間 {_clock(time or 0).strip()} 評価値 {evaluation}")
+            expected = line_to_kif(board, (game.moves[number - 1], *lines[number - 1]))[1:] if lines else []
+            words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
+            text.append(" ".join([*words, "読み筋", *expected] if expected else words))
+        if comments and comments[number - 1]:
+            text.append(f"*{comments[number - 1]}")
         previous = move
     turn = (cshogi.Board(game.start_sfen).turn + len(game.moves)) % 2
-    return "\n".join([*lines, *_closing(game, turn)]) + "\n"
+    return "\n".join([*text, *_closing(game, turn)]) + "\n"
 
 
 def _clock(seconds: float, hours: bool = False) -> str:
