@@ -110,10 +110,10 @@ assert not set({others!r}.split()) & sys.modules.keys()
         (
             "auto",
             "onnxruntime",
-            "Backend onnx needs ONNX Runtime, which is not installed here: pip install onnxruntime",
+            "ONNX Runtime is not installed here: pip install onnxruntime onnx",
         ),
-        ("chainer", "chainer", "Backend chainer needs Chainer, which is not installed here: run bat/install_chainer"),
-        ("torch", "torch", "Backend torch needs PyTorch, which is not installed here: pip install torch"),
+        ("chainer", "chainer", "Chainer is not installed here: run bat/install_chainer"),
+        ("torch", "torch", "PyTorch is not installed here: pip install torch"),
     ],
 )
 def test_a_missing_framework_names_itself(
@@ -123,6 +123,21 @@ def test_a_missing_framework_names_itself(
     monkeypatch.setattr(importlib.util, "find_spec", lambda asked: None if asked == module else find_spec(asked))
     with pytest.raises(BackendError, match=message):
         load_backend(name, folder / "resnet.npz")
+
+
+@pytest.mark.parametrize("error", [ImportError("DLL load failed\nwhile importing"), OSError(126, "module not found")])
+def test_a_framework_that_does_not_load_is_a_line(
+    error: Exception, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a Windows without the C++ runtime libraries."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("pydlshogi.network.onnx_backend.OnnxBackend", fail)
+    with pytest.raises(BackendError, match=r"ONNX Runtime does not load: .*; pip install onnxruntime onnx") as caught:
+        load_backend("auto", folder / "resnet.npz")
+    assert "\n" not in str(caught.value)
 
 
 def test_words_without_a_meaning_are_refused(folder: Path) -> None:

@@ -6,7 +6,7 @@ It knows no board, no search and no option names; softmax and sigmoid belong to 
 import importlib.util
 import os
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,19 @@ BACKENDS: Final = ("auto", "onnx", "chainer", "torch")
 DEVICES: Final = ("auto", "cpu", "gpu", "tensorrt")
 PRECISIONS: Final = ("auto", "float32", "half")
 
-INSTALL: Final = {
-    "onnx": "pip install onnxruntime onnx",
-    "chainer": "run bat/install_chainer.sh (.bat on Windows)",
-    "torch": "pip install torch",
+
+class Framework(NamedTuple):
+    """What a backend runs on."""
+
+    name: str
+    module: str
+    remedy: str
+
+
+FRAMEWORKS: Final = {
+    "onnx": Framework("ONNX Runtime", "onnxruntime", "pip install onnxruntime onnx"),
+    "chainer": Framework("Chainer", "chainer", "run bat/install_chainer.sh (.bat on Windows)"),
+    "torch": Framework("PyTorch", "torch", "pip install torch"),
 }
 
 
@@ -76,21 +85,27 @@ def load_backend(
     ):
         if given not in known:
             raise BackendError(f"{what} {given} is none of {', '.join(known)}")
-    path = Path(modelfile)
-    threads = threads or available_cores()
+    framework = FRAMEWORKS.get(name, FRAMEWORKS["onnx"])
+    if importlib.util.find_spec(framework.module) is None:
+        raise BackendError(f"{framework.name} is not installed here: {framework.remedy}")
+    try:
+        return _load(name, Path(modelfile), device, precision, threads or available_cores(), spinning, batch_size)
+    except (ImportError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise BackendError(f"{framework.name} does not load: {reason}; {framework.remedy}") from error
+
+
+def _load(name: str, path: Path, device: str, precision: str, threads: int, spinning: bool, batch_size: int) -> Backend:
     match name:
         case "chainer":
-            _demand("chainer", "chainer", "Chainer")
             from pydlshogi.network.chainer_backend import ChainerBackend
 
             return ChainerBackend(path, device, precision, batch_size)
         case "torch":
-            _demand("torch", "torch", "PyTorch")
             from pydlshogi.network.torch_backend import TorchBackend
 
             return TorchBackend(path, device, precision, threads, batch_size)
         case _:
-            _demand("onnx", "onnxruntime", "ONNX Runtime")
             from pydlshogi.network.onnx_backend import OnnxBackend
 
             return OnnxBackend(path, device, precision, threads, spinning, batch_size)
@@ -106,8 +121,3 @@ def available_cores() -> int:
 def cpu_name(threads: int) -> str:
     """How descriptions name a CPU."""
     return f"CPU, {threads} {'thread' if threads == 1 else 'threads'}"
-
-
-def _demand(backend: str, module: str, framework: str) -> None:
-    if importlib.util.find_spec(module) is None:
-        raise BackendError(f"Backend {backend} needs {framework}, which is not installed here: {INSTALL[backend]}")
