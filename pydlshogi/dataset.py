@@ -21,8 +21,9 @@ from tqdm import tqdm
 
 from pydlshogi.common import WHITE
 from pydlshogi.files import replacing
+from pydlshogi.kifu.game import MOVE16_OF
 from pydlshogi.network.backend import available_cores
-from pydlshogi.read_kifu import Game, KifuError, read, read_list, replay
+from pydlshogi.read_kifu import Game, KifuError, read, read_list
 
 Split = Literal["train", "val"]
 # Structured arrays with the fields of POSITION.
@@ -187,11 +188,12 @@ def pack(game: Game) -> Positions:
     count = len(game.moves)
     packed = np.zeros(count, POSITION)
     codes = np.zeros((count, 32), np.uint8)
-    moves = []
-    for code, (board, move) in zip(codes, replay(game), strict=True):
+    moves = [MOVE16_OF[usi] for usi in game.moves]
+    board = cshogi.Board(game.start_sfen)
+    turns = (np.arange(count) + board.turn) % 2
+    for code, move in zip(codes, moves, strict=True):
         board.to_hcp(code)
-        moves.append(cshogi.move16(move))
-    turns = (np.arange(count) + cshogi.Board(game.start_sfen).turn) % 2
+        board.push_move16(move)
     packed["hcp"] = codes
     packed["move"] = moves
     packed["ply"] = np.arange(count)
