@@ -1,0 +1,132 @@
+"""A recorded game judged by a player: what it thinks of every position, and what every move cost.
+
+It knows players and games, but no files and no screen: see `pydlshogi.analyze`.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import cshogi
+
+from pydlshogi.kifu.game import MATE_EVAL, Game
+from pydlshogi.player.base_player import BestMove, Info
+from pydlshogi.player.clock import Budget, Limits
+from pydlshogi.player.network_player import NetworkPlayer
+
+MARKS: Final = ((0.20, "??"), (0.10, "?"), (0.05, "?!"))
+"""Win rate lost from which on a move is a blunder, a mistake, an inaccuracy; ShogiHome draws its lines there too."""
+
+
+class Effort(NamedTuple):
+    """What one position may cost."""
+
+    nodes: int | None = None
+    """Playouts."""
+    time: float | None = None
+    """Milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What the player thinks of a position, for the side to move."""
+
+    evaluation: int
+    """Centipawns; for a proven mate MATE_EVAL less its plies, negative for the side that is mated."""
+    win_rate: float
+    line: tuple[str, ...] = ()
+    """The moves it expects; none where the game is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One move of the game."""
+
+    number: int
+    """From 1."""
+    turn: int
+    """Who made it: 0 Black, 1 White."""
+    move: str
+    before: Opinion
+    after: Opinion
+
+    @property
+    def evaluation(self) -> int:
+        """After the move, from Black's view."""
+        return self.after.evaluation if self.turn else -self.after.evaluation
+
+    @property
+    def win_rate(self) -> float:
+        """Black's, after the move."""
+        return self.after.win_rate if self.turn else 1 - self.after.win_rate
+
+    @property
+    def best(self) -> str:
+        """The player's own move; "" where it would have ended the game by declaration."""
+        return self.before.line[0] if self.before.line else ""
+
+    @property
+    def loss(self) -> float:
+        """Win rate that the move cost its maker; none if it is the player's own move."""
+        return 0.0 if self.move == self.best else max(0.0, self.before.win_rate - (1 - self.after.win_rate))
+
+    @property
+    def mark(self) -> str:
+        """One of MARKS, or "" for a move that cost less."""
+        return next((mark for least, mark in MARKS if self.loss >= least), "")
+
+
+def judge(player: NetworkPlayer, game: Game, effort: Effort) -> Iterator[Judgement]:
+    """The moves of `game`, as soon as each is judged; the player goes on with its tree from move to move.
+
+    Raises PlayerError.
+    """
+    turn = cshogi.Board(game.start_sfen).turn
+    player.new_game()
+    opinions = (think(player, game, plies, effort) for plies in range(len(game.moves) + 1))
+    for number, (move, (before, after)) in enumerate(zip(game.moves, pairwise(opinions), strict=True), 1):
+        yield Judgement(number, (turn + number - 1) % 2, move, before, after)
+
+
+def think(player: NetworkPlayer, game: Game, plies: int, effort: Effort) -> Opinion:
+    """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
+    player.position(game.start_sfen, game.moves[:plies])
+    # The limits of an analysis: no book, no resignation, no drawn move, no early stop.
+    limits = Limits(infinite=True, nodes=effort.nodes)
+    clock = player.start_clock(limits)
+    if effort.time is not None:
+        # Without a maximum: however short the time, one batch is evaluated.
+        budget = Budget(optimum=effort.time, extended=effort.time)
+        clock.govern(lambda _: budget, player.batch_latency)
+    infos: list[Info] = []
+    answer = player.think(limits, clock, infos.append)
+    if answer == BestMove("win"):
+        return Opinion(MATE_EVAL - 1, 1.0)
+    if answer == BestMove("resign"):
+        return Opinion(-MATE_EVAL, 0.0)
+    said = next(info for info in reversed(infos) if info.pv)
+    if said.score_mate:
+        mate = MATE_EVAL - abs(said.score_mate)
+        return Opinion(mate if said.score_mate > 0 else -mate, float(said.score_mate > 0), said.pv)
+    cp = said.score_cp or 0
+    return Opinion(cp, 1 / (1 + math.exp(-cp / player.options.eval_coef)), said.pv)
+
+
+def summary(judgements: Iterable[Judgement], names: Sequence[str]) -> list[str]:
+    """A line for each side: how often it found the best move, what its moves cost on average, how many have marks."""
+    judgements = list(judgements)
+    lines = []
+    for turn, side in enumerate(("Black", "White")):
+        own = [judged for judged in judgements if judged.turn == turn]
+        if not own:
+            continue
+        found = sum(judged.move == judged.best for judged in own)
+        average = sum(judged.loss for judged in own) / len(own)
+        counts = ", ".join(f"{sum(judged.mark == mark for judged in own)} {mark}" for _, mark in reversed(MARKS))
+        lines.append(
+            f"{side}{f' ({names[turn]})' if names[turn] else ''}: best move {found} of {len(own)} times, "
+            f"{average:.1%} of winning lost per move; {counts}"
+        )
+    return lines

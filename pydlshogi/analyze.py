@@ -1,0 +1,273 @@
+"""A game record judged move by move: `python -m pydlshogi.analyze game.kif --time 1000`
+
+Prints a table, and writes beside game.kif game.analysed.kif, the record with evaluations, expected moves and what was
+wrong as comments that GUIs show, and game.analysed.png, the win rate move by move. Ctrl-C ends it early; what has been
+judged by then is kept.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Final
+
+import cshogi
+
+from pydlshogi.analysis import MARKS, Effort, Judgement, judge, summary
+from pydlshogi.files import replacing
+from pydlshogi.kifu.csa import line_to_csa
+from pydlshogi.kifu.game import MATE_EVAL, Game
+from pydlshogi.kifu.kif import line_to_kif
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
+from pydlshogi.player.options import UnknownOption
+from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
+
+MILLISECONDS: Final = 1000.0
+"""Thought about a position when nothing else is asked for."""
+
+HEADING: Final = "   ply  move       eval  black wins  best     lost"
+
+_IN_CSA: Final = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
+_IN_KIF: Final = {"?!": "疑問手", "?": "悪手", "??": "大悪手"}
+_COMMENTED_MOVES: Final = 6
+_MORE: Final = "it comes with the extra `train`: sh bat/environment.sh train, or pip install 'pydlshogi[train]'"
+
+
+class AnalysisError(Exception):
+    """Something the user did or can mend, told in one line."""
+
+
+def row(judged: Judgement) -> str:
+    """The line of the table for one move."""
+    share = f"{judged.win_rate:.1%}"
+    lost = "" if judged.move == judged.best else f"{judged.loss:.1%}"
+    line = (
+        f"{judged.number:6}  {'+-'[judged.turn]}{judged.move:6} {score(judged.evaluation):>7}  {share:>10}  "
+        f"{judged.best:6} {lost:>6} {judged.mark}"
+    )
+    return line.rstrip()
+
+
+def score(evaluation: int) -> str:
+    """An evaluation for people: centipawns, or a mate and its plies."""
+    plies = MATE_EVAL - abs(evaluation)
+    if plies > MATE_EVAL // 2:
+        return f"{evaluation:+}"
+    return f"{'+' if evaluation > 0 else '-'}mate{plies or ''}"
+
+
+def annotated(game: Game, judgements: Sequence[Judgement], kif: bool) -> str:
+    """`game` as a CSA or KIF text with the opinions as its evaluations; moves not judged have none."""
+    missing = len(game.moves) - len(judgements)
+    board = cshogi.Board(game.start_sfen)
+    comments = []
+    for judged in judgements:
+        comments.append(_comment(board, judged, kif))
+        board.push_usi(judged.move)
+    game = replace(game, evals=(*(judged.evaluation for judged in judgements), *(None,) * missing))
+    lines = [*(judged.after.line for judged in judgements), *[()] * missing]
+    return (to_kif if kif else to_csa)(game, lines, [*comments, *[""] * missing])
+
+
+def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> str:
+    if not judged.mark:
+        return ""
+    line = judged.before.line[:_COMMENTED_MOVES]
+    if kif:
+        better = " ".join(line_to_kif(board, line)) or "入玉宣言"
+        return f"{_IN_KIF[judged.mark]} 勝率-{judged.loss:.1%} 最善 {better}"
+    better = " ".join(line_to_csa(board, line)) or "%KACHI"
+    return f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"
+
+
+def graph(judgements: Sequence[Judgement], title: str) -> bytes:
+    """Black's win rate move by move, as a PNG."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    axes = figure.subplots()
+    first = judgements[0]
+    start = 1 - first.before.win_rate if first.turn else first.before.win_rate
+    plies = [first.number - 1, *(judged.number for judged in judgements)]
+    shares = [100 * share for share in (start, *(judged.win_rate for judged in judgements))]
+    axes.plot(plies, shares, color="tab:blue", linewidth=1.2)
+    axes.fill_between(plies, 50, shares, color="tab:blue", alpha=0.15)
+    axes.axhline(50, color="grey", linewidth=0.8)
+    for (least, mark), colour in zip(MARKS, ("tab:red", "tab:orange", "gold"), strict=True):
+        marked = [judged for judged in judgements if judged.mark == mark]
+        axes.scatter(
+            [judged.number for judged in marked],
+            [100 * judged.win_rate for judged in marked],
+            color=colour,
+            zorder=3,
+            s=24,
+            label=f"{mark} {least:.0%} of winning lost, or more",
+        )
+    axes.set(xlim=(plies[0], max(plies[-1], plies[0] + 1)), ylim=(0, 100), title=title)
+    axes.set(xlabel="move", ylabel="Black wins, %")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small", loc="best")
+    file = BytesIO()
+    figure.savefig(file, format="png", dpi=100)
+    return file.getvalue()
+
+
+def _encoded(text: str, kif: bool) -> bytes:
+    """A record as its readers expect it: of KIF, Shift_JIS where it can say everything."""
+    if not kif:
+        return text.encode()
+    try:
+        return f"#KIF version=2.0 encoding=Shift_JIS\n{text}".encode("cp932")
+    except UnicodeEncodeError:
+        return f"#KIF version=2.0 encoding=UTF-8\n{text}".encode()
+
+
+def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        value = kind(text)
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        return value
+
+    parse.__name__ = "number"  # what argparse calls it
+    return parse
+
+
+def _parser() -> argparse.ArgumentParser:
+    blunder, mistake, inaccuracy = (f"{least * 100:.0f}" for least, _ in MARKS)
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.analyze",
+        description="Judge every move of a game record.",
+        epilog=f"Marks, by the win rate that a move cost its maker: ?? {blunder} %% or more, ? {mistake} %%, "
+        f"?! {inaccuracy} %%. Evaluations and win rates are Black's.",
+    )
+    parser.add_argument("record", type=Path, help="a CSA, KIF or KI2 file")
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument("--time", type=_positive(float), metavar="MS", help="per position (default 1000)")
+    effort.add_argument("--nodes", type=_positive(int), metavar="N", help="playouts per position, instead of --time")
+    parser.add_argument("--game", type=_positive(int), default=1, metavar="N", help="which, of a file with several")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the engine, such as USI_Hash=1024"
+    )
+    parser.add_argument("--no-record", action="store_true", help="write no annotated record")
+    parser.add_argument("--no-graph", action="store_true", help="draw no graph")
+    parser.add_argument("--overwrite", action="store_true", help="replace what an earlier analysis wrote")
+    return parser
+
+
+def _game(path: Path, number: int) -> Game:
+    games = read(path)
+    if number > len(games):
+        raise AnalysisError(f"{path}: there is no game {number}, it holds {len(games)}")
+    if len(games) > 1:
+        print(f"analyze: game {number} of {len(games)} (--game chooses)", file=sys.stderr)
+    game = games[number - 1]
+    if not game.moves:
+        raise AnalysisError(f"{path}: there are no moves to judge")
+    return game
+
+
+def _player(settings: Sequence[str]) -> MCTSPlayer:
+    options = MCTSOptions()
+    for setting in settings:
+        name, separator, value = setting.partition("=")
+        try:
+            remark = options.set(name, value) if separator else f"--option {setting}: NAME=VALUE is wanted"
+        except UnknownOption:
+            remark = f"there is no option {name}"
+        if remark:
+            raise AnalysisError(remark)
+    return MCTSPlayer(options)
+
+
+def _judge_all(player: MCTSPlayer, game: Game, effort: Effort, judgements: list[Judgement]) -> None:
+    """Add what is judged to `judgements`, and show it."""
+    from tqdm import tqdm
+
+    with tqdm(total=len(game.moves), unit="move", disable=None, dynamic_ncols=True) as bar:
+        tqdm.write(HEADING)
+        for judged in judge(player, game, effort):
+            judgements.append(judged)
+            tqdm.write(row(judged))
+            bar.update()
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    path: Path = arguments.record
+    if not find_spec("tqdm"):
+        raise AnalysisError(f"tqdm is missing; {_MORE}")
+    drawn = not arguments.no_graph
+    if drawn and not find_spec("matplotlib"):
+        print(f"analyze: no graph without matplotlib; {_MORE}", file=sys.stderr)
+        drawn = False
+    game = _game(path, arguments.game)
+    kif = path.suffix.lower() in (".kif", ".kifu", ".ki2", ".ki2u")
+    record, picture = (
+        path.with_name(f"{path.stem}.analysed{suffix}") for suffix in (".kif" if kif else ".csa", ".png")
+    )
+    for output, wanted in ((record, not arguments.no_record), (picture, drawn)):
+        if wanted and output.exists() and not arguments.overwrite:
+            raise AnalysisError(f"{output} exists (--overwrite replaces it)")
+    player = _player(arguments.option)
+    time = arguments.time or (None if arguments.nodes else MILLISECONDS)
+    judgements: list[Judgement] = []
+    status = 0
+    try:
+        player.prepare()
+        _judge_all(player, game, Effort(arguments.nodes, time), judgements)
+    except (KeyboardInterrupt, PlayerError) as error:
+        status = 1 if isinstance(error, PlayerError) else 130
+        reason = str(error) or "stopped"
+        print(f"analyze: {reason}; {len(judgements)} of {len(game.moves)} moves are judged", file=sys.stderr)
+    finally:
+        player.close()
+    if judgements:
+        for line in summary(judgements, game.names):
+            print(line)
+        if not arguments.no_record:
+            _write(record, _encoded(annotated(game, judgements, kif), kif))
+        if drawn:
+            _write(picture, graph(judgements, _title(game)))
+    return status
+
+
+def _title(game: Game) -> str:
+    # The fonts that come with matplotlib have no Japanese.
+    names = game.names if all(name and name.isascii() for name in game.names) else ("Black", "White")
+    return f"{names[0]} - {names[1]}"
+
+
+def _write(path: Path, content: bytes) -> None:
+    with replacing(path) as file:
+        file.write(content)
+    print(path)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, TextIOWrapper):
+        # Names and paths may hold what the console has no letters for.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        return _run(options)
+    except (AnalysisError, KifuError, PlayerError) as error:
+        print(f"analyze: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # as when `head` has seen enough; what Python still wants to flush goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        print(f"analyze: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

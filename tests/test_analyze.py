@@ -1,0 +1,358 @@
+"""Analysis of records: opinions, what moves cost, the table, and the files beside the record."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import cshogi
+import pytest
+from cshogi import CSA, KIF
+
+from pydlshogi import analyze
+from pydlshogi.analysis import Effort, Judgement, Opinion, judge, summary, think
+from pydlshogi.kifu.game import MATE_EVAL
+from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Limits, PlayerError, Report
+from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
+from pydlshogi.read_kifu import Game, read, to_csa, to_kif
+
+FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
+START = cshogi.STARTING_SFEN
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
+DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
+
+
+def player(backend: str = "uniform") -> MCTSPlayer:
+    options = MCTSOptions()
+    for name, value in (("Backend", backend), ("USI_Hash", "8")):
+        assert options.set(name, value) == ""
+    ready = MCTSPlayer(options)
+    ready.prepare()
+    return ready
+
+
+def game(moves: str, sfen: str = START) -> Game:
+    played = tuple(moves.split())
+    nothing = (None,) * len(played)
+    return Game(sfen, played, None, "unknown", nothing, nothing)
+
+
+def judged(before: float, after: float, move: str = "7g7f", best: str = "2g2f", turn: int = 0) -> Judgement:
+    """A move after which its maker's win rate is `after`."""
+    return Judgement(1, turn, move, Opinion(100, before, (best,)), Opinion(-40, 1 - after, ("3c3d",)))
+
+
+# What a move costs
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "loss", "mark"),
+    [
+        (0.6, 0.6, 0.0, ""),
+        (0.6, 0.7, 0.0, ""),
+        (0.6, 0.56, 0.04, ""),
+        (0.6, 0.54, 0.06, "?!"),
+        (0.6, 0.49, 0.11, "?"),
+        (0.6, 0.39, 0.21, "??"),
+        (1.0, 0.0, 1.0, "??"),
+    ],
+)
+def test_what_a_move_costs(before: float, after: float, loss: float, mark: str) -> None:
+    for turn in (0, 1):
+        move = judged(before, after, turn=turn)
+        assert move.loss == pytest.approx(loss)
+        assert move.mark == mark
+
+
+def test_the_players_own_move_costs_nothing() -> None:
+    assert judged(0.9, 0.1, move="2g2f").loss == 0
+
+
+def test_evaluations_are_blacks() -> None:
+    black, white = judged(0.5, 0.3), judged(0.5, 0.3, turn=1)
+    assert (black.evaluation, black.win_rate) == (40, pytest.approx(0.3))
+    assert (white.evaluation, white.win_rate) == (-40, pytest.approx(0.7))
+
+
+def test_a_side_is_summed_up() -> None:
+    moves = [judged(0.6, 0.3), judged(0.5, 0.5, move="2g2f"), judged(0.5, 0.38, turn=1)]
+    assert summary(moves, ("taro", "")) == [
+        "Black (taro): best move 1 of 2 times, 15.0% of winning lost per move; 0 ?!, 0 ?, 1 ??",
+        "White: best move 0 of 1 times, 12.0% of winning lost per move; 0 ?!, 1 ?, 0 ??",
+    ]
+
+
+# Opinions
+
+
+def test_a_missed_mate_is_a_blunder() -> None:
+    (first, second) = judge(player(), game("G*1h 5a4a", MATE_IN_ONE), Effort(nodes=100))
+    assert (first.best, first.before.evaluation, first.before.win_rate) == ("G*5b", MATE_EVAL - 1, 1.0)
+    assert first.mark == "??"
+    assert (second.number, second.turn, second.before) == (2, 1, first.after)
+
+
+def test_a_mated_side_has_lost_and_a_declaration_wins() -> None:
+    ready = player()
+    mate = game("G*5b", MATE_IN_ONE)
+    assert think(ready, mate, 1, Effort(nodes=10)) == Opinion(-MATE_EVAL, 0.0)
+    (move,) = judge(ready, mate, Effort(nodes=10))
+    assert (move.evaluation, move.win_rate, move.loss) == (MATE_EVAL, 1.0, 0.0)
+    assert think(ready, game("", DECLARABLE), 0, Effort(nodes=10)) == Opinion(MATE_EVAL - 1, 1.0)
+
+
+def test_the_tree_goes_on_from_move_to_move() -> None:
+    ready = player("hash")
+    best = think(ready, game(""), 0, Effort(nodes=400)).line[0]
+    think(ready, game(best), 1, Effort(nodes=100))
+    assert ready._search is not None
+    assert ready._search.root_visits > 150
+
+
+def test_however_short_the_time_there_is_an_opinion() -> None:
+    opinion = think(player(), game(""), 0, Effort(time=0.001))
+    assert opinion.line
+    assert opinion.win_rate == pytest.approx(0.5)
+
+
+def test_win_rate_and_centipawns_agree() -> None:
+    opinions = [move.after for move in judge(player("hash"), game("7g7f 3c3d 2g2f 8c8d"), Effort(nodes=50))]
+    assert len({opinion.evaluation for opinion in opinions}) > 1
+    for opinion in opinions:
+        # 756 centipawns are odds of e to 1.
+        odds = 2.718281828 ** (opinion.evaluation / 756)
+        assert opinion.win_rate == pytest.approx(odds / (1 + odds))
+
+
+# The table
+
+
+def test_rows() -> None:
+    assert analyze.row(judged(0.6, 0.39)) == "     1  +7g7f       +40       39.0%  2g2f    21.0% ??"
+    assert analyze.row(judged(0.6, 0.6, move="2g2f")) == "     1  +2g2f       +40       60.0%  2g2f"
+    assert len(analyze.HEADING) == len(analyze.row(judged(0.6, 0.6)))
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "text"),
+    [(0, "+0"), (-123, "-123"), (MATE_EVAL - 5, "+mate5"), (5 - MATE_EVAL, "-mate5"), (-MATE_EVAL, "-mate")],
+)
+def test_scores(evaluation: int, text: str) -> None:
+    assert analyze.score(evaluation) == text
+
+
+# Records
+
+
+RECORD = replace(game("7g7f 3c3d"), evals=(40, -30), times=(1, 2))
+LINES = [("8c8d", "2g2f"), ("2g2f",)]
+
+
+def test_expected_moves_and_comments_in_csa() -> None:
+    assert to_csa(RECORD, LINES, ["", "mistake"]).splitlines()[3:] == [
+        "+7776FU",
+        "T1",
+        "'** 40 -8384FU +2726FU",
+        "-3334FU",
+        "T2",
+        "'** -30 +2726FU",
+        "'*mistake",
+    ]
+
+
+def test_expected_moves_and_comments_in_kif() -> None:
+    assert to_kif(RECORD, LINES, ["", "悪手"]).splitlines()[4:] == [
+        "   1 ７六歩(77)   ( 0:01/00:00:01)",
+        "**対局 時間 0:01 評価値 40 読み筋 △８四歩(83) ▲２六歩(27)",
+        "   2 ３四歩(33)   ( 0:02/00:00:02)",
+        "**対局 時間 0:02 評価値 -30 読み筋 ▲２六歩(27)",
+        "*悪手",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kif", "comment", "better", "evaluation"),
+    [
+        (True, "*大悪手 勝率-", "最善 ▲５二金打", " 読み筋 △"),
+        (False, "'*blunder: win rate -", "better +0052KI", "'** "),
+    ],
+)
+def test_what_was_better_is_said_in_the_records_own_notation(
+    kif: bool, comment: str, better: str, evaluation: str
+) -> None:
+    played = game("G*1h 5a4a", MATE_IN_ONE)
+    moves = list(judge(player(), played, Effort(nodes=100)))
+    lines = analyze.annotated(played, moves, kif).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith(comment))
+    assert better in lines[at]
+    assert evaluation in lines[at - 1]
+    if not kif:
+        assert lines[at - 1].split()[2].startswith("-")
+
+
+def test_what_was_better_is_told_from_its_own_position() -> None:
+    second = Judgement(2, 1, "3c3d", Opinion(0, 0.6, ("8c8d", "2g2f")), Opinion(0, 0.7, ("2g2f",)))
+    text = analyze.annotated(game("7g7f 3c3d"), [judged(0.5, 0.5), second], kif=False)
+    assert text.endswith("-3334FU\n'** 0 +2726FU\n'*blunder: win rate -30.0%; better -8384FU +2726FU\n")
+
+
+def test_the_same_square_is_named_as_such_in_kif() -> None:
+    record = replace(game("7g7f 3c3d 8h2b+"), evals=(None, None, 0))
+    assert " 読み筋 △同　銀(31)\n" in to_kif(record, [(), (), ("3a2b",)])
+
+
+# The command
+
+
+def run(record: Path, *arguments: str) -> int:
+    return analyze.main(
+        [str(record), "--nodes", "32", "--option", "Backend=hash", "--option", "USI_Hash=8", *arguments]
+    )
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    path = tmp_path / "game.csa"
+    path.write_bytes((FIXTURES / "floodgate.csa").read_bytes())
+    return path
+
+
+def test_a_record_analysed(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    original = record.read_bytes()
+    assert run(record) == 0
+    heading, *rows, black, white, first, second = capsys.readouterr().out.splitlines()
+    (before,), (after,) = read(record), read(record.with_name("game.analysed.csa"))
+    assert heading == analyze.HEADING
+    assert [line.split()[1] for line in rows] == [f"{'+-'[ply % 2]}{move}" for ply, move in enumerate(before.moves)]
+    assert [analyze.score(evaluation or 0) for evaluation in after.evals] == [line.split()[2] for line in rows]
+    assert black.startswith("Black (first_engine): ")
+    assert white.startswith("White (second_engine): ")
+    assert replace(after, evals=before.evals) == replace(before, event=after.event)
+    assert [first, second] == [str(record.with_name(f"game.analysed.{suffix}")) for suffix in ("csa", "png")]
+    assert Path(second).read_bytes().startswith(b"\x89PNG")
+    assert record.read_bytes() == original
+    assert {path.name for path in record.parent.iterdir()} == {"game.csa", "game.analysed.csa", "game.analysed.png"}
+
+
+@pytest.mark.parametrize("name", ["branches.kif", "diagram.kifu", "relative.ki2", "floodgate.csa"])
+def test_other_programs_read_what_is_written(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes((FIXTURES / name).read_bytes())
+    assert run(path, "--no-graph") == 0
+    (before,) = read(path)
+    (written,) = tmp_path.glob("*.analysed.*")
+    (after,) = read(written)
+    names = tuple(" ".join(name.split()) for name in before.names)
+    assert replace(after, evals=before.evals, event="") == replace(before, names=names, event="")
+    assert None not in after.evals
+    if before.start_sfen != START:
+        return  # cshogi does not read hands beside a diagram
+    data = written.read_bytes()
+    if written.suffix == ".csa":
+        (parsed,) = CSA.Parser.parse_str(data.decode())
+    else:
+        declared = "cp932" if b"Shift_JIS" in data else "utf-8"
+        parsed = KIF.Parser.parse_str(data.decode(declared))
+    assert [cshogi.move_to_usi(move) for move in parsed.moves] == list(before.moves)
+
+
+def test_a_name_that_shift_jis_has_no_letters_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "game.kif"
+    path.write_text(to_kif(replace(RECORD, names=("Łukasz", "先手"))), encoding="utf-8")
+    assert run(path) == 0
+    assert read(tmp_path / "game.analysed.kif")[0].names == ("Łukasz", "先手")
+    assert "Łukasz" in capsys.readouterr().out
+
+
+def test_ctrl_c_keeps_what_was_judged(
+    record: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    original = MCTSPlayer.think
+    asked: list[int] = []
+
+    def interrupted(self: MCTSPlayer, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
+        asked.append(len(self.moves))
+        if len(asked) == 6:
+            raise KeyboardInterrupt
+        return original(self, limits, clock, report)
+
+    monkeypatch.setattr(MCTSPlayer, "think", interrupted)
+    assert run(record) == 130
+    assert capsys.readouterr().err == "analyze: stopped; 4 of 12 moves are judged\n"
+    (after,) = read(record.with_name("game.analysed.csa"))
+    assert [evaluation is None for evaluation in after.evals] == [False] * 4 + [True] * 8
+    assert record.with_name("game.analysed.png").exists()
+
+
+def test_a_player_that_fails_keeps_what_was_judged(
+    record: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    original = MCTSPlayer.position
+
+    def position(self: MCTSPlayer, sfen: str, moves: tuple[str, ...]) -> None:
+        if len(moves) == 3:
+            raise PlayerError("no more")
+        original(self, sfen, moves)
+
+    monkeypatch.setattr(MCTSPlayer, "position", position)
+    assert run(record, "--no-graph") == 1
+    assert capsys.readouterr().err == "analyze: no more; 2 of 12 moves are judged\n"
+    assert record.with_name("game.analysed.csa").exists()
+
+
+def test_nothing_is_overwritten_unasked(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = record.with_name("game.analysed.csa")
+    mine.write_text("mine")
+    assert run(record, "--no-graph") == 1
+    assert capsys.readouterr().err == f"analyze: {mine} exists (--overwrite replaces it)\n"
+    assert mine.read_text() == "mine"
+    assert run(record, "--no-graph", "--no-record") == 0
+    assert mine.read_text() == "mine"
+    assert run(record, "--no-graph", "--overwrite") == 0
+    assert read(mine)
+
+
+def test_a_graph_without_matplotlib_is_told_and_left_out(
+    record: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(analyze, "find_spec", lambda name: name != "matplotlib" or None)
+    assert run(record) == 0
+    assert capsys.readouterr().err.startswith("analyze: no graph without matplotlib; ")
+    assert not record.with_name("game.analysed.png").exists()
+    monkeypatch.setattr(analyze, "find_spec", lambda name: None)
+    assert run(record, "--overwrite") == 1
+    assert "\nanalyze: tqdm is missing; " in "\n" + capsys.readouterr().err
+
+
+def test_one_game_of_several(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record.write_text(f"{to_csa(RECORD)}/\n{to_csa(game('2g2f'))}")
+    assert run(record, "--no-graph", "--game", "2") == 0
+    assert capsys.readouterr().err == "analyze: game 2 of 2 (--game chooses)\n"
+    assert read(record.with_name("game.analysed.csa"))[0].moves == ("2g2f",)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "reason"),
+    [
+        ("PI\n+\n+7775FU\n", [], "game.csa: move 1, +7775FU, is illegal"),
+        ("", [], "game.csa: empty"),
+        ("PI\n+\n%CHUDAN\n", [], "game.csa: there are no moves to judge"),
+        ("PI\n+\n+7776FU\n", ["--game", "2"], "game.csa: there is no game 2, it holds 1"),
+        ("PI\n+\n+7776FU\n", ["--option", "Bakend=hash"], "there is no option Bakend"),
+        ("PI\n+\n+7776FU\n", ["--option", "Backend"], "--option Backend: NAME=VALUE is wanted"),
+        ("PI\n+\n+7776FU\n", ["--option", "Backend=x"], "option Backend: x is refused"),
+        ("PI\n+\n+7776FU\n", ["--option", "Backend=onnx", "--option", "modelfile=/no.npz"], "/no.npz"),
+    ],
+)
+def test_what_cannot_be_analysed_is_one_line(
+    record: Path, capsys: pytest.CaptureFixture[str], text: str, arguments: list[str], reason: str
+) -> None:
+    record.write_text(text)
+    assert run(record, *arguments) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("analyze: ")
+    assert reason in line
+    assert [path.name for path in record.parent.iterdir()] == ["game.csa"]
+
+
+def test_a_missing_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path / "none.kif") == 1
+    assert capsys.readouterr().err == f"analyze: {tmp_path / 'none.kif'}: No such file or directory\n"
