@@ -414,10 +414,10 @@ def test_a_book_made_from_games_counts_them(records: Path, capsys: pytest.Captur
     assert said.out.endswith("from 4 games; 1 of 6 files could not be read\n")
     assert f"make_book: {records / 'broken.csa'}: " in said.err
     book = Book(out)
-    # 7g7f: two wins of three, and ten draws: 7 of 13 points; 756 x ln(7 / 6) = 117. 2g2f: one draw.
-    assert book.find(START) == [BookMove("7g7f", "3c3d", 117, 0, 3), BookMove("2g2f", "8c8d", 0, 0, 1)]
-    # White lost twice after 3c3d, and won after 8c8d: 5 of 12 and 6 of 11 points.
-    assert book.find(AFTER_7G7F) == [BookMove("8c8d", "2g2f", 138, 0, 1), BookMove("3c3d", "2g2f", -254, 0, 2)]
+    # 7g7f: two wins of three, and fifty draws: 27 of 53 points; 756 x ln(27 / 26) = 29. 2g2f: one draw.
+    assert book.find(START) == [BookMove("7g7f", "3c3d", 29, 0, 3), BookMove("2g2f", "8c8d", 0, 0, 1)]
+    # White lost twice after 3c3d, and won after 8c8d: 25 of 52 and 26 of 51 points.
+    assert book.find(AFTER_7G7F) == [BookMove("8c8d", "2g2f", 30, 0, 1), BookMove("3c3d", "2g2f", -58, 0, 2)]
     # By two orders of moves: two games, of which one ended there.
     joined = "lnsgkgsnl/1r5b1/p1ppppppp/1p7/9/2P4P1/PP1PPPP1P/1B5R1/LNSGKGSNL w - 4"
     assert book.find(joined) == [BookMove("3c3d", None, 0, 0, 1)]

@@ -2,7 +2,7 @@
 
 Writes YaneuraOu's text format (DB2016), sorted, so that engines may search it on disk; Book_File takes it. Counted are
 the moves of the first --plies plies of every game that has a result. The value of a move is what its player scored
-with it, win 1 and draw 1/2, as centipawns; ten draws are added to every move, so that a single win says little.
+with it, win 1 and draw 1/2, as centipawns; fifty draws are added to every move, so that a few games say little.
 Nothing here knows a search: the value is the games' and not an engine's, which is why the depth is 0.
 """
 
@@ -27,7 +27,9 @@ from utils.make_kifu_list import ListError, record_files
 EVAL_COEF: Final = 756
 """Centipawns = EVAL_COEF x ln(p / (1 - p)), as the engine shows them."""
 
-ADDED_DRAWS: Final = 10
+ADDED_DRAWS: Final = 50
+"""What is known of a move before its first game: most opening moves win 43 to 57 %, a spread of 0.07, and that is
+worth 0.25 / 0.07 ** 2 games."""
 
 
 @dataclass
