@@ -32,8 +32,8 @@ WAYS: Final[tuple[Way, ...]] = (
     ("torch", "float32"),
     ("chainer", "float32"),
 )
-TOLERANCES: Final[dict[str, float]] = {"float32": 1e-3, "half": 0.1}
-"""How far a logit may lie from the CPU's. The logits of the networks used here spread over some units."""
+TOLERANCES: Final[dict[str, float]] = {"float32": 1e-3, "half": 0.4}
+"""How far a logit may lie from the CPU's; they spread over some units here. bfloat16 has been seen to differ by 0.2."""
 
 
 class Row(NamedTuple):
