@@ -1,4 +1,4 @@
-"""The two networks as ONNX graphs that compute in int8: three to four times as fast on a CPU, nearly as exact.
+"""The two networks as ONNX graphs that compute in int8: faster on a CPU, nearly as exact.
 
 Weights have a scale per channel, activations one per tensor, found on positions that the caller brings. Knows no
 boards and no files.

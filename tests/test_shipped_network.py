@@ -1,0 +1,61 @@
+"""The network that comes with the package plays shogi, not noise."""
+
+import pytest
+
+from pydlshogi.player.base_player import BestMove, Info, Limits
+from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
+
+START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+
+
+@pytest.fixture(scope="module")
+def player() -> MCTSPlayer:
+    options = MCTSOptions()
+    options.set("Random_Ply", "0")
+    options.set("USI_Hash", "64")
+    player = MCTSPlayer(options)
+    player.prepare()
+    return player
+
+
+def answer(player: MCTSPlayer, sfen: str, *moves: str, nodes: int = 200) -> tuple[str, Info]:
+    player.new_game()
+    player.position(sfen, moves)
+    wanted = Limits(nodes=nodes)
+    infos: list[Info] = []
+    best = player.think(wanted, player.start_clock(wanted), infos.append)
+    assert isinstance(best, BestMove)
+    return best.move, infos[-1]
+
+
+def test_it_opens_as_people_do(player: MCTSPlayer) -> None:
+    assert answer(player, START)[0] in {"7g7f", "2g2f"}
+
+
+def test_it_answers_the_opening_as_people_do(player: MCTSPlayer) -> None:
+    assert answer(player, START, "7g7f")[0] in {"3c3d", "8c8d"}
+    assert answer(player, START, "2g2f")[0] in {"3c3d", "8c8d"}
+
+
+@pytest.mark.parametrize(
+    ("moves", "capture"),
+    [
+        # White left the bishop on 8h without a defender of 2b: it is taken back.
+        (("7g7f", "3c3d", "8h2b+"), "3a2b"),
+        # The pawn on 2d is exchanged.
+        (("2g2f", "8c8d", "2f2e", "8d8e", "7g7f", "4a3b", "8h7g", "3c3d", "7i6h", "1c1d", "2e2d"), "2c2d"),
+        # A bishop given for a pawn.
+        (("7g7f", "3c3d", "6g6f", "2b6f"), "8h6f"),
+    ],
+)
+def test_it_takes_what_hangs(player: MCTSPlayer, moves: tuple[str, ...], capture: str) -> None:
+    assert answer(player, START, *moves)[0] == capture
+
+
+@pytest.mark.parametrize(
+    ("sfen", "mate"),
+    [("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "G*5b"), ("4k4/9/9/9/9/9/4p4/9/4K4 w g 1", "G*5h")],
+)
+def test_it_mates_in_one(player: MCTSPlayer, sfen: str, mate: str) -> None:
+    move, info = answer(player, sfen)
+    assert (move, info.score_mate) == (mate, 1)
