@@ -26,6 +26,7 @@ def test_headings_are_in_the_order_a_reader_needs_them() -> None:
         "Two commands",
         "Registering it in a GUI",
         "Options",
+        "More than games",
         "Modules",
         "Measuring",
         "Training",
