@@ -12,7 +12,7 @@ import pytest
 from pydlshogi import bench
 from pydlshogi.evaluator import HashEvaluator
 from pydlshogi.games.shogi import ShogiPosition
-from pydlshogi.uct.search import BOOK_PUCT, Search
+from pydlshogi.uct.search import BOOK_PUCT, MoveStats, Search
 
 
 def test_the_signature_is_the_same_every_time_and_in_every_process() -> None:
@@ -36,6 +36,18 @@ def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) 
     before = bench.signature(100)
     original = Search.__init__
     monkeypatch.setattr(Search, "__init__", lambda self, table: original(self, table, BOOK_PUCT))
+    assert bench.signature(100) != before
+
+
+def test_the_signature_changes_with_a_single_visit(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = bench.signature(100)
+    original = Search.root_moves
+
+    def one_visit_more(search: Search) -> list[MoveStats]:
+        best, *others = original(search)
+        return [best._replace(visits=best.visits + 1), *others]
+
+    monkeypatch.setattr(Search, "root_moves", one_visit_more)
     assert bench.signature(100) != before
 
 

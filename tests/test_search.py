@@ -266,6 +266,28 @@ def test_in_a_tree_edge_visits_are_the_child_s_own_plus_one(batch: int) -> None:
         children = search.table.nodes[tied["child"]]
         own = (children["state"] == EXPANDED) & (children["proof"] == 0)
         assert (tied["visits"] == children["visits"] + 1)[own].all()
+        # What the child's side to move was paid, its own evaluation included, the edge was paid reversed.
+        np.testing.assert_allclose(tied["value_sum"][own], (tied["visits"] - children["value_sum"])[own], atol=1e-6)
+
+
+@pytest.mark.parametrize("batch", [1, 8, 64])
+def test_every_node_has_its_own_evaluation(batch: int) -> None:
+    """Whatever batch it came in: priors and value are those the evaluator gives the position alone."""
+    search = run(a_search(TicTacToe()), HashEvaluator(), 300, batch)
+    compared = 0
+    for node, (key, _) in names_of(search.table).items():
+        record = search.table.nodes[node]
+        if record["state"] == EXPANDED:
+            game, requests = TicTacToe(played_to(key)), HashEvaluator().requests(1)
+            requests.note(game)
+            requests.moves = game.legal_moves()
+            requests.counts = np.array([len(requests.moves)], np.int32)
+            alone = HashEvaluator().evaluate(requests)
+            assert edges_of(search, node)["move"].tolist() == requests.moves.tolist()
+            assert edges_of(search, node)["prior"].tolist() == alone.priors.tolist()
+            assert record["value"] == alone.values[0]
+            compared += 1
+    assert compared > 100
 
 
 @pytest.mark.parametrize("batch", [1, 8, 64])
@@ -306,6 +328,7 @@ def test_a_collision_is_undone() -> None:
     others = search.gather(second, 4)
     assert (len(others), search.playouts, search.root_visits) == (0, 1, 1)
     assert search.table.nodes[search._root]["unpaid"] == 1
+    assert search.root_value == 0.5  # of what is paid: the root's own evaluation
     search.backup(leaves, opinions.evaluate(first))
     search.backup(others, opinions.evaluate(second))
     check_invariants(search)
@@ -845,6 +868,38 @@ def test_one_move_that_is_not_proven_keeps_a_position_alive() -> None:
     assert chr(search.root_moves()[0].move) == "B"
 
 
+def test_a_proven_win_is_all_that_is_visited() -> None:
+    """A looks splendid and has nearly all the prior; B, looked at once by order, is mate."""
+    game = Letters({"R": "AB", "A": "a", "a": "A"}, "R", {"B": MATED})
+    opinions = Opinions({"A": 0.01, "a": 0.99}, {"A": 1000.0})
+    search = run(a_search(game, only=[ord("A")]), opinions, 10)
+    search.set_root(game, [ord("B")])
+    run(search, opinions, 1)
+    search.set_root(game)
+    run(search, opinions, 20)
+    assert {letter: stats.visits for letter, stats in letters_of(search).items()} == {"A": 10, "B": 21}
+
+
+def test_below_what_is_proven_nothing_is_searched() -> None:
+    """A is a win for the opponent as soon as m is seen; the seven playouts that must go there still go no further."""
+    game = Letters({"R": "A", "A": "mn", "n": "n"}, "R", {"m": MATED})
+    search = run(a_search(game), Opinions(), 2)
+    assert search.root_plies == -2
+    run(search, Opinions(), 9)
+    assert letters_of(search)["A"].visits == 9
+    assert search.table.nodes[node_of(search, "A", 1)]["visits"] == 1
+
+
+def test_a_proof_holds_for_the_playouts_that_were_under_way() -> None:
+    """Two playouts reach A in one batch: m proves A won and R lost; n, paid later with 0.2, does not blur that at P."""
+    graph = {"P": "RQ", "R": "A", "A": "mn", "n": "n", "Q": "Q"}
+    search = run(a_search(Letters(graph, "P", {"m": MATED}), only=[ord("R")]), Opinions({"n": 0.2}), 2)
+    run(search, Opinions({"n": 0.2}), 4, batch=2)
+    assert search.root_plies == 3
+    assert edge_of(search, "A", 2, "n")["value_sum"] == pytest.approx(0.8)
+    assert edge_of(search, "P", 0, "R")["value_sum"] == pytest.approx(0.5 + 0.5 + 1.0 + 1.0)
+
+
 def test_a_draw_proves_nothing() -> None:
     search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAWN})), Opinions(), 10)
     assert search.root_plies is None
@@ -910,6 +965,21 @@ def test_a_node_is_entered_by_one_path_and_a_repetition_on_another() -> None:
     assert sums == pytest.approx([0.6, 1.15, 1.15, 1.15])
     assert edge_of(search, "Z", 2, "Y")["child"] == node_of(search, "Y", 3) != NONE
     assert not search.table.nodes["proof"][: len(search.table)].any()
+
+
+def test_a_return_to_the_root_is_a_repetition_whatever_led_there_before() -> None:
+    """As above, Z -> Y was learned through W. Then Y is played: from the root Y it is a repetition, and lost."""
+    graph = {"R": "YW", "Y": "Z", "W": "Z", "Z": "Y"}
+    game = Letters(graph, "R", repetition=Outcome(1.0, by_path=True))
+    search = run(a_search(game, only=[ord("W")]), Opinions(), 3)
+    search.set_root(game, only=[ord("Y")])
+    run(search, Opinions(), 2)
+    search.advance(ord("Y"))
+    assert edge_of(search, "Z", 2, "Y")["child"] == node_of(search, "Y", 3) != NONE
+    before = float(edge_of(search, "Y", 1, "Z")["value_sum"])
+    run(search, Opinions(), 5)
+    assert edge_of(search, "Y", 1, "Z")["value_sum"] == before + 5.0
+    assert search.deepest == 2
 
 
 def test_repetitions_are_forgotten_with_the_path_that_made_them() -> None:
