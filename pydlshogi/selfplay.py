@@ -53,7 +53,7 @@ def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: st
     evals: list[int | None] = []
     end: tuple[Ending, Win] | None = None
     while end is None:
-        search.set_root(position)
+        search.set_root(position, past=position.past_keys())
         while search.root_visits < settings.playouts and search.root_plies is None:
             leaves = search.gather(requests, settings.batch)
             search.backup(leaves, evaluator.evaluate(requests))

@@ -982,6 +982,25 @@ def test_a_return_to_the_root_is_a_repetition_whatever_led_there_before() -> Non
     assert search.deepest == 2
 
 
+def test_a_position_of_the_game_so_far_is_a_repetition_whatever_led_there_before() -> None:
+    """As above, but Y and Z are played: Z -> Y, learned through W, is cut and judged anew when it is next taken."""
+    graph = {"R": "YW", "Y": "Z", "W": "Z", "Z": "YV"}
+    game = Letters(graph, "R", {"V": Outcome(0.5)}, repetition=Outcome(1.0, by_path=True))
+    search = run(a_search(game, only=[ord("W")]), Opinions({"Y": 0.1}), 6)
+    search.set_root(game, only=[ord("Y")])
+    run(search, Opinions(), 2)
+    for move in "YZ":
+        game.push(ord(move))
+    assert edge_of(search, "Z", 2, "Y")["child"] != NONE
+    search.set_root(game, past=[ord("R"), ord("Y")])
+    assert letters_of(search)["Y"].visits == 0
+    run(search, Opinions(), 20)
+    learned = letters_of(search)["Y"]
+    assert learned.visits > 0
+    assert learned.value == 0.0
+    assert edge_of(search, "Z", 2, "Y")["child"] == NONE
+
+
 def test_repetitions_are_forgotten_with_the_path_that_made_them() -> None:
     """From R, S -> R is a repetition. Once S is the root, nothing is known of that move; here it still repeats."""
     game = Letters({"R": "S", "S": "RT", "T": "U", "U": "T"}, "R", repetition=Outcome(0.0, by_path=True))

@@ -124,6 +124,11 @@ class ShogiPosition:
             return Outcome(0.0, by_path=True)
         return Outcome(0.5, by_path=True)
 
+    def past_keys(self) -> list[int]:
+        """Keys of the positions that the game has been through before this one."""
+        keys, _ = self._past()
+        return [key & _63_BITS for key in keys[:-1]]
+
     def _past(self) -> tuple[list[int], list[bool]]:
         """Key of every position of the game so far, and whether its side to move was in check."""
         board = self.board.copy()

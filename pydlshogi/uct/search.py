@@ -184,11 +184,13 @@ class Search:
         self._puct = puct
         self._constants = np.array([puct], _CONSTANTS)
 
-    def set_root(self, position: Position, only: Iterable[int] = ()) -> None:
+    def set_root(self, position: Position, only: Iterable[int] = (), past: Iterable[int] = ()) -> None:
         """Search from `position`, which the search moves and takes back while it works.
 
         Whatever the table knows of it and below it is kept, the rest is given back. `only`, if not empty, names the
-        moves that may be searched at the root; ValueError if none of them is legal. No leaves may be under way.
+        moves that may be searched at the root; ValueError if none of them is legal. `past` holds the keys of the
+        positions that the game has been through: what led to one of them is a repetition now. No leaves may be under
+        way.
         """
         if self._awaited:
             raise RuntimeError("leaves are still under way")
@@ -207,7 +209,8 @@ class Search:
             self._root = NONE
         else:
             self._root = self.table.keep(self._root)
-            _forget_repetitions(self.table.nodes, self.table.edges, self._root)
+            repeated = np.isin(self.table.nodes["key"][: len(self.table)], np.fromiter(past, np.int64))
+            _forget_repetitions(self.table.nodes, self.table.edges, self._root, repeated)
             self._restrict()
 
     def advance(self, move: int) -> None:
@@ -634,12 +637,30 @@ def _expand_and_pay(
 
 
 @compiled
-def _forget_repetitions(nodes: Records, edges: Records, node: int) -> None:
-    """Unvisit the edges that were paid by a verdict on the path: they lead to no node, and the path is shorter now."""
-    for edge in range(nodes[node].first, nodes[node].first + nodes[node].count):
-        if edges[edge].child == NONE and edges[edge].visits > 0:
-            nodes[node].visits -= edges[edge].visits
-            nodes[node].value_sum -= edges[edge].value_sum
-            nodes[node].seen -= edges[edge].prior
-            edges[edge].visits = 0
-            edges[edge].value_sum = 0.0
+def _forget_repetitions(nodes: Records, edges: Records, root: int, repeated: BoolArray) -> None:
+    """Unvisit the edges whose playouts were paid under another past.
+
+    At the root those that were a repetition, which lead to no node: the path to them is shorter now. Everywhere those
+    that lead to a node `repeated` since: moving there is a repetition now.
+    """
+    for edge in range(nodes[root].first, nodes[root].first + nodes[root].count):
+        if edges[edge].child == NONE:
+            _unvisit(nodes, edges, root, edge)
+    if not repeated.any():
+        return
+    for node in range(len(repeated)):
+        for edge in range(nodes[node].first, nodes[node].first + nodes[node].count):
+            child = edges[edge].child
+            if child != NONE and repeated[child]:
+                _unvisit(nodes, edges, node, edge)
+                edges[edge].child = NONE
+
+
+@inlined
+def _unvisit(nodes: Records, edges: Records, node: int, edge: int) -> None:
+    if edges[edge].visits > 0:
+        nodes[node].visits -= edges[edge].visits
+        nodes[node].value_sum -= edges[edge].value_sum
+        nodes[node].seen -= edges[edge].prior
+        edges[edge].visits = 0
+        edges[edge].value_sum = 0.0
