@@ -15,6 +15,7 @@ from scripted_player import ScriptedPlayer
 from usi_driver import InProcess
 
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
+from pydlshogi.player.clock import milliseconds
 from pydlshogi.player.mcts_player import MCTSPlayer
 
 
@@ -155,6 +156,29 @@ class Gated(ScriptedPlayer):
     def prepare(self) -> None:
         assert self.gate.wait(60)
         super().prepare()
+
+
+@pytest.mark.parametrize("lines", [("isready", "go byoyomi 1000"), ("go byoyomi 1000",)])
+def test_the_clock_of_a_go_sent_before_readyok_starts_when_the_engine_is_ready(
+    talk_to: Callable[..., InProcess], lines: tuple[str, ...]
+) -> None:
+    class Timed(Gated):
+        ready_at = born_at = 0.0
+
+        def prepare(self) -> None:
+            super().prepare()
+            self.ready_at = milliseconds()
+
+        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
+            self.born_at = milliseconds() - clock.elapsed()
+            return super().think(limits, clock, report)
+
+    player = Timed()
+    engine = talk_to(player)
+    engine.send("position startpos", *lines)
+    player.gate.set()
+    engine.until("bestmove")
+    assert player.born_at >= player.ready_at > 0
 
 
 def test_blank_lines_while_loading_and_none_after(talk_to: Callable[..., InProcess]) -> None:

@@ -215,6 +215,11 @@ class Clock:
 
     # The search thread
 
+    def restart(self) -> None:
+        """Count from now on: until now the engine was loading, and no GUI starts a clock before `readyok`."""
+        with self._lock:
+            self._born = self._running_since = self._now()
+
     def govern(self, law: Law, batch_latency: float = 0.0) -> None:
         """Let `law` say what a move may cost under the limits, now and at `hit`."""
         with self._lock:

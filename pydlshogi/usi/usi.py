@@ -253,7 +253,8 @@ class Usi:
                 limits = limits.with_times_of(self._last_times)
             clock = Clock(limits)
             self._searches.append(clock)
-        self._jobs.put(lambda: self._search(clock))
+            ready = self._loaded and not self._awaiting_ready
+        self._jobs.put(lambda: self._search(clock, ready))
 
     def _ask(self, command: str, text: str) -> None:
         clock = Clock()
@@ -379,10 +380,11 @@ class Usi:
             with self._lock:
                 self._tasks.remove(clock)
 
-    def _search(self, clock: Clock) -> None:
+    def _search(self, clock: Clock, ready: bool) -> None:
+        """Answer one `go`; `ready`: it did not have to wait for the player to load."""
         voice = Voice(self._output)
         try:
-            answer = self._think(clock, voice)
+            answer = self._think(clock, voice, ready)
             clock.wait_until_released()
             self._note_time_spent(clock)
             voice.answer(answer)
@@ -396,13 +398,15 @@ class Usi:
             if clock.limits == clock.limits.with_times_of(self._last_times):
                 self._last_times = self._last_times.after(clock.spent())
 
-    def _think(self, clock: Clock, voice: Voice) -> BestMove | Checkmate:
+    def _think(self, clock: Clock, voice: Voice, ready: bool) -> BestMove | Checkmate:
         mate = clock.limits.mate
         try:
             if self._position_refused:
                 return Checkmate("timeout") if mate else BestMove("resign")
             if self._changed or not self._loaded:
                 self._load()
+            if not ready:
+                clock.restart()
             self._player.start_clock(clock.limits, clock)
             answer = self._player.think(clock.limits, clock, voice.report)
         except PlayerError as error:
