@@ -112,7 +112,9 @@ def signature(playouts: int = 5000) -> str:
     return digest.hexdigest()[:8]
 
 
-def report(playouts: int, modelfile: str | None, batch: int, seconds: float) -> Iterator[str]:
+def report(
+    playouts: int, modelfile: str | None, batch: int, seconds: float, backend_name: str = "auto"
+) -> Iterator[str]:
     """The lines of the whole bench; `modelfile` None: no network."""
     for name, sfen in POSITIONS.items():
         for size in (1, 8, 32):
@@ -121,7 +123,7 @@ def report(playouts: int, modelfile: str | None, batch: int, seconds: float) -> 
     if modelfile is not None:
         from pydlshogi.network.backend import load_backend
 
-        backend = load_backend("auto", modelfile, batch_size=batch)
+        backend = load_backend(backend_name, modelfile, batch_size=batch)
         searched, bare = network_speed(backend, batch, seconds)
         yield backend.description
         yield (
@@ -136,10 +138,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the search and print its signature.")
     parser.add_argument("--playouts", type=int, default=30000, help="playouts per position (default %(default)s)")
     parser.add_argument("--modelfile", help="a network to measure too, .npz or .onnx")
+    parser.add_argument("--backend", default="auto", help="what runs it (default %(default)s)")
     parser.add_argument("--batch", type=int, default=16, help="its batch size (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=10.0, help="how long to measure it (default %(default)s)")
     arguments = parser.parse_args()
-    for line in report(arguments.playouts, arguments.modelfile, arguments.batch, arguments.seconds):
+    for line in report(arguments.playouts, arguments.modelfile, arguments.batch, arguments.seconds, arguments.backend):
         print(line, flush=True)
 
 

@@ -1,6 +1,7 @@
 """Every backend fulfils one contract, and says in one line what it cannot do."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,11 +25,13 @@ def needs(module: str, remedy: str, mark: pytest.MarkDecorator) -> list[pytest.M
     return [mark, pytest.mark.skipif(missing, reason=f"needs {module}: {remedy}")]
 
 
+WITH_OPENVINO = needs("openvino", "pip install .[openvino]", pytest.mark.openvino)
 WITH_CHAINER = needs("chainer", "bat/install_chainer.sh", pytest.mark.chainer)
 WITH_TORCH = needs("torch", "pip install .[train]", pytest.mark.torch)
 
 BACKENDS = [
     "onnx",
+    pytest.param("openvino", marks=WITH_OPENVINO),
     pytest.param("chainer", marks=WITH_CHAINER),
     pytest.param("torch", marks=WITH_TORCH),
 ]
@@ -47,7 +50,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", BACKENDS)
 def test_all_backends_give_the_same_raw_logits(name: str, modelfile: str, folder: Path) -> None:
     planes = planes_of_positions(64)
-    backend: Backend = load_backend(name, folder / modelfile, device="cpu", threads=1, batch_size=16)
+    backend: Backend = load_backend(
+        name, folder / modelfile, device="cpu", precision="float32", threads=1, batch_size=16
+    )
     policy, value = backend.infer(planes)
     expected_policy, expected_value = logits(read_weights(folder / modelfile), planes)
     assert policy.dtype == value.dtype == np.float32
@@ -90,11 +95,16 @@ def test_a_bad_file_is_a_line(name: str, folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", BACKENDS)
 def test_nothing_is_printed_and_no_other_framework_loaded(name: str, folder: Path) -> None:
-    others = {"onnx": "torch chainer", "chainer": "torch onnxruntime onnx", "torch": "chainer onnxruntime onnx"}[name]
+    others = {
+        "onnx": "torch chainer openvino",
+        "openvino": "torch chainer onnxruntime openvino_telemetry",
+        "chainer": "torch onnxruntime onnx openvino",
+        "torch": "chainer onnxruntime onnx openvino",
+    }[name]
     program = f"""
 import sys
 from pydlshogi.network.backend import load_backend
-assert not {{"onnx", "onnxruntime", "chainer", "torch"}} & sys.modules.keys()
+assert not {{"onnx", "onnxruntime", "openvino", "chainer", "torch"}} & sys.modules.keys()
 import numpy
 backend = load_backend({name!r}, {str(folder / "resnet.npz")!r}, device="cpu", threads=1, batch_size=2)
 backend.infer(numpy.zeros((2, 104, 9, 9), numpy.float32))
@@ -112,6 +122,7 @@ assert not set({others!r}.split()) & sys.modules.keys()
             "onnxruntime",
             "ONNX Runtime is not installed here: pip install onnxruntime onnx",
         ),
+        ("openvino", "openvino", "OpenVINO is not installed here: pip install openvino"),
         ("chainer", "chainer", "Chainer is not installed here: run bat/install_chainer"),
         ("torch", "torch", "PyTorch is not installed here: pip install torch"),
     ],
@@ -136,23 +147,23 @@ def test_a_framework_that_does_not_load_is_a_line(
 
     monkeypatch.setattr("pydlshogi.network.onnx_backend.OnnxBackend", fail)
     with pytest.raises(BackendError, match=r"ONNX Runtime does not load: .*; pip install onnxruntime onnx") as caught:
-        load_backend("auto", folder / "resnet.npz")
+        load_backend("onnx", folder / "resnet.npz")
     assert "\n" not in str(caught.value)
 
 
 def test_words_without_a_meaning_are_refused(folder: Path) -> None:
-    with pytest.raises(BackendError, match="Backend tensorflow is none of auto, onnx, chainer, torch"):
+    with pytest.raises(BackendError, match="Backend tensorflow is none of auto, onnx, openvino, chainer, torch"):
         load_backend("tensorflow", folder / "resnet.npz")
     with pytest.raises(BackendError, match="Device abacus is none of auto, cpu, gpu, tensorrt"):
         load_backend("auto", folder / "resnet.npz", device="abacus")
 
 
 def test_the_description_names_framework_device_and_network(folder: Path) -> None:
-    backend = load_backend("auto", folder / "plain.npz", device="cpu", threads=2)
+    backend = load_backend("onnx", folder / "plain.npz", device="cpu", threads=2)
     assert (
         backend.description == f"ONNX Runtime {onnxruntime.__version__} on CPU, 2 threads: policy_value 12x12 float32"
     )
-    all_cores = load_backend("auto", folder / "resnet.npz", device="cpu")
+    all_cores = load_backend("onnx", folder / "resnet.npz", device="cpu")
     assert f"CPU, {available_cores()} thread" in all_cores.description
     assert "policy_value_resnet 3x12 float32" in all_cores.description
 
@@ -199,8 +210,10 @@ def test_half_precision_is_refused_where_there_is_none(name: str, folder: Path) 
         load_backend(name, folder / "resnet.npz", device="cpu", precision="half")
 
 
-@pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
-def test_torch_in_bfloat16_stays_close(name: str, folder: Path) -> None:
+@pytest.mark.parametrize(
+    "name", [pytest.param("torch", marks=WITH_TORCH), pytest.param("openvino", marks=WITH_OPENVINO)]
+)
+def test_bfloat16_stays_close(name: str, folder: Path) -> None:
     planes = planes_of_positions(16)
     backend = load_backend(name, folder / "resnet.npz", device="cpu", precision="half", threads=1)
     policy, _ = backend.infer(planes)
@@ -229,17 +242,62 @@ def test_files_go_to_chainer_and_come_from_it(name: str, modelfile: str, folder:
     assert all(np.array_equal(theirs[key], ours[key]) for key in ours)
 
 
+openvino_only = pytest.mark.parametrize("name", [pytest.param("openvino", marks=WITH_OPENVINO)])
+
+
+@openvino_only
+@pytest.mark.parametrize("amx", [True, False])
+def test_auto_is_openvino_in_bfloat16_where_there_is_amx(
+    name: str, amx: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pydlshogi.network.openvino_backend.has_amx", lambda: amx)
+    auto = load_backend("auto", folder / "resnet.npz", device="cpu").description
+    assert auto.startswith("OpenVINO " if amx else "ONNX Runtime ")
+    named = load_backend(name, folder / "resnet.npz").description
+    assert named.endswith("policy_value_resnet 3x12 bfloat16" if amx else "policy_value_resnet 3x12 float32")
+
+
+@openvino_only
+def test_auto_prefers_a_gpu_to_openvino(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"pydlshogi.network.{name}_backend.has_amx", lambda: True)
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
+    monkeypatch.setattr("pydlshogi.network.onnx_backend.OnnxBackend", lambda *_: "the GPU's")
+    assert load_backend("auto", folder / "resnet.npz") == "the GPU's"
+    assert load_backend("auto", folder / "resnet.npz", device="cpu") != "the GPU's"
+
+
+@openvino_only
+def test_openvino_is_for_cpus(name: str, folder: Path) -> None:
+    with pytest.raises(BackendError, match=r"Device gpu: OpenVINO .* set Backend onnx"):
+        load_backend(name, folder / "resnet.npz", device="gpu")
+
+
+@openvino_only
+def test_bfloat16_without_amx_is_not_amx(name: str) -> None:
+    """What OpenVINO may use of the processor can be limited, but only before it starts."""
+    program = f"from pydlshogi.network.{name}_backend import has_amx; print(has_amx())"
+    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
+
+
+ONNX_READERS = ["onnx", pytest.param("openvino", marks=WITH_OPENVINO)]
+
+
 @pytest.fixture
 def graph(folder: Path) -> onnx.ModelProto:
     return onnx_model(read_weights(folder / "resnet.npz"))
 
 
-def test_an_onnx_file_is_run_as_it_is(graph: onnx.ModelProto, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ONNX_READERS)
+def test_an_onnx_file_is_run_as_it_is(name: str, graph: onnx.ModelProto, folder: Path, tmp_path: Path) -> None:
     planes = planes_of_positions(4)
     graph.graph.output.reverse()
     onnx.save(graph, tmp_path / "net.onnx")
-    policy, value = load_backend("auto", tmp_path / "net.onnx", device="cpu", threads=1).infer(planes)
-    same_policy, same_value = load_backend("auto", folder / "resnet.npz", device="cpu", threads=1).infer(planes)
+    policy, value = load_backend(name, tmp_path / "net.onnx", device="cpu", threads=1).infer(planes)
+    same_policy, same_value = load_backend(name, folder / "resnet.npz", device="cpu", threads=1).infer(planes)
     assert np.array_equal(policy, same_policy)
     assert np.array_equal(value, same_value)
 
@@ -258,6 +316,7 @@ def graph_between(inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInf
 PLANES = tensor("planes", ["N", 104, 9, 9])
 
 
+@pytest.mark.parametrize("name", ONNX_READERS)
 @pytest.mark.parametrize(
     ("model", "message"),
     [
@@ -266,7 +325,7 @@ PLANES = tensor("planes", ["N", 104, 9, 9])
                 [tensor("input1", ["N", 62, 9, 9]), tensor("input2", ["N", 57, 9, 9])],
                 [tensor("output_policy", ["N", 62, 9, 9])],
             ),
-            r"takes input1 \(float\) \['N', 62, 9, 9\] and input2 .*; a network of this engine takes \[N, 104, 9, 9\]",
+            r"takes input1 \(float\) \['N', 62, 9, 9\].*; a network of this engine takes \[N, 104, 9, 9\]",
         ),
         (graph_between([tensor("x", [8, 104, 9, 9])], [tensor("y", [8, 104, 9, 9])]), "made for batches of exactly 8;"),
         (
@@ -275,17 +334,21 @@ PLANES = tensor("planes", ["N", 104, 9, 9])
         ),
     ],
 )
-def test_a_foreign_onnx_file_is_a_line(model: onnx.ModelProto, message: str, tmp_path: Path) -> None:
+def test_a_foreign_onnx_file_is_a_line(name: str, model: onnx.ModelProto, message: str, tmp_path: Path) -> None:
     onnx.save(model, tmp_path / "foreign.onnx")
     with pytest.raises(ModelError, match=message) as caught:
-        load_backend("auto", tmp_path / "foreign.onnx", device="cpu")
+        load_backend(name, tmp_path / "foreign.onnx", device="cpu")
     assert "\n" not in str(caught.value)
 
 
-def test_a_damaged_onnx_file_is_a_line(graph: onnx.ModelProto, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ONNX_READERS)
+def test_a_damaged_onnx_file_is_a_line(
+    name: str, graph: onnx.ModelProto, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     content = graph.SerializeToString()
     for size in (0, 10, 1000, len(content) // 2, len(content) - 1):
         (tmp_path / "cut.onnx").write_bytes(content[:size])
         with pytest.raises(ModelError, match="not an ONNX file that can be loaded") as caught:
-            load_backend("auto", tmp_path / "cut.onnx", device="cpu")
+            load_backend(name, tmp_path / "cut.onnx", device="cpu")
         assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")

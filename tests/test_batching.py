@@ -5,7 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pydlshogi.player.batching import LONGEST, best_batch_size, choose, quantised_pays
+from pydlshogi.player import batching, network_player
+from pydlshogi.player.batching import LONGEST, best_batch_size, choose, fastest
+from pydlshogi.player.network_player import NetworkPlayer
+from pydlshogi.player.policy_player import PolicyPlayer
 
 
 class Device:
@@ -13,6 +16,7 @@ class Device:
 
     def __init__(self, start: float, each: float) -> None:
         self.description = f"device {start} {each}"
+        self.on_gpu = False
         self.start = start
         self.each = each
         self.time = 0.0
@@ -88,12 +92,50 @@ def test_no_place_for_the_answers_is_no_reason_to_stop(model: Path) -> None:
     assert best_batch_size(device, model, device.now) == 8
 
 
-@pytest.mark.parametrize(("speedup", "pays"), [(4.0, True), (1.2, False), (0.5, False)])
-def test_a_quantised_network_must_be_clearly_faster(model: Path, speedup: float, pays: bool) -> None:
-    plain = Device(0.0, 0.001)
-    quantised = Device(0.0, 0.001 / speedup)
-    clock = lambda: plain.time + quantised.time  # noqa: E731
-    assert quantised_pays(quantised, plain, model, clock) is pays
-    measured = quantised.batches
-    assert quantised_pays(quantised, plain, model, clock) is pays
-    assert quantised.batches == measured
+@pytest.mark.parametrize(
+    ("speedups", "best"),
+    [((), 0), ((1.2,), 0), ((0.5,), 0), ((4.0,), 1), ((2.0, 4.0), 2), ((4.0, 2.0), 1), ((1.2, 1.4), 0)],
+)
+def test_a_quantised_network_must_be_clearly_faster(model: Path, speedups: tuple[float, ...], best: int) -> None:
+    devices = [Device(0.0, 0.001 / speedup) for speedup in (1.0, *speedups)]
+    clock = lambda: sum(device.time for device in devices)  # noqa: E731
+    assert fastest(devices[0], devices[1:], model, clock) is devices[best]
+    measured = [device.batches for device in devices]
+    assert fastest(devices[0], devices[1:], model, clock) is devices[best]
+    assert [device.batches for device in devices] == measured
+
+
+@pytest.mark.parametrize(
+    ("options", "loaded"),
+    [
+        ({}, ["auto npz", "onnx int8", "openvino int8"]),
+        ({"Backend": "onnx"}, ["onnx npz", "onnx int8"]),
+        ({"Backend": "openvino"}, ["openvino npz", "openvino int8"]),
+        ({"Backend": "torch"}, ["torch npz"]),
+        ({"Precision": "float32"}, ["auto npz"]),
+        ({"modelfile": "other.npz"}, ["auto other"]),
+    ],
+)
+def test_what_the_player_chooses_from(
+    options: dict[str, str], loaded: list[str], model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last one loaded is the fastest; every framework is there."""
+    names = {"pydlshogi.npz": "npz", "pydlshogi.int8.onnx": "int8", "other.npz": "other"}
+    for name in names:
+        (model.parent / name).write_bytes(b"")
+    seen = []
+
+    def load(_: NetworkPlayer, name: str, modelfile: Path) -> Device:
+        seen.append(f"{name} {names[modelfile.name]}")
+        return Device(0.0, 0.001)
+
+    monkeypatch.setattr(NetworkPlayer, "_load", load)
+    monkeypatch.setattr(network_player, "shipped_model", lambda: model.parent)
+    monkeypatch.setattr("pydlshogi.network.backend.installed", lambda _: True)
+    monkeypatch.setattr(batching, "fastest", lambda exact, quantised, _: quantised[-1])
+    player = PolicyPlayer()
+    for name, value in options.items():
+        player.options.set(name, value)
+    modelfile, _ = player._choose_network()
+    assert seen == loaded
+    assert names[modelfile.name] == loaded[-1].split()[1]

@@ -29,7 +29,7 @@ SEES = {
 }
 """What each part may import, from lowest to highest. Drivers (training, self-play, bench) may import all but usi."""
 
-FRAMEWORKS = [{"chainer", "threadpoolctl"}, {"torch"}, {"onnx", "onnxruntime"}]
+FRAMEWORKS = [{"chainer", "threadpoolctl"}, {"torch"}, {"onnx", "onnxruntime"}, {"openvino"}]
 
 
 def name_of(path: Path) -> str:

@@ -5,6 +5,8 @@ It knows no board, no search and no option names; softmax and sigmoid belong to 
 
 import importlib.util
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -13,7 +15,7 @@ import numpy.typing as npt
 
 Float32Array = npt.NDArray[np.float32]
 
-BACKENDS: Final = ("auto", "onnx", "chainer", "torch")
+BACKENDS: Final = ("auto", "onnx", "openvino", "chainer", "torch")
 DEVICES: Final = ("auto", "cpu", "gpu", "tensorrt")
 PRECISIONS: Final = ("auto", "float32", "half")
 
@@ -28,6 +30,7 @@ class Framework(NamedTuple):
 
 FRAMEWORKS: Final = {
     "onnx": Framework("ONNX Runtime", "onnxruntime", "pip install onnxruntime onnx"),
+    "openvino": Framework("OpenVINO", "openvino", "pip install openvino"),
     "chainer": Framework("Chainer", "chainer", "run bat/install_chainer.sh (.bat on Windows)"),
     "torch": Framework("PyTorch", "torch", "pip install torch"),
 }
@@ -65,13 +68,15 @@ def load_backend(
     spinning: bool = False,
     batch_size: int = 1,
 ) -> Backend:
-    """Load the network in `modelfile` (`.npz`, for onnx also `.onnx`) and run it once, so that it is warm.
+    """Load the network in `modelfile` (`.npz`, for onnx and openvino also `.onnx`) and run it once, so that it is warm.
 
-    name: "auto" is onnx, on every machine and device.
+    name: "auto" is openvino where that is installed, the network runs on the CPU, and the CPU has AMX (Intel Xeon from
+        Sapphire Rapids on); everywhere else it is onnx.
     device: "gpu" demands one; "auto" takes one if the framework sees one; "tensorrt" is onnx only. `description` tells
         what it became.
-    precision: "half" is float16 on a GPU and bfloat16 on a CPU (torch only); "auto" is half on a GPU where the
-        framework has it, else float32. An `.onnx` file is run as it is.
+    precision: "half" is float16 on a GPU and bfloat16 on a CPU (torch and openvino only); "auto" is half on a GPU where
+        the framework has it, with openvino also on a CPU with AMX, and else float32. Only openvino applies it to an
+        `.onnx` file; onnx runs that as it is.
     threads: of the CPU; 0 means all cores this process may use. Chainer always takes one.
     spinning: waiting threads keep their core busy: faster on an idle machine, much slower on a shared one (onnx only).
     batch_size: the largest batch to be expected; larger ones work too.
@@ -85,14 +90,43 @@ def load_backend(
     ):
         if given not in known:
             raise BackendError(f"{what} {given} is none of {', '.join(known)}")
-    framework = FRAMEWORKS.get(name, FRAMEWORKS["onnx"])
-    if importlib.util.find_spec(framework.module) is None:
+    if name == "auto":
+        name = _automatic(device)
+    with _framework(name):
+        return _load(name, Path(modelfile), device, precision, threads or available_cores(), spinning, batch_size)
+
+
+def installed(name: str) -> bool:
+    """Whether the framework of a backend is there; nothing is imported."""
+    return importlib.util.find_spec(FRAMEWORKS[name].module) is not None
+
+
+@contextmanager
+def _framework(name: str) -> Iterator[None]:
+    """Where the framework of a backend is used: if it is missing or does not load, the error says so."""
+    framework = FRAMEWORKS[name]
+    if not installed(name):
         raise BackendError(f"{framework.name} is not installed here: {framework.remedy}")
     try:
-        return _load(name, Path(modelfile), device, precision, threads or available_cores(), spinning, batch_size)
+        yield
     except (ImportError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise BackendError(f"{framework.name} does not load: {reason}; {framework.remedy}") from error
+
+
+def _automatic(device: str) -> str:
+    """The backend that "auto" means."""
+    if not installed("openvino"):
+        return "onnx"
+    with _framework("onnx"):
+        from pydlshogi.network.onnx_backend import CPU, provider_for
+
+        if provider_for(device) != CPU:
+            return "onnx"
+    with _framework("openvino"):
+        from pydlshogi.network.openvino_backend import has_amx
+
+        return "openvino" if has_amx() else "onnx"
 
 
 def _load(name: str, path: Path, device: str, precision: str, threads: int, spinning: bool, batch_size: int) -> Backend:
@@ -105,6 +139,10 @@ def _load(name: str, path: Path, device: str, precision: str, threads: int, spin
             from pydlshogi.network.torch_backend import TorchBackend
 
             return TorchBackend(path, device, precision, threads, batch_size)
+        case "openvino":
+            from pydlshogi.network.openvino_backend import OpenvinoBackend
+
+            return OpenvinoBackend(path, device, precision, threads, batch_size)
         case _:
             from pydlshogi.network.onnx_backend import OnnxBackend
 

@@ -1,8 +1,6 @@
 """ONNX Runtime as a backend: an `.npz` turned into a graph in memory, or an `.onnx` file as it is.
 
-An `.onnx` must take one input float32 [N, 104, 9, 9] with N free and give raw logits [N, 2187] and [N, 1]. Whether the
-value of a foreign file has already been through a sigmoid cannot be seen; such a file makes the engine judge every
-position as nearly even. A quantised file is one of these; it is made for the CPU.
+What such a file must take and give says `graph_ends`. A quantised file is one of these; it is made for the CPU.
 """
 
 from pathlib import Path
@@ -12,9 +10,10 @@ import numpy as np
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
-from pydlshogi.common import NUM_LABELS, NUM_PLANES
+from pydlshogi.common import NUM_PLANES
 from pydlshogi.files import cache_folder
 from pydlshogi.network.backend import BackendError, Float32Array, cpu_name
+from pydlshogi.network.graph_ends import End, check_input, check_outputs
 from pydlshogi.network.weights import ModelError, read_weights, recognise
 
 CPU: Final = "CPUExecutionProvider"
@@ -51,14 +50,14 @@ class OnnxBackend:
     def __init__(self, path: Path, device: str, precision: str, threads: int, spinning: bool, batch_size: int) -> None:
         onnxruntime.set_default_logger_severity(4)  # a GUI may never read stderr
         onnxruntime.disable_telemetry_events()
-        provider = _provider(device)
+        provider = provider_for(device)
         on_cpu = provider == CPU
         if on_cpu and precision == "half":
             raise BackendError("Precision half: ONNX Runtime has it on GPUs only")
         graph, name = _graph(path, half=not on_cpu and precision != "float32")
         self._session = _session(path, graph, provider, precision, threads, spinning, batch_size)
-        self._input, self._planes_dtype = _check_input(path, self._session.get_inputs())
-        self._outputs = _check_outputs(path, self._session.get_outputs())
+        self._input, self._planes_dtype = check_input(path, _ends(self._session.get_inputs()))
+        self._outputs = check_outputs(path, _ends(self._session.get_outputs()))
         where = cpu_name(threads) if on_cpu else provider.removesuffix("ExecutionProvider")
         self.on_gpu = not on_cpu
         self.description = f"ONNX Runtime {onnxruntime.__version__} on {where}: {name}"
@@ -78,7 +77,7 @@ class OnnxBackend:
             raise ModelError(f"{path}: the graph does not run: {_first_line(error)}") from error
 
 
-def _provider(device: str) -> str:
+def provider_for(device: str) -> str:
     """The execution provider for a device."""
     offered = onnxruntime.get_available_providers()
     if device == "cpu":
@@ -165,30 +164,8 @@ def _provider_options(provider: str, precision: str, batch_size: int) -> dict[st
     return {}
 
 
-def _check_input(path: Path, inputs: list[Any]) -> tuple[str, type[np.generic]]:
-    """Name and type of the planes."""
-    dtypes: dict[str, type[np.generic]] = {"tensor(float)": np.float32, "tensor(uint8)": np.uint8}
-    if len(inputs) == 1 and inputs[0].type in dtypes and inputs[0].shape[1:] == [NUM_PLANES, 9, 9]:
-        if isinstance(inputs[0].shape[0], int):
-            raise ModelError(
-                f"{path}: made for batches of exactly {inputs[0].shape[0]}; export it with a free batch size"
-            )
-        return inputs[0].name, dtypes[inputs[0].type]
-    raise ModelError(f"{path}: takes {_shapes(inputs)}; a network of this engine takes [N, {NUM_PLANES}, 9, 9]")
-
-
-def _check_outputs(path: Path, outputs: list[Any]) -> list[str]:
-    """Names of policy and value."""
-    policy = [output.name for output in outputs if output.shape[1:] == [NUM_LABELS]]
-    value = [output.name for output in outputs if output.shape[1:] in ([1], [])]
-    floats = all(output.type == "tensor(float)" for output in outputs)
-    if len(outputs) == 2 and len(policy) == len(value) == 1 and floats:
-        return policy + value
-    raise ModelError(f"{path}: gives {_shapes(outputs)}; a network of this engine gives [N, {NUM_LABELS}] and [N, 1]")
-
-
-def _shapes(tensors: list[Any]) -> str:
-    return " and ".join(f"{tensor.name} {tensor.type.removeprefix('tensor')} {tensor.shape}" for tensor in tensors)
+def _ends(nodes: list[Any]) -> list[End]:
+    return [End(node.name, node.type.removeprefix("tensor(").removesuffix(")"), node.shape) for node in nodes]
 
 
 def _first_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""What is measured of a network on this machine, once: the batch size, and whether its quantised twin pays.
+"""What is measured of a network on this machine, once: the batch size, and whether a quantised twin pays.
 
 Larger batches use a device better and a search worse: playouts of one batch do not learn from each other, and a move
 cannot be answered before its last batch is back. It knows backends, but no search.
@@ -8,7 +8,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,27 +39,31 @@ def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] 
     def measure() -> int:
         return choose({size: _seconds(backend, size, now) for size in SIZES[: _affordable(backend, now)]})
 
-    return _remembered(backend, modelfile, measure, set(SIZES))
+    return _remembered([backend], modelfile, measure, set(SIZES))
 
 
-def quantised_pays(
-    quantised: Backend, backend: Backend, modelfile: Path, now: Callable[[], float] = time.perf_counter
-) -> bool:
-    """Whether a quantised network is enough faster on this machine to make up for what it rounds away.
+def fastest(
+    exact: Backend, quantised: Sequence[Backend], modelfile: Path, now: Callable[[], float] = time.perf_counter
+) -> Backend:
+    """The fastest on this machine, where a quantised one must make up for what it rounds away: see WORTH_ROUNDING.
 
     Processors differ by a factor of four here. The answer is kept under the content of `modelfile`, the quantised one.
     """
+    backends = [exact, *quantised]
 
     def measure() -> int:
-        return int(_seconds(quantised, PROBE, now) * WORTH_ROUNDING <= _seconds(backend, PROBE, now))
+        seconds = [_seconds(backend, PROBE, now) for backend in backends]
+        seconds[0] /= WORTH_ROUNDING
+        return int(np.argmin(seconds))
 
-    return bool(_remembered(quantised, modelfile, measure, {0, 1}))
+    return backends[_remembered(backends, modelfile, measure, set(range(len(backends))))]
 
 
-def _remembered(backend: Backend, modelfile: Path, measure: Callable[[], int], possible: set[int]) -> int:
-    """What `measure` answered for this network on this device the first time."""
+def _remembered(backends: Sequence[Backend], modelfile: Path, measure: Callable[[], int], possible: set[int]) -> int:
+    """What `measure` answered for this network on these devices the first time."""
     answers = _answers_file()
-    name = hashlib.sha256(modelfile.read_bytes() + f"{backend.description} {len(possible)}".encode()).hexdigest()[:16]
+    descriptions = [backend.description for backend in backends]
+    name = hashlib.sha256(modelfile.read_bytes() + " ".join(descriptions).encode()).hexdigest()[:16]
     known = _read(answers)
     if known.get(name) not in possible:
         known[name] = measure()

@@ -36,10 +36,17 @@ class NetworkOptions(EngineOptions):
     backend = Combo(
         "Backend",
         "auto",
-        ("auto", "onnx", "chainer", "torch", "uniform", "hash"),
-        help="what runs the network; uniform and hash play without one",
+        ("auto", "onnx", "openvino", "chainer", "torch", "uniform", "hash"),
+        help="what runs the network; auto: openvino where it is installed and the CPU has AMX, else onnx; "
+        "uniform and hash play without a network",
     )
     device = Combo("Device", "auto", ("auto", "cpu", "gpu", "tensorrt"), help="where the network runs")
+    precision = Combo(
+        "Precision",
+        "auto",
+        ("auto", "float32", "half"),
+        help="what the network computes in; half: float16 on a GPU, bfloat16 on a CPU; auto: what is fast there",
+    )
     threads = Spin("Threads", 0, 0, 512, aliases=("UCT_Threads",), help="CPU threads of the network; 0: all cores")
     spinning = Check("Thread_Spinning", False, help="waiting threads keep their core busy: for otherwise idle machines")
     batch_size = Spin(
@@ -81,6 +88,7 @@ class NetworkPlayer(BasePlayer):
             options.backend,
             options.modelfile,
             options.device,
+            options.precision,
             options.threads,
             options.spinning,
             options.batch_size,
@@ -114,26 +122,30 @@ class NetworkPlayer(BasePlayer):
 
     def _choose_network(self) -> "tuple[Path, Backend]":
         """The network the user named; else the shipped one, quantised where that is clearly faster."""
-        from pydlshogi.player.batching import quantised_pays
+        from pydlshogi.network.backend import installed
+        from pydlshogi.player.batching import fastest
 
-        if self.options.modelfile:
-            modelfile = Path(self.options.modelfile)
-            return modelfile, self._load(modelfile)
+        options = self.options
+        if options.modelfile:
+            modelfile = Path(options.modelfile)
+            return modelfile, self._load(options.backend, modelfile)
         shipped = shipped_model() / SHIPPED_NETWORK
-        backend = self._load(shipped)
         quantised = shipped.with_name(QUANTISED_NETWORK)
-        if backend.on_gpu or self.options.backend not in ("auto", "onnx") or not quantised.exists():
-            return shipped, backend
-        other = self._load(quantised)
-        return (quantised, other) if quantised_pays(other, backend, quantised) else (shipped, backend)
+        exact = self._load(options.backend, shipped)
+        names = [name for name in ("onnx", "openvino") if options.backend in ("auto", name) and installed(name)]
+        if exact.on_gpu or options.precision != "auto" or not names or not quantised.exists():
+            return shipped, exact
+        best = fastest(exact, [self._load(name, quantised) for name in names], quantised)
+        return (shipped if best is exact else quantised), best
 
-    def _load(self, modelfile: Path) -> "Backend":
+    def _load(self, name: str, modelfile: Path) -> "Backend":
         from pydlshogi.network.backend import load_backend
 
         return load_backend(
-            self.options.backend,
+            name,
             modelfile,
             device=self.options.device,
+            precision=self.options.precision,
             threads=self.options.threads,
             spinning=self.options.spinning,
             batch_size=self.batch_size,
