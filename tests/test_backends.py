@@ -25,7 +25,7 @@ def needs(module: str, remedy: str, mark: pytest.MarkDecorator) -> list[pytest.M
     return [mark, pytest.mark.skipif(missing, reason=f"needs {module}: {remedy}")]
 
 
-WITH_OPENVINO = needs("openvino", "pip install .[openvino]", pytest.mark.openvino)
+WITH_OPENVINO = needs("openvino", "pip install openvino", pytest.mark.openvino)
 WITH_CHAINER = needs("chainer", "bat/install_chainer.sh", pytest.mark.chainer)
 WITH_TORCH = needs("torch", "pip install .[train]", pytest.mark.torch)
 
