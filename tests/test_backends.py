@@ -1,5 +1,6 @@
 """Every backend fulfils one contract, and says in one line what it cannot do."""
 
+import importlib
 import importlib.util
 import os
 import subprocess
@@ -214,6 +215,8 @@ def test_half_precision_is_refused_where_there_is_none(name: str, folder: Path) 
     "name", [pytest.param("torch", marks=WITH_TORCH), pytest.param("openvino", marks=WITH_OPENVINO)]
 )
 def test_bfloat16_stays_close(name: str, folder: Path) -> None:
+    if name == "openvino" and not importlib.import_module("pydlshogi.network.openvino_backend").has_bfloat16():
+        pytest.skip("needs a CPU with AVX-512 or AVX-VNNI-INT8")
     planes = planes_of_positions(16)
     backend = load_backend(name, folder / "resnet.npz", device="cpu", precision="half", threads=1)
     policy, _ = backend.infer(planes)
@@ -270,6 +273,13 @@ def test_auto_prefers_a_gpu_to_openvino(name: str, folder: Path, monkeypatch: py
 def test_openvino_is_for_cpus(name: str, folder: Path) -> None:
     with pytest.raises(BackendError, match=r"Device gpu: OpenVINO .* set Backend onnx"):
         load_backend(name, folder / "resnet.npz", device="gpu")
+
+
+@openvino_only
+def test_openvino_does_not_call_float32_half(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"pydlshogi.network.{name}_backend.has_bfloat16", lambda: False)
+    with pytest.raises(BackendError, match="Precision half: this CPU has no bfloat16"):
+        load_backend(name, folder / "resnet.npz", precision="half")
 
 
 @openvino_only

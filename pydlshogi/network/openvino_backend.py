@@ -32,6 +32,9 @@ class OpenvinoBackend:
     def __init__(self, path: Path, device: str, precision: str, threads: int, batch_size: int) -> None:
         if device not in ("auto", "cpu"):
             raise BackendError(f"Device {device}: OpenVINO runs on the CPU here; set Backend onnx for a GPU")
+        if precision == "half" and not has_bfloat16():
+            # OpenVINO would compute in float32 and not say so.
+            raise BackendError("Precision half: this CPU has no bfloat16")
         half = precision == "half" or (precision == "auto" and has_amx())
         graph, name = _graph(path)
         settings = {
@@ -62,6 +65,11 @@ class OpenvinoBackend:
         return policy, value.reshape(-1)
 
 
+def has_bfloat16() -> bool:
+    """Whether OpenVINO computes in bfloat16 here at all."""
+    return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+
+
 @cache
 def has_amx() -> bool:
     """Whether this processor multiplies matrices of bfloat16 with AMX.
@@ -69,14 +77,13 @@ def has_amx() -> bool:
     Without AMX bfloat16 is slower than float32, even where OpenVINO lists it as a capability. So this compiles a
     convolution and looks at the kernel chosen.
     """
-    core = openvino.Core()
-    if "BF16" not in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+    if not has_bfloat16():
         return False
     planes = opset13.parameter([1, 64, 9, 9], np.float32)
     kernel = np.ones((64, 64, 3, 3), np.float32)
     layer = opset13.convolution(planes, kernel, [1, 1], [1, 1], [1, 1], [1, 1])
     model = openvino.Model([layer], [planes])
-    compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
+    compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
     kernels = [node.get_rt_info()["primitiveType"].astype(str) for node in compiled.get_runtime_model().get_ops()]
     return any("amx" in kernel for kernel in kernels)
 
