@@ -81,6 +81,7 @@ def network_speed(backend: Any, batch: int, seconds: float) -> tuple[float, floa
         return search.playouts - before
 
     def positions() -> int:
+        pipeline.drain(search)  # one thread at a time may ask a backend
         backend.infer(planes)
         return batch
 
