@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limits, Report
 from pydlshogi.player.book import BookError, BookOptions, OwnBook
+from pydlshogi.player.checkmate import CheckmateSolver
 from pydlshogi.player.clock import ClockSettings, milliseconds
 from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer, centipawns
 from pydlshogi.player.options import Check, Combo, SearchOptions, Spin
@@ -106,6 +107,7 @@ class MCTSPlayer(NetworkPlayer):
         self._pipeline: Pipeline | None = None
         self._searched_with: tuple[object, ...] = ()
         self._book = OwnBook()
+        self._checkmate = CheckmateSolver()
         self._random = random.Random()
         self._full_said = False
 
@@ -143,6 +145,9 @@ class MCTSPlayer(NetworkPlayer):
         if self._search is None or self._search.table.megabytes != self.options.hash_mb:
             self._search = None  # the old table goes before the new one comes
             self._search = Search(UctNodeTable(self.options.hash_mb))
+
+    def close(self) -> None:
+        self._checkmate.close()
 
     # The game
 
@@ -187,7 +192,7 @@ class MCTSPlayer(NetworkPlayer):
 
     def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
         if limits.mate:
-            return Checkmate("notimplemented")
+            return self._checkmate.solve(self.game.board, clock, report)
         self.prepare()
         assert self._search is not None
         assert self._pipeline is not None
@@ -208,7 +213,8 @@ class MCTSPlayer(NetworkPlayer):
         try:
             if self.options.stochastic_ponder and clock.pondering and position.board.history:
                 self._ponder(search, self._pipeline, clock, report)
-            search.set_root(position, [position.move_from_usi(move) for move in self._searchable(limits)])
+            only = [position.move_from_usi(move) for move in self._searchable(limits)]
+            search.set_root(position, only, position.past_keys())
             self._run(search, self._pipeline, clock, report)
         except BaseException:
             # Playouts are unpaid in the table, and a batch may still be out.
@@ -253,7 +259,7 @@ class MCTSPlayer(NetworkPlayer):
         expected = position.board.peek()
         position.pop()
         try:
-            search.set_root(position)
+            search.set_root(position, past=position.past_keys())
             self._run(search, pipeline, clock, report, ponder=True)
         finally:
             position.push(expected)

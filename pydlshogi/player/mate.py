@@ -1,0 +1,124 @@
+"""Mates by df-pn: looked for a bounded bit at a time, and believed only when every evasion has been played out.
+
+It knows boards, and no search, player, clock or process. The df-pn search is cshogi's, which holds the GIL and forgets
+everything between two calls: whoever calls bounds it by nodes and, if that was too few, tries again with many more.
+Its word is not taken for a mate: it takes over proofs from positions with more in hand without asking how many plies
+are left, and leaves needless non-promotions out of the evasions. So the tree behind its word is walked with the legal
+moves of the rules, which also gives the line.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import cshogi
+
+MAX_PLIES: Final = 199
+"""The longest mate looked for: df-pn recurses once a ply, and a thread's stack may be a single MiB."""
+
+Line: TypeAlias = tuple[int, ...]
+"""The moves of a mate, the attacker's first and last: its longest defence, as far as known. Empty: no mate."""
+
+_REPEATED: Final = {cshogi.REPETITION_DRAW, cshogi.REPETITION_WIN, cshogi.REPETITION_LOSE}
+_NO_SQUARE: Final = 81
+
+_GAP_NODES: Final = 4000
+"""For a position that df-pn calls mated without having kept the moves."""
+
+
+class Finding(NamedTuple):
+    """What one look at a position brought."""
+
+    line: Line = ()
+    refuted: bool = False
+    """There is no mate within the plies asked for."""
+    nodes: int = 0
+    """What it cost. df-pn makes some 400 of them in a millisecond."""
+
+
+def find_mate(board: Any, plies: int, nodes: int, solver_class: Any = cshogi.DfPn) -> Finding:
+    """Look for a mate by the side to move of the cshogi board within `plies`, with at most about `nodes`.
+
+    `board` is moved and taken back. A mate that leads through a position played before is none. `solver_class` may be
+    cshogi.OslDfPn, which finds more in millions of nodes but whose refutations are not believed.
+    """
+    if plies < 1 or board.king_square(1 - board.turn) == _NO_SQUARE:
+        return Finding(refuted=True)
+    solver = solver_class(min(plies, MAX_PLIES), nodes)
+    mated = solver.search(board)
+    used = int(solver.searched_node)
+    if not mated:
+        return Finding(refuted=used < nodes and solver_class is cshogi.DfPn, nodes=used)
+    proof = _Proof(board, solver, allowance=20_000 + 2 * nodes)
+    line = proof.line(plies)
+    return Finding(line, nodes=used + proof.nodes)
+
+
+def shorter_mates(board: Any, line: Line, nodes: int) -> Iterator[Line]:
+    """Ever shorter mates than `line`, each looked for with at most about `nodes`."""
+    plies = len(line) - 2
+    while plies > 0:
+        finding = find_mate(board, plies, nodes)
+        if finding.line:
+            yield finding.line
+            plies = len(finding.line) - 2
+        elif finding.refuted or finding.nodes >= nodes:
+            return
+        else:
+            plies -= 2  # df-pn's mate was a longer one; there may be a shorter one all the same
+
+
+class _Proof:
+    """A walk through all evasions, the attacker's moves being those of a df-pn search that found a mate."""
+
+    def __init__(self, board: Any, solver: Any, allowance: int) -> None:
+        self._board = board
+        self._solver = solver
+        self._allowance = allowance
+        self._known: dict[int, Line] = {}
+        self.nodes = 0
+
+    def line(self, plies: int) -> Line:
+        """A mate within `plies` from where the search began."""
+        return self._mate_in_one() or self._play_out(self._solver.get_move(self._board), plies)
+
+    def _attack(self, plies: int) -> Line:
+        if plies < 1 or self.nodes >= self._allowance:
+            return ()
+        self.nodes += 1
+        key = self._board.zobrist_hash()
+        line = self._known.get(key, ())
+        if not line or len(line) > plies:
+            line = self.line(plies) or self._anew(plies)
+            if line:
+                self._known[key] = line
+        return line
+
+    def _mate_in_one(self) -> Line:
+        move = 0 if self._board.is_check() else self._board.mate_move_in_1ply()
+        return (move,) if move else ()
+
+    def _play_out(self, move: int, plies: int) -> Line:
+        """`move` and the longest defence, if it mates within `plies`."""
+        board = self._board
+        if not move or move not in board.legal_moves:
+            return ()
+        defence: Line = ()
+        board.push(move)
+        try:
+            if not board.is_check() or board.is_draw() in _REPEATED:
+                return ()
+            for evasion in board.legal_moves:
+                board.push(evasion)
+                line = self._attack(plies - 2)
+                board.pop()
+                if not line:
+                    return ()
+                defence = max(defence, (evasion, *line), key=len)
+        finally:
+            board.pop()
+        return (move, *defence)
+
+    def _anew(self, plies: int) -> Line:
+        finding = find_mate(self._board, plies, min(_GAP_NODES, self._allowance - self.nodes))
+        self.nodes += finding.nodes
+        return finding.line

@@ -1,0 +1,356 @@
+"""Mates. The problems were made from random positions; what is a mate, python-shogi says."""
+
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import count
+
+import cshogi
+import psutil
+import pytest
+import shogi
+
+from pydlshogi.games.shogi import board_from_sfen
+from pydlshogi.player import checkmate
+from pydlshogi.player.base_player import Checkmate, Clock, Info, Limits
+from pydlshogi.player.checkmate import CheckmateSolver
+from pydlshogi.player.clock import ClockSettings, allot
+from pydlshogi.player.mate import MAX_PLIES, find_mate, shorter_mates
+from tests.usi_driver import ROOT
+
+MATES = [
+    ("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", 1),
+    ("2p1kl1r1/9/P4R3/3p4l/3P2S2/L8/7P1/9/4K2s1 b 2BGNL2Pn7p 1", 3),
+    ("l8/3p1k1gn/7R1/P8/9/3B3p1/5s1N1/9/4K4 b G3SNPrgn2l7p 1", 5),
+    ("2B6/2k1n4/9/2p3Pp1/PP5b1/g4P3/9/1L7/4K4 b 2GSLPrs6p 1", 7),
+    # White mates: the last one turned round.
+    ("4k4/7l1/9/3p4G/1B5pp/1Pp3P2/9/4N1K2/6b2 w RS6P2gslp 1", 7),
+    # Black is in check.
+    ("7kS/7+p1/7KR/8g/5+sg2/9/9/9/9 b RN 1", 1),
+    ("4S1lk+s/9/5NK2/9/9/9/9/9/9 b GL 1", 3),
+    ("5Gbk1/5K3/8n/9/9/9/9/9/9 b BGL 1", 5),
+    # Black has no king.
+    ("3p1n3/6k2/p8/5L1S1/2n6/4pl3/P5P1p/2gGRs3/9 b RGSL3P2bgs2p 1", 3),
+    ("1k7/9/2P4n1/1n4p2/7s1/2p3Pl1/7p1/8R/8S b RB3G2S2Pn2l4p 1", 5),
+]
+"""With the length of the shortest mate, as an exhaustive search found it."""
+
+NO_MATES = [
+    cshogi.STARTING_SFEN,
+    # P*1b would mate, and that is against the rules.
+    "7Bk/6G2/9/9/9/9/9/9/8K b Ps 1",
+    # The dragon gives check for ever.
+    "7k1/9/9/9/9/9/9/7+R1/K8 b 4g 1",
+    # Nothing to give check with.
+    "4k4/9/9/9/9/9/9/9/4K4 b - 1",
+    # Black is mated.
+    "9/9/9/9/9/9/4p4/4g4/4K4 b 2R 1",
+]
+
+HARD = "2p2sk2/6p1S/L1N1n4/N4p2R/S3g4/8P/6Pl1/9/4K4 b R3G3P2bsn2p 1"
+"""A mate in eleven that takes df-pn more than 20,000 nodes, but not OslDfPn."""
+UNSOLVED = "8p/9/kg7/8P/3R5/1p5G1/9/9/4K4 b G2SN2P2b2s2n4l3p 1"
+"""The process looks at it for a minute, and gives up."""
+
+PLAYED_BEFORE = "9/4+l4/9/1k7/9/2R6/1+N1R5/9/7K1 b RGN 1"
+BACK_AND_FORTH = ("7f8f", "8d7c", "8f7f", "7c8d")
+"""The only mate in three begins with the first of these."""
+
+
+def is_mate(sfen: str, moves: tuple[str, ...]) -> bool:
+    board = shogi.Board(sfen)
+    for move in moves:
+        if shogi.Move.from_usi(move) not in board.legal_moves:
+            return False
+        board.push_usi(move)
+    return bool(board.is_checkmate())
+
+
+def usi(line: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(map(cshogi.move_to_usi, line))
+
+
+# Finding one
+
+
+@pytest.mark.parametrize(("sfen", "plies"), MATES)
+def test_a_mate_is_found_with_its_whole_line(sfen: str, plies: int) -> None:
+    board = cshogi.Board(sfen)
+    line = find_mate(board, MAX_PLIES, 20_000).line
+    for shorter in shorter_mates(board, line, 20_000):
+        assert len(shorter) < len(line)
+        line = shorter
+    assert len(line) == plies
+    assert is_mate(sfen, usi(line))
+    assert board.sfen() == sfen
+
+
+@pytest.mark.parametrize(("sfen", "plies"), [(sfen, plies) for sfen, plies in MATES if plies > 1])
+def test_no_mate_is_found_within_fewer_plies_than_it_takes(sfen: str, plies: int) -> None:
+    board = cshogi.Board(sfen)
+    assert find_mate(board, plies - 2, 20_000).refuted
+    assert find_mate(board, plies, 20_000).line
+
+
+@pytest.mark.parametrize("sfen", NO_MATES)
+def test_what_cannot_be_mated_is_refuted(sfen: str) -> None:
+    finding = find_mate(cshogi.Board(sfen), MAX_PLIES, 20_000)
+    assert finding.refuted
+    assert not finding.line
+
+
+def test_a_king_that_is_not_there_cannot_be_mated() -> None:
+    assert find_mate(cshogi.Board("9/9/9/9/9/9/4p4/9/4K4 b 2R 1"), MAX_PLIES, 1000).refuted
+
+
+def test_too_few_nodes_prove_nothing() -> None:
+    assert find_mate(cshogi.Board(HARD), MAX_PLIES, 1000) == ((), False, 1000)
+
+
+def test_a_mate_through_a_position_that_was_played_before_is_none() -> None:
+    board = cshogi.Board(PLAYED_BEFORE)
+    assert usi(find_mate(board, 3, 1000).line)[0] == "7f8f"
+    for move in BACK_AND_FORTH:
+        board.push_usi(move)
+    assert find_mate(board, 3, 1000).line == ()
+
+
+def test_a_mate_is_not_believed_before_every_evasion_was_played_out() -> None:
+    class Liar:
+        searched_node = 1
+
+        def __init__(self, plies: int, nodes: int) -> None:
+            pass
+
+        def search(self, _board: cshogi.Board) -> bool:
+            return True
+
+        def get_move(self, board: cshogi.Board) -> int:
+            return int(board.move_from_usi("G*4b"))
+
+    for sfen in ("4k4/9/9/9/9/9/9/9/4K4 b GS 1", "4k4/4p4/9/9/9/9/9/9/4K4 b G 1"):
+        finding = find_mate(cshogi.Board(sfen), MAX_PLIES, 1000, Liar)
+        assert not finding.line
+        assert not finding.refuted
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_short_mates_of_random_positions(seed: int) -> None:
+    """Against a search of all moves."""
+    chance = random.Random(seed)
+    lengths = []
+    for _ in range(100):
+        sfen = random_attack(chance)
+        board = cshogi.Board(sfen)
+        expected = next((plies for plies in (1, 3, 5) if mates_within(board, plies)), 0)
+        line, refuted, _ = find_mate(board, MAX_PLIES, 5000)
+        assert line or not expected, sfen
+        assert not (line and refuted), sfen
+        assert not line or is_mate(sfen, usi(line)), sfen
+        assert find_mate(board, (expected or 7) - 2, 5000).line == (), sfen
+        lengths.append(expected)
+    assert set(lengths) == {0, 1, 3, 5}
+
+
+def mates_within(board: cshogi.Board, plies: int) -> bool:
+    for move in board.legal_moves:
+        board.push(move)
+        mated = board.is_check() and all(mates_after(board, evasion, plies) for evasion in board.legal_moves)
+        board.pop()
+        if mated:
+            return True
+    return False
+
+
+def mates_after(board: cshogi.Board, evasion: int, plies: int) -> bool:
+    board.push(evasion)
+    mates = plies > 1 and mates_within(board, plies - 2)
+    board.pop()
+    return mates
+
+
+def random_attack(chance: random.Random) -> str:
+    """A white king near the edge, a few pieces of both sides around it, and something in Black's hand."""
+    while True:
+        x, y = chance.randrange(9), chance.randrange(3)
+        squares = {(x, y): "k", (chance.randrange(9), 8): "K"}
+        for _ in range(chance.randrange(3, 8)):
+            piece = chance.choice(("P", "L", "N", "S", "G", "B", "R", "+P", "+S", "+B", "+R", "p", "n", "s", "g", "b"))
+            square = min(8, max(0, x + chance.randrange(-3, 4))), min(7, max(0, y + chance.randrange(-2, 5)))
+            squares.setdefault(square, piece)
+        ranks = ["".join(squares.get((file, rank), " ") for file in range(9)) for rank in range(9)]
+        rows = "/".join(ranks)
+        for width in range(9, 0, -1):
+            rows = rows.replace(" " * width, str(width))
+        hand = "".join(chance.sample("RBGSNLP", 3))
+        sfen = f"{rows} b {hand}gsp 1"
+        try:
+            board_from_sfen(sfen)
+        except ValueError:
+            continue
+        return sfen
+
+
+# Answering `go mate`
+
+
+class Problem:
+    """`go mate` on a position, with a clock of its own."""
+
+    def __init__(self, sfen: str, moves: tuple[str, ...] = (), **limits: int) -> None:
+        self.board = cshogi.Board(sfen)
+        for move in moves:
+            self.board.push_usi(move)
+        self.limits = Limits(mate=True, **limits)
+        self.solver = CheckmateSolver()
+        self.infos: list[Info] = []
+
+    def solve(self, tick: Callable[["Problem", int], float] = lambda _problem, _looks: 0.0) -> Checkmate:
+        """`tick` tells the time, in milliseconds; it is given the number of times it was asked."""
+        looks = count()
+        self.clock = Clock(self.limits, now=lambda: tick(self, next(looks)))
+        self.clock.govern(lambda limits: allot(limits, 0, 1, ClockSettings()))
+        answer = self.solver.solve(self.board, self.clock, self.infos.append)
+        assert psutil.Process().children() == []
+        return answer
+
+
+@pytest.mark.parametrize(("sfen", "plies"), MATES)
+def test_go_mate_answers_the_shortest_mate(sfen: str, plies: int) -> None:
+    answer = Problem(sfen).solve()
+    assert answer.result == "mate"
+    assert len(answer.moves) == plies
+    assert is_mate(sfen, answer.moves)
+
+
+@pytest.mark.parametrize("sfen", NO_MATES)
+def test_go_mate_answers_nomate(sfen: str) -> None:
+    assert Problem(sfen).solve() == Checkmate("nomate")
+
+
+def test_what_was_played_before_is_no_part_of_the_problem() -> None:
+    answer = Problem(PLAYED_BEFORE, BACK_AND_FORTH).solve()
+    assert answer.moves[0] == "7f8f"
+    assert is_mate(PLAYED_BEFORE, answer.moves)
+
+
+def test_a_hard_mate_is_left_to_a_process() -> None:
+    problem = Problem(HARD)
+    answer = problem.solve()
+    assert answer.result == "mate"
+    assert is_mate(HARD, answer.moves)
+    assert problem.infos == []
+
+
+def test_time_is_up_before_it_begins() -> None:
+    assert Problem(MATES[0][0], mate_time=0).solve() == Checkmate("timeout")
+
+
+def test_time_is_up_while_the_process_looks() -> None:
+    assert Problem(UNSOLVED, mate_time=5000).solve(lambda _, looks: 100.0 * looks) == Checkmate("timeout")
+
+
+def test_stop_while_the_process_looks() -> None:
+    def tick(problem: Problem, looks: int) -> float:
+        if looks > 20 and problem.solver._worker:
+            problem.clock.stop()
+        return 0.0
+
+    assert Problem(UNSOLVED).solve(tick) == Checkmate("timeout")
+
+
+def test_nodes_are_a_limit_too() -> None:
+    problem = Problem(UNSOLVED, nodes=3000)
+    assert problem.solve() == Checkmate("timeout")
+
+
+def test_closing_ends_the_process_in_the_midst_of_it() -> None:
+    def tick(problem: Problem, looks: int) -> float:
+        if problem.solver._worker:
+            problem.solver.close()
+        return 0.0
+
+    assert Problem(UNSOLVED).solve(tick) == Checkmate("timeout")
+
+
+def test_no_process_is_no_disaster_and_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    problem = Problem(UNSOLVED)
+    assert problem.solve() == Checkmate("timeout")
+    assert problem.solve() == Checkmate("timeout")
+    (info,) = problem.infos
+    assert info.string.startswith("no process can be started for hard mates: ")
+    assert Problem(MATES[3][0]).solve().result == "mate"
+
+
+@pytest.mark.parametrize(
+    ("script", "answer", "failed"),
+    [
+        (
+            "print('mate G*5b', flush=True); print('mate G*5b 5a', end='', flush=True)",
+            Checkmate("mate", ("G*5b",)),
+            False,
+        ),
+        ("", Checkmate("timeout"), False),
+        ("raise SystemExit(1)", Checkmate("timeout"), True),
+        ("print('mate G*5b'); raise SystemExit(1)", Checkmate("mate", ("G*5b",)), True),
+        ("print('nomate')", Checkmate("nomate"), False),
+    ],
+)
+def test_what_the_process_may_say(
+    script: str, answer: Checkmate, failed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_sfen: str) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen([sys.executable, "-c", script], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+    monkeypatch.setattr(checkmate, "_start_worker", start)
+    problem = Problem(UNSOLVED)
+    assert problem.solve() == answer
+    assert len(problem.infos) == failed
+
+
+# The process
+
+
+def test_the_process_imports_cshogi_and_nothing_else_that_is_foreign() -> None:
+    script = "import sys, pydlshogi.player.mate_worker; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    roots = {name.split(".")[0] for name in done.stdout.split()}
+    own = set(sys.stdlib_module_names) | {"pydlshogi", "cshogi", "_cshogi", "numpy", "cython_runtime", "mkl"}
+    assert {root for root in roots - own if not root.startswith("_")} == set()
+
+
+def test_the_process_ends_when_its_parent_is_killed() -> None:
+    script = f"""
+import sys
+from pydlshogi.player.checkmate import _start_worker
+print(_start_worker({UNSOLVED!r}).pid, flush=True)
+sys.stdin.read()
+"""
+    pipe = subprocess.PIPE
+    parent = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+    assert parent.stdout is not None
+    worker = psutil.Process(int(parent.stdout.readline()))
+    parent.kill()
+    parent.communicate()
+    worker.wait(timeout=60)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal when a pipe ends")
+def test_the_process_ends_even_while_it_holds_the_gil() -> None:
+    script = f"""
+import cshogi
+from pydlshogi.player.mate_worker import end_with_parent
+end_with_parent()
+print("looking", flush=True)
+cshogi.OslDfPn(199, 2**31).search(cshogi.Board({UNSOLVED!r}))
+"""
+    pipe = subprocess.PIPE
+    worker = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == "looking\n"
+    worker.communicate()  # which closes its stdin
+    assert worker.returncode == -signal.SIGIO
