@@ -11,14 +11,14 @@ import cshogi
 import psutil
 import pytest
 import shogi
+from usi_driver import ROOT
 
 from pydlshogi.games.shogi import board_from_sfen
 from pydlshogi.player import checkmate
 from pydlshogi.player.base_player import Checkmate, Clock, Info, Limits
 from pydlshogi.player.checkmate import CheckmateSolver
 from pydlshogi.player.clock import ClockSettings, allot
-from pydlshogi.player.mate import MAX_PLIES, find_mate, shorter_mates
-from tests.usi_driver import ROOT
+from pydlshogi.player.mate import MAX_PLIES, Finding, find_mate, shorter_mates
 
 MATES = [
     ("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", 1),
@@ -80,8 +80,8 @@ def test_a_mate_is_found_with_its_whole_line(sfen: str, plies: int) -> None:
     board = cshogi.Board(sfen)
     line = find_mate(board, MAX_PLIES, 20_000).line
     for shorter in shorter_mates(board, line, 20_000):
-        assert len(shorter) < len(line)
-        line = shorter
+        assert len(shorter.line) < len(line)
+        line = shorter.line
     assert len(line) == plies
     assert is_mate(sfen, usi(line))
     assert board.sfen() == sfen
@@ -101,12 +101,33 @@ def test_what_cannot_be_mated_is_refuted(sfen: str) -> None:
     assert not finding.line
 
 
+def test_a_mate_comes_with_those_after_all_evasions() -> None:
+    board = cshogi.Board(MATES[3][0])
+    finding = find_mate(board, 7, 20_000)
+
+    def play_on(line: tuple[int, ...]) -> int:
+        assert is_mate(board.sfen(), usi(line))
+        board.push(line[0])
+        ends = 0
+        for evasion in board.legal_moves:
+            board.push(evasion)
+            after = finding.lines[board.zobrist_hash()]
+            assert len(after) <= len(line) - 2
+            ends += play_on(after)
+            board.pop()
+        board.pop()
+        return ends or 1
+
+    assert finding.lines[board.zobrist_hash()] == finding.line
+    assert play_on(finding.line) > 3
+
+
 def test_a_king_that_is_not_there_cannot_be_mated() -> None:
     assert find_mate(cshogi.Board("9/9/9/9/9/9/4p4/9/4K4 b 2R 1"), MAX_PLIES, 1000).refuted
 
 
 def test_too_few_nodes_prove_nothing() -> None:
-    assert find_mate(cshogi.Board(HARD), MAX_PLIES, 1000) == ((), False, 1000)
+    assert find_mate(cshogi.Board(HARD), MAX_PLIES, 1000) == Finding(nodes=1000)
 
 
 def test_a_mate_through_a_position_that_was_played_before_is_none() -> None:
@@ -141,11 +162,11 @@ def test_short_mates_of_random_positions(seed: int) -> None:
     """Against a search of all moves."""
     chance = random.Random(seed)
     lengths = []
-    for _ in range(100):
+    for _ in range(60):
         sfen = random_attack(chance)
         board = cshogi.Board(sfen)
         expected = next((plies for plies in (1, 3, 5) if mates_within(board, plies)), 0)
-        line, refuted, _ = find_mate(board, MAX_PLIES, 5000)
+        line, refuted, *_ = find_mate(board, MAX_PLIES, 5000)
         assert line or not expected, sfen
         assert not (line and refuted), sfen
         assert not line or is_mate(sfen, usi(line)), sfen

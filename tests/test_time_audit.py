@@ -47,6 +47,7 @@ def test_two_hundred_moves_without_an_overrun(
     player.options.set("Backend", "uniform")
     player.options.set("USI_Hash", "1")
     player.options.set("Random_Seed", "1")
+    player.options.set("Mate_Root_Search", "0")  # a mate found would cost no batch
     player.prepare()
     player.evaluator = evaluator = SlowEvaluator(wall)
     player.batch_latency = 300  # as `prepare` would have measured it

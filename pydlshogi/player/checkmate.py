@@ -49,13 +49,12 @@ class CheckmateSolver:
             spent += finding.nodes
             if finding.refuted:
                 return Checkmate("nomate")
-            line = finding.line
-            if line:
-                for shorter in shorter_mates(board, line, _SHORTENING_NODES):
-                    line = shorter
+            if finding.line:
+                for shorter in shorter_mates(board, finding.line, _SHORTENING_NODES):
+                    finding = shorter
                     if _over(clock, spent):
                         break
-                return Checkmate("mate", tuple(map(move_to_usi, line)))
+                return Checkmate("mate", tuple(map(move_to_usi, finding.line)))
         if _over(clock, spent):
             return Checkmate("timeout")
         return self._ask_worker(board.sfen(), clock, report)

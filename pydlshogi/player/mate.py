@@ -7,7 +7,8 @@ are left, and leaves needless non-promotions out of the evasions. So the tree be
 moves of the rules, which also gives the line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import cshogi
@@ -33,6 +34,8 @@ class Finding(NamedTuple):
     """There is no mate within the plies asked for."""
     nodes: int = 0
     """What it cost. df-pn makes some 400 of them in a millisecond."""
+    lines: Mapping[int, Line] = MappingProxyType({})
+    """The mates after all evasions, by zobrist_hash of the positions that they begin with; `line` is among them."""
 
 
 def find_mate(board: Any, plies: int, nodes: int, solver_class: Any = cshogi.DfPn) -> Finding:
@@ -50,16 +53,18 @@ def find_mate(board: Any, plies: int, nodes: int, solver_class: Any = cshogi.DfP
         return Finding(refuted=used < nodes and solver_class is cshogi.DfPn, nodes=used)
     proof = _Proof(board, solver, allowance=20_000 + 2 * nodes)
     line = proof.line(plies)
-    return Finding(line, nodes=used + proof.nodes)
+    if line:
+        proof.lines[board.zobrist_hash()] = line
+    return Finding(line, nodes=used + proof.nodes, lines=proof.lines)
 
 
-def shorter_mates(board: Any, line: Line, nodes: int) -> Iterator[Line]:
+def shorter_mates(board: Any, line: Line, nodes: int) -> Iterator[Finding]:
     """Ever shorter mates than `line`, each looked for with at most about `nodes`."""
     plies = len(line) - 2
     while plies > 0:
         finding = find_mate(board, plies, nodes)
         if finding.line:
-            yield finding.line
+            yield finding
             plies = len(finding.line) - 2
         elif finding.refuted or finding.nodes >= nodes:
             return
@@ -74,7 +79,7 @@ class _Proof:
         self._board = board
         self._solver = solver
         self._allowance = allowance
-        self._known: dict[int, Line] = {}
+        self.lines: dict[int, Line] = {}
         self.nodes = 0
 
     def line(self, plies: int) -> Line:
@@ -86,11 +91,11 @@ class _Proof:
             return ()
         self.nodes += 1
         key = self._board.zobrist_hash()
-        line = self._known.get(key, ())
+        line = self.lines.get(key, ())
         if not line or len(line) > plies:
             line = self.line(plies) or self._anew(plies)
             if line:
-                self._known[key] = line
+                self.lines[key] = line
         return line
 
     def _mate_in_one(self) -> Line:
@@ -121,4 +126,5 @@ class _Proof:
     def _anew(self, plies: int) -> Line:
         finding = find_mate(self._board, plies, min(_GAP_NODES, self._allowance - self.nodes))
         self.nodes += finding.nodes
+        self.lines = {**finding.lines, **self.lines}
         return finding.line

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import cshogi
 
-from pydlshogi.player.mate import MAX_PLIES, Line, find_mate, shorter_mates
+from pydlshogi.player.mate import MAX_PLIES, Finding, find_mate, shorter_mates
 
 # Each attempt begins anew. OslDfPn solves more of the hard ones, DfPn alone can refute; the last one takes a minute
 # and 400 MB where all fail.
@@ -29,13 +29,13 @@ def answers(sfen: str) -> Iterator[str]:
             yield "nomate"
             return
         if finding.line:
-            yield _said(finding.line)
+            yield _said(finding)
             yield from map(_said, shorter_mates(board, finding.line, max(20_000, 2 * finding.nodes)))
             return
 
 
-def _said(line: Line) -> str:
-    return " ".join(("mate", *map(cshogi.move_to_usi, line)))
+def _said(finding: Finding) -> str:
+    return " ".join(("mate", *map(cshogi.move_to_usi, finding.line)))
 
 
 def end_with_parent() -> None:

@@ -13,11 +13,13 @@ from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limit
 from pydlshogi.player.book import BookError, BookOptions, OwnBook
 from pydlshogi.player.checkmate import CheckmateSolver
 from pydlshogi.player.clock import ClockSettings, milliseconds
+from pydlshogi.player.mate_scout import MateScout
 from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer, centipawns
 from pydlshogi.player.options import Check, Combo, SearchOptions, Spin
 
 if TYPE_CHECKING:
     from pydlshogi.games.shogi import ShogiPosition
+    from pydlshogi.player.mate import Line
     from pydlshogi.player.pipeline import Pipeline
     from pydlshogi.uct.search import MoveStats, Puct, Search
 
@@ -79,6 +81,20 @@ class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
     random_cutoff = Spin(
         "Random_Cutoff", 15, 0, 1000, help="permille of winning that a drawn move may be worse than the best"
     )
+    mate_root_search = Spin(
+        "Mate_Root_Search",
+        33,
+        0,
+        199,
+        help="plies of the longest mate looked for at the root and along the best line; 0: off",
+    )
+    mate_search_nodes = Spin(
+        "Mate_Search_Nodes",
+        400,
+        0,
+        1_000_000,
+        help="nodes spent on such mates after every batch; 0: none after the first looks at the root",
+    )
     skill_level = Spin(
         "Skill_Level",
         FULL_SKILL,
@@ -108,6 +124,7 @@ class MCTSPlayer(NetworkPlayer):
         self._searched_with: tuple[object, ...] = ()
         self._book = OwnBook()
         self._checkmate = CheckmateSolver()
+        self._scout = MateScout()
         self._random = random.Random()
         self._full_said = False
 
@@ -117,12 +134,10 @@ class MCTSPlayer(NetworkPlayer):
         from pydlshogi.evaluator import NetworkEvaluator
 
         self._book.prepare(self.options)
-        known = self.evaluator, self._ahead()
         super().prepare()
         if isinstance(self.evaluator, NetworkEvaluator):
             self.evaluator.temperature = self.options.temperature / 100
-        if self._pipeline is None or known != (self.evaluator, self._ahead()):
-            self._make_pipeline()
+        self._make_pipeline()
         self._make_table()
 
     def _ahead(self) -> int:
@@ -135,6 +150,8 @@ class MCTSPlayer(NetworkPlayer):
         from pydlshogi.player.pipeline import Pipeline
 
         if self._pipeline is not None:
+            if self._pipeline.evaluator is self.evaluator and self._pipeline.ahead == self._ahead():
+                return
             self._pipeline.close()
         self._pipeline = Pipeline(self.evaluator, self.batch_size, self._ahead())
 
@@ -154,6 +171,7 @@ class MCTSPlayer(NetworkPlayer):
     def new_game(self) -> None:
         if self._search:
             self._search.table.clear()
+        self._scout.forget()
         self._random.seed(self.options.seed or None)
         self._full_said = False
 
@@ -208,6 +226,7 @@ class MCTSPlayer(NetworkPlayer):
         settings = (self._puct(), self.options.temperature, self.options.draw_ply, self.options.entering_king_rule)
         if settings != self._searched_with:
             search.table.clear()
+            self._scout.forget()
             self._searched_with = settings
         search.puct = settings[0]
         try:
@@ -272,13 +291,22 @@ class MCTSPlayer(NetworkPlayer):
 
         `ponder`: or until the opponent has moved.
         """
+
+        def time_left() -> float:
+            return clock.budget.optimum - clock.spent()
+
         reported = -math.inf
         first = True
+        scout = self._scout
+        scout.begin(self.game, self._longest_mate())
+        if not clock.limits.searchmoves:
+            scout.look_at_root(time_left)
         while not self._finished(search, clock) and (clock.pondering or not ponder):
             began = milliseconds()
             pipeline.step(search, min(self.batch_size, 1 + search.root_visits // 8))
             now = milliseconds()
             clock.record_batch(now - began)
+            scout.look_along(search, self.options.mate_search_nodes, time_left)
             if first or now - reported >= self.options.pv_interval:
                 self._report(search, clock, report)
                 reported = now
@@ -286,7 +314,14 @@ class MCTSPlayer(NetworkPlayer):
         pipeline.drain(search)
         self.batch_latency = clock.batch_latency
 
+    def _longest_mate(self) -> int:
+        """Plies of the mates that it may see: players of less than full skill overlook the longer ones."""
+        level = self.options.skill_level
+        return self.options.mate_root_search if level == FULL_SKILL else min(level, self.options.mate_root_search)
+
     def _finished(self, search: "Search", clock: Clock) -> bool:
+        if self._root_mate(clock):
+            return True
         if not search.expanded:
             # Told to stop, it still gets an opinion; out of time, it does not.
             return not clock.stopped and clock.expired(0)
@@ -303,6 +338,10 @@ class MCTSPlayer(NetworkPlayer):
             return False
         return search.lead() > clock.playouts_left(search.playouts)
 
+    def _root_mate(self, clock: Clock) -> "Line":
+        """The moves of a mate, if one is known."""
+        return () if clock.limits.searchmoves else self._scout.mate_at(self.game)
+
     def _analysing(self, clock: Clock) -> bool:
         """Somebody wants to know the best move, not a game."""
         return clock.limits.infinite or clock.pondering or self.options.consideration_mode
@@ -314,6 +353,8 @@ class MCTSPlayer(NetworkPlayer):
         return bool(others) and (best.visits < 1.5 * others[0].visits or best.value < others[0].value)
 
     def _choose(self, search: "Search", clock: Clock, report: Report) -> BestMove:
+        if mate := self._root_mate(clock):
+            return self._play_mate(mate, search, clock, report)
         moves = search.root_moves()
         if not moves:
             answer = self.any_move()
@@ -330,6 +371,23 @@ class MCTSPlayer(NetworkPlayer):
         if not analysing and best.plies is not None and best.plies < 0 and self.options.resign_threshold:
             return BestMove("resign")
         line = self._line(search, best)
+        return BestMove(line[0], line[1] if len(line) > 1 else None)
+
+    def _play_mate(self, mate: "Line", search: "Search", clock: Clock, report: Report) -> BestMove:
+        from cshogi import move_to_usi
+
+        line = tuple(map(move_to_usi, mate))
+        report(
+            Info(
+                depth=len(line),
+                seldepth=len(line),
+                time=round(clock.elapsed()),
+                nodes=search.playouts,
+                multipv=1 if self.options.multi_pv > 1 else None,
+                score_mate=len(line),
+                pv=line,
+            )
+        )
         return BestMove(line[0], line[1] if len(line) > 1 else None)
 
     def _draw(self, moves: list["MoveStats"]) -> "MoveStats":
@@ -378,14 +436,27 @@ class MCTSPlayer(NetworkPlayer):
         """The expected line in USI, with the mating move that the search knew of without a node for it."""
         from cshogi import move_to_usi
 
-        board = self.game.board
         line = search.line(move.move)
-        for played in line:
-            board.push(played)
-        mate = 0 if board.is_check() or not move.plies else board.mate_move_in_1ply()
-        for _ in line:
-            board.pop()
-        return tuple(move_to_usi(played) for played in (*line, mate) if played)
+        if move.plies:
+            line = self._to_the_mate(line, abs(move.plies))
+        return tuple(map(move_to_usi, line))
+
+    def _to_the_mate(self, line: list[int], plies: int) -> list[int]:
+        """`line` led to its end in `plies`, where the search has no nodes: a mate in one, or one that was scouted."""
+        position = self.game
+        mate: Line = ()
+        for played, move in enumerate(line, 1):
+            position.push(move)
+            left = plies - played
+            mate = self._scout.mate_at(position)
+            if not mate and left == 1 and not position.board.is_check():
+                mate = tuple(filter(None, [position.board.mate_move_in_1ply()]))
+            if mate and len(mate) <= left:
+                break
+            mate = ()
+        for _ in range(played):
+            position.pop()
+        return [*line[:played], *mate]
 
     def _centipawns(self, search: "Search", move: "MoveStats") -> int:
         """By the win rate of the move, or of the node while the move has no visits."""

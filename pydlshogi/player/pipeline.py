@@ -17,8 +17,8 @@ class Pipeline:
 
     def __init__(self, evaluator: Any, capacity: int, ahead: int = 0) -> None:
         """`evaluator`: an `Evaluator`. `capacity`: the largest batch. `ahead` 0 evaluates in the calling thread."""
-        self._evaluator = evaluator
-        self._ahead = ahead
+        self.evaluator = evaluator
+        self.ahead = ahead
         self._notebooks = cycle([evaluator.requests(capacity) for _ in range(ahead + 1)])
         self._under_way: deque[tuple[Leaves, Future[Evaluations]]] = deque()
         self._worker = ThreadPoolExecutor(1, "evaluator") if ahead else None
@@ -30,10 +30,10 @@ class Pipeline:
         requests = next(self._notebooks)
         leaves = search.gather(requests, playouts)
         if self._worker is None:
-            search.backup(leaves, self._evaluator.evaluate(requests))
+            search.backup(leaves, self.evaluator.evaluate(requests))
             return
-        self._under_way.append((leaves, self._worker.submit(self._evaluator.evaluate, requests)))
-        if len(self._under_way) > self._ahead:
+        self._under_way.append((leaves, self._worker.submit(self.evaluator.evaluate, requests)))
+        if len(self._under_way) > self.ahead:
             self._pay(search)
 
     def drain(self, search: Search) -> None:

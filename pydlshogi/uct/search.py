@@ -274,8 +274,10 @@ class Search:
         return int(self.table.nodes[self._root]["visits"]) if self._root != NONE else 0
 
     def lead(self) -> int:
-        """How many visits the most visited move at the root is ahead of the second."""
-        visits = np.sort(self._edges_of(self._root)["visits"][self._allowed])
+        """How many visits the most visited move at the root is ahead of the second, those proven lost left out."""
+        edges = self._edges_of(self._root)[self._allowed]
+        children = edges["child"]
+        visits = np.sort(edges["visits"][(children < 0) | (self.table.nodes["proof"][children] <= 0)])
         return int(visits[-1] - visits[-2]) if len(visits) > 1 else np.iinfo(np.int32).max
 
     @property
@@ -302,6 +304,19 @@ class Search:
             line.append(best)
             node = self._child(node, best)
         return line
+
+    def prove(self, moves: Iterable[int], plies: int) -> None:
+        """Somebody has proven that after `moves` from the root its side to move wins within `plies`.
+
+        Nothing is noted of a position that has no node.
+        """
+        path = [self._root]
+        for move in moves:
+            child = self._child(path[-1], move)
+            if child < 0:
+                return
+            path.append(child)
+        _prove_path(self.table.nodes, self.table.edges, _int32(path), plies + 1)
 
     def _mean(self, node: int) -> float:
         return float(_mean_of(self.table.nodes, node))
@@ -604,6 +619,17 @@ def _prove(nodes: Records, edges: Records, node: int, child_proof: int) -> bool:
         longest = max(longest, nodes[child].proof)
     nodes[node].proof = -longest - 1
     return True
+
+
+@compiled
+def _prove_path(nodes: Records, edges: Records, path: Int32Array, proof: int) -> None:
+    """Give the last node of `path` a won `proof`, unless it has a shorter one, and let it prove the nodes before."""
+    last = path[len(path) - 1]
+    if nodes[last].proof <= 0 or proof < nodes[last].proof:
+        nodes[last].proof = proof
+    for level in range(len(path) - 2, -1, -1):
+        if not _prove(nodes, edges, path[level], nodes[path[level + 1]].proof):
+            break
 
 
 @compiled

@@ -1,0 +1,144 @@
+"""Mates beside a search: at its root, and at the positions along its best line.
+
+df-pn sees the long forced mates that a search by visits is slow to see. What is found at the root ends the search; what
+is found along the best line is told to the search, which then avoids or plays it. It knows the search and its boards,
+and neither clocks nor networks.
+"""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pydlshogi.games.shogi import ShogiPosition
+    from pydlshogi.player.mate import Line
+    from pydlshogi.uct.search import Search
+
+_FIRST_LOOK: Final = 500
+"""Nodes. Each further look at a position has four times as many, because it begins anew."""
+_LAST_LOOK_AT_ONCE: Final = 8000
+"""As many are spent on the root before the search begins: of the mates in games five in six are found with them."""
+_LAST_LOOK: Final = 32_000
+_SHORTENING_NODES: Final = 10_000
+
+_ROOT_RANK: Final = 4
+"""The root is looked at with so many times the nodes that the other positions get."""
+_FARTHEST: Final = 12
+"""Plies from the root."""
+_PATIENCE: Final = 1000
+"""Nodes saved up between two looks along the line when nothing on it is worth one."""
+
+_NODES_PER_MILLISECOND: Final = 100
+"""Made at least, on a slow machine."""
+
+
+class MateScout:
+    """Looks at one position after the other, a bounded bit at a time."""
+
+    def __init__(self) -> None:
+        self._mates: dict[int, Line] = {}
+        self._next_looks: dict[int, int] = {}
+        self._position: ShogiPosition
+        self._plies = 0
+        self._savings = 0
+        self._price: float = 0
+
+    def forget(self) -> None:
+        """Forget all that was found."""
+        self._mates.clear()
+        self._next_looks.clear()
+
+    def begin(self, position: "ShogiPosition", plies: int) -> None:
+        """Look at `position` from now on, for mates within `plies`; 0: never."""
+        if plies != self._plies:
+            self._next_looks.clear()
+        self._position = position
+        self._plies = plies
+        self._savings = 0
+        self._price = 0 if plies else math.inf
+
+    def mate_at(self, position: "ShogiPosition") -> "Line":
+        """The mate found for the side to move, since `forget`; (): none.
+
+        With a mate come those after all its evasions: once found it is carried through.
+        """
+        return self._mates.get(position.board.zobrist_hash(), ())
+
+    def look_at_root(self, time_left: Callable[[], float]) -> None:
+        """The first looks, before the search begins, and if they find a mate a few for a shorter one.
+
+        None is begun that might not end within `time_left()` milliseconds.
+        """
+        nodes = self._next_look()
+        while 0 < nodes <= min(_LAST_LOOK_AT_ONCE, _affordable(time_left)) and not self.mate_at(self._position):
+            self._look(nodes)
+            nodes = self._next_look()
+        self._shorten(time_left)
+
+    def look_along(self, search: "Search", nodes: int, time_left: Callable[[], float]) -> None:
+        """Save `nodes` up, and look where a look seems worth most as soon as they suffice for it.
+
+        None is begun that might not end within `time_left()` milliseconds.
+        """
+        self._savings += nodes
+        if not nodes or self._savings < self._price or not search.expanded:
+            return
+        path, look = self._best_look(search, _affordable(time_left))
+        self._price = look or self._savings + _PATIENCE
+        if self._savings < self._price:
+            return
+        self._price = 0
+        self._savings -= look
+        for move in path:
+            self._position.push(move)
+        found = self._look(look)
+        for _ in path:
+            self._position.pop()
+        if found and path:
+            search.prove(path, len(found))
+        elif found:
+            self._shorten(time_left)
+
+    def _best_look(self, search: "Search", most: float) -> tuple[list[int], int]:
+        """The way to the position that has had the fewest nodes, and how many it should get; ([], 0): none."""
+        position = self._position
+        line = search.line(search.root_moves()[0].move)[:_FARTHEST]
+        looks = [self._next_look()]
+        for move in line:
+            position.push(move)
+            looks.append(self._next_look())
+        for _ in line:
+            position.pop()
+        costs = [look / (1 if ply else _ROOT_RANK) if 0 < look <= most else math.inf for ply, look in enumerate(looks)]
+        cheapest = costs.index(min(costs))
+        return (line[:cheapest], looks[cheapest]) if costs[cheapest] < math.inf else ([], 0)
+
+    def _next_look(self) -> int:
+        return self._next_looks.get(self._position.board.zobrist_hash(), _FIRST_LOOK) if self._plies else 0
+
+    def _look(self, nodes: int) -> "Line":
+        from pydlshogi.player.mate import find_mate
+
+        board = self._position.board
+        finding = find_mate(board, self._plies_left(), nodes)
+        self._mates.update(finding.lines)
+        settled = finding.line or finding.refuted or 4 * nodes > _LAST_LOOK
+        self._next_looks[board.zobrist_hash()] = 0 if settled else 4 * nodes
+        return finding.line
+
+    def _shorten(self, time_left: Callable[[], float]) -> None:
+        """Look for shorter mates than the one at the root."""
+        from pydlshogi.player.mate import shorter_mates
+
+        findings = shorter_mates(self._position.board, self.mate_at(self._position), _SHORTENING_NODES)
+        while _affordable(time_left) >= _SHORTENING_NODES and (finding := next(findings, None)):
+            self._mates.update(finding.lines)
+
+    def _plies_left(self) -> int:
+        """How long a mate may be here: it must come before the game is drawn."""
+        draw_ply = self._position.draw_ply
+        return min(self._plies, draw_ply - self._position.ply() + 1) if draw_ply else self._plies
+
+
+def _affordable(time_left: Callable[[], float]) -> float:
+    return time_left() * _NODES_PER_MILLISECOND
