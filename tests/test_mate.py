@@ -233,8 +233,9 @@ class Problem:
         looks = count()
         self.clock = Clock(self.limits, now=lambda: tick(self, next(looks)))
         self.clock.govern(lambda limits: allot(limits, 0, 1, ClockSettings()))
+        children = psutil.Process().children()  # other tests' pools may still have a helper
         answer = self.solver.solve(self.board, self.clock, self.infos.append)
-        assert psutil.Process().children() == []
+        assert set(psutil.Process().children()) <= set(children)
         return answer
 
 

@@ -1001,6 +1001,17 @@ def test_a_position_of_the_game_so_far_is_a_repetition_whatever_led_there_before
     assert edge_of(search, "Z", 2, "Y")["child"] == NONE
 
 
+def test_a_proven_end_is_not_cut_because_it_was_met_before() -> None:
+    """R -> A -> B, and B is mated: A is won, and stays so when B happens to be a position of the past."""
+    game = Letters({"R": "A", "A": "BC", "C": "A"}, "R", {"B": MATED})
+    search = run(a_search(game), Opinions(), 6)
+    game.push(ord("A"))
+    search.set_root(game, past=[ord("R"), ord("B")])
+    assert search.root_plies == 1
+    assert search.root_moves()[0].move == ord("B")
+    assert search.root_moves()[0].plies == 1
+
+
 def test_repetitions_are_forgotten_with_the_path_that_made_them() -> None:
     """From R, S -> R is a repetition. Once S is the root, nothing is known of that move; here it still repeats."""
     game = Letters({"R": "S", "S": "RT", "T": "U", "U": "T"}, "R", repetition=Outcome(0.0, by_path=True))

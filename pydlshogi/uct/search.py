@@ -667,7 +667,8 @@ def _forget_repetitions(nodes: Records, edges: Records, root: int, repeated: Boo
     """Unvisit the edges whose playouts were paid under another past.
 
     At the root those that were a repetition, which lead to no node: the path to them is shorter now. Everywhere those
-    that lead to a node `repeated` since: moving there is a repetition now.
+    that lead to a node `repeated` since: moving there is a repetition now. A proven end stays: a mate is one whatever
+    was played before, and what it proved above must keep its reason.
     """
     for edge in range(nodes[root].first, nodes[root].first + nodes[root].count):
         if edges[edge].child == NONE:
@@ -677,7 +678,7 @@ def _forget_repetitions(nodes: Records, edges: Records, root: int, repeated: Boo
     for node in range(len(repeated)):
         for edge in range(nodes[node].first, nodes[node].first + nodes[node].count):
             child = edges[edge].child
-            if child != NONE and repeated[child]:
+            if child != NONE and repeated[child] and nodes[child].proof == 0:
                 _unvisit(nodes, edges, node, edge)
                 edges[edge].child = NONE
 
