@@ -111,7 +111,7 @@ def think(player: NetworkPlayer, game: Game, plies: int, effort: Effort) -> Opin
         mate = MATE_EVAL - abs(said.score_mate)
         return Opinion(mate if said.score_mate > 0 else -mate, float(said.score_mate > 0), said.pv)
     cp = said.score_cp or 0
-    return Opinion(cp, 1 / (1 + math.exp(-cp / player.options.eval_coef)), said.pv)
+    return Opinion(cp, 1 / (1 + math.exp(-cp / player.eval_coef)), said.pv)
 
 
 def summary(judgements: Iterable[Judgement], names: Sequence[str]) -> list[str]:

@@ -218,7 +218,8 @@ def _run(arguments: argparse.Namespace) -> int:
     judgements: list[Judgement] = []
     status = 0
     try:
-        player.prepare()
+        for remark in player.prepare():
+            print(f"analyze: {remark}", file=sys.stderr)
         _judge_all(player, game, Effort(arguments.nodes, time), judgements)
     except (KeyboardInterrupt, PlayerError) as error:
         status = 1 if isinstance(error, PlayerError) else 130

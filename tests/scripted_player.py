@@ -30,7 +30,7 @@ class ScriptedPlayer(BasePlayer):
     def clock_settings(self) -> ClockSettings:
         return self.options.clock_settings(default_nodes=self.options.playout)
 
-    def prepare(self) -> None:
+    def prepare(self) -> list[str]:
         match self.options.load:
             case "refused":
                 raise PlayerError("modelfile: no such file")
@@ -39,6 +39,7 @@ class ScriptedPlayer(BasePlayer):
             case "defect":
                 raise RuntimeError("a defect\nof two lines")
         self.loads += 1
+        return []
 
     def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
         moves = self.legal_moves()

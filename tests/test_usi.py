@@ -153,9 +153,9 @@ class Gated(ScriptedPlayer):
         super().__init__()
         self.gate = threading.Event()
 
-    def prepare(self) -> None:
+    def prepare(self) -> list[str]:
         assert self.gate.wait(60)
-        super().prepare()
+        return super().prepare()
 
 
 @pytest.mark.parametrize("lines", [("isready", "go byoyomi 1000"), ("go byoyomi 1000",)])
@@ -165,9 +165,10 @@ def test_the_clock_of_a_go_sent_before_readyok_starts_when_the_engine_is_ready(
     class Timed(Gated):
         ready_at = born_at = 0.0
 
-        def prepare(self) -> None:
-            super().prepare()
+        def prepare(self) -> list[str]:
+            remarks = super().prepare()
             self.ready_at = milliseconds()
+            return remarks
 
         def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
             self.born_at = milliseconds() - clock.elapsed()

@@ -20,12 +20,9 @@ from tqdm import tqdm
 
 from pydlshogi.files import replacing
 from pydlshogi.player.book import HEADER, BookError, key_of
-from pydlshogi.player.network_player import centipawns
+from pydlshogi.player.network_player import GENERAL_EVAL_COEF, centipawns
 from pydlshogi.read_kifu import Game, KifuError, read_list, read_many, replay
 from utils.make_kifu_list import ListError, record_files
-
-EVAL_COEF: Final = 756
-"""Centipawns = EVAL_COEF x ln(p / (1 - p)), as the engine shows them."""
 
 ADDED_DRAWS: Final = 50
 """What is known of a move before its first game: most opening moves win 43 to 57 %, a spread of 0.07, and that is
@@ -43,7 +40,7 @@ class Played:
 
     def value(self) -> int:
         """Centipawns for the player of the move."""
-        return centipawns((self.points + ADDED_DRAWS / 2) / (self.games + ADDED_DRAWS), EVAL_COEF)
+        return centipawns((self.points + ADDED_DRAWS / 2) / (self.games + ADDED_DRAWS), GENERAL_EVAL_COEF)
 
 
 @dataclass

@@ -92,11 +92,12 @@ class BasePlayer(ABC):
     def preload(self) -> None:  # noqa: B027
         """Import what `prepare` will need. Called once `usi` is answered; the end of the process may cut it short."""
 
-    def prepare(self) -> None:  # noqa: B027
+    def prepare(self) -> list[str]:
         """Get ready to think under the present options: load, warm up. Cheap when nothing has changed since last time.
 
-        Raises PlayerError when it cannot; it may be called again.
+        Returns remarks for the user, each said once. Raises PlayerError when it cannot; it may be called again.
         """
+        return []
 
     def close(self) -> None:  # noqa: B027
         """End what would outlive the process. Called once, from any thread, even in the midst of a search."""

@@ -130,15 +130,16 @@ class MCTSPlayer(NetworkPlayer):
 
     # Loading
 
-    def prepare(self) -> None:
+    def prepare(self) -> list[str]:
         from pydlshogi.evaluator import NetworkEvaluator
 
         self._book.prepare(self.options)
-        super().prepare()
+        remarks = super().prepare()
         if isinstance(self.evaluator, NetworkEvaluator):
             self.evaluator.temperature = self.options.temperature / 100
         self._make_pipeline()
         self._make_table()
+        return remarks
 
     def _ahead(self) -> int:
         """How many batches to gather ahead of the one that is paid."""
@@ -460,7 +461,7 @@ class MCTSPlayer(NetworkPlayer):
 
     def _centipawns(self, search: "Search", move: "MoveStats") -> int:
         """By the win rate of the move, or of the node while the move has no visits."""
-        return centipawns(move.value if move.visits else search.root_value, self.options.eval_coef)
+        return centipawns(move.value if move.visits else search.root_value, self.eval_coef)
 
     @staticmethod
     def _candidates(moves: list["MoveStats"]) -> Iterator[str]:
@@ -480,7 +481,7 @@ class MCTSPlayer(NetworkPlayer):
         from pydlshogi.uct.search import Search
         from pydlshogi.uct.uct_node import UctNodeTable
 
-        self.prepare()
+        yield from self.prepare()
         if not self.legal_moves():
             yield "no legal move"
             return

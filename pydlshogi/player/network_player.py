@@ -20,6 +20,9 @@ QUANTISED_NETWORK: Final = "pydlshogi.int8.onnx"
 UNMEASURED_BATCH: Final = 16
 """Positions evaluated at once where nothing was measured."""
 
+GENERAL_EVAL_COEF: Final = 756
+"""dlshogi's, for networks that none was fitted for."""
+
 MAX_CP: Final = 29999
 """Beyond this a viewer takes a score for a mate."""
 
@@ -57,7 +60,14 @@ class NetworkOptions(EngineOptions):
         aliases=("batchsize",),
         help="positions evaluated at once, at most; 0: measured, once per network and device",
     )
-    eval_coef = Spin("Eval_Coef", 756, 1, 10000, help="centipawns = Eval_Coef x ln(p / (1 - p)); 600 in the book")
+    eval_coef = Spin(
+        "Eval_Coef",
+        0,
+        0,
+        10000,
+        help="centipawns = Eval_Coef x ln(p / (1 - p)); 0: what was fitted for the network, else "
+        f"{GENERAL_EVAL_COEF}; 600 in the book and in ShogiHome's graph of win rates",
+    )
 
 
 class NetworkPlayer(BasePlayer):
@@ -72,15 +82,24 @@ class NetworkPlayer(BasePlayer):
         self.requests: Any = None
         """Its notebook, for `batch_size` positions."""
         self.batch_size = UNMEASURED_BATCH
+        self.eval_coef = GENERAL_EVAL_COEF
+        """Centipawns for one unit of the value's logit, once ready: the user's, else the network's."""
+        self._modelfile: Path | None = None
         self._loaded: tuple[object, ...] = ()
+        self._reckoned_for: tuple[object, ...] = ()
 
     def preload(self) -> None:
         import cshogi  # noqa: F401
-        import onnxruntime  # noqa: F401
 
-        import pydlshogi.evaluator  # noqa: F401
+        import pydlshogi.evaluator
+        import pydlshogi.network.onnx_backend
+        import pydlshogi.network.onnx_export
+        from pydlshogi.network.backend import installed
 
-    def prepare(self) -> None:
+        if installed("openvino"):
+            import pydlshogi.network.openvino_backend  # noqa: F401
+
+    def prepare(self) -> list[str]:
         from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 
         options = self.options
@@ -96,6 +115,7 @@ class NetworkPlayer(BasePlayer):
         if wanted != self._loaded:
             self.evaluator = None
             self._loaded = ()
+            self._modelfile = None
             self.batch_size = options.batch_size or UNMEASURED_BATCH
             if options.backend == "uniform":
                 self.evaluator = UniformEvaluator()
@@ -106,6 +126,24 @@ class NetworkPlayer(BasePlayer):
             self.requests = self.evaluator.requests(self.batch_size)
             self._warm_up()
             self._loaded = wanted
+        return self._reckon_centipawns()
+
+    def _reckon_centipawns(self) -> list[str]:
+        """Settle `eval_coef`; a remark if the user left it to a network that it was not fitted for."""
+        from pydlshogi.network.fitted import FittedError, eval_coef_for
+
+        wanted = (self.options.eval_coef, self._modelfile)
+        if wanted == self._reckoned_for:
+            return []
+        self._reckoned_for = wanted
+        self.eval_coef = self.options.eval_coef or GENERAL_EVAL_COEF
+        if self._modelfile is None or self.options.eval_coef:
+            return []
+        try:
+            self.eval_coef = eval_coef_for(self._modelfile)
+        except FittedError as error:
+            return [f"{error}: Eval_Coef is {GENERAL_EVAL_COEF}"]
+        return []
 
     def _load_backend(self) -> Any:
         from pydlshogi.network.backend import BackendError
@@ -113,11 +151,11 @@ class NetworkPlayer(BasePlayer):
         from pydlshogi.player.batching import best_batch_size
 
         try:
-            modelfile, backend = self._choose_network()
+            self._modelfile, backend = self._choose_network()
         except (BackendError, ModelError) as error:
             raise PlayerError(str(error)) from None
         if not self.options.batch_size:
-            self.batch_size = best_batch_size(backend, modelfile)
+            self.batch_size = best_batch_size(backend, self._modelfile)
         return backend
 
     def _choose_network(self) -> "tuple[Path, Backend]":
@@ -173,7 +211,7 @@ class NetworkPlayer(BasePlayer):
 
 
 def centipawns(win_rate: float, eval_coef: int) -> int:
-    """-ln(1 / p - 1) x Eval_Coef, at most MAX_CP."""
+    """-ln(1 / p - 1) x `eval_coef`, at most MAX_CP."""
     if not 0.0 < win_rate < 1.0:
         return MAX_CP if win_rate >= 1.0 else -MAX_CP
     return max(-MAX_CP, min(MAX_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))

@@ -66,7 +66,7 @@ class ReflexPlayer(NetworkPlayer):
                 depth=1,
                 time=round(clock.elapsed()),
                 nodes=len(judgements),
-                score_cp=centipawns(chosen.win_rate, self.options.eval_coef),
+                score_cp=centipawns(chosen.win_rate, self.eval_coef),
                 pv=(chosen.move,),
             )
         )

@@ -317,7 +317,8 @@ class Usi:
         """Let the player get ready under the present options, and tell those who wait. Raises what `prepare` raises."""
         with self._lock:
             self._loaded = False
-        self._player.prepare()
+        for remark in self._player.prepare():
+            self._output.say(string_line(remark))
         self._changed = False
         with self._lock:
             self._loaded = True

@@ -1,0 +1,147 @@
+"""Eval_Coef beside a network: the scores a GUI is shown follow it, unless the user set another."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from networks import RESNET, network
+from usi_driver import InProcess
+
+from pydlshogi.network.fitted import FittedError, eval_coef_for
+from pydlshogi.network.weights import write_weights
+from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.player.network_player import NetworkPlayer, shipped_model
+from pydlshogi.player.policy_player import PolicyPlayer
+
+Engine = Callable[..., "Gui"]
+
+
+class Gui(InProcess):
+    """It sends back every default it was shown, as GUIs do; then what its user chose."""
+
+    def __init__(self, player: NetworkPlayer, **chosen: object) -> None:
+        super().__init__(player)
+        declared = [line.split(" default ") for line in self.ask("usi", "usiok") if " default " in line]
+        for head, tail in declared:
+            self.option(head.split()[2], re.split(" (?:min|var) ", tail)[0])
+        for name, value in {"DNN_Batch_Size": 1, "Backend": "onnx", **chosen}.items():
+            self.option(name, value)
+
+    def option(self, name: str, value: object) -> None:
+        self.send(f"setoption name {name} value {value}")
+
+    def load(self) -> list[str]:
+        return [line for line in self.ask("isready", "readyok")[:-1] if line]
+
+    def score(self) -> int:
+        """What it says of a position with a single playout, which is the network's own opinion."""
+        self.send("usinewgame", "position startpos moves 7g7f")
+        return int(re.findall(r" score cp (\S+)", "\n".join(self.go("go nodes 1")))[-1])
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    engines: list[Gui] = []
+
+    def start(player: NetworkPlayer | None = None, **chosen: object) -> Gui:
+        engines.append(Gui(player or MCTSPlayer(), **chosen))
+        return engines[-1]
+
+    yield start
+    for each in engines:
+        each.close()
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Path:
+    """A network that thinks one side is far ahead, with nothing beside it."""
+    weights = network(RESNET)
+    weights["value3/b"] = weights["value3/b"] * 0 + 2
+    write_weights(tmp_path / "net.npz", weights)
+    return tmp_path / "net.npz"
+
+
+def lay_beside(net: Path, eval_coef: object) -> None:
+    (net.parent / "net.json").write_text(json.dumps({"options": {"Eval_Coef": eval_coef, "temperature": 50}}))
+
+
+@pytest.mark.parametrize("player", [MCTSPlayer, PolicyPlayer])
+def test_defaults_sent_back_leave_it_to_the_network(net: Path, engine: Engine, player: type[NetworkPlayer]) -> None:
+    lay_beside(net, 200)
+    gui = engine(player(), modelfile=net, Random_Ply=0)
+    assert gui.load() == []
+    fitted = gui.score()
+    gui.option("Eval_Coef", 600)
+    assert gui.load() == []
+    assert abs(fitted) > 200
+    assert gui.score() == pytest.approx(3 * fitted, abs=3)
+    gui.option("Eval_Coef", 0)
+    assert gui.load() == []
+    assert gui.score() == fitted
+
+
+def test_the_shipped_network_has_its_own(engine: Engine) -> None:
+    fitted = json.loads((shipped_model() / "pydlshogi.json").read_bytes())["options"]["Eval_Coef"]
+    gui = engine(Backend="auto")
+    assert gui.load() == []
+    assert isinstance(gui.player, NetworkPlayer)
+    assert gui.player.eval_coef == fitted
+
+
+def test_of_two_networks_each_has_its_own(net: Path, engine: Engine) -> None:
+    lay_beside(net, 200)
+    gui = engine(modelfile=net, Random_Ply=0)
+    gui.load()
+    fitted = gui.score()
+    other = net.with_name("other.npz")
+    other.write_bytes(net.read_bytes())
+    gui.option("modelfile", other)
+    assert gui.load() == ["info string there is no other.json beside other.npz: Eval_Coef is 756"]
+    assert gui.score() == pytest.approx(fitted * 756 / 200, abs=3)
+
+
+def test_a_missing_one_is_told_once_and_only_to_those_who_want_it(net: Path, engine: Engine) -> None:
+    gui = engine(modelfile=net, Eval_Coef=500)
+    assert gui.load() == []
+    gui.option("Eval_Coef", 0)
+    assert gui.load() == ["info string there is no net.json beside net.npz: Eval_Coef is 756"]
+    assert gui.load() == []
+    assert engine(Backend="hash").load() == []
+
+
+def test_eval_tells_it_too(net: Path, engine: Engine) -> None:
+    gui = engine(modelfile=net)
+    gui.send("eval")
+    remark, win_rate, *_ = gui.settle()
+    assert remark == "there is no net.json beside net.npz: Eval_Coef is 756"
+    assert win_rate.startswith("win rate 0.")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"\xff", b"[" * 100_000, b"[]", b"{}", b'{"options": []}', b'{"options": {}}']
+    + [json.dumps({"options": {"Eval_Coef": value}}).encode() for value in (None, "275", 0, 10001, 275.5)],
+)
+def test_a_broken_one_is_one_line_and_the_engine_plays_on(net: Path, content: bytes) -> None:
+    (net.parent / "net.json").write_bytes(content)
+    player = MCTSPlayer()
+    for name, value in {"modelfile": net, "Backend": "onnx", "DNN_Batch_Size": 1}.items():
+        player.options.set(name, str(value))
+    (remark,) = player.prepare()
+    assert re.fullmatch(r"\S*net\.json (is no JSON|holds no Eval_Coef from 1 to 10000): Eval_Coef is 756", remark)
+    assert player.eval_coef == 756
+
+
+@pytest.mark.parametrize("name", ["net.npz", "net.onnx", "net.int8.onnx"])
+def test_one_file_serves_a_network_in_every_format(tmp_path: Path, name: str) -> None:
+    lay_beside(tmp_path / name, 321)
+    assert eval_coef_for(tmp_path / name) == 321
+
+
+def test_a_version_in_the_name_is_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "net.v2.json").write_text('{"options": {"Eval_Coef": 321}}')
+    assert eval_coef_for(tmp_path / "net.v2.npz") == 321
+    with pytest.raises(FittedError, match=r"there is no net\.v3\.json beside net\.v3\.int8\.onnx"):
+        eval_coef_for(tmp_path / "net.v3.int8.onnx")
