@@ -1,5 +1,7 @@
 """MCTSPlayer on positions whose right answer a reader can see."""
 
+import re
+
 import cshogi
 import pytest
 
@@ -261,3 +263,24 @@ def test_consideration_mode_always_gives_the_best_move() -> None:
     answer = game.go(nodes=300)
     best = max(game.player._search.root_moves(), key=lambda move: move.visits)  # type: ignore[union-attr]
     assert answer.move == cshogi.move_to_usi(best.move)
+
+
+@pytest.mark.parametrize("sfen", [START, MATE_IN_ONE, ONE_LEGAL_MOVE])
+def test_bench_says_what_runs_and_how_fast(sfen: str) -> None:
+    player = Game(sfen, DNN_Batch_Size=4).player
+    network, speed = player.bench(["0.05"], Clock())
+    assert network == "no network: Backend uniform"
+    playouts, seconds, rate = re.fullmatch(
+        r"(\d+) playouts in (\d+\.\d) s: (\d+) a second, in batches of up to 4", speed
+    ).groups()  # type: ignore[union-attr]
+    assert int(playouts) >= 4
+    assert int(rate) > int(playouts) / (float(seconds) + 0.1)
+
+
+def test_bench_stops_when_told_and_refuses_nonsense() -> None:
+    clock = Clock()
+    clock.stop()
+    assert list(Game().player.bench(["1e9"], clock))[1:]
+    with pytest.raises(PlayerError, match="number of seconds"):
+        list(Game().player.bench(["fast"], Clock()))
+    assert list(Game(MATED).player.bench([], Clock())) == ["no legal move"]

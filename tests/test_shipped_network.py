@@ -1,8 +1,10 @@
 """The network that comes with the package plays shogi, not noise."""
 
+import re
+
 import pytest
 
-from pydlshogi.player.base_player import BestMove, Info, Limits
+from pydlshogi.player.base_player import BestMove, Clock, Info, Limits
 from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
@@ -26,6 +28,13 @@ def answer(player: MCTSPlayer, sfen: str, *moves: str, nodes: int = 200) -> tupl
     best = player.think(wanted, player.start_clock(wanted), infos.append)
     assert isinstance(best, BestMove)
     return best.move, infos[-1]
+
+
+def test_bench_names_it(player: MCTSPlayer) -> None:
+    player.position(START, ())
+    network, speed = player.bench(["0.1"], Clock())
+    assert re.match(r"pydlshogi\.(npz|int8\.onnx): \w+ ", network)
+    assert " playouts in " in speed
 
 
 def test_it_opens_as_people_do(player: MCTSPlayer) -> None:

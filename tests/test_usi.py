@@ -816,7 +816,7 @@ def test_a_question_that_has_no_answer_is_one_error(engine: InProcess, question:
 def test_what_a_player_does_not_offer_is_said(talk_to: Callable[..., InProcess]) -> None:
     engine = talk_to(ScriptedPlayer()).start()
     engine.send("bench")
-    assert engine.settle() == ["info string Error! bench is a program of its own: python -m pydlshogi.bench"]
+    assert engine.settle() == ["info string Error! scripted has no search to measure"]
 
 
 def test_questions_before_a_search_are_answered_before_it(engine: InProcess) -> None:

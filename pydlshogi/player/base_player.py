@@ -225,4 +225,4 @@ class BasePlayer(ABC):
 
     def bench(self, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
         """The lines that answer `bench`, until `clock` is stopped. Raises PlayerError."""
-        raise PlayerError("bench is a program of its own: python -m pydlshogi.bench")
+        raise PlayerError(f"{self.name} has no search to measure")

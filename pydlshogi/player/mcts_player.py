@@ -6,10 +6,10 @@ protocol; kernels, networks and rules are other people's work.
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limits, Report
+from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
 from pydlshogi.player.book import BookError, BookOptions, OwnBook
 from pydlshogi.player.checkmate import CheckmateSolver
 from pydlshogi.player.clock import ClockSettings, milliseconds
@@ -491,3 +491,37 @@ class MCTSPlayer(NetworkPlayer):
         yield f"win rate {search.root_value:.4f}"
         for move in sorted(search.root_moves(), key=lambda move: -move.prior)[:10]:
             yield f"{move_to_usi(move.move):5} {move.prior:.4f}"
+
+    def bench(self, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
+        """What runs the network, and the playouts per second from the current position: `bench [SECONDS]`, else 5."""
+        from pydlshogi.player.pipeline import Pipeline
+        from pydlshogi.uct.search import Search
+        from pydlshogi.uct.uct_node import UctNodeTable
+
+        try:
+            longest = 1000 * float(*arguments[:1] or ["5"])
+        except ValueError:
+            raise PlayerError("bench wants a number of seconds") from None
+        yield from self.prepare()
+        if not self.legal_moves():
+            yield "no legal move"
+            return
+        search = Search(UctNodeTable(self.options.hash_mb))
+        search.set_root(self.game)
+        pipeline = Pipeline(self.evaluator, self.batch_size, self._ahead())
+        try:
+            began = milliseconds()
+            while not search.playouts or not (clock.stopped or milliseconds() - began > longest):
+                pipeline.step(search, self.batch_size)
+            pipeline.drain(search)
+            seconds = (milliseconds() - began) / 1000
+        finally:
+            pipeline.close()
+        if self._modelfile is None:
+            yield f"no network: Backend {self.options.backend}"
+        else:
+            yield f"{self._modelfile.name}: {self.evaluator.backend.description}"
+        yield (
+            f"{search.playouts} playouts in {seconds:.1f} s: {search.playouts / seconds:.0f} a second, "
+            f"in batches of up to {self.batch_size}"
+        )

@@ -44,7 +44,7 @@ position startpos [moves 7g7f ...], position sfen ...
 go [btime MS wtime MS] [byoyomi MS] [binc MS winc MS] [movetime MS] [nodes N] [infinite] [ponder] [searchmoves ...]
 go mate [MS], go perft N, stop, ponderhit, gameover win|lose|draw
 d: the board; sfen; key; moves: the legal ones; eval: what the network thinks
-getoption [N]; bench; perft N; license; help"""
+getoption [N]; bench [SECONDS]; perft N; license; help"""
 
 _LICENSE: Final = """\
 Copyright the pydlshogi authors. This program is free software: you can redistribute it and/or modify it under the
