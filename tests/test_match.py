@@ -291,20 +291,25 @@ class TestGames:
         assert record.start_sfen == played[2]["sfen"] or played[2]["sfen"] is None
 
     @pytest.mark.parametrize(
-        ("a", "ending", "answer"),
+        ("a", "ending", "answer", "recorded"),
         [
-            ("7g7f+", "illegal_move", "7g7f+"),
-            ("win", "false_declaration", "win"),
-            ("resign", "resign", "resign"),
-            ("die", "crash", None),
+            ("7g7f+", "illegal_move", "7g7f+", ("illegal_move", "w", "b")),
+            ("win", "false_declaration", "win", ("illegal_move", "w", "b")),
+            ("resign", "resign", "resign", ("resign", "w", "b")),
+            ("die", "crash", None, ("abnormal", None, None)),
         ],
     )
-    def test_how_a_game_is_lost_at_once(self, tmp_path: Path, a: str, ending: str, answer: str | None) -> None:
-        """A crashed engine is there again for the next game."""
+    def test_how_a_game_is_lost_at_once(
+        self, tmp_path: Path, a: str, ending: str, answer: str | None, recorded: tuple[str, str | None, str | None]
+    ) -> None:
+        """A crashed engine has lost and is there again for the next game; but nobody learns from that record."""
         assert match(tmp_path / "m", engine("a", a, a), engine("b", "2g2f")) == 0
         first, second = games(tmp_path / "m")
         assert (first["ending"], first["answer"], first["winner"], first["plies"]) == (ending, answer, "B", 0)
         assert (second["ending"], second["answer"], second["winner"], second["plies"]) == (ending, answer, "B", 1)
+        records = [parse((tmp_path / "m" / "records" / game["record"]).read_text())[0] for game in (first, second)]
+        assert [record.ending for record in records] == [recorded[0]] * 2
+        assert tuple(record.win for record in records) == recorded[1:]
 
     def test_declaration_wins(self, tmp_path: Path) -> None:
         (tmp_path / "openings").write_text("+R+R+B+BKGGGG/SSSS5/9/9/9/9/9/9/4k4 b - 1")

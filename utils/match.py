@@ -36,7 +36,7 @@ examples:
         A.C_init=150 --nodes 800 --games 2000 --concurrency 2 --sprt 0 20 --openings openings.sfen --out matches/c_init
   records to learn from, each pair of games from an opening that engine A makes:
     python -m utils.match bat/mcts_player.sh bat/mcts_player.sh --nodes 200 --random-plies 12 --games 600 \\
-        --adjudicate 3000 8 --out matches/self --records kifu/self
+        --adjudicate 1200 8 --out matches/self --records kifu/self
 
 Fairy-Stockfish turns to shogi by itself when it hears `usi`; gnushogi does not speak USI. A command is split as a shell
 would, but run by none.
