@@ -1,8 +1,10 @@
 """The engine plays itself and writes records: `python -m pydlshogi.selfplay --games 100 --out kifu`
 
 A small driver over the search: gather, evaluate, backup, and a move drawn by visits while the game is young, so that
-games differ. Game number n of a seed is always the same game of the same network, and a game that is on disk already
-is not played again: whatever ended a run, the same command goes on with it.
+games differ. With --starts and --blunders they begin where no player would go of their own will: a network learns
+what a lost piece costs only from games in which one was lost. Game number n of a seed is always the same game of the
+same network, and a game that is on disk already is not played again: whatever ended a run, the same command goes on
+with it.
 """
 
 import argparse
@@ -10,7 +12,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,7 +25,7 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.files import replacing
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
-from pydlshogi.network.backend import load_backend
+from pydlshogi.network.backend import BACKENDS, load_backend
 from pydlshogi.player.network_player import SHIPPED_NETWORK, shipped_model
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.uct.search import MoveStats, Search
@@ -42,12 +44,16 @@ class Settings(NamedTuple):
     """Moves that are drawn by visits."""
     resign_below: float = 0.03
     max_plies: int = 320
+    blunders: int = 0
+    """Random moves before the game, at most: as many as a die says, by both sides. They are not part of the record."""
 
 
 def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: str = START_SFEN) -> Game:
     """One game of `evaluator` against itself."""
     search = Search(UctNodeTable(megabytes=16))
     requests = evaluator.requests(settings.batch)
+    if settings.blunders:
+        start = _blundered(start, int(rng.integers(settings.blunders + 1)), rng)
     position = ShogiPosition(start)
     moves: list[str] = []
     evals: list[int | None] = []
@@ -79,6 +85,17 @@ def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: st
         event="pydlshogi selfplay",
         date=date.today().strftime("%Y/%m/%d"),
     )
+
+
+def _blundered(start: str, count: int, rng: np.random.Generator) -> str:
+    """The sfen after `count` random legal moves from `start`, or after fewer if they end the game."""
+    position = ShogiPosition(start)
+    for _ in range(count):
+        before = str(position.board.sfen())
+        position.push(int(rng.choice(position.legal_moves())))
+        if not len(position.board.legal_moves):
+            return before
+    return str(position.board.sfen())
 
 
 def _end(position: ShogiPosition, plies: int, settings: Settings) -> tuple[Ending, Win] | None:
@@ -123,22 +140,39 @@ def _centipawns(move: MoveStats, turn: int) -> int:
     return round(-score if turn else score)
 
 
-def _play_and_write(number: int, out: Path, modelfile: str, seed: int, settings: Settings) -> Ending:
+def _play_and_write(
+    number: int, out: Path, network: tuple[str, str], seed: int, settings: Settings, starts: Sequence[str]
+) -> Ending:
     path = record_path(out, number)
-    game = play(_evaluator(modelfile, settings.batch), settings, np.random.default_rng((seed, number)))
+    rng = np.random.default_rng((seed, number))
+    game = play(_evaluator(*network, settings.batch), settings, rng, starts[int(rng.integers(len(starts)))])
     with replacing(path) as file:
         file.write(to_csa(game).encode())
     return game.ending
 
 
-_loaded: dict[str, NetworkEvaluator] = {}
-
-
-def _evaluator(modelfile: str, batch: int) -> NetworkEvaluator:
+@cache
+def _evaluator(modelfile: str, backend: str, batch: int) -> NetworkEvaluator:
     """The network of this worker process, loaded at its first game."""
-    if modelfile not in _loaded:
-        _loaded[modelfile] = NetworkEvaluator(load_backend("auto", modelfile, threads=1, batch_size=batch))
-    return _loaded[modelfile]
+    return NetworkEvaluator(load_backend(backend, modelfile, threads=1, batch_size=batch))
+
+
+def _read_starts(parser: argparse.ArgumentParser, path: Path) -> list[str]:
+    """The positions in `path`; where it is unusable the program ends with a line that says why."""
+    try:
+        starts = [line.strip() for line in path.read_text(encoding="ascii").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        parser.error(f"{path}: {getattr(error, 'strerror', None) or error}")
+    for start in starts:
+        try:
+            position = ShogiPosition(start)
+        except ValueError as error:
+            parser.error(f"{path}: {start}: {error}")
+        if not len(position.board.legal_moves):
+            parser.error(f"{path}: {start}: the game is over")
+    if not starts:
+        parser.error(f"{path} holds no position")
+    return starts
 
 
 def record_path(out: Path, number: int) -> Path:
@@ -153,6 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the records")
     parser.add_argument("--games", type=int, default=100, help="games in all (default %(default)s)")
     parser.add_argument("--modelfile", default="", help="the network (default: the one that comes with the package)")
+    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what runs it (default %(default)s)")
     parser.add_argument("--workers", type=int, default=1, help="processes that play (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="other seeds, other games (default %(default)s)")
     parser.add_argument("--playouts", type=int, default=defaults.playouts, help="per move (default %(default)s)")
@@ -160,16 +195,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--random-plies", type=int, default=defaults.random_plies, help="moves drawn by visits (default %(default)s)"
     )
+    parser.add_argument("--starts", type=Path, help="file of positions to begin from, an sfen a line")
+    parser.add_argument(
+        "--blunders", type=int, default=defaults.blunders, help="random moves before the game, at most (default none)"
+    )
     options = parser.parse_args(arguments)
-    settings = Settings(options.playouts, options.batch, options.random_plies)
+    settings = Settings(options.playouts, options.batch, options.random_plies, blunders=options.blunders)
     options.out.mkdir(parents=True, exist_ok=True)
     missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
     job = partial(
         _play_and_write,
         out=options.out,
-        modelfile=options.modelfile or str(shipped_model() / SHIPPED_NETWORK),
+        network=(options.modelfile or str(shipped_model() / SHIPPED_NETWORK), options.backend),
         seed=options.seed,
         settings=settings,
+        starts=_read_starts(parser, options.starts) if options.starts else [START_SFEN],
     )
     with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
         bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True)

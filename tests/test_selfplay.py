@@ -1,11 +1,14 @@
 """Self-play with evaluators that need no network."""
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from pydlshogi.evaluator import HashEvaluator
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
 from pydlshogi.read_kifu import replay, to_csa
-from pydlshogi.selfplay import Settings, _end, play
+from pydlshogi.selfplay import Settings, _end, main, play
 
 QUICK = Settings(playouts=8, batch=4, max_plies=40)
 
@@ -35,6 +38,38 @@ def test_a_mate_on_the_board_is_played_and_wins() -> None:
     assert (played.ending, played.win) == ("mate", "b")
     assert played.evals[0] is not None
     assert played.evals[0] > 30000
+
+
+def test_blunders_come_before_the_game() -> None:
+    starts = {game(seed, Settings(playouts=2, batch=1, max_plies=1, blunders=6)).start_sfen for seed in range(20)}
+    assert len(starts) > 10
+    assert all(len(list(replay(game(seed, QUICK._replace(max_plies=2, blunders=6))))) == 2 for seed in range(5))
+
+
+def test_no_blunder_ends_the_game_before_it_began() -> None:
+    one_move = "k8/2G6/1P7/9/9/9/9/9/K8 w - 1"
+    assert game(1, Settings(playouts=8, blunders=50, max_plies=3), one_move).moves
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "holds no position"),
+        ("lnsg b - 1", "lnsg b - 1: "),
+        ("k8/1G7/1G7/9/9/9/9/9/K8 w - 1", "over"),
+        ("\xe9", "codec"),
+        (None, "No such file"),
+    ],
+)
+def test_unusable_starts_are_refused_in_one_line(
+    content: str | None, complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    starts = tmp_path / "starts.txt"
+    if content is not None:
+        starts.write_text(content, encoding="latin-1")
+    with pytest.raises(SystemExit):
+        main(["--out", str(tmp_path), "--starts", str(starts)])
+    assert complaint in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_the_fourth_repetition_is_a_draw() -> None:
