@@ -81,7 +81,14 @@ def stamp(group: str) -> Path:
 def is_complete(extras: list[str]) -> bool:
     declared = DECLARED.read_bytes()
     stamps = [stamp(group) for group in ("pyproject", *extras)]
-    return PYTHON.exists() and all(path.is_file() and path.read_bytes() == declared for path in stamps)
+    return all(path.is_file() and path.read_bytes() == declared for path in stamps) and python_starts()
+
+
+def python_starts() -> bool:
+    """On Windows the environment's python.exe outlives the Python that it starts."""
+    return (
+        PYTHON.exists() and subprocess.run([PYTHON, "-I", "-c", ""], capture_output=True, check=False).returncode == 0
+    )
 
 
 def install(extras: list[str], lock: IO[bytes]) -> None:
@@ -90,7 +97,7 @@ def install(extras: list[str], lock: IO[bytes]) -> None:
         raise InstallError(f"{ENVIRONMENT} was not made by pydlshogi, so it is left alone: rename it and start again.")
     shutil.rmtree(DISCARDED, ignore_errors=True)
     # Whatever was interrupted is thrown away whole: pip takes a package that was half copied for an installed one.
-    if ENVIRONMENT.exists() and not (stamp("pyproject").is_file() and PYTHON.exists()):
+    if ENVIRONMENT.exists() and not (stamp("pyproject").is_file() and python_starts()):
         ENVIRONMENT.rename(DISCARDED)
         shutil.rmtree(DISCARDED, ignore_errors=True)
     with LOG.open("wb") as log:

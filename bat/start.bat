@@ -1,6 +1,7 @@
 @echo off
 rem start.bat PLAYER: be the USI engine pydlshogi.usi.usi_PLAYER. Once .venv is there this asks neither pip nor network.
 setlocal
+set "mended="
 for %%I in ("%~dp0..") do set "root=%%~fI"
 
 set "python=%root%\.venv\Scripts\python.exe"
@@ -15,3 +16,8 @@ if errorlevel 1 exit /b 1
 set "PYTHONHOME="
 set "PYTHONPATH=%root%"
 "%python%" -P -m "pydlshogi.usi.usi_%~1" %2 %3 %4 %5 %6 %7 %8 %9
+rem 103: the Python that .venv was made with is gone. Then it is made anew, once.
+if not "%errorlevel%"=="103" exit /b %errorlevel%
+if defined mended exit /b 103
+set "mended=yes"
+goto install

@@ -201,6 +201,19 @@ def test_an_environment_whose_python_is_gone_is_made_anew(installed: Checkout) -
 
 
 @on_posix
+def test_an_environment_whose_python_starts_no_more_is_made_anew(installed: Checkout) -> None:
+    """What is left on Windows when the Python below is uninstalled: a program that says so and ends with 103."""
+    python = installed.environment / "bin" / "python"
+    python.unlink()
+    python.write_text("#!/bin/sh\nexit 103\n")
+    python.chmod(0o755)
+    assert installed.begin_file(installed.root / "bat" / "environment.sh").wait() == 0
+    code, out, _ = installed.play()
+    assert code == 7
+    assert is_engine(out[-1], installed)
+
+
+@on_posix
 def test_new_requirements_are_added_to_the_environment(installed: Checkout) -> None:
     kept = installed.environment / "kept"
     kept.touch()
