@@ -542,6 +542,10 @@ def _select(
                 value = _mean(nodes, node)
                 ending = _PAID
             else:
+                # Superior and inferior repetitions, the same board with other hands, are not looked for here: the
+                # board finds them before an edge gets its end, and a key does not show them. They are missed only
+                # where a path without the repetition has led through the same edge before; telling them would take
+                # a second key for every node, and the edge would go on mixing the scores of both paths.
                 for earlier in range(depth - 2, -1, -2):
                     if nodes[steps[rows, earlier].node].key == nodes[node].key:
                         ending = _REPEATED
