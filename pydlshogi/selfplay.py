@@ -60,7 +60,10 @@ def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: st
     end: tuple[Ending, Win] | None = None
     while end is None:
         search.set_root(position, past=position.past_keys())
-        while search.root_visits < settings.playouts and search.root_plies is None:
+        # Where every move looked at is proven to lose, the best is one that was not: it is looked at too.
+        while search.root_plies is None and (
+            search.root_visits < settings.playouts or not search.root_moves()[0].visits
+        ):
             leaves = search.gather(requests, settings.batch)
             search.backup(leaves, evaluator.evaluate(requests))
         ranked = search.root_moves()

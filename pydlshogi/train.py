@@ -3,6 +3,7 @@
     python -m pydlshogi.train --quick
     python -m pydlshogi.train --train games.jsonl.xz --out runs/mine --hours 8
     python -m pydlshogi.train --out runs/mine --resume
+    python -m pydlshogi.train --train games.jsonl.xz --out runs/larger --hours 8 --blocks 10 --init runs/mine/net.npz
 
 Knows records through dataset.py, the encoding through batches.py and networks through network/torch_nets.py; knows no
 search and no player.
@@ -29,12 +30,12 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from pydlshogi.dataset import DatasetError, Positions, fit_eval_coef, limit_repeats, load_positions
+from pydlshogi.dataset import NO_EVAL, DatasetError, Positions, fit_eval_coef, limit_repeats, load_positions
 from pydlshogi.features import Float32Array
 from pydlshogi.files import replacing
 from pydlshogi.network.backend import available_cores
-from pydlshogi.network.torch_nets import build, to_npz
-from pydlshogi.network.weights import write_weights
+from pydlshogi.network.torch_nets import build, grow, to_npz
+from pydlshogi.network.weights import ModelError, read_weights, write_weights
 from pydlshogi.training.batches import Batch, Shuffle, ValueTarget, batches, encode
 from pydlshogi.training.gradients import FIGURES, Shards, architecture_of, faster_precision, forward
 from pydlshogi.training.journal import Journal
@@ -56,10 +57,12 @@ class TrainingError(Exception):
 class Run:
     """A run between two steps: all that a checkpoint holds, and what was made from the settings."""
 
-    def __init__(self, settings: Settings, device: torch.device) -> None:
+    def __init__(self, settings: Settings, device: torch.device, init: str = "") -> None:
+        """The run before its first step, with a new network or with one grown from the file `init`; ModelError."""
         torch.manual_seed(settings.seed)
         self.device = device
-        self.net = build(architecture_of(settings)).to(device)
+        size = architecture_of(settings)
+        self.net = (grow(read_weights(init), size) if init else build(size)).to(device)
         if settings.precision == "auto":
             untouched = {name: tensor.clone() for name, tensor in self.net.state_dict().items()}
             settings = replace(settings, precision=faster_precision(self.net, device, settings))
@@ -195,6 +198,11 @@ def load_data(settings: Settings) -> tuple[Positions, Positions]:
     """Positions to learn from and to validate with."""
     cache = cache_folder(settings)
     learned = load_positions(Path(settings.train), "train", cache)
+    if settings.more:
+        further = np.array(load_positions(Path(settings.more), "train", cache))
+        # The engine's own opinion of its games teaches it nothing, and is on another scale.
+        further["eval"] = NO_EVAL
+        learned = np.concatenate([learned, further])
     return learned, load_positions(Path(settings.val or settings.train), "val", cache)
 
 
@@ -203,9 +211,9 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     out = Path(settings.out)
     out.mkdir(parents=True, exist_ok=True)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    run = Run(settings, device, settings.init if state is None else "")
     learned, val = load_data(settings)
     few = sample(val, settings.validate_positions)
-    run = Run(settings, device)
     if state is None:
         run.eval_coef = fit_eval_coef(learned)
     else:
@@ -422,7 +430,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise TrainingError(f"{checkpoint.parent} holds a run already: --resume goes on with it")
         else:
             train(checked(Settings(**given)), None)
-    except (TrainingError, DatasetError, OSError) as error:
+    except (TrainingError, DatasetError, ModelError, OSError) as error:
         print(f"train: {error}", file=sys.stderr)
         return 1
     return 0

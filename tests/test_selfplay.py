@@ -72,6 +72,13 @@ def test_unusable_starts_are_refused_in_one_line(
     assert complaint in capsys.readouterr().err.splitlines()[-1]
 
 
+def test_where_the_only_move_looked_at_loses_another_is_looked_at_and_played() -> None:
+    evasions = "kng5+P/ls1g5/ppPppp3/2p3p1p/4s4/9/PL+bPPP2P/LK2R1S2/2L6 b BS2N2gn3p 110"
+    played = game(1, Settings(playouts=1, batch=1, max_plies=1), evasions)
+    assert played.evals[0] is not None
+    assert abs(played.evals[0]) < 30000
+
+
 def test_the_fourth_repetition_is_a_draw() -> None:
     there_and_back = ("2h3h", "8b7b", "3h2h", "7b8b")
     position = ShogiPosition(START_SFEN, there_and_back * 2)

@@ -14,10 +14,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
 
-from pydlshogi import files, train  # noqa: E402
+from pydlshogi import files, selfplay, train  # noqa: E402
 from pydlshogi.dataset import LOSS, NO_EVAL, WIN, pack  # noqa: E402
-from pydlshogi.network.torch_nets import build, from_npz, to_npz  # noqa: E402
-from pydlshogi.network.weights import Architecture, ModelError, random_weights, read_weights  # noqa: E402
+from pydlshogi.evaluator import HashEvaluator  # noqa: E402
+from pydlshogi.network.torch_nets import build, from_npz, grow, to_npz  # noqa: E402
+from pydlshogi.network.weights import Architecture, ModelError, random_weights, read_weights, recognise, write_weights  # noqa: E402
+from pydlshogi.read_kifu import to_csa  # noqa: E402
 from pydlshogi.training.batches import Batch, ValueTarget, encode  # noqa: E402
 from pydlshogi.training.gradients import Shards  # noqa: E402
 from pydlshogi.training.journal import Journal  # noqa: E402
@@ -57,6 +59,48 @@ def test_a_new_network_is_undecided(architecture: Architecture) -> None:
     entropy = torch.distributions.Categorical(logits=policy).entropy().mean()
     assert entropy > 0.95 * math.log(2187)
     assert value.abs().max() < 0.5
+
+
+@pytest.mark.parametrize(
+    ("small", "large"),
+    [
+        (BOTH[0], Architecture("policy_value", 12, 12)),
+        (BOTH[1], Architecture("policy_value_resnet", 4, 12)),
+        (BOTH[1], BOTH[1]),
+    ],
+    ids=str,
+)
+def test_a_network_grows_and_knows_what_it_knew(small: Architecture, large: Architecture) -> None:
+    weights = random_weights(small, seed=0)
+    planes = (torch.rand(16, 104, 9, 9) < 0.1).float()
+    grown = grow(weights, large)
+    assert recognise(to_npz(grown)) == large
+    with torch.inference_mode():
+        for before, after in zip(from_npz(weights)(planes), grown.eval()(planes), strict=True):
+            assert torch.allclose(before, after, atol=1e-4)
+
+
+def test_all_of_a_grown_network_learns() -> None:
+    net = grow(random_weights(BOTH[1], seed=0), Architecture("policy_value_resnet", 3, 12)).train()
+    # A weight may wait for the one behind it, which was zero, but for no longer.
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
+    first = {name: tensor.clone() for name, tensor in net.named_parameters()}
+    for _ in range(3):
+        policy, value = net((torch.rand(16, 104, 9, 9) < 0.1).float())
+        optimiser.zero_grad()
+        (policy.logsumexp(1).mean() + value.square().mean()).backward()
+        optimiser.step()
+    assert all(
+        (tensor != first[name]).flatten(1).any(1).all() for name, tensor in net.named_parameters() if tensor.ndim == 4
+    )
+
+
+@pytest.mark.parametrize(
+    "large", [Architecture("policy_value_resnet", 1, 8), Architecture("policy_value", 12, 8)], ids=str
+)
+def test_no_network_grows_into_a_smaller_or_another_one(large: Architecture) -> None:
+    with pytest.raises(ModelError, match="does not grow into"):
+        grow(random_weights(BOTH[1], seed=0), large)
 
 
 @pytest.mark.parametrize("shape", [(8, 72), (72, 8), (16, 16)])
@@ -246,6 +290,27 @@ def test_a_run_learns_and_writes_a_network(folder: Path, capsys: pytest.CaptureF
     assert "wrote" in capsys.readouterr().out
 
 
+def test_a_run_begins_with_another_runs_network_and_more_games(folder: Path) -> None:
+    small = random_weights(Architecture("policy_value_resnet", 1, 8), seed=3)
+    write_weights(folder / "small.npz", small)
+    settings = selfplay.Settings(playouts=4, batch=4, max_plies=30)
+    record = selfplay.play(HashEvaluator(), settings, np.random.default_rng(0))
+    (folder / "own.csa").write_text(to_csa(record))
+    (folder / "own.txt").write_text("own.csa\n")
+    given = {"init": folder / "small.npz", "more": folder / "own.txt", "blocks": 2, "learning-rate": 0, "warmup": 0}
+    assert train.main(options(folder, "grown", **given, **{"weight-decay": 0})) == 0
+    grown = read_weights(folder / "grown" / "net.npz")
+    assert np.array_equal(grown["b1/conv1/W"], small["b1/conv1/W"])
+    (folder / "small.npz").unlink()
+    assert train.main(["--resume", f"--out={folder / 'grown'}", "--steps=20"]) == 0
+    with_own, _ = train.load_data(
+        Settings(train=str(folder / "games.jsonl"), more=str(folder / "own.txt"), cache=str(folder))
+    )
+    alone, _ = train.load_data(Settings(train=str(folder / "games.jsonl"), cache=str(folder)))
+    assert len(with_own) == len(alone) + 30
+    assert (with_own["eval"][-30:] == NO_EVAL).all()
+
+
 def test_a_killed_run_goes_on_with_the_same_curve(folder: Path) -> None:
     assert train.main(options(folder, "straight")) == 0
     killed = options(folder, "killed", **{"save-minutes": 0})
@@ -325,6 +390,7 @@ def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureF
         (["--train=x.jsonl", "--out=o", "--stop-at=noon"], "not a time"),
         (["--train=x.jsonl", "--out=o", "--steps=1", "--batch-size=0"], "--batch-size must be at least 1"),
         (["--resume", "--out=o"], "nothing to resume"),
+        (["--train=games.jsonl", "--out=o", "--steps=1", "--init=none.npz"], "none.npz: No such file"),
         (["--train=x.jsonl", "--out=o", "--steps=1"], "x.jsonl cannot be read"),
     ],
 )

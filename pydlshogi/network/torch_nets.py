@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from pydlshogi.common import LABEL_PLANES, NUM_LABELS, NUM_PLANES
-from pydlshogi.network.weights import HIDDEN, PLAIN_LAYERS, Architecture, Array, Weights, recognise
+from pydlshogi.network.weights import HIDDEN, PLAIN_LAYERS, Architecture, Array, ModelError, Weights, recognise
 
 # Chainer's default, so that a file means the same function in both frameworks.
 BATCH_NORMALISATION_EPS: Final = 2e-5
@@ -131,11 +131,35 @@ def from_npz(weights: Mapping[str, Array]) -> nn.Module:
     Raises `ModelError` unless the arrays are exactly those of one of the two networks.
     """
     net = _module(recognise(weights))
+    _load(net, weights)
+    return net.eval()
+
+
+def grow(weights: Mapping[str, Array], architecture: Architecture) -> nn.Module:
+    """A network of this size that computes what the smaller one with these weights does, until it learns more.
+
+    New residual blocks are identities; new channels are drawn as in `build`, but nothing that was there listens to them
+    yet (Net2Net's idea: Chen, Goodfellow and Shlens 2016). Raises `ModelError` if `weights` are another kind of network
+    or a larger one.
+    """
+    small = recognise(weights)
+    if small.kind != architecture.kind or small.depth > architecture.depth or small.channels > architecture.channels:
+        raise ModelError(f"{small} does not grow into {architecture}")
+    net = build(architecture)
+    grown = to_npz(net)
+    for name, array in weights.items():
+        if array.ndim > 1:
+            grown[name][: array.shape[0], array.shape[1] :] = 0
+        grown[name][tuple(slice(size) for size in array.shape)] = array
+    _load(net, grown)
+    return net
+
+
+def _load(net: nn.Module, weights: Mapping[str, Array]) -> None:
     names = _file_names(net)
     net.load_state_dict(
         {key: torch.from_numpy(weights[names[key]]).to(tensor.dtype) for key, tensor in net.state_dict().items()}
     )
-    return net.eval()
 
 
 def _module(architecture: Architecture) -> nn.Module:

@@ -16,12 +16,14 @@ class Settings:
 
     out: str = setting("", "folder of the run: checkpoint, log and network")
     train: str = setting("", "games to learn from: games.jsonl(.xz), or a list of record files")
+    more: str = setting("", "list of further record files to learn from, of them only the results: own games, say")
     val: str = setting("", "games to validate with, of either kind; left out: the val split of the games.jsonl")
     cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")
 
     net: str = setting("policy_value_resnet", "which network", "policy_value", "policy_value_resnet")
     blocks: int = setting(6, "residual blocks of policy_value_resnet")
     channels: int = setting(96, "channels of the convolutions")
+    init: str = setting("", "network (.npz) to begin with, of this size or smaller: it grows")
 
     hours: float = setting(0.0, "length of the run in hours")
     stop_at: str = setting("", "or its end, in local time: 2026-01-31T18:00")
@@ -68,8 +70,8 @@ QUICK: Final = {
 """What --quick sets: a small network from the records of this repository, in about five minutes on two cores."""
 
 ON_RESUME: Final = {
-    "out", "train", "val", "cache", "hours", "stop_at", "steps", "log_every", "validate_every", "validate_positions",
-    "save_minutes", "shards", "tensorboard",
+    "out", "train", "more", "val", "cache", "hours", "stop_at", "steps", "log_every", "validate_every",
+    "validate_positions", "save_minutes", "shards", "tensorboard",
 }  # fmt: skip
 """What may be said anew with --resume."""
 
