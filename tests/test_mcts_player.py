@@ -73,6 +73,13 @@ def test_declares_a_won_entering_king() -> None:
     assert game.last.score_mate == 1
 
 
+def test_declares_at_odds_if_the_rule_says_so() -> None:
+    two_pieces = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9 w RB2N4L11P7p 1"  # 10 + 7 points, and 10 that were given away
+    assert Game(two_pieces, EnteringKingRule="CSARule27H").go(nodes=10) == BestMove("win")
+    for rule in ("CSARule27", "CSARule24", "CSARule24H"):
+        assert Game(two_pieces, EnteringKingRule=rule).go(nodes=10) != BestMove("win")
+
+
 def test_the_only_legal_move_is_played_with_an_opinion() -> None:
     game = Game(ONE_LEGAL_MOVE, Resign_Threshold=0)
     only = game.player.legal_moves()

@@ -244,8 +244,11 @@ def test_fourfold_of_real_games(shared_data: Path) -> None:
 # Declaration
 
 
-def declares_by_the_book(sfen: str, law: int) -> bool:
-    """Not in check; king and ten others in the enemy's camp; 28 points for Black, 27 for White, or 31 for either."""
+def declares_by_the_book(sfen: str, law: int, odds: int = 0) -> bool:
+    """Not in check; king and ten others in the enemy's camp; 28 points for Black, 27 for White, or 31 for either.
+
+    `odds`: points that White may add.
+    """
     board = shogi.Board(sfen)
     side = board.turn
     camp = [board.piece_at(square) for square in (range(27) if side == shogi.BLACK else range(54, 81))]
@@ -255,7 +258,7 @@ def declares_by_the_book(sfen: str, law: int) -> bool:
     for piece_type, count in board.pieces_in_hand[side].items():
         own += [piece_type] * count
     big = (shogi.BISHOP, shogi.ROOK, shogi.PROM_BISHOP, shogi.PROM_ROOK)
-    points = sum(5 if piece_type in big else 1 for piece_type in own) - 1
+    points = sum(5 if piece_type in big else 1 for piece_type in own) - 1 + (odds if side == shogi.WHITE else 0)
     return points >= (31 if law == cshogi.LAW_24 else 28 if side == shogi.BLACK else 27)
 
 
@@ -288,6 +291,52 @@ def test_declaration(sfen: str, by_27: bool, by_24: bool) -> None:
 def test_a_declaration_is_a_win_that_needs_no_path() -> None:
     assert ShogiPosition(f"{CAMP} b RB 1").outcome() == DECLARED == Outcome(1.0, plies=1, by_path=False)
     assert ShogiPosition(f"{CAMP} b RB 1", declaration=cshogi.LAW_24).outcome() != DECLARED
+
+
+AT_ODDS = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9"  # ten white pieces without a rook and a bishop, which are 10 points
+
+
+@pytest.mark.parametrize(
+    ("sfen", "by_27", "by_24"),
+    [
+        (f"{AT_ODDS} w RB2N4L11P7p 1", True, False),  # 10 + 7 + 10 = 27: just enough
+        (f"{AT_ODDS} w RB2N4L12P6p 1", False, False),  # 26
+        (f"{AT_ODDS} w RB2N4L7P11p 1", True, True),  # 31
+        (f"{AT_ODDS} w RB2N4L8P10p 1", True, False),  # 30
+        (f"{AT_ODDS} w RBrb2N4L17Pp 1", False, False),  # nothing is missing: 21
+        (f"{AT_ODDS} w RBrb2N4L11P7p 1", True, False),  # nothing is missing: 27
+        (AT_ODDS.replace("ggggnn3", "ggggn4") + " w RB2N4L7P11pn 1", False, False),  # nine pieces besides the king
+        (AT_ODDS.replace("9/ggggnn3/ssss1k3", "4k4/ggggnn3/ssss5") + " w RB2N4L7P11p 1", False, False),  # outside
+        (AT_ODDS.replace("ssss1k3/9", "ssss1k3/5L3") + " w RB2N3L7P11p 1", False, False),  # in check
+        (turned(f"{AT_ODDS} w RB2N4L7P11p 1"), False, False),  # Black takes odds, and has 21
+    ],
+)
+def test_declaration_of_the_side_that_gives_odds(sfen: str, by_27: bool, by_24: bool) -> None:
+    for law, expected in ((cshogi.LAW_27, by_27), (cshogi.LAW_24, by_24)):
+        position = ShogiPosition(sfen, declaration=law, odds_count=True)
+        assert position.declares() is expected
+        assert (position.outcome() == DECLARED) is expected
+
+
+def test_odds_are_those_of_the_start_whatever_was_played_since() -> None:
+    start = f"{AT_ODDS[:-1]}6P2 w RB2N4L11P6p 1"
+    assert not ShogiPosition(start, odds_count=True).declares()  # 10 + 6 + 10 = 26
+    assert not ShogiPosition(start, ["4h4i", "5a4a"], odds_count=True).declares()
+    assert ShogiPosition(start, ["4h3i", "5a4a"], odds_count=True).declares()  # the pawn was taken: 27
+
+
+def test_declaration_at_odds_of_random_positions() -> None:
+    worth = {"R": 5, "B": 5} | dict.fromkeys("GSNLP", 1)
+    verdicts = []
+    for sfen in entering_kings(7, 300):
+        board, _, hand, _ = sfen.upper().split()
+        held = re.findall(r"(\d*)([A-Z])", hand)
+        total = sum(worth.get(letter, 0) for letter in board) + sum(worth[kind] * int(n or 1) for n, kind in held)
+        for law in (cshogi.LAW_27, cshogi.LAW_24):
+            declared = ShogiPosition(sfen, declaration=law, odds_count=True).declares()
+            assert declared is declares_by_the_book(sfen, law, odds=max(0, 54 - total)), sfen
+            verdicts.append(declared)
+    assert 100 < sum(verdicts) < 1100
 
 
 def entering_kings(seed: int, count: int) -> Iterator[str]:

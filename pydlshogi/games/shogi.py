@@ -7,7 +7,7 @@ too. It knows no search and no encoding.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import cshogi
@@ -34,6 +34,9 @@ _REPETITIONS: Final = {
 _MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 _HAND: Final = re.compile(r"(\d*)([PLNSGBRplnsgbr])")
 _PIECES: Final = {"P": 18, "L": 4, "N": 4, "S": 4, "G": 4, "B": 2, "R": 2, "K": 2}
+_BIG: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
+_HELD: Final = (cshogi.PAWN, cshogi.LANCE, cshogi.KNIGHT, cshogi.SILVER, cshogi.GOLD, cshogi.BISHOP, cshogi.ROOK)
+_ALL_POINTS: Final = 54
 _MOST_PLIES: Final = 10_000
 _63_BITS: Final = 2**63 - 1
 
@@ -48,15 +51,18 @@ class ShogiPosition:
         *,
         draw_ply: int = 0,
         declaration: int = cshogi.LAW_27,
+        odds_count: bool = False,
     ) -> None:
         """Set up `sfen` and play `moves` (USI).
 
         `draw_ply`: the game is drawn once so many moves have been played without mate; 0: never.
-        `declaration`: cshogi.LAW_27 or cshogi.LAW_24. Raises ValueError for a broken sfen or an illegal move.
+        `declaration`: cshogi.LAW_27 or cshogi.LAW_24. `odds_count`: what is missing from a full set counts towards a
+        declaration of White, who gives odds. Raises ValueError for a broken sfen or an illegal move.
         """
         self.board: Any = board_from_sfen(sfen)
         self.draw_ply = draw_ply
         self.declaration = declaration
+        self._odds = max(0, _ALL_POINTS - _points(self.board.pieces, *self.board.pieces_in_hand)) if odds_count else 0
         # Bound straight through: the search calls them once per ply.
         self.push = self.board.push
         self.pop = self.board.pop
@@ -82,7 +88,20 @@ class ShogiPosition:
 
     def declares(self) -> bool:
         """The side to move may win by declaration."""
-        return bool(self.board.is_nyugyoku(self.declaration))
+        return bool(self.board.is_nyugyoku(self.declaration)) or (self._odds > 0 and self._declares_giving_odds())
+
+    def _declares_giving_odds(self) -> bool:
+        """White may declare with the missing pieces counted: the same law as cshogi's, with other points."""
+        board = self.board
+        if board.turn == cshogi.BLACK or not _in_camp(board.king_square(cshogi.WHITE)) or board.is_check():
+            return False
+        camp = [
+            piece
+            for square, piece in enumerate(board.pieces)
+            if _in_camp(square) and cshogi.WPAWN <= piece != cshogi.WKING
+        ]
+        least = 31 if self.declaration == cshogi.LAW_24 else 27
+        return len(camp) >= 10 and _points(camp, board.pieces_in_hand[cshogi.WHITE]) + self._odds >= least
 
     def outcome(self) -> Outcome | None:
         """Draw by move number, repetition at the second occurrence, declaration, mate in one."""
@@ -92,7 +111,7 @@ class ShogiPosition:
         repetition = board.is_draw()
         if repetition != cshogi.NOT_REPETITION:
             return _REPETITIONS[repetition]
-        if board.is_nyugyoku(self.declaration):
+        if self.declares():
             return DECLARED
         if not board.is_check() and board.mate_move_in_1ply():
             return MATE_IN_ONE
@@ -138,6 +157,18 @@ class ShogiPosition:
             keys.append(board.zobrist_hash())
             checks.append(board.is_check())
         return keys[::-1], checks[::-1]
+
+
+def _points(pieces: Iterable[int], *hands: Sequence[int]) -> int:
+    """Points of a declaration: bishops and rooks 5, kings none, the others 1."""
+    kinds = [piece & 15 for piece in pieces if piece & 15 not in (0, cshogi.KING)]
+    held = [kind for hand in hands for kind, count in zip(_HELD, hand, strict=True) for _ in range(count)]
+    return sum(5 if kind in _BIG else 1 for kind in kinds + held)
+
+
+def _in_camp(square: int) -> bool:
+    """On the three ranks nearest to Black."""
+    return square % 9 >= 6
 
 
 def board_from_sfen(sfen: str) -> Any:

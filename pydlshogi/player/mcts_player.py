@@ -72,7 +72,10 @@ class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
         help="permille a draw is worth when playing White",
     )
     entering_king_rule = Combo(
-        "EnteringKingRule", "CSARule27", ("CSARule27", "CSARule24"), help="points that win by declaration"
+        "EnteringKingRule",
+        "CSARule27",
+        ("CSARule27", "CSARule24", "CSARule27H", "CSARule24H"),
+        help="points that win by declaration; H: White, giving odds, also counts the pieces missing from the start",
     )
     resign_threshold = Spin(
         "Resign_Threshold", 10, 0, 1000, help="permille of winning below which it resigns; 0: never"
@@ -181,8 +184,9 @@ class MCTSPlayer(NetworkPlayer):
 
         from pydlshogi.games.shogi import ShogiPosition
 
-        law = LAW_24 if self.options.entering_king_rule == "CSARule24" else LAW_27
-        return ShogiPosition(sfen, draw_ply=self.options.draw_ply, declaration=law)
+        rule = self.options.entering_king_rule
+        law = LAW_24 if rule.startswith("CSARule24") else LAW_27
+        return ShogiPosition(sfen, draw_ply=self.options.draw_ply, declaration=law, odds_count=rule.endswith("H"))
 
     def clock_settings(self) -> ClockSettings:
         playouts = self.options.const_playout
