@@ -6,8 +6,6 @@ Games come back as `Game` (see `pydlshogi.kifu.game`). Knows nothing of networks
 
 import re
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -17,6 +15,7 @@ from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.game import Ending, Game, RecordError, Win, replay
 from pydlshogi.kifu.kif import to_kif
+from pydlshogi.workers import workers
 
 __all__ = [
     "SUFFIXES",
@@ -84,14 +83,13 @@ def read_list(path: str | PathLike[str]) -> Iterator[Path]:
     return (folder / line.strip() for line in text.splitlines() if line.strip())
 
 
-def read_many(paths: Iterable[Path], workers: int = 1) -> Iterator[tuple[Path, list[Game] | KifuError]]:
-    """Each path with its games, or with the reason it has none, in the order given; read by `workers` processes."""
+def read_many(paths: Iterable[Path], processes: int = 1) -> Iterator[tuple[Path, list[Game] | KifuError]]:
+    """Each path with its games, or with the reason it has none, in the order given; read by so many `processes`."""
     paths = list(paths)
-    if workers <= 1:
+    if processes <= 1:
         yield from zip(paths, map(_games_or_error, paths), strict=True)
         return
-    # Forking would copy the locks of a caller's threads (PyTorch, numba) in whatever state they are.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with workers(processes) as pool:
         yield from zip(paths, pool.map(_games_or_error, paths, chunksize=_FILES_PER_TASK), strict=True)
 
 

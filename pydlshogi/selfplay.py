@@ -10,10 +10,8 @@ with it.
 import argparse
 import math
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from functools import cache, partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -30,6 +28,7 @@ from pydlshogi.player.network_player import SHIPPED_NETWORK, shipped_model
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.uct.search import MoveStats, Search
 from pydlshogi.uct.uct_node import UctNodeTable
+from pydlshogi.workers import workers
 
 EVAL_COEF: Final = 600
 """Centipawns in the records = EVAL_COEF x ln(p / (1 - p)), as in the python-dlshogi book."""
@@ -214,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         settings=settings,
         starts=_read_starts(parser, options.starts) if options.starts else [START_SFEN],
     )
-    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+    with workers(options.workers) as pool:
         bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True)
         for ending in bar:
             bar.set_postfix_str(ending)

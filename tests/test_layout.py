@@ -21,6 +21,7 @@ SEES = {
     "games": {"common", "compiled", "features", "game"},
     "uct": {"compiled", "game"},
     "files": set(),
+    "workers": set(),
     "kifu": {"common", "compiled", "features", "game", "games"},
     "network": {"common", "files"},
     "evaluator": {"common", "compiled", "features", "game", "network", "uct"},
