@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from pydlshogi.common import WHITE
+from pydlshogi.common import BLACK, WHITE
 from pydlshogi.files import replacing
 from pydlshogi.kifu.game import MOVE16_OF
 from pydlshogi.network.backend import available_cores
@@ -48,6 +48,8 @@ MAX_EVAL: Final = 32000
 # The python-dlshogi book's.
 DEFAULT_EVAL_COEF: Final = 600
 WIN, DRAW, LOSS, NO_RESULT = 1, 0, -1, -128
+# By who won, for Black and for White.
+_RESULTS: Final = {None: (NO_RESULT, NO_RESULT), "d": (DRAW, DRAW), "b": (WIN, LOSS), "w": (LOSS, WIN)}
 
 # Part of the names in the cache: whoever changes what is packed gives it a new number.
 _FORMAT: Final = 2
@@ -187,26 +189,27 @@ def pack(game: Game) -> Positions:
     """Every position of `game` in which a move was played: POSITION [number of moves]."""
     count = len(game.moves)
     packed = np.zeros(count, POSITION)
-    codes = np.zeros((count, 32), np.uint8)
-    moves = [MOVE16_OF[usi] for usi in game.moves]
+    moves = MOVE16_OF.of(game.moves)
     board = cshogi.Board(game.start_sfen)
-    turns = (np.arange(count) + board.turn) % 2
-    for code, move in zip(codes, moves, strict=True):
-        board.to_hcp(code)
-        board.push_move16(move)
-    packed["hcp"] = codes
+    first_to_move = board.turn
+    to_hcp, push_move16 = board.to_hcp, board.push_move16
+    for code, move in zip(packed["hcp"], moves, strict=True):
+        to_hcp(code)
+        push_move16(move)
     packed["move"] = moves
     packed["ply"] = np.arange(count)
     packed["length"] = count
-    packed["rating"] = np.array([round(rating or 0) for rating in game.ratings])[turns]
-    packed["result"] = {None: NO_RESULT, "d": DRAW, "b": WIN, "w": LOSS}[game.win]
-    packed["eval"] = NO_EVAL
-    evals = [NO_EVAL if value is None else max(-MAX_EVAL, min(MAX_EVAL, value)) for value in game.evals[:count]]
-    packed["eval"][: len(evals)] = evals
-    # So far both are Black's.
-    white = turns == WHITE
-    packed["result"][white & (np.abs(packed["result"]) == WIN)] *= -1
-    packed["eval"][white & (packed["eval"] != NO_EVAL)] *= -1
+    evals = np.full(count, np.nan)
+    recorded = game.evals[:count]
+    evals[: len(recorded)] = recorded  # None becomes NaN
+    evals = evals.clip(-MAX_EVAL, MAX_EVAL)
+    for side, rating, result in zip((BLACK, WHITE), game.ratings, _RESULTS[game.win], strict=True):
+        turns = slice((side - first_to_move) % 2, None, 2)
+        packed["rating"][turns] = round(rating or 0)
+        packed["result"][turns] = result
+        if side == WHITE:  # the record's are Black's
+            evals[turns] *= -1
+    packed["eval"] = np.where(np.isnan(evals), NO_EVAL, evals)
     return packed
 
 

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ import shogi.CSA
 from pydlshogi.dataset import pack
 from pydlshogi.read_kifu import SUFFIXES, read, read_list
 
-_FILES_PER_TURN = 160
+_FILES_PER_TURN = 384
+_FILES_PER_TASK = 16
 
 Position = tuple[list[int], tuple[int, int], tuple[Any, Any], int, int]
 
@@ -90,15 +92,16 @@ def read_and_pack(path: Path) -> bytes:
 def games_per_second(files: list[Path], workers: int) -> dict[str, float]:
     """Speed of every way to read `files`. The ways take turns, so that what else the machine does slows all alike."""
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        in_pool = partial(pool.map, chunksize=_FILES_PER_TASK)
         ways: dict[str, Callable[[list[Path]], Iterable[object]]] = {
             "python-shogi, as in the book": lambda part: map(pickle_by_python_shogi, part),
             "read": lambda part: map(read, part),
             "read and pack": lambda part: map(read_and_pack, part),
-            f"read and pack, {workers} processes": lambda part: pool.map(read_and_pack, part, chunksize=8),
+            f"read and pack, {workers} processes": lambda part: in_pool(read_and_pack, part),
         }
         seconds = dict.fromkeys(ways, 0.0)
         for run in ways.values():  # compile, import, start processes
-            deque(run(files[: 16 * workers]), maxlen=0)
+            deque(run(files[: _FILES_PER_TASK * workers]), maxlen=0)
         for first in range(0, len(files), _FILES_PER_TURN):
             for name, run in ways.items():
                 start = time.perf_counter()

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import cycle
 from typing import Any, Final, get_args
 
 import cshogi
@@ -111,7 +112,7 @@ class _Reader:
             text = _JOINED.sub(lambda line: line[0].replace(",", "\n"), text)
         header, *plies = _PLY.split(text)
         self._read_statements(header)
-        self._times = [_SECONDS[time] for time in plies[2::5]]
+        self._times = _SECONDS.of(plies[2::5])
         self._evals = [int(evaluation) if evaluation else None for evaluation in plies[3::5]]
         self._play(plies[0::5], plies[1::5], plies[4::5])
 
@@ -143,14 +144,14 @@ class _Reader:
         self._set_up(_SIGNS.index(signs[0]))
         push_csa, make = self._board.push_csa, self._moves.append
         turn, ended = self._board.turn, bool(self._special)
-        for sign, csa, rest in zip(signs, moves, rests, strict=True):
-            if ended or sign != _SIGNS[turn]:
+        sides = tuple(zip(_SIGNS, USI_OF, strict=True))
+        in_turn = cycle((sides[turn], sides[1 - turn]))
+        for sign, csa, rest, (sign_in_turn, usi_of) in zip(signs, moves, rests, in_turn, strict=False):
+            if ended or sign != sign_in_turn:
                 raise self._misplaced(sign + csa)
-            move = push_csa(csa)
-            usi = USI_OF[move & 0xFFFFF | turn << 20] if move else None
-            if usi is not None:
+            usi = usi_of[push_csa(csa) & 0xFFFFF]
+            if usi:
                 make(usi)
-                turn ^= 1
             else:
                 self._illegal = sign + csa
                 ended = True

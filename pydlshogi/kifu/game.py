@@ -1,9 +1,11 @@
 """What a record says of one game, whatever format it was written in. Knows the rules of shogi, but no format."""
 
 import re
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, TypeVar
 
 import cshogi
@@ -71,26 +73,32 @@ class Answers(dict[Question, Answer]):
     def __missing__(self, question: Question) -> Answer:
         return self.setdefault(question, self._function(question))
 
+    def of(self, questions: Iterable[Question]) -> list[Answer]:
+        """The answer to each of `questions`."""
+        return list(map(self.__getitem__, questions))
 
-def _usi_of(move_and_turn: int) -> str | None:
-    """USI of a move cshogi holds to be legal, or None where it is not.
 
-    `move_and_turn` is a cshogi move without its captured piece (20 bits), plus `turn << 20`. cshogi's own test lets
-    a piece promote outside the camp, and lets pawns, lances and knights go where they can never move again.
+def _usi_of(turn: int, move: int) -> str | None:
+    """USI of `move`, which cshogi holds to be legal for `turn`; None where it is not, and for 0, cshogi's illegal move.
+
+    cshogi's own test lets a piece promote outside the camp, and lets pawns, lances and knights go where they can
+    never move again.
     """
-    origin, destination = move_and_turn >> 7 & 127, move_and_turn & 127
-    turn = move_and_turn >> 20
+    if not move:
+        return None
+    origin, destination = move >> 7 & 127, move & 127
     drop = origin >= 81
-    kind = origin - 80 if drop else move_and_turn >> 16 & 15
+    kind = origin - 80 if drop else move >> 16 & 15
     rank = 8 - destination % 9 if turn == cshogi.WHITE else destination % 9
-    if move_and_turn >> 14 & 1:
+    if move >> 14 & 1:
         start_rank = 8 - origin % 9 if turn == cshogi.WHITE else origin % 9
         possible = kind <= cshogi.ROOK and min(rank, start_rank) <= 2
     elif kind == cshogi.KNIGHT:
         possible = rank >= 2
     else:
         possible = rank >= 1 or kind not in (cshogi.PAWN, cshogi.LANCE)
-    usi: str = cshogi.move_to_usi(move_and_turn & 0xFFFFF)
+    # One string a move, whoever makes it: less to keep in the processor's cache.
+    usi = sys.intern(cshogi.move_to_usi(move))
     return usi if possible else None
 
 
@@ -101,13 +109,14 @@ def _move16_of(usi: str) -> int:
     return int(squares.index(usi[2:4])) | int(origin) << 7 | usi.endswith("+") << 14
 
 
-USI_OF: Final = Answers(_usi_of)
+# By the side that moves (Black, White), then by cshogi's move without its captured piece: the low 20 bits.
+USI_OF: Final = (Answers(partial(_usi_of, cshogi.BLACK)), Answers(partial(_usi_of, cshogi.WHITE)))
 MOVE16_OF: Final = Answers(_move16_of)
 
 
 def legal_usi(board: Any, move: int) -> str | None:
     """USI of the cshogi `move` where it is legal on `board` (a `cshogi.Board`), else None."""
-    return USI_OF[move & 0xFFFFF | board.turn << 20] if board.is_legal(move) else None
+    return USI_OF[board.turn][move & 0xFFFFF] if board.is_legal(move) else None
 
 
 def replay(game: Game) -> Iterator[tuple[Any, int]]:
