@@ -10,7 +10,6 @@ search and no player.
 """
 
 import json
-import os
 import signal
 import sys
 import threading
@@ -32,7 +31,7 @@ from tqdm import tqdm
 
 from pydlshogi.dataset import NO_EVAL, DatasetError, Positions, fit_eval_coef, limit_repeats, load_positions
 from pydlshogi.features import Float32Array
-from pydlshogi.files import replacing
+from pydlshogi.files import cache_folder, replacing
 from pydlshogi.network.backend import available_cores
 from pydlshogi.network.torch_nets import build, grow, to_npz
 from pydlshogi.network.weights import ModelError, read_weights, write_weights
@@ -187,16 +186,9 @@ def board_for(settings: Settings) -> Callable[[dict[str, Any], int], None]:
     return add
 
 
-def cache_folder(settings: Settings) -> Path:
-    if settings.cache:
-        return Path(settings.cache)
-    home = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "pydlshogi"
-
-
 def load_data(settings: Settings) -> tuple[Positions, Positions]:
     """Positions to learn from and to validate with."""
-    cache = cache_folder(settings)
+    cache = Path(settings.cache) if settings.cache else cache_folder()
     learned = load_positions(Path(settings.train), "train", cache)
     if settings.more:
         further = np.array(load_positions(Path(settings.more), "train", cache))

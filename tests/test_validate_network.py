@@ -1,0 +1,57 @@
+"""The tables of the model card, from networks and records small enough to be counted by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from pydlshogi.network.weights import Architecture, random_weights, write_weights
+from tests.random_games import random_games, write_jsonl
+from utils.validate_network import main, tables
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_jsonl(tmp_path / "games.jsonl", [], random_games(2, plies=40, seed=8))
+    write_weights(tmp_path / "net.npz", random_weights(Architecture("policy_value_resnet", 1, 8), seed=0))
+    return tmp_path
+
+
+def run(folder: Path, *networks: str) -> int:
+    files = [str(folder / network) for network in networks]
+    return main([*files, f"--games={folder / 'games.jsonl'}", f"--cache={folder}"])
+
+
+def test_networks_stand_side_by_side(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "net.npz", "net.npz,onnx,float32") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith(f"{folder / 'net.npz,onnx,float32'}: ONNX Runtime")
+    assert lines[3] == "80 positions"
+    top1 = next(line for line in lines if "top-1)" in line).split("|")
+    assert top1[2] == top1[3]
+    assert sum(int(line.split("|")[1]) for line in lines[-10:]) in (0, 40, 80)
+
+
+def test_what_is_unknown_is_no_number() -> None:
+    phases = {name: {"positions": 0, "top1": None, "value_accuracy": None} for name in ("opening", "middle game")}
+    phases["endgame"] = {"positions": 1234, "top1": 0.5, "value_accuracy": 1.0}
+    report = {"top1": 0.4186, "top5": 0.8, "value_accuracy": None, "policy_loss": 1.9484, "value_loss": None}
+    tenths = [{"positions": 0, "foretold": None, "won": None}] * 9 + [{"positions": 7, "foretold": 0.95, "won": 1.0}]
+    text = tables(["net"], [{**report, "phases": phases, "reliability": tenths}])
+    assert "(top-1) | 41.9 % |" in text
+    assert "policy loss (nats) | 1.948 |" in text
+    assert "(sign of the value) | - |" in text
+    assert "| endgame | 1,234 | 50.0 % | 100.0 % |" in text
+    assert text.endswith("| 0 | - | - |\n| 7 | 0.950 | 1.000 |")
+
+
+@pytest.mark.parametrize(
+    ("network", "complaint"),
+    [
+        ("none.npz", "No such file"),
+        ("net.npz,tensorflow", "Backend tensorflow is none of"),
+        ("net.npz,onnx,quarter", "Precision quarter is none of"),
+    ],
+)
+def test_bad_input_is_one_line(folder: Path, network: str, complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, network) == 1
+    assert complaint in capsys.readouterr().err.splitlines()[-1]

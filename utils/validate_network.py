@@ -1,0 +1,89 @@
+"""How well networks foretell recorded games: `python -m utils.validate_network NETWORK... --games games.jsonl.xz`
+
+Prints the tables of model/README.md, one column a network; a framework and an arithmetic may follow its name:
+
+    python -m utils.validate_network model/pydlshogi.npz model/pydlshogi.int8.onnx,openvino --games games.jsonl.xz
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from pydlshogi.dataset import DatasetError, Positions, load_positions
+from pydlshogi.files import cache_folder
+from pydlshogi.network.backend import BackendError, load_backend
+from pydlshogi.network.weights import ModelError
+from pydlshogi.training.validation import PHASES, sample, validate
+
+Report = dict[str, Any]
+FIGURES = {
+    "top1": "the move played is its first choice (top-1)",
+    "top5": "the move played is among its first five",
+    "value_accuracy": "the winner foretold (sign of the value)",
+    "policy_loss": "policy loss (nats)",
+    "value_loss": "value loss (nats)",
+}
+
+
+def report_of(network: str, positions: Positions) -> tuple[str, Report]:
+    """What ran the network named `FILE[,BACKEND[,PRECISION]]`, and what it made of the positions."""
+    file, *more = network.split(",")
+    backend = load_backend(*(more[:1] or ["auto"]), file, precision=(more[1:] or ["auto"])[0], batch_size=512)
+    return backend.description, validate(backend.infer, positions)
+
+
+def tables(names: Sequence[str], reports: Sequence[Report]) -> str:
+    """Markdown: the figures of all networks, then phases and reliability of the first."""
+    lines = [_row("", *names), _row(*["---"] * (len(names) + 1))]
+    for figure, meaning in FIGURES.items():
+        lines.append(_row(meaning, *(_shown(figure, report[figure]) for report in reports)))
+    first = reports[0]
+    lines += ["", _row("phase", "positions", "top-1", "winner foretold"), _row(*["---"] * 4)]
+    for name, *_ in PHASES:
+        phase = first["phases"][name]
+        shares = (_shown(figure, phase[figure]) for figure in ("top1", "value_accuracy"))
+        lines.append(_row(name, f"{phase['positions']:,}", *shares))
+    lines += ["", _row("positions", "mean win rate foretold", "share won"), _row(*["---"] * 3)]
+    for tenth in first["reliability"]:
+        rates = ("-" if tenth[key] is None else f"{tenth[key]:.3f}" for key in ("foretold", "won"))
+        lines.append(_row(f"{tenth['positions']:,}", *rates))
+    return "\n".join(lines)
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _shown(figure: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if figure.endswith("loss") else f"{value:.1%}".replace("%", " %")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Print how well networks foretell recorded games.")
+    parser.add_argument("networks", nargs="+", metavar="FILE[,BACKEND[,PRECISION]]")
+    parser.add_argument("--games", type=Path, required=True, help="a games.jsonl(.xz), or a list of record files")
+    parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
+    parser.add_argument("--positions", type=int, default=0, help="so many of them, by lot (default: all)")
+    options = parser.parse_args(arguments)
+    try:
+        positions = load_positions(options.games, "val", options.cache or cache_folder())
+        positions = sample(positions, options.positions or len(positions))
+        runs = [report_of(network, positions) for network in tqdm(options.networks, disable=None)]
+    except (BackendError, DatasetError, ModelError, OSError, RuntimeError) as error:
+        print(f"validate_network: {error}", file=sys.stderr)
+        return 1
+    for network, (description, _) in zip(options.networks, runs, strict=True):
+        print(f"{network}: {description}")
+    print(f"{len(positions):,} positions\n\n{tables(options.networks, [report for _, report in runs])}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
