@@ -1,14 +1,14 @@
 @echo off
 rem environment.bat [EXTRA...]: find a Python that is new enough and let environment.py make .venv with it.
 setlocal
-set "new_enough=import sys; sys.exit(sys.version_info < (3, 11))"
-
-set "python=py -3"
-%python% -c "%new_enough%" >nul 2>nul
-if not errorlevel 1 goto found
-set "python=python"
-%python% -c "%new_enough%" >nul 2>nul
-if not errorlevel 1 goto found
+rem For a Python that is newer than 3.14 the packages may not have been built yet: it is the last choice.
+for %%E in (15 99) do for %%P in ("py -3" "py -3.14" "py -3.13" "py -3.12" "py -3.11" "python") do (
+    %%~P -c "import sys; sys.exit(not (3, 11) <= sys.version_info < (3, %%E))" >nul 2>nul
+    if not errorlevel 1 (
+        set "python=%%~P"
+        goto found
+    )
+)
 
 echo info string Error! Python 3.11 or newer is needed: https://www.python.org
 echo pydlshogi: Python 3.11 or newer is needed: https://www.python.org >&2

@@ -153,6 +153,8 @@ def requirements(extras: list[str]) -> list[str]:
 def install_packages(wanted: list[str], lock: IO[bytes], log: IO[bytes]) -> None:
     command = [*pip(), "install", "--disable-pip-version-check", "--no-input", "--prefer-binary", "--progress-bar=off"]
     complaint = "pip cannot install the packages"
+    if sys.version_info >= (3, 15):
+        complaint += f" for Python {sys.version_info.major}.{sys.version_info.minor}; 3.11 to 3.14 are tried"
     if sys.platform == "linux" and not shutil.which("nvidia-smi"):
         # For Linux PyPI has only the builds with CUDA, several GB of it. Where PyTorch's own index is out of reach, pip
         # takes what it finds elsewhere.

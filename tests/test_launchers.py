@@ -264,6 +264,26 @@ def test_a_python_that_is_too_old_is_named(checkout: Checkout) -> None:
 
 
 @on_posix
+@pytest.mark.parametrize("other", [True, False])
+def test_a_python_that_is_too_new_is_the_last_choice(checkout: Checkout, other: bool) -> None:
+    newer = checkout.programs / "python3"
+    newer.unlink()
+    newer.write_text(
+        '#!/bin/sh\ncase "$*" in *"(3, 15)"*) exit 1;; *.py*) touch "$0.ran";; esac\n'
+        f'exec {os.path.realpath(sys.executable)} "$@"\n'
+    )
+    newer.chmod(0o755)
+    if other:
+        (checkout.programs / "python3.14").symlink_to(os.path.realpath(sys.executable))
+    path = f"{checkout.programs}{os.pathsep}{checkout.only('sh', 'touch')}"
+    done = subprocess.run(
+        [checkout.root / "bat" / "environment.sh", "cuda99"], env={"PATH": path}, capture_output=True, check=False
+    )
+    assert b"knows no extra cuda99" in done.stderr
+    assert newer.with_suffix(".ran").exists() is not other
+
+
+@on_posix
 def test_no_python_at_all(checkout: Checkout) -> None:
     code, out, err = checkout.play(PATH=checkout.only("sh", "dirname", "readlink", "cmp"))
     assert code == 1
