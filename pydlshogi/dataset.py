@@ -8,9 +8,7 @@ import hashlib
 import json
 import lzma
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -24,6 +22,7 @@ from pydlshogi.files import replacing
 from pydlshogi.kifu.game import MOVE16_OF
 from pydlshogi.network.backend import available_cores
 from pydlshogi.read_kifu import Game, KifuError, read, read_list
+from pydlshogi.workers import workers
 
 Split = Literal["train", "val"]
 # Structured arrays with the fields of POSITION.
@@ -107,10 +106,9 @@ def _content(path: Path) -> bytes:
 def _build(units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None]) -> None:
     chunks: list[list[Any]] = list(_chunks(units, _GAMES_PER_TASK))
     games, complaints = 0, []
-    # Forking would copy the locks of the caller's threads in whatever state they are.
     with (
         replacing(path) as file,
-        ProcessPoolExecutor(max(1, min(len(chunks), available_cores())), mp_context=get_context("spawn")) as pool,
+        workers(min(len(chunks), available_cores())) as pool,
         tqdm(total=len(units), desc=f"packing {split}", unit=" games", disable=None) as bar,
     ):
         for positions, count, wrong in pool.map(_pack_chunk, chunks, [split] * len(chunks)):

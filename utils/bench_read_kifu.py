@@ -13,9 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ import shogi.CSA
 
 from pydlshogi.dataset import pack
 from pydlshogi.read_kifu import SUFFIXES, read, read_list
+from pydlshogi.workers import workers
 
 _FILES_PER_TURN = 384
 _FILES_PER_TASK = 16
@@ -89,19 +88,19 @@ def read_and_pack(path: Path) -> bytes:
     return b"".join(pack(game).tobytes() for game in read(path))
 
 
-def games_per_second(files: list[Path], workers: int) -> dict[str, float]:
+def games_per_second(files: list[Path], processes: int) -> dict[str, float]:
     """Speed of every way to read `files`. The ways take turns, so that what else the machine does slows all alike."""
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with workers(processes) as pool:
         in_pool = partial(pool.map, chunksize=_FILES_PER_TASK)
         ways: dict[str, Callable[[list[Path]], Iterable[object]]] = {
             "python-shogi, as in the book": lambda part: map(pickle_by_python_shogi, part),
             "read": lambda part: map(read, part),
             "read and pack": lambda part: map(read_and_pack, part),
-            f"read and pack, {workers} processes": lambda part: in_pool(read_and_pack, part),
+            f"read and pack, {processes} processes": lambda part: in_pool(read_and_pack, part),
         }
         seconds = dict.fromkeys(ways, 0.0)
         for run in ways.values():  # compile, import, start processes
-            deque(run(files[: _FILES_PER_TASK * workers]), maxlen=0)
+            deque(run(files[: _FILES_PER_TASK * processes]), maxlen=0)
         for first in range(0, len(files), _FILES_PER_TURN):
             for name, run in ways.items():
                 start = time.perf_counter()
