@@ -138,23 +138,42 @@ def test_a_mate_through_a_position_that_was_played_before_is_none() -> None:
     assert find_mate(board, 3, 1000).line == ()
 
 
-def test_a_mate_is_not_believed_before_every_evasion_was_played_out() -> None:
-    class Liar:
-        searched_node = 1
+class Liar:
+    """A df-pn search that finds a mate everywhere, beginning with `move` where it is legal."""
 
-        def __init__(self, plies: int, nodes: int) -> None:
-            pass
+    searched_node = 1
+    move = "G*4b"
 
-        def search(self, _board: cshogi.Board) -> bool:
-            return True
+    def __init__(self, _plies: int, _nodes: int) -> None:
+        pass
 
-        def get_move(self, board: cshogi.Board) -> int:
-            return int(board.move_from_usi("G*4b"))
+    def search(self, _board: cshogi.Board) -> bool:
+        return True
 
-    for sfen in ("4k4/9/9/9/9/9/9/9/4K4 b GS 1", "4k4/4p4/9/9/9/9/9/9/4K4 b G 1"):
-        finding = find_mate(cshogi.Board(sfen), MAX_PLIES, 1000, Liar)
-        assert not finding.line
-        assert not finding.refuted
+    def get_move(self, board: cshogi.Board) -> int:
+        return int(board.move_from_usi(self.move))
+
+
+@pytest.mark.parametrize(
+    ("sfen", "moves", "claim"),
+    [
+        ("4k4/9/9/9/9/9/9/9/4K4 b GS 1", (), "G*4b"),
+        ("4k4/4p4/9/9/9/9/9/9/4K4 b G 1", (), "G*4b"),
+        ("8G/9/8k/9/9/7N1/9/4B4/K6R1 b - 1", (), "2f1d+"),  # mate, but nothing is promoted there
+        ("8k/5G3/8P/9/9/9/9/9/4K4 b - 1", (), "4b3b"),  # no move left, but no check either
+        (PLAYED_BEFORE, BACK_AND_FORTH, "7f8f"),
+    ],
+)
+def test_a_mate_is_not_believed_before_every_evasion_was_played_out(
+    sfen: str, moves: tuple[str, ...], claim: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Liar, "move", claim)
+    board = cshogi.Board(sfen)
+    for move in moves:
+        board.push_usi(move)
+    finding = find_mate(board, MAX_PLIES, 5000, Liar)
+    assert not finding.line
+    assert not finding.refuted
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -283,7 +302,8 @@ def test_stop_while_the_process_looks() -> None:
     assert Problem(UNSOLVED).solve(tick) == Checkmate("timeout")
 
 
-def test_nodes_are_a_limit_too() -> None:
+def test_nodes_are_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(checkmate, "_start_worker")
     problem = Problem(UNSOLVED, nodes=3000)
     assert problem.solve() == Checkmate("timeout")
 
@@ -358,7 +378,7 @@ sys.stdin.read()
     worker = psutil.Process(int(parent.stdout.readline()))
     parent.kill()
     parent.communicate()
-    worker.wait(timeout=60)
+    worker.wait(timeout=10)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal when a pipe ends")

@@ -1,5 +1,7 @@
 """Mates beside the search: what is announced is proven to the last move, and what is proven is played or avoided."""
 
+import math
+
 import cshogi
 import pytest
 from test_mate import MATES, is_mate
@@ -80,6 +82,20 @@ def test_a_mate_once_found_is_carried_through_whatever_the_other_side_does() -> 
         board.pop()
 
     play_on((), 7)
+
+
+def test_with_a_mate_come_those_after_its_evasions() -> None:
+    position = ShogiPosition(MATE_IN_SEVEN)
+    scout = MateScout()
+    scout.begin(position, 33)
+    scout.look_at_root(lambda: math.inf)
+    position.push(scout.mate_at(position)[0])
+    evasions = position.legal_moves().tolist()
+    assert len(evasions) == 3
+    for evasion in evasions:
+        position.push(evasion)
+        assert 0 < len(scout.mate_at(position)) <= 5
+        position.pop()
 
 
 def test_longer_mates_than_the_option_says_are_not_looked_for() -> None:
@@ -186,14 +202,21 @@ def test_mates_along_the_line_are_found_and_the_line_is_shown_to_its_end() -> No
     first = Engine(MATE_IN_SEVEN).go(nodes=1).move
     board = cshogi.Board(MATE_IN_SEVEN)
     board.push_usi(first)
-    engine = Engine(board.sfen(), Resign_Threshold=0, Mate_Search_Nodes=1000)
-    answer = engine.go(nodes=5000)
+    engine = Engine(board.sfen(), Mate_Search_Nodes=1000)
+    answer = engine.go(infinite=True)
     assert engine.last.score_mate == -6
     assert len(engine.last.pv) == 6
     assert is_mate(board.sfen(), engine.last.pv)
     assert answer.move == engine.last.pv[0]
-    assert 0 < (engine.last.nodes or 0) < 5000
-    assert Engine(board.sfen(), Mate_Search_Nodes=1000).go(nodes=5000).move == "resign"
+    assert engine.go(nodes=10).move == "resign"
+
+
+def test_the_only_move_that_is_not_proven_lost_is_played_at_once() -> None:
+    board = cshogi.Board(MATE_IN_SEVEN)
+    board.push_usi(Engine(MATE_IN_SEVEN).go(nodes=1).move)
+    engine = Engine(board.sfen(), Mate_Search_Nodes=0)
+    assert engine.go(btime=3_600_000, wtime=3_600_000).move in engine.player.legal_moves()
+    assert (engine.last.nodes or 0) < 5000
 
 
 def test_a_threat_of_mate_is_seen_and_met() -> None:
@@ -211,3 +234,25 @@ def test_a_threat_of_mate_is_seen_and_met() -> None:
         assert line[0] == cshogi.move_to_usi(move.move)
         assert len(line) <= -(move.plies or 0)
         assert is_mate(sfen, line)
+
+
+def test_a_batch_of_a_few_playouts_gets_its_share_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent: list[float] = []
+    monkeypatch.setattr(MateScout, "look_along", lambda _scout, _search, nodes, _time_left: spent.append(nodes))
+    for batch, most in ((1, 20), (4, 80), (64, 320)):
+        spent.clear()
+        Engine(cshogi.STARTING_SFEN, DNN_Batch_Size=batch, Mate_Search_Nodes=320).go(nodes=1000)
+        assert max(spent) == most
+
+
+def test_where_there_is_nothing_to_look_at_the_line_is_seldom_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed: list[int] = []
+    original = MateScout._next_looks_along
+
+    def next_looks_along(scout: MateScout, line: list[int]) -> list[int]:
+        followed.append(len(line))
+        return original(scout, line)
+
+    monkeypatch.setattr(MateScout, "_next_looks_along", next_looks_along)
+    Engine(cshogi.STARTING_SFEN, DNN_Batch_Size=1, Mate_Search_Nodes=1600).go(nodes=1000)
+    assert 10 < len(followed) <= 1000 * 100 / 2000

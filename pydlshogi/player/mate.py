@@ -39,8 +39,9 @@ class Finding(NamedTuple):
 
 
 def find_mate(board: Any, plies: int, nodes: int, solver_class: Any = cshogi.DfPn) -> Finding:
-    """Look for a mate by the side to move of the cshogi board within `plies`, with at most about `nodes`.
+    """Look for a mate by the side to move of the cshogi board within `plies`.
 
+    df-pn makes at most `nodes`, and if it claims a mate as many may go into the proof.
     `board` is moved and taken back. A mate that leads through a position played before is none. `solver_class` may be
     cshogi.OslDfPn, which finds more in millions of nodes but whose refutations are not believed.
     """
@@ -51,7 +52,7 @@ def find_mate(board: Any, plies: int, nodes: int, solver_class: Any = cshogi.DfP
     used = int(solver.searched_node)
     if not mated:
         return Finding(refuted=used < nodes and solver_class is cshogi.DfPn, nodes=used)
-    proof = _Proof(board, solver, allowance=20_000 + 2 * nodes)
+    proof = _Proof(board, solver, allowance=1000 + nodes)
     line = proof.line(plies)
     if line:
         proof.lines[board.zobrist_hash()] = line

@@ -25,11 +25,11 @@ _ROOT_RANK: Final = 4
 """The root is looked at with so many times the nodes that the other positions get."""
 _FARTHEST: Final = 12
 """Plies from the root."""
-_PATIENCE: Final = 1000
-"""Nodes saved up between two looks along the line when nothing on it is worth one."""
+_LEAST_SAVINGS: Final = 2000
+"""To follow the line costs as much as some hundred nodes, so it is not done for less."""
 
-_NODES_PER_MILLISECOND: Final = 100
-"""Made at least, on a slow machine."""
+_NODES_PER_MILLISECOND: Final = 50
+"""A look of so many ends within a millisecond even on a slow machine, the proof of what it finds included."""
 
 
 class MateScout:
@@ -40,8 +40,8 @@ class MateScout:
         self._next_looks: dict[int, int] = {}
         self._position: ShogiPosition
         self._plies = 0
-        self._savings = 0
-        self._price: float = 0
+        self._savings = 0.0
+        self._price = math.inf
 
     def forget(self) -> None:
         """Forget all that was found."""
@@ -54,8 +54,8 @@ class MateScout:
             self._next_looks.clear()
         self._position = position
         self._plies = plies
-        self._savings = 0
-        self._price = 0 if plies else math.inf
+        self._savings = 0.0
+        self._price = _LEAST_SAVINGS if plies else math.inf
 
     def mate_at(self, position: "ShogiPosition") -> "Line":
         """The mate found for the side to move, since `forget`; (): none.
@@ -75,43 +75,49 @@ class MateScout:
             nodes = self._next_look()
         self._shorten(time_left)
 
-    def look_along(self, search: "Search", nodes: int, time_left: Callable[[], float]) -> None:
-        """Save `nodes` up, and look where a look seems worth most as soon as they suffice for it.
+    def look_along(self, search: "Search", nodes: float, time_left: Callable[[], float]) -> None:
+        """Save `nodes` up, and when they are enough spend them on the positions that have had the fewest.
 
-        None is begun that might not end within `time_left()` milliseconds.
+        Where nothing is worth a look they are lost. None is begun that might not end within `time_left()` milliseconds.
         """
         self._savings += nodes
-        if not nodes or self._savings < self._price or not search.expanded:
+        if self._savings < self._price or not nodes or not search.expanded:
             return
-        path, look = self._best_look(search, _affordable(time_left))
-        self._price = look or self._savings + _PATIENCE
-        if self._savings < self._price:
-            return
-        self._price = 0
-        self._savings -= look
-        for move in path:
-            self._position.push(move)
-        found = self._look(look)
-        for _ in path:
-            self._position.pop()
-        if found and path:
-            search.prove(path, len(found))
-        elif found:
+        line = search.line(search.root_moves()[0].move)[:_FARTHEST]
+        looks = self._next_looks_along(line)
+        while True:
+            most = _affordable(time_left)
+            costs = [look if 0 < look <= most else math.inf for look in looks]
+            costs[0] /= _ROOT_RANK
+            ply = costs.index(min(costs))
+            self._price = max(_LEAST_SAVINGS, looks[ply])
+            if costs[ply] == math.inf:
+                self._savings = 0.0
+                return
+            if looks[ply] > self._savings:
+                return
+            self._savings -= looks[ply]
+            for move in line[:ply]:
+                self._position.push(move)
+            found = self._look(looks[ply])
+            looks[ply] = self._next_look()
+            for _ in line[:ply]:
+                self._position.pop()
+            if found:
+                break
+        if ply:
+            search.prove(line[:ply], len(found))
+        else:
             self._shorten(time_left)
 
-    def _best_look(self, search: "Search", most: float) -> tuple[list[int], int]:
-        """The way to the position that has had the fewest nodes, and how many it should get; ([], 0): none."""
-        position = self._position
-        line = search.line(search.root_moves()[0].move)[:_FARTHEST]
+    def _next_looks_along(self, line: list[int]) -> list[int]:
         looks = [self._next_look()]
         for move in line:
-            position.push(move)
+            self._position.push(move)
             looks.append(self._next_look())
         for _ in line:
-            position.pop()
-        costs = [look / (1 if ply else _ROOT_RANK) if 0 < look <= most else math.inf for ply, look in enumerate(looks)]
-        cheapest = costs.index(min(costs))
-        return (line[:cheapest], looks[cheapest]) if costs[cheapest] < math.inf else ([], 0)
+            self._position.pop()
+        return looks
 
     def _next_look(self) -> int:
         return self._next_looks.get(self._position.board.zobrist_hash(), _FIRST_LOOK) if self._plies else 0

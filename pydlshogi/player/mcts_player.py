@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 FULL_SKILL: Final = 20
+_FULL_BATCH: Final = 16
+"""A batch of so many playouts gets all of Mate_Search_Nodes, a smaller one its share: on a CPU it may be one."""
 
 
 class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
@@ -93,10 +95,10 @@ class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
     )
     mate_search_nodes = Spin(
         "Mate_Search_Nodes",
-        400,
+        100,
         0,
         1_000_000,
-        help="nodes spent on such mates after every batch; 0: none after the first looks at the root",
+        help="nodes spent on such mates after a batch, fewer if it is below 16; 0: only first looks at the root",
     )
     skill_level = Spin(
         "Skill_Level",
@@ -307,11 +309,12 @@ class MCTSPlayer(NetworkPlayer):
         if not clock.limits.searchmoves:
             scout.look_at_root(time_left)
         while not self._finished(search, clock) and (clock.pondering or not ponder):
-            began = milliseconds()
+            began, before = milliseconds(), search.playouts
             pipeline.step(search, min(self.batch_size, 1 + search.root_visits // 8))
             now = milliseconds()
             clock.record_batch(now - began)
-            scout.look_along(search, self.options.mate_search_nodes, time_left)
+            share = min(1.0, (search.playouts - before) / _FULL_BATCH)
+            scout.look_along(search, self.options.mate_search_nodes * share, time_left)
             if first or now - reported >= self.options.pv_interval:
                 self._report(search, clock, report)
                 reported = now

@@ -62,6 +62,8 @@ class Answer(NamedTuple):
     """The last line of each MultiPV rank, best first."""
     milliseconds: float
     """From writing `go` to the arrival of `bestmove`."""
+    lines: tuple[str, ...]
+    """All that it said, `bestmove` included."""
 
 
 class _Pipes:
@@ -173,7 +175,17 @@ class UsiEngine:
         cp = next((candidate.cp for candidate in candidates if candidate.move == bestmove), None)
         if cp is None and candidates:
             cp = candidates[0].cp
-        return Answer(bestmove, cp, candidates, (self._pipes.arrived - began) * 1000)
+        return Answer(bestmove, cp, candidates, (self._pipes.arrived - began) * 1000, tuple(lines))
+
+    def go_mate(self, start: str, milliseconds: int, seconds: float) -> tuple[str, float]:
+        """What follows `checkmate` in the answer to `go mate`, and the milliseconds that it took.
+
+        Raises EngineSilent when none comes within `seconds`.
+        """
+        self._client.position(sfen=start)
+        began = time.perf_counter()
+        answer = self._within(seconds, lambda: self._client.go_mate(byoyomi=milliseconds))
+        return answer, (self._pipes.arrived - began) * 1000
 
     def game_over(self, result: str) -> None:
         """`result` is win, lose or draw. An engine that has died meanwhile is found out by the next game."""

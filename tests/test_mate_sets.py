@@ -1,0 +1,129 @@
+"""utils.mate_sets: what an engine claims about mates is judged by others than itself."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from test_mate import MATES
+
+from utils.arena.usi_engine import Answer, UsiEngine
+from utils.mate_sets import Claim, Judge, Problem, main, play, read_problems, row
+
+IN_ONE = MATES[0][0]
+IN_THREE, _ = MATES[1]
+ROOK_AND_GOLD = "4k4/9/9/9/9/9/9/9/K8 b RG 1"
+"""R*5b gives check, G*4b mates after 5a4a, but the king may take the rook."""
+BARE = "4k4/9/9/9/9/9/9/9/4K4 b - 1"
+LIAR = """
+for line in open(0):
+    word = line.split()[0]
+    if word == "quit":
+        break
+    print({"usi": "usiok", "isready": "readyok", "go": ANSWER}.get(word, ""), flush=True)
+"""
+
+
+def claim(*line: str, said: str = "") -> Claim:
+    return Claim(line, "", said, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("sfen", "line", "objection"),
+    [
+        (IN_ONE, "G*5b", ""),
+        (IN_ONE, "G*5d", "G*5d gives no check"),
+        (IN_ONE, "G*4b", "it does not end in mate"),
+        (IN_ONE, "G*5c", "G*5c is illegal"),
+        (IN_ONE, "mate", "mate is illegal"),
+        ("7Bk/6G2/9/9/9/9/9/9/8K b Ps 1", "P*1b", "P*1b is illegal"),
+        (ROOK_AND_GOLD, "R*5b 5a4a G*4b", "5a5b instead of 5a4a is not mated"),
+        # The loser's line: whatever White does, it is mated.
+        ("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1", "5a6a G*6b", ""),
+        ("4k4/9/9/9/9/9/9/9/4K4 w G 1", "5a6a G*6b", "5a4a instead of 5a6a is not mated"),
+    ],
+)
+def test_lines_are_played_and_evasions_tried(sfen: str, line: str, objection: str) -> None:
+    assert Judge().objection(sfen, line.split()) == objection
+
+
+def test_a_mate_that_is_there_must_not_be_denied() -> None:
+    judge = Judge()
+    assert judge.verdict(Problem(IN_THREE, 3), claim(said="nomate")).objection == "there is a mate"
+    assert judge.verdict(Problem(IN_THREE, 0), claim(said="nomate")).objection == "there is a mate"
+    assert judge.verdict(Problem(BARE, 0), claim(said="nomate")).objection == ""
+    assert judge.verdict(Problem(IN_THREE, 3), claim(said="timeout")).objection == ""
+
+
+@pytest.mark.parametrize(
+    ("info", "bestmove", "line", "doubt"),
+    [
+        ("info depth 1 score mate 1 pv G*5b", "G*5b", ("G*5b",), ""),
+        ("info depth 1 score mate 1 pv G*5b", "G*4b", ("G*5b",), "plays G*4b"),
+        ("info depth 1 score mate 3 pv G*5b", "G*5b", ("G*5b",), "1 moves for a mate in 3"),
+        ("info score mate -2 pv 5a6a G*6b", "resign", ("5a6a", "G*6b"), ""),
+        ("info score mate -1 pv G*5b", "G*5b", ("G*5b",), "1 moves for a mate in -1"),
+        ("info depth 1 score cp 30000 pv G*5b", "G*5b", (), ""),
+    ],
+)
+def test_what_counts_as_announced_in_a_game(info: str, bestmove: str, line: tuple[str, ...], doubt: str) -> None:
+    class Engine:
+        def go(self, *_: object) -> Answer:
+            return Answer(bestmove, None, (), 1.0, ("info score mate 9 pv 9a9b", info, f"bestmove {bestmove}"))
+
+    engine: UsiEngine = Engine()  # type: ignore[assignment]
+    assert play(engine, IN_ONE, 1000)[:2] == (line, doubt)
+
+
+def test_positions_are_found_in_lines_of_all_kinds(tmp_path: Path) -> None:
+    file = tmp_path / "set.sfen"
+    file.write_text(
+        f"# comment\n{IN_THREE} moves 1a1b 1b1c 1c1d\nsfen {IN_ONE}\n    - sfen: {BARE}\n      nomate: true\n"
+    )
+    assert read_problems(file) == [Problem(IN_THREE, 3), Problem(IN_ONE, 0), Problem(BARE, 0)]
+
+
+@pytest.mark.parametrize("way", [[], ["--byoyomi", "500"]])
+def test_our_engine_finds_mates_and_claims_no_other(
+    way: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mates, none = tmp_path / "mates", tmp_path / "none"
+    mates.write_text("".join(f"{sfen} moves{' x' * plies}\n" for sfen, plies in MATES[:4]))
+    none.write_text(f"{BARE}\n")
+    options = [f"--option={option}" for option in ("Backend=uniform", "USI_Hash=16", "Resign_Threshold=0")]
+    assert main([str(mates), str(none), *options, *way]) == 0
+    first, second = capsys.readouterr().out.splitlines()[2:]
+    assert first.startswith("| mates | 4 | 4 (100.0 %) | 4 | 0 | 0 |")
+    assert second.startswith(f"| none | 1 | 0 (0.0 %) |  | {0 if way else 1} | 0 |")
+
+
+@pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [("checkmate G*4b", "it does not end in mate"), ("checkmate nomate", "there is a mate"), ("checkmate G*5b", "")],
+)
+def test_a_wrong_claim_is_shown_and_counted(
+    answer: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "set").write_text(f"{IN_ONE}\n" * 3)
+    engine = shlex.join([sys.executable, "-c", LIAR.replace("ANSWER", repr(answer))])
+    assert main([str(tmp_path / "set"), "--engine", engine, "--limit", "2"]) == bool(wrong)
+    out = capsys.readouterr().out
+    assert out.count("| 2 | 2 (100.0 %) |") == (not wrong)
+    assert out.count(f"  {wrong}\n") == (2 if wrong else 0)
+
+
+def test_what_cannot_be_measured_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").write_text("nothing\n")
+    engine = shlex.join([sys.executable, "-c", LIAR.replace("ANSWER", "''")])
+    assert main([str(tmp_path / "empty"), "--engine", engine]) == 2
+    assert main([str(tmp_path / "empty"), "--engine", "/nowhere/engine"]) == 2
+    holds, starts = capsys.readouterr().err.splitlines()
+    assert holds.endswith("empty holds no positions")
+    assert "cannot be started" in starts
+
+
+def test_a_row_tells_longer_mates_from_shortest_ones() -> None:
+    judge = Judge()
+    verdict = judge.verdict(Problem(IN_ONE, 1), claim("G*5b"))
+    longer = verdict._replace(claim=claim("G*5b", "5a5b", "G*5c"))
+    assert row("set", [verdict, longer]) == "| set | 2 | 2 (100.0 %) | 1 | 0 | 0 | 1 | 1 |"

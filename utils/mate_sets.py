@@ -1,0 +1,235 @@
+"""How many mates does an engine find? `python -m utils.mate_sets mate7.sfen --limit 60`
+
+Every position is put to the engine as a GUI would: with `go mate`, or in a game with `go byoyomi`, where a mate counts
+when it is announced with its length and its line and its first move is played. What the engine announces is judged by
+others than itself: python-shogi plays the line, and osl's df-pn looks whether an evasion that is not in it helps.
+
+Files have one position a line, with or without `moves` and the mate after it; lines without a position are passed
+over. The exit status is 1 if anything announced was wrong.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Final, NamedTuple
+
+import cshogi
+import shogi
+
+from utils.arena.usi_engine import EngineError, UsiEngine
+
+_POSITION: Final = re.compile(r"((?:[\w+]+/){8}[\w+]+ [bw] \S+(?: \d+)?)(?: moves (.+))?")
+_ANNOUNCED: Final = re.compile(r"info .*\bscore mate (-?\d+)\b.* pv (.+)")
+_JUDGE_NODES: Final = 200_000
+_PATIENCE: Final = 60.0
+"""Seconds beyond its time after which an engine is given up."""
+
+
+class Problem(NamedTuple):
+    """A position, and the length of the mate that is known in it; 0: none is known."""
+
+    sfen: str
+    plies: int
+
+
+class Claim(NamedTuple):
+    """What the engine says of a position, and after how long."""
+
+    line: tuple[str, ...]
+    """The mate, by whichever side makes the last move. Empty: none is announced."""
+    doubt: str
+    """What is wrong with the claim before anybody looks at the line."""
+    said: str
+    milliseconds: float
+
+
+class Verdict(NamedTuple):
+    """One position judged."""
+
+    problem: Problem
+    claim: Claim
+    objection: str
+    """What is wrong with the claim; "": nothing."""
+
+    @property
+    def found(self) -> bool:
+        """Whether the side to move mates, and nothing is wrong with that."""
+        return len(self.claim.line) % 2 == 1 and not self.objection
+
+
+def read_problems(path: Path) -> list[Problem]:
+    """The positions of a file. Raises ValueError if there are none."""
+    matches = map(_POSITION.search, path.read_text(encoding="utf-8").splitlines())
+    problems = [Problem(match[1], len((match[2] or "").split())) for match in matches if match]
+    if not problems:
+        raise ValueError(f"{path} holds no positions")
+    return problems
+
+
+class Judge:
+    """Knows the rules by python-shogi, and mates by osl's df-pn, which the engine asks last of all."""
+
+    def __init__(self) -> None:
+        self._solver = cshogi.OslDfPn(199, _JUDGE_NODES)
+
+    def verdict(self, problem: Problem, claim: Claim) -> Verdict:
+        """Whether the claim holds."""
+        if claim.line:
+            return Verdict(problem, claim, claim.doubt or self.objection(problem.sfen, claim.line))
+        denied = claim.said == "nomate" and (problem.plies or self._mates(problem.sfen))
+        return Verdict(problem, claim, "there is a mate" if denied else "")
+
+    def objection(self, sfen: str, line: Sequence[str]) -> str:
+        """Why `line` is not a mate by checks that no evasion escapes; "" if it is."""
+        board = shogi.Board(sfen)
+        for ply, usi in enumerate(line):
+            attacks = (len(line) - ply) % 2 == 1
+            legal = {move.usi(): move for move in board.legal_moves}
+            if usi not in legal:
+                return f"{usi} is illegal"
+            for other in () if attacks else [other for other in legal if other != usi]:
+                board.push(legal[other])
+                if not self._mates(board.sfen()):
+                    return f"{other} instead of {usi} is not mated"
+                board.pop()
+            board.push(legal[usi])
+            if attacks and not board.is_check():
+                return f"{usi} gives no check"
+        return "" if board.is_checkmate() else "it does not end in mate"
+
+    def _mates(self, sfen: str) -> bool:
+        """Whether the side to move mates, as far as osl's df-pn sees."""
+        return bool(self._solver.search(cshogi.Board(sfen)))
+
+
+def solve(engine: UsiEngine, sfen: str, milliseconds: int) -> Claim:
+    """`go mate`."""
+    answer, taken = engine.go_mate(f"sfen {sfen}", milliseconds, milliseconds / 1000 + _PATIENCE)
+    line = () if answer in ("nomate", "timeout", "notimplemented") else tuple(answer.split())
+    return Claim(line, "", answer, taken)
+
+
+def play(engine: UsiEngine, sfen: str, milliseconds: int) -> Claim:
+    """`go byoyomi`. What the last line with a `pv` says is what the engine announces."""
+    limits = {"btime": 0, "wtime": 0, "byoyomi": milliseconds}
+    answer = engine.go(f"sfen {sfen}", (), limits, milliseconds / 1000 + _PATIENCE)
+    last = next((line for line in reversed(answer.lines) if " pv " in line), "")
+    line: tuple[str, ...] = ()
+    doubt = ""
+    if match := _ANNOUNCED.match(last):
+        plies, line = int(match[1]), tuple(match[2].split())
+        # The loser may resign instead.
+        if answer.bestmove != line[0] and not (plies < 0 and answer.bestmove == "resign"):
+            doubt = f"plays {answer.bestmove}"
+        elif abs(plies) != len(line) or (plies > 0) != len(line) % 2:
+            doubt = f"{len(line)} moves for a mate in {plies}"
+    return Claim(line, doubt, f"{last}; {answer.bestmove}", answer.milliseconds)
+
+
+def verdicts(engine: UsiEngine, problems: Sequence[Problem], mate: int, byoyomi: int | None) -> Iterator[Verdict]:
+    """One position after the other, each a game of its own; `mate` and `byoyomi` in milliseconds."""
+    judge = Judge()
+    for problem in problems:
+        engine.new_game()
+        claim = play(engine, problem.sfen, byoyomi) if byoyomi else solve(engine, problem.sfen, mate)
+        yield judge.verdict(problem, claim)
+
+
+HEADING: Final = (
+    "| set | positions | mate found | no longer than known | called none | wrong | ms, median | ms, longest |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+
+
+def row(name: str, judged: Sequence[Verdict]) -> str:
+    """A line of the table."""
+    found = [verdict for verdict in judged if verdict.found]
+    shortest = sum(len(verdict.claim.line) <= verdict.problem.plies for verdict in found)
+    none = sum(verdict.claim.said == "nomate" for verdict in judged)
+    wrong = sum(bool(verdict.objection) for verdict in judged)
+    times = [verdict.claim.milliseconds for verdict in judged]
+    known = any(verdict.problem.plies for verdict in judged)
+    cells = [
+        name,
+        len(judged),
+        f"{len(found)} ({100 * len(found) / len(judged):.1f} %)",
+        shortest if known else "",
+        none,
+        wrong,
+        f"{median(times):.0f}",
+        f"{max(times):.0f}",
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(text)
+    return name, value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.mate_sets", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="positions")
+    parser.add_argument("--engine", default=f"{sys.executable} -m pydlshogi.usi.usi_mcts_player", metavar="COMMAND")
+    parser.add_argument(
+        "--option", action="append", type=_option, default=[], metavar="NAME=VALUE", help="of the engine; repeatable"
+    )
+    parser.add_argument(
+        "--mate", type=_positive, default=5000, metavar="MS", help="for `go mate` (default: %(default)s)"
+    )
+    parser.add_argument("--byoyomi", type=_positive, metavar="MS", help="play instead, with so much time for the move")
+    parser.add_argument("--limit", type=_positive, metavar="N", help="so many positions of each file, drawn at random")
+    parser.add_argument("--seed", type=int, default=0, help="of the drawing (default: %(default)s)")
+    parser.add_argument("--show", action="store_true", help="also what was said where no mate was found")
+    return parser
+
+
+def _measure(engine: UsiEngine, arguments: argparse.Namespace) -> bool:
+    """Print the table. Returns whether nothing was wrong."""
+    right = True
+    print(HEADING)
+    for path in arguments.files:
+        problems = read_problems(path)
+        if arguments.limit is not None and arguments.limit < len(problems):
+            problems = Random(arguments.seed).sample(problems, arguments.limit)
+        judged = list(verdicts(engine, problems, arguments.mate, arguments.byoyomi))
+        print(row(path.name, judged), flush=True)
+        for verdict in judged:
+            right = right and not verdict.objection
+            if verdict.objection or (arguments.show and not verdict.found):
+                print(f"    {verdict.problem.sfen}: {verdict.claim.said}", verdict.objection, sep="  ")
+    return right
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Returns 0, 1 if anything announced was wrong, or 2 after an error that has been told on stderr."""
+    arguments = _parser().parse_args(words)
+    with TemporaryDirectory() as folder:
+        try:
+            with closing(UsiEngine(arguments.engine, Path(folder, "stderr"))) as engine:
+                engine.prepare(dict(arguments.option))
+                return 0 if _measure(engine, arguments) else 1
+        except (EngineError, OSError, ValueError) as error:
+            print(f"mate_sets: {error}", file=sys.stderr)
+            return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
