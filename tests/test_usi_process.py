@@ -141,6 +141,7 @@ def test_signals_end_it_quietly_and_leave_no_child(start: Callable[..., OverPipe
     def prepare(self):
         import subprocess
         self.child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        return []
     def close(self):
         self.child.kill()
         self.child.wait()
