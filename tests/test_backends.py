@@ -13,9 +13,10 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
-from pydlshogi.network.backend import Backend, BackendError, available_cores, load_backend
+from pydlshogi.network.backend import Backend, BackendError, available_cores, load_backend, why_unusable
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.weights import ModelError, read_weights, recognise, write_weights
+from pydlshogi.player.policy_player import PolicyPlayer
 from tests.networks import PLAIN, RESNET, logits, network, planes_of_positions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -250,14 +251,28 @@ openvino_only = pytest.mark.parametrize("name", [pytest.param("openvino", marks=
 
 @openvino_only
 @pytest.mark.parametrize("amx", [True, False])
-def test_auto_is_openvino_in_bfloat16_where_there_is_amx(
+def test_auto_is_openvino_on_a_cpu_and_in_bfloat16_where_there_is_amx(
     name: str, amx: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pydlshogi.network.openvino_backend.has_amx", lambda: amx)
-    auto = load_backend("auto", folder / "resnet.npz", device="cpu").description
-    assert auto.startswith("OpenVINO " if amx else "ONNX Runtime ")
-    named = load_backend(name, folder / "resnet.npz").description
-    assert named.endswith("policy_value_resnet 3x12 bfloat16" if amx else "policy_value_resnet 3x12 float32")
+    description = load_backend("auto", folder / "resnet.npz", device="cpu").description
+    assert description == load_backend(name, folder / "resnet.npz").description
+    assert description.startswith("OpenVINO ")
+    assert description.endswith("policy_value_resnet 3x12 bfloat16" if amx else "policy_value_resnet 3x12 float32")
+
+
+@openvino_only
+def test_without_a_usable_openvino_auto_is_onnx(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, f"pydlshogi.network.{name}_backend", None)  # its import fails
+    assert why_unusable("onnx") == ""
+    assert why_unusable(name).startswith("OpenVINO does not load: ")
+    assert load_backend("auto", folder / "resnet.npz", device="cpu").description.startswith("ONNX Runtime ")
+    player = PolicyPlayer()
+    player.options.set("Device", "cpu")
+    assert player.prepare() == [why_unusable(name)]
+    assert player.prepare() == []
+    player.options.set("Backend", "onnx")
+    assert player.prepare() == []
 
 
 @openvino_only

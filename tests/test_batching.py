@@ -131,7 +131,7 @@ def test_what_the_player_chooses_from(
 
     monkeypatch.setattr(NetworkPlayer, "_load", load)
     monkeypatch.setattr(network_player, "shipped_model", lambda: model.parent)
-    monkeypatch.setattr("pydlshogi.network.backend.installed", lambda _: True)
+    monkeypatch.setattr("pydlshogi.network.backend.why_unusable", lambda _: "")
     monkeypatch.setattr(batching, "fastest", lambda exact, quantised, _: quantised[-1])
     player = PolicyPlayer()
     for name, value in options.items():

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SHIPPED_NETWORK: Final = "pydlshogi.npz"
 QUANTISED_NETWORK: Final = "pydlshogi.int8.onnx"
 
+CHOICE: Final = ("onnx", "openvino")
+"""Backends that run a quantised network."""
+
 UNMEASURED_BATCH: Final = 16
 """Positions evaluated at once where nothing was measured."""
 
@@ -40,7 +43,7 @@ class NetworkOptions(EngineOptions):
         "Backend",
         "auto",
         ("auto", "onnx", "openvino", "chainer", "torch", "uniform", "hash"),
-        help="what runs the network; auto: openvino where it is installed and the CPU has AMX, else onnx; "
+        help="what runs the network; auto: openvino where it is installed and the network runs on the CPU, else onnx; "
         "uniform and hash play without a network",
     )
     device = Combo("Device", "auto", ("auto", "cpu", "gpu", "tensorrt"), help="where the network runs")
@@ -91,13 +94,9 @@ class NetworkPlayer(BasePlayer):
     def preload(self) -> None:
         import cshogi  # noqa: F401
 
-        import pydlshogi.evaluator
-        import pydlshogi.network.onnx_backend
-        import pydlshogi.network.onnx_export
-        from pydlshogi.network.backend import installed
+        from pydlshogi.network.backend import why_unusable
 
-        if installed("openvino"):
-            import pydlshogi.network.openvino_backend  # noqa: F401
+        why_unusable("openvino")
 
     def prepare(self) -> list[str]:
         from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
@@ -112,6 +111,7 @@ class NetworkPlayer(BasePlayer):
             options.spinning,
             options.batch_size,
         )
+        remarks = []
         if wanted != self._loaded:
             self.evaluator = None
             self._loaded = ()
@@ -123,10 +123,19 @@ class NetworkPlayer(BasePlayer):
                 self.evaluator = HashEvaluator()
             else:
                 self.evaluator = NetworkEvaluator(self._load_backend())
+                remarks = self._left_out()
             self.requests = self.evaluator.requests(self.batch_size)
             self._warm_up()
             self._loaded = wanted
-        return self._reckon_centipawns()
+        return remarks + self._reckon_centipawns()
+
+    def _left_out(self) -> list[str]:
+        """What could have been chosen from if it loaded."""
+        from pydlshogi.network.backend import installed, why_unusable
+
+        if self.options.backend != "auto":
+            return []
+        return [reason for name in CHOICE if installed(name) and (reason := why_unusable(name))]
 
     def _reckon_centipawns(self) -> list[str]:
         """Settle `eval_coef`; a remark if the user left it to a network that it was not fitted for."""
@@ -160,7 +169,7 @@ class NetworkPlayer(BasePlayer):
 
     def _choose_network(self) -> "tuple[Path, Backend]":
         """The network the user named; else the shipped one, quantised where that is clearly faster."""
-        from pydlshogi.network.backend import installed
+        from pydlshogi.network.backend import why_unusable
         from pydlshogi.player.batching import fastest
 
         options = self.options
@@ -170,7 +179,7 @@ class NetworkPlayer(BasePlayer):
         shipped = shipped_model() / SHIPPED_NETWORK
         quantised = shipped.with_name(QUANTISED_NETWORK)
         exact = self._load(options.backend, shipped)
-        names = [name for name in ("onnx", "openvino") if options.backend in ("auto", name) and installed(name)]
+        names = [name for name in CHOICE if options.backend in ("auto", name) and not why_unusable(name)]
         if exact.on_gpu or options.precision != "auto" or not names or not quantised.exists():
             return shipped, exact
         best = fastest(exact, [self._load(name, quantised) for name in names], quantised)
