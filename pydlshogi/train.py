@@ -25,9 +25,14 @@ from pickle import UnpicklingError
 from typing import Any, Final
 
 import numpy as np
-import torch
-from torch import nn
 from tqdm import tqdm
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:
+    remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install torch`"
+    sys.exit(f"train: PyTorch is not installed here: {remedy} ({error})")
 
 from pydlshogi.dataset import NO_EVAL, DatasetError, Positions, fit_eval_coef, limit_repeats, load_positions
 from pydlshogi.features import Float32Array

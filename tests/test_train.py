@@ -380,6 +380,16 @@ def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureF
     assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
 
 
+def test_a_missing_pytorch_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('no torch')")
+    command = [sys.executable, "-m", "pydlshogi.train", "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("train: PyTorch is not installed here: ")
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
