@@ -60,17 +60,20 @@ def find_mate(board: Any, plies: int, nodes: int, solver_class: Any = cshogi.DfP
 
 
 def shorter_mates(board: Any, line: Line, nodes: int) -> Iterator[Finding]:
-    """Ever shorter mates than `line`, each looked for with at most about `nodes`."""
+    """Ever shorter mates than `line`, each looked for with at most about `nodes` and as many for the proofs."""
     plies = len(line) - 2
-    while plies > 0:
-        finding = find_mate(board, plies, nodes)
+    left = nodes
+    while plies > 0 and left > 0:
+        finding = find_mate(board, plies, left)
         if finding.line:
             yield finding
             plies = len(finding.line) - 2
-        elif finding.refuted or finding.nodes >= nodes:
+            left = nodes
+        elif finding.refuted:
             return
         else:
             plies -= 2  # df-pn's mate was a longer one; there may be a shorter one all the same
+            left -= finding.nodes
 
 
 class _Proof:

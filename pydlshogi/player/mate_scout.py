@@ -20,6 +20,7 @@ _LAST_LOOK_AT_ONCE: Final = 8000
 """As many are spent on the root before the search begins: of the mates in games five in six are found with them."""
 _LAST_LOOK: Final = 32_000
 _SHORTENING_NODES: Final = 10_000
+"""As many may go into the proofs, which are the slower half."""
 
 _ROOT_RANK: Final = 4
 """The root is looked at with so many times the nodes that the other positions get."""
@@ -137,7 +138,7 @@ class MateScout:
         from pydlshogi.player.mate import shorter_mates
 
         findings = shorter_mates(self._position.board, self.mate_at(self._position), _SHORTENING_NODES)
-        while _affordable(time_left) >= _SHORTENING_NODES and (finding := next(findings, None)):
+        while _affordable(time_left) >= 2 * _SHORTENING_NODES and (finding := next(findings, None)):
             self._mates.update(finding.lines)
 
     def _plies_left(self) -> int:
