@@ -1,14 +1,13 @@
 """The engine plays itself and writes records: `python -m pydlshogi.selfplay --games 100 --out kifu`
 
 A small driver over the search: gather, evaluate, backup, and a move drawn by visits while the game is young, so that
-games differ. With --starts and --blunders they begin where no player would go of their own will: a network learns
-what a lost piece costs only from games in which one was lost. Game number n of a seed is always the same game of the
-same network, and a game that is on disk already is not played again: whatever ended a run, the same command goes on
-with it.
+games differ. With --starts and --blunders they begin from positions that no player would choose: what a lost piece
+costs, a network learns only from games in which one was lost. The seed and the number of a game determine the game,
+given the same network. A game that is on disk already is not played again, so the same command continues an
+interrupted run.
 """
 
 import argparse
-import math
 from collections.abc import Sequence
 from datetime import date
 from functools import cache, partial
@@ -24,7 +23,7 @@ from pydlshogi.files import replacing
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
 from pydlshogi.network.backend import BACKENDS, load_backend
-from pydlshogi.player.network_player import SHIPPED_NETWORK, shipped_model
+from pydlshogi.player.network_player import SHIPPED_NETWORK, centipawns, shipped_model
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.uct.search import MoveStats, Search
 from pydlshogi.uct.uct_node import UctNodeTable
@@ -38,13 +37,17 @@ class Settings(NamedTuple):
     """How the games are played."""
 
     playouts: int = 64
+    """For every move, those of the tree that was kept included."""
     batch: int = 8
+    """Playouts gathered before the network is asked."""
     random_plies: int = 24
-    """Moves that are drawn by visits."""
+    """So many moves at the beginning are drawn, in proportion to their visits; later the best is played."""
     resign_below: float = 0.03
+    """A side resigns when its win rate is lower."""
     max_plies: int = 320
+    """A game that is as long is a draw."""
     blunders: int = 0
-    """Random moves before the game, at most: as many as a die says, by both sides. They are not part of the record."""
+    """Most random moves before the game, by both sides in turn; how many, from 0, is drawn. Not part of the record."""
 
 
 def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: str = START_SFEN) -> Game:
@@ -59,7 +62,8 @@ def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: st
     end: tuple[Ending, Win] | None = None
     while end is None:
         search.set_root(position, past=position.past_keys())
-        # Where every move looked at is proven to lose, the best is one that was not: it is looked at too.
+        # The search goes on beyond its playouts while the best move has no visits, because all that have are proven to
+        # lose: it would be judged, and played, without a look at it.
         while search.root_plies is None and (
             search.root_visits < settings.playouts or not search.root_moves()[0].visits
         ):
@@ -68,10 +72,10 @@ def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: st
         ranked = search.root_moves()
         best = ranked[0]
         if best.plies is None and best.value < settings.resign_below:
-            end = "resign", _loser(position)
+            end = "resign", _opponent(position)
         else:
             chosen = _draw(ranked, rng) if len(moves) < settings.random_plies else best
-            evals.append(_centipawns(best, position.board.turn))
+            evals.append(_black_centipawns(best, position.board.turn))
             moves.append(move_to_usi(chosen.move))
             position.push(chosen.move)
             end = _end(position, len(moves), settings)
@@ -103,28 +107,29 @@ def _blundered(start: str, count: int, rng: np.random.Generator) -> str:
 def _end(position: ShogiPosition, plies: int, settings: Settings) -> tuple[Ending, Win] | None:
     """How the last move ended the game, if it did."""
     if not len(position.board.legal_moves):
-        return "mate", _loser(position)
+        return "mate", _opponent(position)
     if position.declares():
-        return "declaration", _winner(position)
+        return "declaration", _mover(position)
     repeated = position.fourfold()
     if repeated is not None:
         if repeated.value == 0.5:
             return "sennichite", "d"
-        return "perpetual_check", _winner(position) if repeated.value == 1.0 else _loser(position)
+        return "perpetual_check", _mover(position) if repeated.value == 1.0 else _opponent(position)
     return ("max_moves", "d") if plies >= settings.max_plies else None
 
 
-def _winner(position: ShogiPosition) -> Win:
+def _mover(position: ShogiPosition) -> Win:
+    """The side to move, as the winner of the game."""
     return "w" if position.board.turn else "b"
 
 
-def _loser(position: ShogiPosition) -> Win:
-    """Who wins when the side to move has lost."""
+def _opponent(position: ShogiPosition) -> Win:
+    """The side that is not to move, as the winner of the game."""
     return "b" if position.board.turn else "w"
 
 
 def _draw(moves: list[MoveStats], rng: np.random.Generator) -> MoveStats:
-    """A move by its visits; the best if it is proven to win, none of those proven to lose unless all are."""
+    """A move drawn in proportion to its visits. A proven win is played, and a proven loss only if there is no other."""
     sound = [move for move in moves if move.visits and move.plies is None]
     if moves[0].plies is not None or not sound:
         return moves[0]
@@ -132,14 +137,13 @@ def _draw(moves: list[MoveStats], rng: np.random.Generator) -> MoveStats:
     return sound[rng.choice(len(sound), p=visits / visits.sum())]
 
 
-def _centipawns(move: MoveStats, turn: int) -> int:
-    """The value of a move from Black's view."""
+def _black_centipawns(move: MoveStats, turn: int) -> int:
+    """What a move made by `turn` (0 Black, 1 White) is worth, from Black's view; MATE_EVAL where a mate is proven."""
     if move.plies is not None:
-        score = math.copysign(MATE_EVAL, move.plies)
+        score = MATE_EVAL if move.plies > 0 else -MATE_EVAL
     else:
-        p = min(max(move.value, 1e-6), 1 - 1e-6)
-        score = -math.log(1 / p - 1) * EVAL_COEF
-    return round(-score if turn else score)
+        score = centipawns(min(max(move.value, 1e-6), 1 - 1e-6), EVAL_COEF)
+    return -score if turn else score
 
 
 def _play_and_write(
