@@ -39,9 +39,9 @@ BoolArray = npt.NDArray[np.bool_]
 MAX_DEPTH: Final = 256
 """A playout that gets this deep is paid with what the node there is worth."""
 
-_MAX_DESCENTS: Final = 2 * MAX_BATCH + 1
+_MAX_DESCENTS: Final = 2 * MAX_BATCH + 1  # a batch, and as many collisions until it is cut short
 
-_FOLLOWED: Final = -2  # `child` of an edge whose end is being looked at
+_FOLLOWED: Final = -2  # `child` of an edge that a playout of this batch took first, until `_settle` links it to its end
 
 # How a playout ended.
 _DESCENDING: Final = -1
@@ -51,17 +51,20 @@ _COLLIDED: Final = 2  # at a node that awaits its evaluation
 _PAID: Final = 3  # at a known value
 
 # What becomes of a playout at the end of `gather`.
-_UNDO: Final = 0
-_PAY: Final = 1
-_WAIT: Final = 2
+_UNDO: Final = 0  # it ended where an evaluation is awaited already: its visits are taken back
+_PAY: Final = 1  # its value is known
+_WAIT: Final = 2  # its value comes with the evaluation of this batch
 
 
 class Puct(NamedTuple):
-    """The constants of selection.
+    """The constants of selection: a playout follows the edge of the highest score. The defaults are dlshogi's.
 
     score = Q + c(N) P sqrt(N) / (1 + n), c(N) = c_init + ln((N + c_base + 1) / c_base)   [AlphaZero 2018]
-    with N the visits of the node, n, Q and P those, the mean value and the prior of the edge. The Q of an unvisited
-    edge is `unvisited` if that is set, else the node's own mean - fpu_reduction sqrt(priors visited)   [Leela Chess].
+
+    N is the visits of the node; under the root sign it counts as 1 while it is 0, so that the priors decide. n, Q and
+    P are the visits, the mean value and the prior of the edge. An edge without visits has as its Q `unvisited`, or,
+    where that is nan, max(0, mean of the node - fpu_reduction sqrt(sum of the priors of its visited edges))   [Leela
+    Chess Zero].
     """
 
     c_init: float = 1.44
@@ -71,6 +74,7 @@ class Puct(NamedTuple):
     c_base_root: float = 25617.0
     fpu_reduction_root: float = 0.0
     unvisited: float = math.nan
+    """Q of unvisited edges, 0 to 1. nan: by fpu_reduction."""
     draw_value: float = 0.5
     """What a draw is worth to the side to move at the root."""
 
@@ -78,11 +82,18 @@ class Puct(NamedTuple):
 DEFAULT_PUCT: Final = Puct()
 
 BOOK_PUCT: Final = Puct(1.0, 1e12, 0.0, 1.0, 1e12, 0.0, unvisited=0.5)
-"""The formula of the python-dlshogi book: Q + C_PUCT P sqrt(N) / (1 + n), C_PUCT 1.0, unvisited Q 0.5."""
+"""The formula of the python-dlshogi book: Q + C_PUCT P sqrt(N) / (1 + n), C_PUCT 1.0, unvisited Q 0.5.
+
+With c_base this large, c(N) stays c_init.
+"""
 
 
 class Requests:
-    """The positions of one batch. Evaluators that need more than their moves bring a notebook that notes it."""
+    """A notebook for the positions of one batch: the search writes it, an evaluator reads it.
+
+    Here are their legal moves only. A subclass, which comes from its evaluator, overrides `clear` and `note` to note
+    what else that evaluator wants to know of a position.
+    """
 
     def __init__(self) -> None:
         self.counts: Int32Array = np.zeros(0, np.int32)
@@ -101,7 +112,7 @@ class Requests:
 
 
 class Evaluations(NamedTuple):
-    """Opinions on the positions of one page of requests, in the order they were asked."""
+    """What an evaluator thinks of the positions of one batch, in the order of its requests."""
 
     priors: Float32Array
     """float32 [sum of counts], in the order of `Requests.moves`; they sum to 1 for each position."""
@@ -115,18 +126,28 @@ _PATH: Final = np.dtype([("length", np.int32), ("ending", np.int32)])
 
 
 class Leaves:
-    """A batch of playouts that wait for an evaluation, and the positions they wait for."""
+    """A batch of playouts that wait for an evaluation, and the positions they wait for. To be handed to `backup`."""
 
     def __init__(self) -> None:
+        # The paths walked down, one a row.
         self._paths = np.zeros(_MAX_DESCENTS, _PATH)
         self._steps: Records = np.zeros((_MAX_DESCENTS, MAX_DEPTH), _STEP)
         self._path_moves = np.zeros(_MAX_DESCENTS * MAX_DEPTH, np.int32)
+        """The moves of all paths, one path after the other."""
+
+        # The positions asked about, in the order of the requests.
         self._nodes: list[int] = []
+        """NONE where the table had no room: the playout is paid, the evaluation is not kept."""
         self._keys: list[int] = []
         self._moves: list[Int32Array] = []
         self._counts = np.zeros(0, np.int32)
+        """Number of moves of each."""
+
+        # The playouts that wait.
         self._rows: list[int] = []
+        """The row of each one's path."""
         self._requests: list[int] = []
+        """Which of the positions each one waits for."""
 
     def __len__(self) -> int:
         """Number of positions asked about."""
@@ -170,9 +191,13 @@ class Search:
         self._root = NONE
         self._root_ply = 0
         self._only: tuple[int, ...] = ()
+        """The moves that may be searched at the root; empty: all."""
         self._allowed: BoolArray = np.ones(0, np.bool_)
+        """The same, one for each edge of the root."""
         self._spare: list[Leaves] = []
+        """Used before and free again: their arrays are large."""
         self._awaited = 0
+        """Batches that were gathered and not yet backed up."""
 
     @property
     def puct(self) -> Puct:
@@ -185,12 +210,12 @@ class Search:
         self._constants = np.array([puct], _CONSTANTS)
 
     def set_root(self, position: Position, only: Iterable[int] = (), past: Iterable[int] = ()) -> None:
-        """Search from `position`, which the search moves and takes back while it works.
+        """Search from `position`. The search plays moves on it and takes them back.
 
-        Whatever the table knows of it and below it is kept, the rest is given back. `only`, if not empty, names the
-        moves that may be searched at the root; ValueError if none of them is legal. `past` holds the keys of the
-        positions that the game has been through: what led to one of them is a repetition now. No leaves may be under
-        way.
+        What the table knows of it and below it is kept, the rest is given back. `only`, if not empty, names the moves
+        that may be searched at the root; ValueError if none of them is legal. `past` holds the keys of the positions
+        that the game has been through: a move to one of them is a repetition from now on. RuntimeError if leaves have
+        been gathered and not yet backed up.
         """
         if self._awaited:
             raise RuntimeError("leaves are still under way")
@@ -203,7 +228,7 @@ class Search:
         self.playouts = 0
         self.deepest = 0
         self._root = self.table.find(position.key(), self._root_ply)
-        # A node that the rules or a mate in one closed never had its moves; as a root it needs them.
+        # A TERMINAL node has no edges (a mate in one ended it, say), and a root needs them: it is expanded anew.
         if self._root == NONE or self.table.nodes[self._root]["state"] == TERMINAL:
             self.table.clear()
             self._root = NONE
@@ -221,9 +246,10 @@ class Search:
     def gather(self, requests: Requests, playouts: int) -> Leaves:
         """Begin up to `playouts` playouts (at most MAX_BATCH); `requests` gets the positions they wait for.
 
-        Playouts that end at a known verdict are paid at once. Those that run into a node still awaited are undone,
-        and when they become too many the batch is cut short. The first batch is the root alone, and until that is
-        back the others are empty. Raises ValueError if the root has no legal move.
+        Playouts that end at a known value are paid at once. Those that collide, which is to meet a node whose
+        evaluation is awaited, are undone, and the batch is cut short when more than `playouts` did. The first batch is
+        the root alone, and the batches are empty until that is backed up. Raises ValueError if the root has no legal
+        move.
         """
         requests.clear()
         leaves = self._spare.pop() if self._spare else Leaves()
@@ -246,7 +272,7 @@ class Search:
         return leaves
 
     def backup(self, leaves: Leaves, evaluations: Evaluations) -> None:
-        """Expand the nodes of `leaves` and pay the scores on the way up. Batches go up in the order they went down."""
+        """Expand the nodes of `leaves` and pay the playouts that waited for them. First gathered, first backed up."""
         _expand_and_pay(
             self.table.nodes,
             self.table.edges,
@@ -274,7 +300,10 @@ class Search:
         return int(self.table.nodes[self._root]["visits"]) if self._root != NONE else 0
 
     def lead(self) -> int:
-        """How many visits the most visited move at the root is ahead of the second, those proven lost left out."""
+        """How many visits the most visited move at the root is ahead of the second.
+
+        Moves proven to lose do not count. Where fewer than two are left: the largest int32, more than any visits.
+        """
         edges = self._edges_of(self._root)[self._allowed]
         children = edges["child"]
         visits = np.sort(edges["visits"][(children < 0) | (self.table.nodes["proof"][children] <= 0)])
@@ -287,7 +316,7 @@ class Search:
 
     @property
     def root_plies(self) -> int | None:
-        """The root is proven: a win in this many plies (> 0) or a loss (<= 0); None: not proven."""
+        """The root's side to move is proven to win in this many plies (> 0), or to lose (<= 0); None: not proven."""
         proof = int(self.table.nodes[self._root]["proof"]) if self._root != NONE else 0
         return (proof - 1 if proof > 0 else proof + 1) if proof else None
 
@@ -306,9 +335,9 @@ class Search:
         return line
 
     def prove(self, moves: Iterable[int], plies: int) -> None:
-        """Somebody has proven that after `moves` from the root its side to move wins within `plies`.
+        """Note what a mate solver found: after `moves` from the root, the side to move there wins within `plies`.
 
-        Nothing is noted of a position that has no node.
+        It is lost on a position that has no node.
         """
         path = [self._root]
         for move in moves:
@@ -330,9 +359,11 @@ class Search:
         return self.table.edges[first : first + int(self.table.nodes[node]["count"])]
 
     def _ranked(self, node: int) -> list[MoveStats]:
+        """The moves of `node`, the best first; at the root, of those that may be searched."""
         edges = self._edges_of(node)
         children = edges["child"]
         proofs = np.where(children == NONE, 0, self.table.nodes["proof"][children]).tolist()
+        # A child's proof n + 1 (its side to move wins in n plies) makes the move a loss in n + 1; likewise for wins.
         columns = (edges[name].tolist() for name in ("move", "visits", "value_sum", "prior"))
         stats = [
             MoveStats(move, visited, total / visited if visited else math.nan, prior, -proof or None)
@@ -342,10 +373,12 @@ class Search:
         return sorted(stats, key=lambda stat: stat.rank, reverse=True)
 
     def _restrict(self) -> None:
+        """Set `_allowed`, now that the root has edges."""
         moves = self._edges_of(self._root)["move"]
         self._allowed = np.isin(moves, self._only) if self._only else np.ones(len(moves), np.bool_)
 
     def _ask_root(self, requests: Requests, leaves: Leaves) -> None:
+        """Make the root a node and ask for its evaluation."""
         moves = self._position.legal_moves()
         if not len(moves):
             raise ValueError("the root has no legal move")
@@ -359,6 +392,7 @@ class Search:
         self._restrict()
 
     def _reserve(self, leaves: Leaves, requests: Requests) -> None:
+        """Complete `requests` with the moves of the positions in `leaves`, and give the new nodes their edges."""
         leaves._counts = requests.counts = _int32([len(moves) for moves in leaves._moves])
         requests.moves = np.concatenate(leaves._moves) if len(leaves) else _int32([])
         self.table.reserve(_int32(leaves._nodes), np.array(leaves._keys, np.int64), requests.counts, requests.moves)
@@ -370,7 +404,11 @@ class Search:
         return self.puct.draw_value if depth % 2 == 0 else 1.0 - self.puct.draw_value
 
     def _look_at(self, rows: int, requests: Requests, leaves: Leaves) -> int:
-        """Walk the selected paths on the board and settle what is known at their ends; returns how many stand."""
+        """Walk the first `rows` paths of `leaves` on the board, and settle what their ends tell.
+
+        At each end the rules are asked first. Where they have no verdict, the position becomes a node and is asked
+        about in `requests`, unless it is one already. Returns the number of playouts that were not undone.
+        """
         push, pop, outcome, key_of = self._position.push, self._position.pop, self._position.outcome, self._position.key
         find_or_insert = self.table.find_or_insert
         lengths: list[int] = leaves._paths["length"][:rows].tolist()
@@ -391,6 +429,7 @@ class Search:
                 push(move)
             verdict = outcome()
             node, new, key = NONE, False, 0
+            # A verdict that follows from the path must not be kept in a node, which other paths reach too.
             if verdict is None or not verdict.by_path:
                 key = key_of()
                 node, new = find_or_insert(key, self._root_ply + length)
@@ -414,6 +453,7 @@ class Search:
                 leaves._rows.append(row)
                 leaves._requests.append(request_of[node])
             elif self.table.nodes[node]["state"] == EXPANDED:
+                # A known position, reached by another order of moves.
                 fates[row] = _PAY
                 values[row] = self._mean(node)
             ends[row] = node
@@ -437,7 +477,7 @@ def _int32(numbers: list[int]) -> Int32Array:
 
 
 def _proof(verdict: Outcome) -> int:
-    """A verdict in the coding of `Nodes.proof`."""
+    """A verdict as the field `proof` of a node: n + 1 for a win within n plies, -(n + 1) for a loss, 0 for a draw."""
     if verdict.value == 0.5:
         return 0
     return verdict.plies + 1 if verdict.value > 0.5 else -verdict.plies - 1
@@ -445,7 +485,7 @@ def _proof(verdict: Outcome) -> int:
 
 @inlined
 def _mean(nodes: Records, node: int) -> float:
-    """Mean of the node's own value and all that was paid below it."""
+    """Mean of the node's own value and all that was paid below it; 1 or 0 where a win or a loss is proven."""
     if nodes[node].proof != 0:
         return 1.0 if nodes[node].proof > 0 else 0.0
     return float(nodes[node].value_sum / (1 + nodes[node].visits - nodes[node].unpaid))
@@ -483,7 +523,8 @@ def _best_edge(nodes: Records, edges: Records, node: int, at_root: bool, allowed
             if child >= 0 and nodes[child].proof != 0:
                 if nodes[child].proof < 0:
                     return int(edge)
-                score = -0.5  # lost: taken only if all are
+                # Lost: below every other score, and without exploration, so that it is taken only if all are lost.
+                score = -0.5
                 visited = 2**30
         score += exploration * edges[edge].prior / (1 + visited)
         if score > best_score or best == NONE:
@@ -504,7 +545,11 @@ def _select(
     path_moves: Int32Array,
     playouts: int,
 ) -> tuple[int, int]:
-    """Walk down `playouts` times; returns the rows of `paths` that need the board, and the playouts paid at once."""
+    """Walk down `playouts` times, counting visits.
+
+    Paths that end at a known value are paid at once. The others fill `paths`, `steps` and `path_moves` of Leaves.
+    Returns how many rows they take, and how many playouts were paid.
+    """
     rows = 0
     paid = 0
     collisions = 0
@@ -542,10 +587,11 @@ def _select(
                 value = _mean(nodes, node)
                 ending = _PAID
             else:
-                # Superior and inferior repetitions, the same board with other hands, are not looked for here: the
-                # board finds them before an edge gets its end, and a key does not show them. They are missed only
-                # where a path without the repetition has led through the same edge before; telling them would take
-                # a second key for every node, and the edge would go on mixing the scores of both paths.
+                # The same key earlier on this path is a repetition. Only those are found here. The same board with
+                # more or less in hand (a superior or inferior repetition) has another key; the board finds it when a
+                # path first ends here, and it is missed only where an earlier path without it has linked this edge
+                # to a node. To find those too, every node would need a second key, and the edge would still mix the
+                # scores of both kinds of path.
                 for earlier in range(depth - 2, -1, -2):
                     if nodes[steps[rows, earlier].node].key == nodes[node].key:
                         ending = _REPEATED
@@ -593,7 +639,11 @@ def _settle(
 
 @inlined
 def _pay(nodes: Records, edges: Records, steps: Records, depth: int, end: int, value: float) -> None:
-    """Pay a playout of `depth` edges that ended at node `end` (or NONE) with `value` for the side to move there."""
+    """Pay a playout of `depth` edges that ended at node `end` (or NONE) with `value` for the side to move there.
+
+    The value changes sides with every edge on the way up. A proof at the end goes up as far as it proves something,
+    and from there on a win or a loss is paid in place of the value.
+    """
     child = end
     for level in range(depth - 1, -1, -1):
         node = steps[level].node
@@ -609,11 +659,15 @@ def _pay(nodes: Records, edges: Records, steps: Records, depth: int, end: int, v
 
 @inlined
 def _prove(nodes: Records, edges: Records, node: int, child_proof: int) -> bool:
-    """Let the proof of a child prove `node` if it can: one lost child wins, won children all round lose."""
+    """Let the proof of a child prove `node`, and return whether it does.
+
+    A node is won as soon as one child is lost, and lost when all its children are won. One ply more to the end is one
+    more in the coding of `proof`.
+    """
     if child_proof < 0:
-        plies = 1 - child_proof
-        if nodes[node].proof <= 0 or plies < nodes[node].proof:
-            nodes[node].proof = plies
+        proof = 1 - child_proof
+        if nodes[node].proof <= 0 or proof < nodes[node].proof:
+            nodes[node].proof = proof
         return True
     longest = 0
     for edge in range(nodes[node].first, nodes[node].first + nodes[node].count):
@@ -627,7 +681,7 @@ def _prove(nodes: Records, edges: Records, node: int, child_proof: int) -> bool:
 
 @compiled
 def _prove_path(nodes: Records, edges: Records, path: Int32Array, proof: int) -> None:
-    """Give the last node of `path` a won `proof`, unless it has a shorter one, and let it prove the nodes before."""
+    """Give the last node of `path` the `proof` of a win, unless it has a shorter one, and let it prove those before."""
     last = path[len(path) - 1]
     if nodes[last].proof <= 0 or proof < nodes[last].proof:
         nodes[last].proof = proof
@@ -663,16 +717,18 @@ def _expand_and_pay(
         taken += counts[i]
     for i in range(len(rows)):
         row = rows[i]
+        # NONE as the end: a node that was just expanded proves nothing.
         _pay(nodes, edges, steps[row], paths[row].length, NONE, values[requests[i]])
 
 
 @compiled
 def _forget_repetitions(nodes: Records, edges: Records, root: int, repeated: BoolArray) -> None:
-    """Unvisit the edges whose playouts were paid under another past.
+    """Make edges unvisited again whose playouts were paid when the game had another past.
 
-    At the root those that were a repetition, which lead to no node: the path to them is shorter now. Everywhere those
-    that lead to a node `repeated` since: moving there is a repetition now. A proven end stays: a mate is one whatever
-    was played before, and what it proved above must keep its reason.
+    At the root these are the edges that were a repetition and lead to no node: with the new root the position may not
+    have occurred before. Anywhere they are the edges to a node that is `repeated`, bool [nodes]: the game has been
+    there since, so moving there is a repetition now. Edges to a proven node stay: a mate is a mate whatever was played
+    before, and the proofs above rest on it.
     """
     for edge in range(nodes[root].first, nodes[root].first + nodes[root].count):
         if edges[edge].child == NONE:
@@ -689,6 +745,7 @@ def _forget_repetitions(nodes: Records, edges: Records, root: int, repeated: Boo
 
 @inlined
 def _unvisit(nodes: Records, edges: Records, node: int, edge: int) -> None:
+    """Take back all visits of an edge of `node`, and what they were paid."""
     if edges[edge].visits > 0:
         nodes[node].visits -= edges[edge].visits
         nodes[node].value_sum -= edges[edge].value_sum

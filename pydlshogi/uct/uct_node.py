@@ -41,7 +41,7 @@ _BYTES_OF_INDEX: Final = 150  # an entry of the dict, with its two integers
 NODE: Final = np.dtype(
     [
         ("key", np.int64),
-        ("value_sum", np.float64),  # `value` plus all that was paid: the mean is value_sum / (1 + visits - unpaid)
+        ("value_sum", np.float64),  # `value` plus all its edges were paid: mean = value_sum / (1 + visits - unpaid)
         ("first", np.int32),  # its first edge; they lie side by side in the order of the legal moves
         ("count", np.int32),  # how many edges it has
         ("visits", np.int32),  # sum of the visits of its edges: its own evaluation is not among them
@@ -55,11 +55,11 @@ NODE: Final = np.dtype(
 )
 EDGE: Final = np.dtype(
     [
-        ("value_sum", np.float64),
-        ("move", np.int32),
+        ("value_sum", np.float64),  # sum of the scores paid, for the side that makes the move
+        ("move", np.int32),  # as the game numbers it
         ("prior", np.float32),
         ("visits", np.int32),  # playouts that went this way, paid or not
-        ("child", np.int32),
+        ("child", np.int32),  # the node it leads to, or NONE
     ],
     align=True,
 )
@@ -79,6 +79,7 @@ class UctNodeTable:
         self.nodes: Records = np.zeros(self._most_nodes, NODE)
         # Nodes are let in as long as one edge is free, so the moves of one batch more must fit.
         self.edges: Records = np.zeros(self._most_edges + MAX_BATCH * _MOST_MOVES, EDGE)
+        # From key << 16 | ply to the node.
         self._index: dict[int, int] = {}
         self._used_nodes = 0
         self._used_edges = 0
@@ -111,12 +112,12 @@ class UctNodeTable:
 
         A new node must be given its edges (`reserve`) or its verdict (`close`) before the next batch.
         """
-        name = key << 16 | ply
-        node = self._index.get(name, NONE)
+        place = key << 16 | ply
+        node = self._index.get(place, NONE)
         if node != NONE or self.full:
             return node, False
         node = self._used_nodes
-        self._index[name] = node
+        self._index[place] = node
         self._used_nodes += 1
         return node, True
 
@@ -132,14 +133,14 @@ class UctNodeTable:
         _close(self.nodes, node, key, value, proof)
 
     def keep(self, root: int) -> int:
-        """Give back every node that cannot be reached from `root`; returns the new name of `root`.
+        """Give back every node that cannot be reached from `root`; returns the new number of `root`.
 
-        No node may be AWAITED.
+        The nodes that stay get new numbers. No node may be AWAITED.
         """
-        renamed, self._used_nodes, self._used_edges = _keep(self.nodes, self.edges, self._used_nodes, root)
-        names = renamed.tolist()
-        self._index = {name: names[node] for name, node in self._index.items() if names[node] != NONE}
-        return int(names[root])
+        numbers, self._used_nodes, self._used_edges = _keep(self.nodes, self.edges, self._used_nodes, root)
+        new_number = numbers.tolist()
+        self._index = {place: new_number[node] for place, node in self._index.items() if new_number[node] != NONE}
+        return int(new_number[root])
 
 
 @compiled
@@ -193,10 +194,13 @@ def _close(nodes: Records, node: int, key: int, value: float, proof: int) -> Non
 
 @compiled
 def _keep(nodes: Records, edges: Records, size: int, root: int) -> tuple[Int32Array, int, int]:
-    """Slide what `root` reaches down over the rest; returns the new name of every node and the numbers kept."""
-    renamed = np.full(size, NONE, np.int32)
+    """Move all that `root` reaches to the front of the arrays.
+
+    Returns the new number of each of the `size` nodes (NONE if it is given back), and how many nodes and edges stay.
+    """
+    new_number = np.full(size, NONE, np.int32)
     reached = np.empty(size, np.int32)
-    renamed[root] = 0
+    new_number[root] = 0  # until the second pass: reached
     reached[0] = root
     count = 1
     looked = 0
@@ -205,18 +209,18 @@ def _keep(nodes: Records, edges: Records, size: int, root: int) -> tuple[Int32Ar
         looked += 1
         for edge in range(nodes[node].first, nodes[node].first + nodes[node].count):
             child = edges[edge].child
-            if child != NONE and renamed[child] == NONE:
-                renamed[child] = 0
+            if child != NONE and new_number[child] == NONE:
+                new_number[child] = 0
                 reached[count] = child
                 count += 1
 
-    # Nodes and their edges were handed out in the same order, so neither can slide past the other.
+    # Nodes and edges were handed out in the same order, so a record only ever moves to a place that is free already.
     new = 0
     new_edge = 0
     for node in range(size):
-        if renamed[node] == NONE:
+        if new_number[node] == NONE:
             continue
-        renamed[node] = new
+        new_number[node] = new
         first = nodes[node].first
         nodes[new] = nodes[node]
         nodes[new].first = new_edge
@@ -226,5 +230,5 @@ def _keep(nodes: Records, edges: Records, size: int, root: int) -> tuple[Int32Ar
         new += 1
     for edge in range(new_edge):
         if edges[edge].child != NONE:
-            edges[edge].child = renamed[edges[edge].child]
-    return renamed, new, new_edge
+            edges[edge].child = new_number[edges[edge].child]
+    return new_number, new, new_edge
