@@ -24,7 +24,7 @@ class Evaluator(Protocol[R]):
     """Judges positions in batches."""
 
     def requests(self, capacity: int) -> R:
-        """A notebook for up to `capacity` positions. While it is being evaluated nobody may write in it."""
+        """A new notebook for batches of up to `capacity` positions. Nobody may write in it while `evaluate` reads."""
 
     def evaluate(self, requests: R) -> Evaluations:
         """Opinions on all positions noted, in their order."""
@@ -70,7 +70,7 @@ class HashEvaluator:
 
 @compiled
 def _mix(number: int) -> int:
-    """The finaliser of splitmix64 (Steele, Lea and Flood 2014), its top 10 bits."""
+    """A hash of `number`, 0 to 1023: the top 10 bits of the finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
     bits = np.uint64(number)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -81,6 +81,7 @@ def _mix(number: int) -> int:
 def _opinions(
     keys: Int64Array, counts: Int32Array, moves: Int32Array, priors: Float32Array, values: Float32Array
 ) -> None:
+    """Fill `priors` and `values`, both as in Evaluations, from hashes of the positions and of their moves."""
     first = 0
     for i in range(len(keys)):
         values[i] = np.float32(_mix(keys[i]) + 0.5) / np.float32(1024)
@@ -113,7 +114,7 @@ class ShogiRequests(Requests):
 
 
 class Backend(Protocol):
-    """Runs a network."""
+    """What NetworkEvaluator needs of a network: less than `pydlshogi.network.backend.Backend` offers."""
 
     @property
     def on_gpu(self) -> bool:
@@ -124,7 +125,7 @@ class Backend(Protocol):
 
 
 class NetworkEvaluator:
-    """Encode, infer, decode."""
+    """A network's opinions: boards to planes, planes to logits, logits to priors and win rates."""
 
     def __init__(self, backend: Backend, temperature: float = 1.0) -> None:
         """`temperature` divides the policy logits: above 1 the priors are flatter, below 1 sharper."""
@@ -165,6 +166,11 @@ def _softmax_over_legal_moves(
     sharpness: np.float32,
     priors: Float32Array,
 ) -> None:
+    """Fill `priors`, float32 [sum of counts], from `logits`, float32 [B, 2187].
+
+    `moves` holds the legal moves position after position, `counts[i]` of them for position i with `turns[i]` to move.
+    The logits are multiplied by `sharpness`. The priors of a position sum to 1: labels of illegal moves do not count.
+    """
     first = 0
     for i in range(len(counts)):
         stop = first + counts[i]

@@ -3,6 +3,14 @@
 This is the encoding of the python-dlshogi book, so its networks mean the same here. Everything is seen by the side
 to move: for White the board is turned by 180 degrees. This is the only file that knows the encoding; it knows
 nothing of networks or searches.
+
+Planes 0 to 51 are of the side to move, planes 52 to 103 the same of its opponent:
+
+    0 to 13    where its pieces stand, a plane for each of `common.PIECE_TYPES`
+    14 to 51   what it holds in hand: 18 planes for pawns, 4 each for lances, knights, silvers and golds, 2 each for
+               bishops and rooks; for n pieces of a kind, the first n of its planes are full of ones
+
+Labels are described at `move_label`.
 """
 
 from typing import Any, Final
@@ -27,9 +35,10 @@ Int8Array = npt.NDArray[np.int8]
 _KINDS: Final = len(PIECE_TYPES)
 _BOARD_PLANES: Final = 2 * _KINDS
 _MOST_SET: Final = 81 * (1 + 2 * sum(MAX_PIECES_IN_HAND))  # a board full of pieces, and full hands
-_DROPS: Final = len(MAX_PIECES_IN_HAND)
+_DROPS: Final = len(MAX_PIECES_IN_HAND)  # kinds of pieces that can be held and dropped
 
-# cshogi orders pieces P L N S B R G K +P +L +N +S +B +R and squares file-major from 1a.
+# cshogi orders pieces P L N S B R G K +P +L +N +S +B +R, hands P L N S G B R, pieces to drop P L N S B R G. Its squares
+# go down the files from 1a; those of the network go along the ranks from 9a, and gold comes before bishop and rook.
 _KIND_OF_CSHOGI: Final = np.array([0, 1, 2, 3, 5, 6, 4, 7, 8, 9, 10, 11, 12, 13])
 _DROP_OF_CSHOGI: Final = np.array([0, 1, 2, 3, 5, 6, 4])
 _SQUARE_OF_CSHOGI: Final = np.array([(square % 9) * 9 + 8 - square // 9 for square in range(81)])
@@ -37,7 +46,7 @@ _PLANE_OF_CSHOGI: Final = np.concatenate([_KIND_OF_CSHOGI, _KIND_OF_CSHOGI + PLA
 _HAND_PLANE: Final = np.array(
     [side * PLANES_PER_SIDE + _KINDS + sum(MAX_PIECES_IN_HAND[:kind]) for side in range(2) for kind in range(_DROPS)]
 )
-# Whoever sets up more pieces than a set has can come to hold more: these are all there are planes for.
+# A position that was set up with extra pieces can lead to more in hand than there are planes for.
 _MOST_IN_HAND: Final = np.array(2 * MAX_PIECES_IN_HAND)
 
 UP, UP_LEFT, UP_RIGHT, LEFT, RIGHT, DOWN, DOWN_LEFT, DOWN_RIGHT, UP2_LEFT, UP2_RIGHT = range(10)
@@ -62,7 +71,7 @@ class PlaneBatch:
 
     def clear(self) -> None:
         """Forget all boards."""
-        # cshogi writes the ones only.
+        # cshogi writes the ones only, so the zeros must be there before it does.
         self._board_planes[: self._count] = 0.0
         self._noted.clear()
         self._count = 0
@@ -142,7 +151,11 @@ def board_planes(board: Any) -> Float32Array:
 def move_label(move: int, turn: int) -> int:
     """Label 0..2186 of a cshogi move (16-bit or full) made by `turn` (0 Black, 1 White).
 
-    Label = 81 x (direction, or 20 + piece dropped) + destination, as the mover sees it.
+    Label = 81 x kind + destination, as the mover sees it. Kinds 0 to 9 are the directions UP to UP2_RIGHT, 10 to 19
+    the same with promotion, 20 to 26 drops in the order P L N S G B R. A label names no distance: only the nearest
+    piece in its direction can reach the destination.
+
+    cshogi's 16 bits: 0 to 6 destination, 7 to 13 origin (from 81 on, the piece dropped), 14 promotion.
     """
     destination = move & 127
     origin = (move >> 7) & 127

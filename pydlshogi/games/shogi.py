@@ -1,8 +1,8 @@
 """Shogi behind the `Position` protocol: rules by cshogi, and here the verdicts that need judgement.
 
-Inside the search a position that occurs for the second time is a repetition already (draw, perpetual check, or a
-superior or inferior hand); at the game it takes four (`fourfold`). Declaration and the draw by move number live here
-too. It knows no search and no encoding.
+In the search a position counts as a repetition when it occurs for the second time (`outcome`): a draw, perpetual check,
+or the same board with more or less in hand. In the game it takes four occurrences (`fourfold`). Declaration and the
+draw by move number live here too. It knows no search and no encoding.
 """
 
 import re
@@ -21,7 +21,8 @@ MATE_IN_ONE: Final = Outcome(1.0, plies=1)
 DECLARED: Final = Outcome(1.0, plies=1)
 DRAWN: Final = Outcome(0.5)
 
-# By cshogi's numbers. Superior: the same board, and more in hand than the last time.
+# cshogi's verdicts, all for the side to move. Superior: the same board, and more in hand than the last time, so
+# that the opponent has given something away for nothing; the search takes that for a loss.
 _REPETITIONS: Final = {
     cshogi.REPETITION_DRAW: Outcome(0.5, by_path=True),
     cshogi.REPETITION_WIN: Outcome(1.0, by_path=True),
@@ -34,9 +35,9 @@ _REPETITIONS: Final = {
 _MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 _HAND: Final = re.compile(r"(\d*)([PLNSGBRplnsgbr])")
 _PIECES: Final = {"P": 18, "L": 4, "N": 4, "S": 4, "G": 4, "B": 2, "R": 2, "K": 2}
-_BIG: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
+_FIVE_POINTS: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
 _HELD: Final = (cshogi.PAWN, cshogi.LANCE, cshogi.KNIGHT, cshogi.SILVER, cshogi.GOLD, cshogi.BISHOP, cshogi.ROOK)
-_ALL_POINTS: Final = 54
+_ALL_POINTS: Final = 54  # of a full set: 4 x 5 + 34
 _MOST_PLIES: Final = 10_000
 _63_BITS: Final = 2**63 - 1
 
@@ -63,7 +64,7 @@ class ShogiPosition:
         self.draw_ply = draw_ply
         self.declaration = declaration
         self._odds = max(0, _ALL_POINTS - _points(self.board.pieces, *self.board.pieces_in_hand)) if odds_count else 0
-        # Bound straight through: the search calls them once per ply.
+        # cshogi's own methods, without one of ours around them: the search calls them once per ply.
         self.push = self.board.push
         self.pop = self.board.pop
         for move in moves:
@@ -80,7 +81,7 @@ class ShogiPosition:
         return np.fromiter(moves, np.int32, len(moves))
 
     def key(self) -> int:
-        # The lowest bit is the side to move; any other may go.
+        # cshogi's 64 bits without the highest. Its lowest is the side to move, which must stay.
         return int(self.board.zobrist_hash()) & _63_BITS
 
     def ply(self) -> int:
@@ -120,7 +121,7 @@ class ShogiPosition:
     def move_from_usi(self, usi: str) -> int:
         """The legal move that `usi` names here; ValueError if there is none."""
         move = int(self.board.move_from_usi(usi)) if _MOVE.fullmatch(usi) else 0
-        # cshogi's is_legal also takes promotions, and pawns that do not promote, against the rules.
+        # Not cshogi's is_legal: it also accepts some promotions, and pawns left unpromoted, that the rules forbid.
         if not move or move not in self.board.legal_moves:
             raise ValueError(f"{usi} is not a legal move")
         return move
@@ -136,7 +137,8 @@ class ShogiPosition:
         if len(occasions) < 4:
             return None
         since = checks[occasions[-4] + 1 :]
-        # The side to move faced the last of them; the ones it gave itself lie between.
+        # Every second one, from the last on, tells of the side to move here: if it was in check each time, the opponent
+        # gave perpetual check. The others tell of the opponent.
         if all(since[-1::-2]):
             return Outcome(1.0, by_path=True)
         if all(since[-2::-2]):
@@ -163,7 +165,7 @@ def _points(pieces: Iterable[int], *hands: Sequence[int]) -> int:
     """Points of a declaration: bishops and rooks 5, kings none, the others 1."""
     kinds = [piece & 15 for piece in pieces if piece & 15 not in (0, cshogi.KING)]
     held = [kind for hand in hands for kind, count in zip(_HELD, hand, strict=True) for _ in range(count)]
-    return sum(5 if kind in _BIG else 1 for kind in kinds + held)
+    return sum(5 if kind in _FIVE_POINTS else 1 for kind in kinds + held)
 
 
 def _in_camp(square: int) -> bool:
@@ -188,6 +190,22 @@ def board_from_sfen(sfen: str) -> Any:
         raise ValueError(f"the side to move is b or w, not {side}")
     if not number.isdecimal() or int(number) > _MOST_PLIES:
         raise ValueError(f"{number} is not a move number")
+    _check_board(rows)
+    hands = _checked_hands(hands)
+    board = cshogi.Board(" ".join((rows, side, hands, number)))
+    if "K" in rows and "k" in rows:
+        # The board is set up again with the other side to move: cshogi lets no side in check pass.
+        turned = cshogi.Board(" ".join((rows, "w" if side == "b" else "b", hands, number)))
+        if turned.is_check():
+            raise ValueError("the side that is not to move is in check")
+    return board
+
+
+def _check_board(rows: str) -> None:
+    """ValueError if `rows`, the board of an sfen, are not nine ranks of nine squares, or hold what cannot stand there.
+
+    Players do set up positions with more pieces on the board than a set has: these are let pass.
+    """
     pieces = Counter[str]()
     pawns = Counter[tuple[str, int]]()
     kings: list[tuple[int, int]] = []
@@ -218,6 +236,12 @@ def board_from_sfen(sfen: str) -> Any:
         raise ValueError("two pawns of one side stand on one file")
     if pieces["K"] > 1 or pieces["k"] > 1:
         raise ValueError("one side has two kings")
+    if len(kings) == 2 and all(abs(one - other) < 2 for one, other in zip(*kings, strict=True)):
+        raise ValueError("the kings touch")
+
+
+def _checked_hands(hands: str) -> str:
+    """The hands of an sfen with every kind of piece named once; ValueError if no set has so many."""
     held = Counter[str]()
     if hands != "-":
         if _HAND.sub("", hands):
@@ -225,17 +249,7 @@ def board_from_sfen(sfen: str) -> Any:
         for count, piece in _HAND.findall(hands):
             held[piece] += int(count or 1)
     for kind, most in _PIECES.items():
-        # Players set up positions with a pawn too many on the board; only hands that no set has are refused.
         if (total := held[kind] + held[kind.lower()]) > most:
             raise ValueError(f"{total} pieces of kind {kind} in hand")
     # cshogi does not add up a piece that is named twice.
-    hands = "".join(f"{count}{piece}" for piece, count in held.items() if count) or "-"
-    board = cshogi.Board(" ".join((rows, side, hands, number)))
-    if len(kings) == 2:
-        if all(abs(one - other) < 2 for one, other in zip(*kings, strict=True)):
-            raise ValueError("the kings touch")
-        # Not by a pass: cshogi allows none to a side in check.
-        turned = cshogi.Board(" ".join((rows, "w" if side == "b" else "b", hands, number)))
-        if turned.is_check():
-            raise ValueError("the side that is not to move is in check")
-    return board
+    return "".join(f"{count}{piece}" for piece, count in held.items() if count) or "-"
