@@ -41,7 +41,7 @@ class Limits:
         return any((self.btime, self.wtime, self.binc, self.winc, self.byoyomi))
 
     def with_times_of(self, other: "Limits") -> "Limits":
-        """These limits on the clock of `other`."""
+        """These limits, with the clocks, increments and byoyomi of `other`."""
         return replace(
             self,
             btime=other.btime,
@@ -52,7 +52,11 @@ class Limits:
         )
 
     def after(self, spent: float) -> "Limits":
-        """These limits when a move has taken `spent`: its byoyomi came free, its increment first."""
+        """These limits once a move has taken `spent` milliseconds.
+
+        The clock gains its increment and loses what was spent; byoyomi pays for what it could not. Both clocks are
+        changed alike, because limits do not know who moved: only that of the engine's own side is meant.
+        """
 
         def left(clock: int | None, increment: int | None) -> int:
             rest = (clock or 0) + (increment or 0) - int(spent)
@@ -90,15 +94,18 @@ class Budget(NamedTuple):
     minimum: float = 0.0
     """Before this, no thought of stopping early."""
     optimum: float = math.inf
+    """Here the search normally ends."""
     extended: float = math.inf
     """The optimum when the best move is in doubt."""
     maximum: float = math.inf
-    """Beyond this the game may be lost."""
+    """Beyond this the game may be lost on time."""
     nodes: float = math.inf
+    """Playouts."""
 
 
 UNLIMITED: Final = Budget()
 Law: TypeAlias = Callable[[Limits], Budget]
+"""What one move may cost under such limits: `allot`, told everything but the limits."""
 
 
 def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings) -> Budget:
@@ -106,10 +113,11 @@ def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings) -> Budge
 
     turn: 0 when Black moves, 1 when White does. ply: the number of the move to be played, 1 at the start of a game.
 
-    The optimum is dlshogi's law, remaining / divisor + increment with divisor = 14 + max(0, 30 - ply), no more than
-    the plies left before `draw_ply`. Byoyomi counts as an increment, which it is as long as the clock lasts; and no
-    move stops before its byoyomi is used, because it cannot be saved. The maximum is what the move may cost at all,
-    (time + increment + byoyomi), less the margins.
+    The optimum is dlshogi's: remaining / divisor + increment, with divisor = 14 + max(0, 30 - ply), but no more than
+    the plies left before `draw_ply`. Byoyomi counts as an increment, and no move stops before its byoyomi is used up,
+    because it cannot be saved. The minimum without byoyomi, a tenth of the optimum, is dlshogi's too, and so is the
+    extension to twice the optimum: after move 20, while more than that remains. The maximum is all that the move may
+    cost, clock + increment + byoyomi, less the margins.
     """
     nodes = math.inf if limits.nodes is None else float(limits.nodes)
     if limits.mate:
@@ -129,6 +137,10 @@ def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings) -> Budge
 
 
 def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings) -> Budget:
+    """The milliseconds of `allot`, where a chess clock runs.
+
+    `remaining` is what is left for this and later moves together, `free` what this move gets on top of it.
+    """
     clock = (limits.wtime if turn else limits.btime) or 0
     increment = max(0, (limits.winc if turn else limits.binc) or 0)
     byoyomi = max(0, limits.byoyomi or 0)
@@ -163,7 +175,7 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings) ->
 
 
 def milliseconds() -> float:
-    """The time that only goes forward."""
+    """Milliseconds on a clock that never goes back; only differences mean something."""
     return time.perf_counter() * 1000
 
 
@@ -197,7 +209,10 @@ class Clock:
         self._released.set()
 
     def hit(self, times: Limits | None = None) -> None:
-        """The opponent played the expected move: the clock runs from now on, by `times` if they are any."""
+        """The opponent played the expected move: the clock runs from now on.
+
+        `times`: what `ponderhit` said. Its clocks, where it gives any, take the place of those of `go`.
+        """
         with self._lock:
             if not self._pondering:
                 return
@@ -221,7 +236,7 @@ class Clock:
             self._born = self._running_since = self._now()
 
     def govern(self, law: Law, batch_latency: float = 0.0) -> None:
-        """Let `law` say what a move may cost under the limits, now and at `hit`."""
+        """Take the budget from `law`, now and again at `hit`. `batch_latency`: what a batch costs, as known so far."""
         with self._lock:
             self._law = law
             self._budget = law(self.limits)
@@ -251,7 +266,7 @@ class Clock:
             return 0.0 if self._pondering else self._now() - self._running_since
 
     def record_batch(self, took: float) -> None:
-        """Note what a batch cost. A slow one is remembered at once and forgotten over some fifty others."""
+        """Note that a batch took so many milliseconds. A slow one counts at once, and fades over some fifty others."""
         self.batch_latency = max(took, 0.95 * self.batch_latency + 0.05 * took)
 
     def expired(self, playouts: int) -> bool:
@@ -291,6 +306,7 @@ class Clock:
 
     @property
     def may_extend(self) -> bool:
+        """Whether `extend` would give time: not a second time, and not where the budget allows none."""
         budget = self.budget
         return not self._extended and budget.extended > budget.optimum
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FULL_SKILL: Final = 20
 _FULL_BATCH: Final = 16
-"""A batch of so many playouts gets all of Mate_Search_Nodes, a smaller one its share: on a CPU it may be one."""
+"""A batch of so many playouts is worth all of Mate_Search_Nodes, a smaller one its share: on a CPU one may be all."""
 
 
 class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
@@ -127,11 +127,13 @@ class MCTSPlayer(NetworkPlayer):
         self._search: Search | None = None
         self._pipeline: Pipeline | None = None
         self._searched_with: tuple[object, ...] = ()
+        """The settings that the values in the tree depend on, as of the last search."""
         self._book = OwnBook()
         self._checkmate = CheckmateSolver()
         self._scout = MateScout()
         self._random = random.Random()
         self._full_said = False
+        """Whether the user was told that the tree is full."""
 
     # Loading
 
@@ -153,6 +155,7 @@ class MCTSPlayer(NetworkPlayer):
         return int(self.options.overlap == "true")
 
     def _make_pipeline(self) -> None:
+        """A pipeline to the present evaluator, unless there is one."""
         from pydlshogi.player.pipeline import Pipeline
 
         if self._pipeline is not None:
@@ -162,6 +165,7 @@ class MCTSPlayer(NetworkPlayer):
         self._pipeline = Pipeline(self.evaluator, self.batch_size, self._ahead())
 
     def _make_table(self) -> None:
+        """A search with a tree of the size asked for, unless there is one."""
         from pydlshogi.uct.search import Search
         from pydlshogi.uct.uct_node import UctNodeTable
 
@@ -193,11 +197,13 @@ class MCTSPlayer(NetworkPlayer):
     def clock_settings(self) -> ClockSettings:
         playouts = self.options.const_playout
         if self.options.skill_level < FULL_SKILL:
-            # From two playouts, hardly more than the policy, up to a thousand: each level looks half as far again.
+            # From 2 playouts at level 0, hardly more than the policy, to some 1000 at level 19: 1.39 times as many a
+            # level.
             playouts = round(2 ** (1 + 0.47 * self.options.skill_level))
         return self.options.clock_settings(default_nodes=self.options.playout, const_nodes=playouts)
 
     def _puct(self) -> "Puct":
+        """The constants of selection for the current position, from the options."""
         from pydlshogi.uct.search import Puct
 
         options = self.options
@@ -239,11 +245,11 @@ class MCTSPlayer(NetworkPlayer):
         try:
             if self.options.stochastic_ponder and clock.pondering and position.board.history:
                 self._ponder(search, self._pipeline, clock, report)
-            only = [position.move_from_usi(move) for move in self._searchable(limits)]
+            only = [position.move_from_usi(move) for move in self._legal_searchmoves(limits)]
             search.set_root(position, only, position.past_keys())
             self._run(search, self._pipeline, clock, report)
         except BaseException:
-            # Playouts are unpaid in the table, and a batch may still be out.
+            # The table holds playouts that were never paid, and a batch may still be out: `prepare` makes both anew.
             self._search = None
             self._pipeline.close()
             self._pipeline = None
@@ -251,6 +257,7 @@ class MCTSPlayer(NetworkPlayer):
         return self._choose(search, clock, report)
 
     def _from_book(self, limits: Limits, clock: Clock, report: Report) -> BestMove | None:
+        """The book's move, reported; None if the book has none or is not to be used."""
         if self.options.consideration_mode:
             return None
         try:
@@ -266,21 +273,21 @@ class MCTSPlayer(NetworkPlayer):
                 depth=entry.depth or len(line),
                 time=round(clock.elapsed()),
                 nodes=0,
-                multipv=1 if self.options.multi_pv > 1 else None,
+                multipv=self._shown_rank(1),
                 score_cp=entry.value,
                 pv=line,
                 string="from the book",
             )
         )
-        return BestMove(line[0], line[1] if len(line) > 1 else None)
+        return _answer(line)
 
-    def _searchable(self, limits: Limits) -> list[str]:
-        """`searchmoves` without those that are not legal; all moves if none is left."""
+    def _legal_searchmoves(self, limits: Limits) -> list[str]:
+        """`searchmoves` without those that are not legal. Empty: all moves are searched."""
         legal = set(self.legal_moves())
         return [move for move in limits.searchmoves if move in legal]
 
     def _ponder(self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report) -> None:
-        """Search the opponent's position, all its moves, until the real one is known."""
+        """Stochastic_Ponder: search all the opponent's moves, not only the expected one, until it has moved."""
         position = self.game
         expected = position.board.peek()
         position.pop()
@@ -294,12 +301,13 @@ class MCTSPlayer(NetworkPlayer):
     def _run(
         self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report, *, ponder: bool = False
     ) -> None:
-        """Playouts until the clock, the proof or the impossibility of another answer ends them.
+        """Make playouts until `_finished`, with looks for mates between the batches. All playouts are paid at the end.
 
-        `ponder`: or until the opponent has moved.
+        `ponder`: end also when the opponent has moved.
         """
 
         def time_left() -> float:
+            """Milliseconds until the optimum."""
             return clock.budget.optimum - clock.spent()
 
         reported = -math.inf
@@ -310,6 +318,7 @@ class MCTSPlayer(NetworkPlayer):
             scout.look_at_root(time_left)
         while not self._finished(search, clock) and (clock.pondering or not ponder):
             began, before = milliseconds(), search.playouts
+            # While the tree is small a batch is an eighth of it: playouts of one batch do not learn from each other.
             pipeline.step(search, min(self.batch_size, 1 + search.root_visits // 8))
             now = milliseconds()
             clock.record_batch(now - began)
@@ -323,20 +332,25 @@ class MCTSPlayer(NetworkPlayer):
         self.batch_latency = clock.batch_latency
 
     def _longest_mate(self) -> int:
-        """Plies of the mates that it may see: players of less than full skill overlook the longer ones."""
+        """Plies of the longest mate looked for: below full skill no more than the level, so that it overlooks some."""
         level = self.options.skill_level
         return self.options.mate_root_search if level == FULL_SKILL else min(level, self.options.mate_root_search)
 
     def _finished(self, search: "Search", clock: Clock) -> bool:
+        """Whether to answer now: a mate is known, the result is proven, time is up, or no other move can win any more.
+
+        Where time is up but the best move is in doubt, the clock is extended once.
+        """
         if self._root_mate(clock):
             return True
         if not search.expanded:
-            # Told to stop, it still gets an opinion; out of time, it does not.
+            # The root has no evaluation yet. A `stop` waits for it, which takes one batch; a clock that would run out
+            # does not.
             return not clock.stopped and clock.expired(0)
         if search.root_plies is not None:
             return True
         if search.lead() > search.root_visits and not self._analysing(clock):
-            return True  # the only move
+            return True  # a lead of more than all visits: no other move is left
         if clock.expired(search.playouts):
             if clock.stopped or not clock.may_extend or not self._in_doubt(search):
                 return True
@@ -347,20 +361,21 @@ class MCTSPlayer(NetworkPlayer):
         return search.lead() > clock.playouts_left(search.playouts)
 
     def _root_mate(self, clock: Clock) -> "Line":
-        """The moves of a mate, if one is known."""
+        """The moves of a mate at the root, if one is known. With `searchmoves` none is: it may not be among them."""
         return () if clock.limits.searchmoves else self._scout.mate_at(self.game)
 
     def _analysing(self, clock: Clock) -> bool:
-        """Somebody wants to know the best move, not a game."""
+        """Somebody wants to know the best move rather than play a game: no early stop, drawn move or resignation."""
         return clock.limits.infinite or clock.pondering or self.options.consideration_mode
 
     @staticmethod
     def _in_doubt(search: "Search") -> bool:
-        """dlshogi's rule: the best move has few visits more than the second, or a lower value."""
+        """dlshogi's rule: the best move has less than 1.5 times the visits of the second, or a lower value."""
         best, *others = search.root_moves()
         return bool(others) and (best.visits < 1.5 * others[0].visits or best.value < others[0].value)
 
     def _choose(self, search: "Search", clock: Clock, report: Report) -> BestMove:
+        """The answer to the search that has ended, its line reported last."""
         if mate := self._root_mate(clock):
             return self._play_mate(mate, search, clock, report)
         moves = search.root_moves()
@@ -374,14 +389,18 @@ class MCTSPlayer(NetworkPlayer):
             for candidate in self._candidates(moves):
                 report(Info(string=candidate))
         self._report(search, clock, report, best)
-        if not analysing and best.plies is None and best.visits and best.value < self.options.resign_threshold / 1000:
+        if not analysing and self._hopeless(best):
             return BestMove("resign")
-        if not analysing and best.plies is not None and best.plies < 0 and self.options.resign_threshold:
-            return BestMove("resign")
-        line = self._line(search, best)
-        return BestMove(line[0], line[1] if len(line) > 1 else None)
+        return _answer(self._line(search, best))
+
+    def _hopeless(self, best: "MoveStats") -> bool:
+        """Whether to resign although `best` could be played."""
+        if best.plies is not None:
+            return best.plies < 0 and self.options.resign_threshold > 0
+        return best.visits > 0 and best.value < self.options.resign_threshold / 1000
 
     def _play_mate(self, mate: "Line", search: "Search", clock: Clock, report: Report) -> BestMove:
+        """The first move of `mate`, which is reported."""
         from cshogi import move_to_usi
 
         line = tuple(map(move_to_usi, mate))
@@ -391,15 +410,15 @@ class MCTSPlayer(NetworkPlayer):
                 seldepth=len(line),
                 time=round(clock.elapsed()),
                 nodes=search.playouts,
-                multipv=1 if self.options.multi_pv > 1 else None,
+                multipv=self._shown_rank(1),
                 score_mate=len(line),
                 pv=line,
             )
         )
-        return BestMove(line[0], line[1] if len(line) > 1 else None)
+        return _answer(line)
 
     def _draw(self, moves: list["MoveStats"]) -> "MoveStats":
-        """The best move; early in the game, or with less than full skill, one of those nearly as good by visits."""
+        """The best move. Early in the game, and below full skill, one of those nearly as good, drawn by visits."""
         best = moves[0]
         weakness = FULL_SKILL - self.options.skill_level
         if not weakness and self.game.board.move_number > self.options.random_ply:
@@ -413,7 +432,7 @@ class MCTSPlayer(NetworkPlayer):
     # Saying what was found
 
     def _report(self, search: "Search", clock: Clock, report: Report, chosen: "MoveStats | None" = None) -> None:
-        """The best lines, the first of them last: some clients take the last line for the engine's opinion."""
+        """Report the best lines, `chosen` (or the best) last: some clients take the last for the engine's opinion."""
         moves = search.root_moves()
         if chosen is not None:
             moves.remove(chosen)
@@ -433,15 +452,19 @@ class MCTSPlayer(NetworkPlayer):
                     nodes=search.playouts,
                     nps=round(1000 * search.playouts / elapsed) if elapsed >= 1 else None,
                     hashfull=round(1000 * search.table.fullness),
-                    multipv=rank if self.options.multi_pv > 1 else None,
+                    multipv=self._shown_rank(rank),
                     score_cp=None if move.plies else self._centipawns(search, move),
                     score_mate=move.plies,
                     pv=line,
                 )
             )
 
+    def _shown_rank(self, rank: int) -> int | None:
+        """The rank of a line as it is reported: none where only one line is shown."""
+        return rank if self.options.multi_pv > 1 else None
+
     def _line(self, search: "Search", move: "MoveStats") -> tuple[str, ...]:
-        """The expected line in USI, with the mating move that the search knew of without a node for it."""
+        """The expected line in USI. Where a mate is proven, it goes on to the mate beyond the nodes of the search."""
         from cshogi import move_to_usi
 
         line = search.line(move.move)
@@ -450,7 +473,10 @@ class MCTSPlayer(NetworkPlayer):
         return tuple(map(move_to_usi, line))
 
     def _to_the_mate(self, line: list[int], plies: int) -> list[int]:
-        """`line` led to its end in `plies`, where the search has no nodes: a mate in one, or one that was scouted."""
+        """`line`, to be mated in `plies`, completed with the moves that have no nodes.
+
+        They are a mate that the scout found, or the last move: a mate in one is a verdict on its position.
+        """
         position = self.game
         mate: Line = ()
         for played, move in enumerate(line, 1):
@@ -467,12 +493,12 @@ class MCTSPlayer(NetworkPlayer):
         return [*line[:played], *mate]
 
     def _centipawns(self, search: "Search", move: "MoveStats") -> int:
-        """By the win rate of the move, or of the node while the move has no visits."""
+        """Centipawns by the win rate of the move, or of the root while the move has no visits."""
         return centipawns(move.value if move.visits else search.root_value, self.eval_coef)
 
     @staticmethod
     def _candidates(moves: list["MoveStats"]) -> Iterator[str]:
-        """The table of the python-dlshogi book."""
+        """The table of candidates as the python-dlshogi book prints it, a line for each."""
         from cshogi import move_to_usi
 
         for number, move in enumerate(moves):
@@ -482,7 +508,7 @@ class MCTSPlayer(NetworkPlayer):
             )
 
     def evaluate(self) -> Iterator[str]:
-        """The network's own opinion, without a search."""
+        """The network's own opinion, without a search: the win rate, and the ten moves of the highest priors."""
         from cshogi import move_to_usi
 
         from pydlshogi.uct.search import Search
@@ -532,3 +558,8 @@ class MCTSPlayer(NetworkPlayer):
             f"{search.playouts} playouts in {seconds:.1f} s: {search.playouts / seconds:.0f} a second, "
             f"in batches of up to {self.batch_size}"
         )
+
+
+def _answer(line: Sequence[str]) -> BestMove:
+    """The first move of `line`, with the second as the expected reply."""
+    return BestMove(line[0], line[1] if len(line) > 1 else None)

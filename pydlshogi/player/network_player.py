@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 SHIPPED_NETWORK: Final = "pydlshogi.npz"
 QUANTISED_NETWORK: Final = "pydlshogi.int8.onnx"
 
-CHOICE: Final = ("onnx", "openvino")
-"""Backends that run a quantised network."""
+QUANTISED_BACKENDS: Final = ("onnx", "openvino")
+"""Backends that can run a quantised network."""
 
 UNMEASURED_BATCH: Final = 16
 """Positions evaluated at once where nothing was measured."""
 
 GENERAL_EVAL_COEF: Final = 756
-"""dlshogi's, for networks that none was fitted for."""
+"""For networks that come without a fitted one: dlshogi's."""
 
 MAX_CP: Final = 29999
-"""Beyond this a viewer takes a score for a mate."""
+"""Viewers take a score beyond this for a mate."""
 
 
 class NetworkOptions(EngineOptions):
@@ -88,8 +88,10 @@ class NetworkPlayer(BasePlayer):
         self.eval_coef = GENERAL_EVAL_COEF
         """Centipawns for one unit of the value's logit, once ready: the user's, else the network's."""
         self._modelfile: Path | None = None
+        """None before loading, and for `uniform` and `hash`."""
         self._loaded: tuple[object, ...] = ()
-        self._reckoned_for: tuple[object, ...] = ()
+        """The options that the evaluator was loaded with; () while there is none."""
+        self._eval_coef_settled_for: tuple[object, ...] = ()
 
     def preload(self) -> None:
         import cshogi  # noqa: F401
@@ -123,28 +125,28 @@ class NetworkPlayer(BasePlayer):
                 self.evaluator = HashEvaluator()
             else:
                 self.evaluator = NetworkEvaluator(self._load_backend())
-                remarks = self._left_out()
+                remarks = self._broken_backends()
             self.requests = self.evaluator.requests(self.batch_size)
             self._warm_up()
             self._loaded = wanted
-        return remarks + self._reckon_centipawns()
+        return remarks + self._settle_eval_coef()
 
-    def _left_out(self) -> list[str]:
-        """What could have been chosen from if it loaded."""
+    def _broken_backends(self) -> list[str]:
+        """Why a backend that is installed was not among those that Backend auto chose from."""
         from pydlshogi.network.backend import installed, why_unusable
 
         if self.options.backend != "auto":
             return []
-        return [reason for name in CHOICE if installed(name) and (reason := why_unusable(name))]
+        return [reason for name in QUANTISED_BACKENDS if installed(name) and (reason := why_unusable(name))]
 
-    def _reckon_centipawns(self) -> list[str]:
-        """Settle `eval_coef`; a remark if the user left it to a network that it was not fitted for."""
+    def _settle_eval_coef(self) -> list[str]:
+        """Set `eval_coef`; a remark if the user left it to what was fitted for the network and that is of no use."""
         from pydlshogi.network.fitted import FittedError, eval_coef_for
 
         wanted = (self.options.eval_coef, self._modelfile)
-        if wanted == self._reckoned_for:
+        if wanted == self._eval_coef_settled_for:
             return []
-        self._reckoned_for = wanted
+        self._eval_coef_settled_for = wanted
         self.eval_coef = self.options.eval_coef or GENERAL_EVAL_COEF
         if self._modelfile is None or self.options.eval_coef:
             return []
@@ -155,6 +157,7 @@ class NetworkPlayer(BasePlayer):
         return []
 
     def _load_backend(self) -> Any:
+        """The network, loaded; sets `_modelfile`, and `batch_size` unless the user has. Raises PlayerError."""
         from pydlshogi.network.backend import BackendError
         from pydlshogi.network.weights import ModelError
         from pydlshogi.player.batching import best_batch_size
@@ -179,13 +182,14 @@ class NetworkPlayer(BasePlayer):
         shipped = shipped_model() / SHIPPED_NETWORK
         quantised = shipped.with_name(QUANTISED_NETWORK)
         exact = self._load(options.backend, shipped)
-        names = [name for name in CHOICE if options.backend in ("auto", name) and not why_unusable(name)]
+        names = [name for name in QUANTISED_BACKENDS if options.backend in ("auto", name) and not why_unusable(name)]
         if exact.on_gpu or options.precision != "auto" or not names or not quantised.exists():
             return shipped, exact
         best = fastest(exact, [self._load(name, quantised) for name in names], quantised)
         return (shipped if best is exact else quantised), best
 
     def _load(self, name: str, modelfile: Path) -> "Backend":
+        """`modelfile` run by the backend `name`, under the user's options."""
         from pydlshogi.network.backend import load_backend
 
         return load_backend(
@@ -199,7 +203,11 @@ class NetworkPlayer(BasePlayer):
         )
 
     def _warm_up(self) -> None:
-        """Compile the kernels, and measure what a full batch costs."""
+        """Search a little, so that all kernels are compiled and `batch_latency` is known.
+
+        First the root, then one leaf; the batch that is timed comes last, when nothing is left to compile. To advance
+        the root compiles what moves the tree. Raises PlayerError if the network answers with nan or infinity.
+        """
         import numpy as np
 
         from pydlshogi.games.shogi import ShogiPosition
@@ -213,14 +221,14 @@ class NetworkPlayer(BasePlayer):
             leaves = search.gather(self.requests, playouts)
             evaluations = self.evaluator.evaluate(self.requests)
             if not all(np.isfinite(opinions).all() for opinions in evaluations):
-                raise PlayerError("the network answers with numbers that are none; its file is damaged")
+                raise PlayerError("the network answers with nan or infinity: its file is damaged")
             search.backup(leaves, evaluations)
             self.batch_latency = milliseconds() - began
         search.advance(search.root_moves()[0].move)
 
 
 def centipawns(win_rate: float, eval_coef: int) -> int:
-    """-ln(1 / p - 1) x `eval_coef`, at most MAX_CP."""
+    """A win rate p, 0 to 1, as centipawns: `eval_coef` x ln(p / (1 - p)), within MAX_CP either way."""
     if not 0.0 < win_rate < 1.0:
         return MAX_CP if win_rate >= 1.0 else -MAX_CP
     return max(-MAX_CP, min(MAX_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))
