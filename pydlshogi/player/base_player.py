@@ -22,7 +22,7 @@ STARTPOS: Final = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b -
 
 
 class PlayerError(Exception):
-    """Something the user did or can mend, told in one line."""
+    """A fault that the user made or can mend; the message is one line for them to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ Report: TypeAlias = Callable[[Info], None]
 
 
 class BasePlayer(ABC):
-    """The game so far, the options and the clock's law, shared by all players."""
+    """What all players share: the options, the game so far, and how long to think."""
 
     name: ClassVar[str] = "pydlshogi"
     author: ClassVar[str] = "the pydlshogi authors"
@@ -100,7 +100,7 @@ class BasePlayer(ABC):
         return []
 
     def close(self) -> None:  # noqa: B027
-        """End what would outlive the process. Called once, from any thread, even in the midst of a search."""
+        """End processes that would outlive this one. Called once, from any thread, even in the midst of a search."""
 
     # The game
 
@@ -148,11 +148,14 @@ class BasePlayer(ABC):
     # Thinking
 
     def clock_settings(self) -> ClockSettings:
-        """What the options say about time. A player that should not think forever on a bare `go` sets default_nodes."""
+        """What the options say about time. With default_nodes set, a `go` without limits ends by itself."""
         return self.options.clock_settings() if isinstance(self.options, ClockOptions) else ClockSettings()
 
     def start_clock(self, limits: Limits | None = None, clock: Clock | None = None) -> Clock:
-        """A clock for the side to move of the current position; `clock`, born when `go` was read, or a new one."""
+        """The clock of a search of the current position, told how long that side to move may think.
+
+        `clock` is the one that has run since `go` was read; without it a new one is made for `limits`.
+        """
         board = self.game.board
         turn, ply, settings = board.turn, board.move_number, self.clock_settings()
 

@@ -129,13 +129,14 @@ class Usi:
         self._lock = threading.Lock()
         self._searches: list[Clock] = []
         """The clocks of the searches asked for and not yet answered."""
-        self._tasks: list[Clock] = []
-        """Those of the questions asked by people."""
+        self._questions_open: list[Clock] = []
+        """The clocks of the questions asked by people and not yet answered: `stop` ends those too."""
         self._loaded = False
+        """Whether the player has got ready, and is not doing so again."""
         self._awaiting_ready: deque[threading.Event] = deque()
-        """One for each `isready` that is not yet answered."""
+        """One for each `isready` that is not yet answered; set when it is, or when it fails."""
         self._last_times = Limits()
-        """What is left on the clocks, as far as known."""
+        """What is left on the clocks, as far as known, for a `ponderhit` that does not say."""
 
         # The reading thread's own.
         self._preload_asked = False
@@ -144,6 +145,7 @@ class Usi:
         self._changed = False
         """Whether an option was set since the player got ready."""
         self._position_refused = False
+        """Whether the last `position` was broken, so that the game known is not that of the GUI."""
 
         self._commands: dict[str, Callable[[str], None]] = {
             "usi": self._usi,
@@ -204,6 +206,7 @@ class Usi:
         self._player.close()
 
     def _obey(self, command: str, text: str) -> None:
+        """Act upon one line: at once where that takes no time, else by putting a job in the queue."""
         if command in self._commands:
             self._commands[command](text)
         elif command in self._questions:
@@ -223,6 +226,7 @@ class Usi:
             self._jobs.put(self._preload)
 
     def _isready(self, _text: str) -> None:
+        """Answer at once during a search; else let the worker get ready, with blank lines said until it is."""
         with self._lock:
             answer_now = self._loaded and any(not clock.stopped for clock in self._searches)
             if not answer_now:
@@ -231,10 +235,11 @@ class Usi:
         if answer_now:
             self._output.say("readyok")
             return
-        threading.Thread(target=self._say_nothing_until, args=(done,), name="keep-alive", daemon=True).start()
+        threading.Thread(target=self._say_blank_lines_until, args=(done,), name="keep-alive", daemon=True).start()
         self._jobs.put(lambda: self._get_ready(done))
 
-    def _say_nothing_until(self, done: threading.Event) -> None:
+    def _say_blank_lines_until(self, done: threading.Event) -> None:
+        """Show the GUI, while the engine loads, that it is still there."""
         while not done.wait(self._keep_alive):
             self._output.say("")
 
@@ -257,14 +262,15 @@ class Usi:
         self._jobs.put(lambda: self._search(clock, ready))
 
     def _ask(self, command: str, text: str) -> None:
+        """Put a question of people in the queue, with a clock by which `stop` can end it."""
         clock = Clock()
         with self._lock:
-            self._tasks.append(clock)
+            self._questions_open.append(clock)
         self._jobs.put(lambda: self._answer_question(command, text, clock))
 
     def _stop(self) -> None:
         with self._lock:
-            for clock in self._searches + self._tasks:
+            for clock in self._searches + self._questions_open:
                 clock.stop()
 
     def _ponderhit(self, text: str) -> None:
@@ -287,6 +293,7 @@ class Usi:
     # The worker thread
 
     def _work(self) -> None:
+        """The worker thread: one job after the other, until None comes."""
         while job := self._jobs.get():
             try:
                 job()
@@ -303,13 +310,16 @@ class Usi:
             log.exception("preload")
 
     def _remark(self, text: str) -> None:
+        """Say what only somebody who looks for a fault wants to read."""
         if self._player.options.debug_message:
             self._output.say(string_line(text))
 
     def _complain(self, text: str) -> None:
+        """Say what the user should mend."""
         self._output.say(string_line(f"Error! {text}"))
 
     def _complain_of_defect(self, error: Exception) -> None:
+        """Say that the engine itself is at fault; the traceback goes to the log."""
         log.exception("a defect, please report it")
         self._complain(f"{type(error).__name__}: {error} (the log says more)")
 
@@ -329,12 +339,13 @@ class Usi:
             self._output.say("readyok")
 
     def _get_ready(self, done: threading.Event) -> None:
+        """Fulfil the `isready` that waits for `done`, unless a loading in between has."""
         if done.is_set():
             return
         try:
             self._load()
         finally:
-            # Not fulfilled: whoever waits must ask again.
+            # Still there if loading failed: then there is no `readyok`, and the GUI has to ask again.
             with self._lock:
                 if done in self._awaiting_ready:
                     self._awaiting_ready.remove(done)
@@ -369,7 +380,7 @@ class Usi:
 
     def _set_position(self, text: str) -> None:
         sfen, moves = parse_position(text)
-        self._position_refused = True
+        self._position_refused = True  # until the player has taken it: it may raise PlayerError
         self._player.position(sfen, moves)
         self._position_refused = False
 
@@ -379,10 +390,10 @@ class Usi:
                 self._output.say(line)
         finally:
             with self._lock:
-                self._tasks.remove(clock)
+                self._questions_open.remove(clock)
 
     def _search(self, clock: Clock, ready: bool) -> None:
-        """Answer one `go`; `ready`: it did not have to wait for the player to load."""
+        """Answer one `go`. `ready`: the player had loaded when it came, so that its time has run since then."""
         voice = Voice(self._output)
         try:
             answer = self._think(clock, voice, ready)
@@ -394,12 +405,13 @@ class Usi:
                 self._searches.remove(clock)
 
     def _note_time_spent(self, clock: Clock) -> None:
-        """A `ponderhit` may come without times: then those of the last `go` hold, less what its move took."""
+        """Take what this move took off `_last_times`: a `ponderhit` that comes without times goes by those."""
         with self._lock:
             if clock.limits == clock.limits.with_times_of(self._last_times):
                 self._last_times = self._last_times.after(clock.spent())
 
     def _think(self, clock: Clock, voice: Voice, ready: bool) -> BestMove | Checkmate:
+        """The player's answer to `go`. If it fails, that is said, and the answer is a legal move, or `timeout`."""
         mate = clock.limits.mate
         try:
             if self._position_refused:
@@ -431,6 +443,7 @@ class Usi:
 
 
 def _depth(text: str) -> int:
+    """The depth of a `perft`, at most 99. Raises PlayerError."""
     if not text.isdecimal():
         raise PlayerError("perft wants a depth")
     return min(int(text[:3]), 99)
