@@ -299,14 +299,13 @@ def test_two_hundred_moves_without_an_overrun(
     """With an evaluator that takes 300 ms a batch, and 2 ms a move for everything else."""
     settings = ClockSettings()
     left = float(clock_ms)
-    latency = 0.0
     batches = 0
     steps = iter_forever(latencies)
     for move in range(200):
         limits = Limits(btime=int(left), wtime=0, binc=increment, winc=increment, byoyomi=byoyomi)
         began = time.now
         clock = Clock(limits, time)
-        clock.govern(lambda limits, ply=2 * move + 1: allot(limits, 0, ply, settings), latency)  # type: ignore[misc]
+        clock.govern(lambda limits, ply=2 * move + 1: allot(limits, 0, ply, settings), latencies[0])  # type: ignore[misc]
         time.now += 1
         playouts = 0
         while not clock.expired(playouts):
@@ -316,7 +315,6 @@ def test_two_hundred_moves_without_an_overrun(
             playouts += 32
             batches += 1
         time.now += 1
-        latency = clock.batch_latency
         spent = time.now - began
         assert spent < left + increment + byoyomi, f"move {move + 1}"
         left = max(0.0, left + increment - spent)

@@ -133,6 +133,22 @@ def test_searchmoves_are_the_only_moves_played() -> None:
     assert {info.pv[0] for info in game.infos} == {"1g1f", "9g9f"}
 
 
+def test_a_single_move_of_searchmoves_is_searched_and_not_resigned() -> None:
+    game = Game(MATE_IN_ONE, Resign_Threshold=1000)
+    assert game.go(nodes=60, searchmoves=("5i5h",)).move == "5i5h"
+    assert (game.last.nodes or 0) >= 60
+
+
+def test_what_other_moves_prove_is_not_said_of_searchmoves() -> None:
+    game = Game(MATE_IN_ONE, Mate_Root_Search=0)
+    game.go(nodes=100)
+    assert game.last.score_mate == 1
+    game.go(nodes=100, searchmoves=("5i5h",))
+    assert game.last.score_mate is None
+    assert (game.last.nodes or 0) >= 100
+    assert abs(game.last.score_cp or 0) < MAX_CP
+
+
 def test_candidates_of_the_book_under_debug_message() -> None:
     game = Game(DebugMessage="true")
     game.go(nodes=100)

@@ -22,16 +22,32 @@ class Wall:
 
 
 class SlowEvaluator(UniformEvaluator):
-    """Thinks of every batch for 300 ms, whatever its size."""
+    """Thinks of every batch for 300 ms, whatever its size, and of the next for `held_up` more."""
 
     def __init__(self, wall: Wall) -> None:
         self.wall = wall
         self.batches = 0
+        self.held_up = 0.0
 
     def evaluate(self, requests: Requests) -> Evaluations:
-        self.wall.now += 300
+        self.wall.now += 300 + self.held_up
+        self.held_up = 0.0
         self.batches += 1
         return super().evaluate(requests)
+
+
+def slow_player(wall: Wall) -> tuple[MCTSPlayer, SlowEvaluator]:
+    """A player, and what it asks."""
+    player = MCTSPlayer()
+    player.options.set("Backend", "uniform")
+    player.options.set("USI_Hash", "1")
+    player.options.set("Random_Seed", "1")
+    player.options.set("Mate_Root_Search", "0")  # a mate found would cost no batch
+    player.prepare()
+    player.new_game()
+    player.evaluator = evaluator = SlowEvaluator(wall)
+    player.batch_latency = player.root_latency = 300  # as `prepare` would have measured it
+    return player, evaluator
 
 
 @pytest.mark.parametrize(
@@ -43,14 +59,7 @@ def test_two_hundred_moves_without_an_overrun(
     monkeypatch: pytest.MonkeyPatch, clock_ms: int, increment: int, byoyomi: int, least_batches: int
 ) -> None:
     wall = Wall()
-    player = MCTSPlayer()
-    player.options.set("Backend", "uniform")
-    player.options.set("USI_Hash", "1")
-    player.options.set("Random_Seed", "1")
-    player.options.set("Mate_Root_Search", "0")  # a mate found would cost no batch
-    player.prepare()
-    player.evaluator = evaluator = SlowEvaluator(wall)
-    player.batch_latency = 300  # as `prepare` would have measured it
+    player, evaluator = slow_player(wall)
     monkeypatch.setattr(mcts_player, "milliseconds", wall)
 
     left = float(clock_ms)
@@ -75,3 +84,30 @@ def test_two_hundred_moves_without_an_overrun(
             player.new_game()
             moves = []
     assert evaluator.batches >= least_batches
+
+
+def test_a_batch_held_up_for_longer_than_a_move_may_take_spoils_that_move_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = Wall()
+    player, evaluator = slow_player(wall)
+    monkeypatch.setattr(mcts_player, "milliseconds", wall)
+    limits = Limits(byoyomi=1000)
+    batches = []
+    for moves, held_up in (((), 5000.0), (("1g1f", "9c9d"), 0.0), (("1g1f", "9c9d", "1f1e", "9d9e"), 0.0)):
+        evaluator.held_up = held_up
+        before = evaluator.batches
+        player.position(cshogi.STARTING_SFEN, moves)
+        player.think(limits, player.start_clock(limits, Clock(limits, wall)), lambda _: None)
+        batches.append(evaluator.batches - before)
+    assert batches == [1, 2, 2]
+
+
+def test_a_move_too_short_for_a_full_batch_still_gets_an_opinion(monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = Wall()
+    player, evaluator = slow_player(wall)
+    player.root_latency = 20
+    evaluator.held_up = -280.0
+    monkeypatch.setattr(mcts_player, "milliseconds", wall)
+    limits = Limits(byoyomi=100)
+    player.think(limits, player.start_clock(limits, Clock(limits, wall)), lambda _: None)
+    assert evaluator.batches == 1
+    assert wall.now == 20

@@ -84,7 +84,11 @@ class BasePlayer(ABC):
         self.moves: tuple[str, ...] = ()
         """The moves played since."""
         self.batch_latency = 0.0
-        """Milliseconds that one batch of the network costs. `prepare` may set it; searches keep it up to date."""
+        """Milliseconds that one batch of the network costs, with which each search begins. `prepare` may measure it.
+
+        What a search measures is not carried on to the next: after one batch that was held up for longer than a move
+        may take, no search would begin another.
+        """
         self._game: ShogiPosition | None = None
 
     # Loading

@@ -329,7 +329,6 @@ class MCTSPlayer(NetworkPlayer):
                 reported = now
                 first = False
         pipeline.drain(search)
-        self.batch_latency = clock.batch_latency
 
     def _longest_mate(self) -> int:
         """Plies of the longest mate looked for: below full skill no more than the level, so that it overlooks some."""
@@ -344,19 +343,20 @@ class MCTSPlayer(NetworkPlayer):
         if self._root_mate(clock):
             return True
         if not search.expanded:
-            # The root has no evaluation yet. A `stop` waits for it, which takes one batch; a clock that would run out
-            # does not.
-            return not clock.stopped and clock.expired(0)
+            # The root has no evaluation yet. A `stop` waits for it, which takes a batch of one position; a clock that
+            # would run out does not.
+            return not clock.stopped and clock.spent() + self.root_latency > clock.budget.maximum
         if search.root_plies is not None:
             return True
-        if search.lead() > search.root_visits and not self._analysing(clock):
+        analysing = self._analysing(clock)
+        if search.lead() > search.root_visits and not analysing:
             return True  # a lead of more than all visits: no other move is left
         if clock.expired(search.playouts):
             if clock.stopped or not clock.may_extend or not self._in_doubt(search):
                 return True
             clock.extend()
             return clock.expired(search.playouts)
-        if not clock.may_stop_early or self.options.consideration_mode:
+        if not clock.may_stop_early or analysing:
             return False
         return search.lead() > clock.playouts_left(search.playouts)
 
@@ -366,7 +366,8 @@ class MCTSPlayer(NetworkPlayer):
 
     def _analysing(self, clock: Clock) -> bool:
         """Somebody wants to know the best move rather than play a game: no early stop, drawn move or resignation."""
-        return clock.limits.infinite or clock.pondering or self.options.consideration_mode
+        limits = clock.limits
+        return limits.infinite or clock.pondering or bool(limits.searchmoves) or self.options.consideration_mode
 
     @staticmethod
     def _in_doubt(search: "Search") -> bool:

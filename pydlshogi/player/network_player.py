@@ -23,6 +23,9 @@ QUANTISED_BACKENDS: Final = ("onnx", "openvino")
 UNMEASURED_BATCH: Final = 16
 """Positions evaluated at once where nothing was measured."""
 
+_FASTEST_OF: Final = 3
+"""Full batches that are timed: other programs only ever slow one down, and many start when a game does."""
+
 GENERAL_EVAL_COEF: Final = 756
 """For networks that come without a fitted one: dlshogi's."""
 
@@ -85,6 +88,8 @@ class NetworkPlayer(BasePlayer):
         self.requests: Any = None
         """Its notebook, for `batch_size` positions."""
         self.batch_size = UNMEASURED_BATCH
+        self.root_latency = 0.0
+        """Milliseconds that a batch of one position costs, once ready."""
         self.eval_coef = GENERAL_EVAL_COEF
         """Centipawns for one unit of the value's logit, once ready: the user's, else the network's."""
         self._modelfile: Path | None = None
@@ -203,9 +208,9 @@ class NetworkPlayer(BasePlayer):
         )
 
     def _warm_up(self) -> None:
-        """Search a little, so that all kernels are compiled and `batch_latency` is known.
+        """Search a little, so that all kernels are compiled and both latencies are known.
 
-        First the root, then one leaf; the batch that is timed comes last, when nothing is left to compile. To advance
+        First the root, then one leaf, then full batches, when nothing is left to compile. To advance
         the root compiles what moves the tree. Raises PlayerError if the network answers with nan or infinity.
         """
         import numpy as np
@@ -216,14 +221,17 @@ class NetworkPlayer(BasePlayer):
 
         search = Search(UctNodeTable(1))
         search.set_root(ShogiPosition())
-        for playouts in (1, 1, self.batch_size):
+        took = []
+        for playouts in (1, 1, *[self.batch_size] * _FASTEST_OF):
             began = milliseconds()
             leaves = search.gather(self.requests, playouts)
             evaluations = self.evaluator.evaluate(self.requests)
             if not all(np.isfinite(opinions).all() for opinions in evaluations):
                 raise PlayerError("the network answers with nan or infinity: its file is damaged")
             search.backup(leaves, evaluations)
-            self.batch_latency = milliseconds() - began
+            took.append(milliseconds() - began)
+        _, self.root_latency, *full = took
+        self.batch_latency = min(full)
         search.advance(search.root_moves()[0].move)
 
 

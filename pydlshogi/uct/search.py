@@ -316,7 +316,12 @@ class Search:
 
     @property
     def root_plies(self) -> int | None:
-        """The root's side to move is proven to win in this many plies (> 0), or to lose (<= 0); None: not proven."""
+        """The root's side to move is proven to win in this many plies (> 0), or to lose (<= 0); None: not proven.
+
+        By the moves that may be searched: what the others prove is another question's answer.
+        """
+        if self._only and self.expanded:
+            return self.root_moves()[0].plies
         proof = int(self.table.nodes[self._root]["proof"]) if self._root != NONE else 0
         return (proof - 1 if proof > 0 else proof + 1) if proof else None
 
