@@ -34,13 +34,21 @@ except ImportError as error:
     remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install torch`"
     sys.exit(f"train: PyTorch is not installed here: {remedy} ({error})")
 
-from pydlshogi.dataset import NO_EVAL, DatasetError, Positions, fit_eval_coef, limit_repeats, load_positions
+from pydlshogi.dataset import (
+    DEFAULT_EVAL_COEF,
+    NO_EVAL,
+    DatasetError,
+    Positions,
+    fit_eval_coef,
+    limit_repeats,
+    load_positions,
+)
 from pydlshogi.features import Float32Array
 from pydlshogi.files import cache_folder, replacing
 from pydlshogi.network.backend import available_cores
 from pydlshogi.network.torch_nets import build, grow, to_npz
 from pydlshogi.network.weights import ModelError, read_weights, write_weights
-from pydlshogi.training.batches import Batch, Shuffle, ValueTarget, batches, encode
+from pydlshogi.training.batches import Batch, Shuffle, ValueTarget, batches, numbered_batch
 from pydlshogi.training.gradients import FIGURES, Shards, architecture_of, faster_precision, forward
 from pydlshogi.training.journal import Journal
 from pydlshogi.training.optimisers import follow, optimisers_of, schedule
@@ -49,9 +57,10 @@ from pydlshogi.training.validation import fit_for_play, sample, validate
 
 CHECKPOINT: Final = "checkpoint.pt"
 BEFORE_DECAY: Final = "before_decay.pt"
+"""The run when its learning rate began to fall, kept for whoever wants to go on from there in another way."""
 JOURNAL: Final = "log.jsonl"
-# More would wait for each other: half of their work holds Python's lock.
 LOADER_THREADS: Final = min(4, available_cores())
+"""More would wait for each other: half of their work holds Python's lock."""
 
 
 class TrainingError(Exception):
@@ -76,11 +85,15 @@ class Run:
         self.averaged.load_state_dict(self.net.state_dict())
         self.optimisers = optimisers_of(self.net, settings)
         self.peaks = [[group["lr"] for group in optimiser.param_groups] for optimiser in self.optimisers]
+        """The highest learning rate of each parameter group."""
         self.shards = Shards(self.net, device, settings)
         self.step = 0
         self.progress = 0.0
+        """Share of the run that is done, 0 to 1."""
         self.eval_coef = 0.0
-        self.window = torch.zeros(len(FIGURES))  # sum of FIGURES since the last line of the log
+        """Centipawns of the records' evaluations for one unit of the logit of a win rate."""
+        self.window = torch.zeros(len(FIGURES))
+        """Sum of FIGURES since the last line of the log."""
 
     def learn(self, batch: Batch) -> None:
         """One step."""
@@ -140,6 +153,7 @@ class Run:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
+    """What `Run.save` wrote to `path`. Raises TrainingError."""
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError as error:
@@ -152,7 +166,10 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 
 
 class Timeline:
-    """How far the run is: by steps, or by the clock; a run that is resumed has the rest of its time left."""
+    """How far the run is: by its steps, or by the time of day where hours or an end are set.
+
+    A resumed run has the share of its hours left that `progress` had not reached.
+    """
 
     def __init__(self, settings: Settings, progress: float) -> None:
         self._steps = settings.steps
@@ -162,7 +179,7 @@ class Timeline:
             self._end = datetime.fromisoformat(settings.stop_at).timestamp()
 
     def progress(self, before: float, step: int) -> float:
-        """Progress 0..1 after `step`, if it was `before` when last asked."""
+        """Progress 0..1 after `step`, where it was `before` at the last call."""
         if self._steps:
             return min(1.0, step / self._steps)
         now = time.time()
@@ -173,8 +190,8 @@ class Timeline:
         return before + (1.0 - before) * share
 
 
-def board_for(settings: Settings) -> Callable[[dict[str, Any], int], None]:
-    """Where figures go beside the log: to TensorBoard, if it was asked for."""
+def tensorboard_for(settings: Settings) -> Callable[[dict[str, Any], int], None]:
+    """A function that hands a line of the log and its step to TensorBoard; without --tensorboard it does nothing."""
     if not settings.tensorboard:
         return lambda figures, step: None
     try:
@@ -192,7 +209,7 @@ def board_for(settings: Settings) -> Callable[[dict[str, Any], int], None]:
 
 
 def load_data(settings: Settings) -> tuple[Positions, Positions]:
-    """Positions to learn from and to validate with."""
+    """Positions to learn from, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
     learned = load_positions(Path(settings.train), "train", cache)
     if settings.more:
@@ -210,23 +227,21 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     run = Run(settings, device, settings.init if state is None else "")
     learned, val = load_data(settings)
-    few = sample(val, settings.validate_positions)
+    val_sample = sample(val, settings.validate_positions)
     if state is None:
         run.eval_coef = fit_eval_coef(learned)
     else:
         run.load(state)
-    journal, board = Journal(out / JOURNAL, run.step), board_for(settings)
+    journal, plot = Journal(out / JOURNAL, run.step), tensorboard_for(settings)
     indices = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
     if len(indices) < settings.batch_size:
         raise TrainingError(f"{len(indices)} positions do not fill a batch of {settings.batch_size}")
     shuffle = Shuffle(indices, settings.batch_size, settings.seed, mirror=settings.mirror)
     target = ValueTarget(settings.val_lambda, run.eval_coef)
+    prepare = partial(numbered_batch, learned, shuffle, target)
 
-    def prepare(number: int) -> Batch:
-        chosen, mirrored = shuffle.batch(number)
-        return encode(learned[chosen], mirrored, target)
-
-    def keep_trying(action: Callable[[], None]) -> None:
+    def try_to_write(action: Callable[[], None]) -> None:
+        """A disk that is full for a while must not end a run of many hours."""
         try:
             action()
         except OSError as error:
@@ -252,19 +267,19 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
                 line = line_of(run, now - logged)
                 run.window.zero_()
                 logged = now
-                keep_trying(partial(journal.write, line))
-                board(line, run.step)
+                try_to_write(partial(journal.write, line))
+                plot(line, run.step)
                 show(bar, line)
             if run.step % settings.validate_every == 0:
-                report = validate(run.infer, few)
-                keep_trying(partial(journal.write, {"step": run.step, "validation": report}))
-                board(report, run.step)
+                report = validate(run.infer, val_sample)
+                try_to_write(partial(journal.write, {"step": run.step, "validation": report}))
+                plot(report, run.step)
                 tqdm.write(summary(run.step, report))
             begins_to_fall = before <= 1.0 - settings.decay < run.progress
             if begins_to_fall:
-                keep_trying(partial(run.save, out / BEFORE_DECAY))
+                try_to_write(partial(run.save, out / BEFORE_DECAY))
             if now - saved > settings.save_minutes * 60 or run.progress == 1.0 or stopped():
-                keep_trying(partial(run.save, out / CHECKPOINT))
+                try_to_write(partial(run.save, out / CHECKPOINT))
                 saved = now
             if stopped():
                 bar.close()
@@ -309,7 +324,7 @@ def summary(step: int, report: dict[str, Any]) -> str:
 
 
 def finish(run: Run, val: Positions, journal: Journal) -> None:
-    """Validate with the whole val split and write the network: .npz, .onnx, and what goes with it."""
+    """Validate with all positions of `val` and write the network: net.npz, net.onnx, and net.json with its options."""
     out = Path(run.settings.out)
     report = validate(run.infer, val)
     journal.write({"step": run.step, "final": True, "validation": report})
@@ -317,6 +332,7 @@ def finish(run: Run, val: Positions, journal: Journal) -> None:
     options = fit_for_play(run.infer, sample(val, run.settings.validate_positions))
     weights = to_npz(run.averaged)
     write_weights(out / "net.npz", weights)
+    # Imported here, so that the .npz is there even if onnx is not.
     from onnx import save_model
 
     from pydlshogi.network.onnx_export import onnx_model
@@ -330,7 +346,10 @@ def finish(run: Run, val: Positions, journal: Journal) -> None:
 
 @contextmanager
 def stopping_by_signal() -> Iterator[Callable[[], bool]]:
-    """Inside, Ctrl-C and SIGTERM do not end the process; the function says whether one came. A second one ends it."""
+    """Inside, the first Ctrl-C or SIGTERM does not end the process: the function given tells that it came.
+
+    A second one does end it.
+    """
     came = threading.Event()
 
     def note(number: int, frame: Any) -> None:
@@ -351,13 +370,10 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     learned, _ = load_data(settings)
     run = Run(settings, device)
     shuffle = Shuffle(np.arange(len(learned)), settings.batch_size, settings.seed, mirror=settings.mirror)
-    target = ValueTarget(settings.val_lambda, 600.0)
-
-    def prepare(number: int) -> Batch:
-        chosen, mirrored = shuffle.batch(number)
-        return encode(learned[chosen], mirrored, target)
+    prepare = partial(numbered_batch, learned, shuffle, ValueTarget(settings.val_lambda, DEFAULT_EVAL_COEF))
 
     def steps(source: Iterator[Batch], limit: float) -> tuple[int, float]:
+        """Steps made in `limit` seconds, and the seconds they took."""
         start, count = time.perf_counter(), 0
         while time.perf_counter() - start < limit:
             run.shards.gradients(next(source)).tolist()
@@ -368,7 +384,7 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     with closing(batches(prepare, 0, LOADER_THREADS)) as loader:
         same = repeat(next(loader))
         steps(same, 2.0)
-        # In turns, so that whatever else the machine does meets both.
+        # In turns, so that whatever else the machine does slows both.
         for _ in range(10):
             bare.append(steps(same, seconds / 10))
             fed.append(steps(loader, seconds / 10))
@@ -378,7 +394,10 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
 
 
 def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
-    """The settings of a checkpoint, with what was `given` on the command line."""
+    """The settings of a checkpoint, changed by what was `given` on the command line.
+
+    Raises TrainingError for a change that only a new run can have: see ON_RESUME.
+    """
     before = Settings(**state["settings"])
     for name in sorted(given.keys() - ON_RESUME):
         if given[name] != getattr(before, name):

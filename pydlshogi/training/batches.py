@@ -52,6 +52,7 @@ class ValueTarget:
 
 
 def _mirrored_labels() -> IntArray:
+    """MIRRORED_LABEL, int64 [2187]: directions and destination are mirrored, dropped pieces stay the same."""
     swapped = [
         MOVE_DIRECTIONS.index(name.replace("LEFT", "?").replace("RIGHT", "LEFT").replace("?", "RIGHT"))
         for name in MOVE_DIRECTIONS
@@ -82,6 +83,7 @@ def encode(rows: Positions, mirrored: BoolArray, target: ValueTarget) -> Batch:
 
 @compiled
 def _mirror(planes: Float32Array, mirrored: BoolArray) -> None:
+    """Exchange left and right, in place, in the rows of `planes` that are marked."""
     for row in range(len(planes)):
         if mirrored[row]:
             for plane in range(planes.shape[1]):
@@ -95,7 +97,7 @@ class Shuffle:
     """The order of training, a function of the seed alone: whoever knows the number of a batch can go on from there."""
 
     def __init__(self, indices: IntArray, batch_size: int, seed: int, *, mirror: bool) -> None:
-        """`indices`: the positions of one epoch, at least `batch_size`; what is left when they are cut is skipped."""
+        """`indices`: the positions of one epoch, at least `batch_size`. What does not fill a last batch is skipped."""
         self._batch_size = batch_size
         self._seed = seed
         self._mirror = mirror
@@ -111,10 +113,16 @@ class Shuffle:
         return chosen, coins & self._mirror
 
 
+def numbered_batch(positions: Positions, shuffle: Shuffle, target: ValueTarget, number: int) -> Batch:
+    """Batch `number` of `positions` in the order of `shuffle`."""
+    chosen, mirrored = shuffle.batch(number)
+    return encode(positions[chosen], mirrored, target)
+
+
 def batches(
     prepare: Callable[[int], Batch], first: int, threads: int = 2, ahead: int = 6
 ) -> Generator[Batch, None, None]:
-    """`prepare(first)`, `prepare(first + 1)` and so on without end, `ahead` of them in the making in `threads`."""
+    """`prepare(first)`, `prepare(first + 1)` and so on without end, `ahead` of them being prepared by `threads`."""
     with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
         waiting = deque(pool.submit(prepare, number) for number in range(first, first + ahead))
         for number in count(first + ahead):

@@ -22,13 +22,14 @@ FIGURES: Final = ("loss", "policy_loss", "value_loss", "policy_accuracy", "value
 
 
 def architecture_of(settings: Settings) -> Architecture:
+    """The network that the settings ask for; the plain one always has the book's 12 layers."""
     if settings.net == "policy_value":
         return Architecture("policy_value", 12, settings.channels)
     return Architecture("policy_value_resnet", settings.blocks, settings.channels)
 
 
 def losses(net: nn.Module, batch: Batch, device: torch.device, settings: Settings) -> tuple[Tensor, Tensor]:
-    """The loss of a batch, and FIGURES of it as one tensor."""
+    """The loss of a batch, and its FIGURES as one tensor [5]. Where no value is known, the value terms are 0."""
     labels, values, weights = (torch.from_numpy(array).to(device) for array in batch[1:])
     policy, value = forward(net, batch.planes, device, settings.precision)
     policy_loss = cross_entropy(policy, labels, label_smoothing=settings.label_smoothing)
@@ -42,7 +43,7 @@ def losses(net: nn.Module, batch: Batch, device: torch.device, settings: Setting
 
 
 def forward(net: nn.Module, planes: Float32Array, device: torch.device, precision: str) -> tuple[Tensor, Tensor]:
-    """Policy and value logits, float32, on the device."""
+    """Policy and value logits of `planes` [B, 104, 9, 9], float32 [B, 2187] and [B], on the device."""
     there = torch.from_numpy(planes).to(device, memory_format=torch.channels_last)
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bfloat16"):
         policy, value = net(there)
@@ -50,10 +51,11 @@ def forward(net: nn.Module, planes: Float32Array, device: torch.device, precisio
 
 
 class Shards:
-    """The network and replicas that share its weights, one a thread: each computes its part of a batch's gradients.
+    """The network and replicas that share its weights, one a thread: each computes the gradients of a part of a batch.
 
-    On a machine that others use too this wastes less than operations that all threads share, which wait for the slowest
-    thread a hundred times a step. Batch normalisation sees one part; the running averages are those of the first.
+    The other way, all threads working on one operation at a time, has them wait for the slowest a hundred times a step,
+    which costs much where other programs use the machine too. Batch normalisation sees only the part; the network's
+    running averages are those of the first part.
     """
 
     def __init__(self, net: nn.Module, device: torch.device, settings: Settings) -> None:
@@ -70,7 +72,7 @@ class Shards:
         self._settings = settings
 
     def gradients(self, batch: Batch) -> Tensor:
-        """Leave the gradients of the mean loss of `batch` in the network; FIGURES of the batch."""
+        """Leave the gradients of the mean loss of `batch` in the network. Returns FIGURES of the batch, [5]."""
         bounds = np.linspace(0, len(batch.labels), len(self._nets) + 1).astype(int)
         parts = [Batch._make(array[low:high] for array in batch) for low, high in pairwise(bounds)]
         figures = list(self._pool.map(self._part, self._nets, parts))
@@ -82,6 +84,7 @@ class Shards:
         return sum((figure * share for figure, share in zip(figures, shares, strict=True)), torch.zeros(()))
 
     def _part(self, net: nn.Module, part: Batch) -> Tensor:
+        """Leave the gradients of `part` in `net`. Returns its FIGURES."""
         net.train()
         net.zero_grad()
         loss, figures = losses(net, part, self._device, self._settings)
@@ -93,7 +96,7 @@ class Shards:
 
 
 def faster_precision(net: nn.Module, device: torch.device, settings: Settings) -> str:
-    """float32 or bfloat16, by trying one step of each: without the instructions for it bfloat16 is slow."""
+    """float32 or bfloat16, by timing a step of each: on processors without instructions for it bfloat16 is slow."""
     size = settings.batch_size
     nothing = np.zeros(size, np.float32)
     batch = Batch(np.zeros((size, 104, 9, 9), np.float32), np.zeros(size, np.int64), nothing, nothing)

@@ -13,7 +13,11 @@ from pydlshogi.training.settings import Settings
 
 
 def optimisers_of(net: nn.Module, settings: Settings) -> list[torch.optim.Optimizer]:
-    """One optimiser, or two that share the parameters between them; biases and normalisation do not decay."""
+    """One optimiser for all parameters; with muon two, of which Muon has the 3x3 kernels and AdamW all others.
+
+    kernels: of convolutions larger than 1x1. matrices: of 1x1 convolutions and linear layers. vectors: biases and
+    normalisation, which do not decay.
+    """
     kernels = [p for p in net.parameters() if p.ndim == 4 and p.shape[2] > 1]
     matrices = [p for p in net.parameters() if p.ndim > 1 and (p.ndim != 4 or p.shape[2] == 1)]
     vectors = [p for p in net.parameters() if p.ndim == 1]
@@ -45,7 +49,7 @@ def follow(averaged: nn.Module, net: nn.Module, keep: float) -> None:
             mean.copy_(now)
 
 
-# Coefficients of the source: five iterations bring every singular value to between 0.7 and 1.2.
+# Jordan's coefficients: five iterations bring every singular value to between 0.7 and 1.2.
 _A, _B, _C = 3.4445, -4.7750, 2.0315
 _ITERATIONS: Final = 5
 

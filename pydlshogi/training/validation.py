@@ -22,6 +22,7 @@ PHASES: Final = (("opening", 0, 30), ("middle game", 30, 80), ("endgame", 80, 1 
 """Name, first ply, and the ply after the last one."""
 
 MODEST_EVAL: Final = 1500
+"""Centipawns: larger evaluations of the records do not count when Eval_Coef is fitted."""
 
 _BATCH: Final = 512
 
@@ -33,6 +34,7 @@ def sample(positions: Positions, most: int) -> Positions:
 
 
 def _batches(positions: Positions) -> Iterator[tuple[Positions, Batch]]:
+    """`positions` in their order, none mirrored, _BATCH at a time: the rows and the batch made of them."""
     for start in range(0, len(positions), _BATCH):
         rows = np.asarray(positions[start : start + _BATCH])
         yield rows, encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(1.0, 1.0))
@@ -95,8 +97,8 @@ def fit_for_play(infer: Infer, positions: Positions) -> dict[str, int]:
     """The engine's options that depend on the network, fitted to `positions`.
 
     Eval_Coef: centipawns for one unit of the value logit, by least squares against the records' evaluations up to
-    MODEST_EVAL; DEFAULT_EVAL_COEF where that makes no sense. temperature, in per cent: the policy logits of the legal
-    moves, divided by it, foretell the moves best.
+    MODEST_EVAL; DEFAULT_EVAL_COEF where there are none, or the slope is not positive. temperature, in percent: the one
+    by which the policy logits of the legal moves must be divided to foretell the moves played best.
     """
     logits, policies = [], []
     board = cshogi.Board()
