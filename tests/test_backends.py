@@ -371,9 +371,10 @@ def test_a_damaged_onnx_file_is_a_line(
     name: str, graph: onnx.ModelProto, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     content = graph.SerializeToString()
-    for size in (0, 10, 1000, len(content) // 2, len(content) - 1):
-        (tmp_path / "cut.onnx").write_bytes(content[:size])
-        with pytest.raises(ModelError, match="not an ONNX file that can be loaded") as caught:
+    cuts = [content[:size] for size in (0, 10, 1000, len(content) // 2, len(content) - 1)]
+    for damaged in [*cuts, content.replace(b"Conv", b"Co\xa5v", 1)]:
+        (tmp_path / "cut.onnx").write_bytes(damaged)
+        with pytest.raises(ModelError, match=r"not an ONNX file that can be loaded|cannot be run") as caught:
             load_backend(name, tmp_path / "cut.onnx", device="cpu")
         assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")

@@ -77,7 +77,7 @@ def test_measured_once_per_network_and_device(model: Path) -> None:
     assert device.batches > measured
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"a": "b"}'])
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"a": "b"}', "[" * 100_000], ids=range(5))
 def test_a_damaged_file_of_answers_is_measured_anew(model: Path, damage: str) -> None:
     device = Device(0.0004, 0.0004)
     best_batch_size(device, model, device.now)

@@ -162,6 +162,11 @@ def test_a_broken_book_is_one_line(book_file: MakeFile, text: str, reason: str) 
     assert "\n" not in str(error.value)
 
 
+def test_a_carriage_return_within_a_line_ends_no_line(book_file: MakeFile) -> None:
+    book = Book(book_file(f"sfen {START}\n7g7f 3c3d 10 5 1\r \r2g2f\n"))
+    assert [entry.move for entry in book.find(START)] == ["7g7f"]
+
+
 def test_a_missing_book_and_a_folder(tmp_path: Path) -> None:
     for path in (tmp_path / "none.db", tmp_path):
         with pytest.raises(BookError, match=f"^{re.escape(str(path))}: "):

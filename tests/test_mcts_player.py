@@ -8,6 +8,7 @@ import pytest
 from pydlshogi.player.base_player import BestMove, Clock, Info, Limits, PlayerError
 from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
 from pydlshogi.player.network_player import MAX_CP
+from pydlshogi.uct import uct_node
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
@@ -147,6 +148,17 @@ def test_what_other_moves_prove_is_not_said_of_searchmoves() -> None:
     assert game.last.score_mate is None
     assert (game.last.nodes or 0) >= 100
     assert abs(game.last.score_cp or 0) < MAX_CP
+
+
+def test_more_memory_than_there_is_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_megabytes: int) -> None:
+        raise MemoryError
+
+    game = Game()
+    game.player.options.set("USI_Hash", "1048576")
+    monkeypatch.setattr(uct_node, "UctNodeTable", refused)
+    with pytest.raises(PlayerError, match=r"^USI_Hash 1048576: "):
+        game.player.prepare()
 
 
 def test_candidates_of_the_book_under_debug_message() -> None:

@@ -82,6 +82,13 @@ def test_setoption(text: str, name: str, value: str) -> None:
     assert parse_setoption(text) == (name, value)
 
 
+def test_very_long_lines_are_read_in_one_pass() -> None:
+    """Otherwise this test takes minutes, in which no `stop` would be heard."""
+    assert parse_go("x " * 600_000 + "nodes 5").nodes == 5
+    name = "a" + " " * 150_000 + "b"
+    assert parse_setoption(f"name {name} value 1") == (name, "1")
+
+
 def test_an_info_line_has_its_tokens_in_the_order_guis_expect() -> None:
     info = Info(9, 12, 1500, 3000, 2000, 35, 2, 120, pv=("7g7f", "3c3d"))
     assert info_line(info) == (

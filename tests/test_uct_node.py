@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from pydlshogi.uct.uct_node import EXPANDED, MAX_BATCH, NONE, TERMINAL, UctNodeTable
+from pydlshogi.uct.uct_node import EXPANDED, MAX_BATCH, NONE, TERMINAL, UctNodeTable, most_nodes
 
 
 def insert(table: UctNodeTable, key: int, ply: int, moves: list[int]) -> int:
@@ -234,3 +234,8 @@ def test_what_keep_gives_back_can_be_used_again() -> None:
     after = contents(table)
     del after[5000, 9]
     assert after == before
+
+
+def test_edges_of_the_largest_table_have_names_of_32_bits() -> None:
+    assert most_nodes(1) == 2**20 // 2118
+    assert most_nodes(2**20) * 80 + MAX_BATCH * 600 <= 2**31

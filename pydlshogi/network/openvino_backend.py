@@ -52,7 +52,7 @@ class OpenvinoBackend:
             self._request = core.compile_model(model, "CPU", settings).create_infer_request()
             for size in {1, batch_size}:
                 self.infer(np.zeros((size, NUM_PLANES, 9, 9), np.float32))
-        except RuntimeError as error:
+        except (RuntimeError, UnicodeDecodeError) as error:  # its message quotes names as they stand in the file
             raise ModelError(f"{path}: not an ONNX file that can be loaded: {_reason(error)}") from error
         version = openvino.__version__.split("-")[0]
         self.description = f"OpenVINO {version} on {cpu_name(threads)}: {name} {'bfloat16' if half else 'float32'}"

@@ -109,7 +109,7 @@ def _read(file: Path | None) -> dict[str, int]:
         return {}
     try:
         kept = json.loads(file.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(kept, dict):
         return {}

@@ -126,7 +126,7 @@ class Book:
                 lines = self._search(key)
             except OSError as error:
                 raise self._error(error.strerror or str(error)) from error
-        return [self._parse(line, "") for line in lines.splitlines() if not _is_no_move(line)]
+        return [self._parse(line, "") for line in lines.split(b"\n") if line and not _is_no_move(line)]
 
     def _error(self, reason: str) -> BookError:
         return BookError(f"{self.path}: {reason}")

@@ -171,7 +171,10 @@ class MCTSPlayer(NetworkPlayer):
 
         if self._search is None or self._search.table.megabytes != self.options.hash_mb:
             self._search = None  # the old table goes before the new one comes
-            self._search = Search(UctNodeTable(self.options.hash_mb))
+            try:
+                self._search = Search(UctNodeTable(self.options.hash_mb))
+            except MemoryError:
+                raise PlayerError(f"USI_Hash {self.options.hash_mb}: the system does not lend so much memory") from None
 
     def close(self) -> None:
         self._checkmate.close()

@@ -72,9 +72,7 @@ class UctNodeTable:
     def __init__(self, megabytes: int) -> None:
         """Room for about `megabytes` MiB of nodes; the system lends the memory only as it is filled."""
         self.megabytes = megabytes
-        self._most_nodes = max(
-            64, megabytes * 2**20 // (NODE.itemsize + _BYTES_OF_INDEX + _AVERAGE_MOVES * EDGE.itemsize)
-        )
+        self._most_nodes = most_nodes(megabytes)
         self._most_edges = self._most_nodes * _AVERAGE_MOVES
         self.nodes: Records = np.zeros(self._most_nodes, NODE)
         # Nodes are let in as long as one edge is free, so the moves of one batch more must fit.
@@ -141,6 +139,13 @@ class UctNodeTable:
         new_number = numbers.tolist()
         self._index = {place: new_number[node] for place, node in self._index.items() if new_number[node] != NONE}
         return int(new_number[root])
+
+
+def most_nodes(megabytes: int) -> int:
+    """How many nodes a table of about `megabytes` MiB has: so few that 32 bits name each of their edges."""
+    size = NODE.itemsize + _BYTES_OF_INDEX + _AVERAGE_MOVES * EDGE.itemsize
+    nameable = (2**31 - MAX_BATCH * _MOST_MOVES) // _AVERAGE_MOVES
+    return max(64, min(megabytes * 2**20 // size, nameable))
 
 
 @compiled

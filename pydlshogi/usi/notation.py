@@ -5,6 +5,7 @@ They take what GUIs really send: any order, any blanks, decimals, negative clock
 
 import math
 import re
+from collections import deque
 from typing import Any, Final, NamedTuple
 
 from pydlshogi.player.base_player import STARTPOS, BestMove, Checkmate, Info
@@ -15,7 +16,7 @@ HIGHEST_CP: Final = 29_999
 
 _LARGEST: Final = 2**53
 _MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
-_SETOPTION: Final = re.compile(r"(?:name\s+)?(?P<name>.*?)(?:\s+value(?:\s+(?P<value>.*))?)?", re.DOTALL)
+_SETOPTION: Final = re.compile(r"(?:name\s+)?(?P<name>.*?)(?:(?<!\s)\s+value(?:\s+(?P<value>.*))?)?", re.DOTALL)
 _NUMBER_AFTER: Final = {
     "btime": "btime",
     "wtime": "wtime",
@@ -43,23 +44,23 @@ def parse_go(text: str) -> Limits:
     """What follows `go` or `ponderhit`. Tokens that mean nothing are skipped."""
     given: dict[str, Any] = {}
     searchmoves: list[str] = []
-    tokens = text.split()
+    tokens = deque(text.split())
     while tokens:
-        token = tokens.pop(0)
+        token = tokens.popleft()
         number = _number(tokens[0]) if tokens else None
         if token in _NUMBER_AFTER:
             if number is not None:
                 given[_NUMBER_AFTER[token]] = number
-                tokens.pop(0)
+                tokens.popleft()
         elif token == "mate":
             given["mate"] = True
             if number is not None:
                 given["mate_time"] = number
-            if number is not None or tokens[:1] == ["infinite"]:
-                tokens.pop(0)
+            if number is not None or (tokens and tokens[0] == "infinite"):
+                tokens.popleft()
         elif token == "searchmoves":
             while tokens and _MOVE.fullmatch(tokens[0]):
-                searchmoves.append(tokens.pop(0))
+                searchmoves.append(tokens.popleft())
         elif token in {"infinite", "ponder"}:
             given[token] = True
     for count in ("nodes", "depth"):
