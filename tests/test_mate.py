@@ -396,3 +396,13 @@ cshogi.OslDfPn(199, 2**31).search(cshogi.Board({UNSOLVED!r}))
     assert worker.stdout.readline() == "looking\n"
     worker.communicate()  # which closes its stdin
     assert worker.returncode == -signal.SIGIO
+
+
+def test_a_proof_that_has_used_up_its_nodes_ends() -> None:
+    """From a game: df-pn claims shorter mates than the 23 plies found, and the proofs of them run out of nodes."""
+    board = cshogi.Board("l6nl/2gsk4/3gpp1g1/p1pBS1N1p/3N1P3/P1P1PK2P/6P2/2+n2G3/L7+r b B2S6Prlp 93")
+    before = board.sfen()
+    line = find_mate(board, MAX_PLIES, 8000).line
+    assert len(line) == 23
+    assert not [finding.line for finding in shorter_mates(board, line, 4000)]
+    assert board.sfen() == before

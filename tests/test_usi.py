@@ -635,6 +635,27 @@ def test_a_player_without_a_mate_search_says_so(talk_to: Callable[..., InProcess
     assert talk_to(Plays()).start().go("go mate 1000") == ["checkmate notimplemented"]
 
 
+@pytest.mark.parametrize("go", ["go nodes 5", "go mate 1000"])
+def test_a_thought_that_breaks_off_leaves_no_moves_on_the_board(go: str, talk_to: Callable[..., InProcess]) -> None:
+    class Stumbles(ScriptedPlayer):
+        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
+            self.game.push_usi("3c3d")
+            raise RuntimeError("a defect")
+
+    engine = talk_to(Stumbles()).start()
+    engine.send("position startpos moves 7g7f")
+    for _ in range(2):
+        said, answer = engine.go(go)
+        assert said == "info string Error! RuntimeError: a defect (the log says more)"
+        if go.startswith("go mate"):
+            assert answer == "checkmate timeout"
+        else:
+            board = cshogi.Board(START)
+            board.push_usi("7g7f")
+            assert board.move_from_usi(answer.split()[1]) in board.legal_moves
+    assert " w " in engine.ask("d", "sfen", "info string sfen")[-1]
+
+
 # 12: several lines
 
 

@@ -178,6 +178,10 @@ class BasePlayer(ABC):
         the move returned. With limits.mate the answer is a Checkmate.
         """
 
+    def recover(self) -> None:
+        """After a defect in `think`, which may have left moves on the board: set the game anew."""
+        self.position(self.sfen, self.moves)
+
     def any_move(self) -> BestMove:
         """A legal move, for when the player could not think; "resign" if there is none."""
         moves = self.legal_moves()

@@ -118,8 +118,10 @@ class _Proof:
                 return ()
             for evasion in board.legal_moves:
                 board.push(evasion)
-                line = self._attack(plies - 2)
-                board.pop()
+                try:
+                    line = self._attack(plies - 2)
+                finally:
+                    board.pop()
                 if not line:
                     return ()
                 defence = max(defence, (evasion, *line), key=len)
@@ -128,7 +130,10 @@ class _Proof:
         return (move, *defence)
 
     def _anew(self, plies: int) -> Line:
-        finding = find_mate(self._board, plies, min(_GAP_NODES, self._allowance - self.nodes))
+        left = self._allowance - self.nodes
+        if left < 1:
+            return ()
+        finding = find_mate(self._board, plies, min(_GAP_NODES, left))
         self.nodes += finding.nodes
         self.lines = {**finding.lines, **self.lines}
         return finding.line

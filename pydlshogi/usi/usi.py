@@ -426,6 +426,7 @@ class Usi:
             self._complain(str(error))
         except Exception as error:
             self._complain_of_defect(error)
+            self._recover()
         else:
             if isinstance(answer, Checkmate if mate else BestMove):
                 return answer
@@ -433,6 +434,12 @@ class Usi:
                 return Checkmate("notimplemented")
             self._complain(f"{answer} is no answer to go")
         return Checkmate("timeout") if mate else self._any_move()
+
+    def _recover(self) -> None:
+        try:
+            self._player.recover()
+        except Exception:
+            log.exception("the player does not recover")
 
     def _any_move(self) -> BestMove:
         try:
