@@ -28,6 +28,7 @@ def test_headings_are_in_the_order_a_reader_needs_them() -> None:
         "Options",
         "More than games",
         "Modules",
+        "Strength",
         "Measuring",
         "Training",
         "Licence",
