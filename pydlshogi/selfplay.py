@@ -8,6 +8,7 @@ interrupted run.
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 from datetime import date
 from functools import cache, partial
@@ -22,7 +23,8 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.files import replacing
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
-from pydlshogi.network.backend import BACKENDS, load_backend
+from pydlshogi.network.backend import BACKENDS, BackendError, load_backend
+from pydlshogi.network.weights import ModelError
 from pydlshogi.player.network_player import SHIPPED_NETWORK, centipawns, shipped_model
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.uct.search import MoveStats, Search
@@ -206,8 +208,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--blunders", type=int, default=defaults.blunders, help="random moves before the game, at most (default none)"
     )
     options = parser.parse_args(arguments)
+    for name, least in (
+        ("games", 1),
+        ("workers", 1),
+        ("playouts", 1),
+        ("batch", 1),
+        ("random_plies", 0),
+        ("blunders", 0),
+    ):
+        if getattr(options, name) < least:
+            parser.error(f"--{name.replace('_', '-')} must be at least {least}")
     settings = Settings(options.playouts, options.batch, options.random_plies, blunders=options.blunders)
-    options.out.mkdir(parents=True, exist_ok=True)
     missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
     job = partial(
         _play_and_write,
@@ -217,10 +228,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         settings=settings,
         starts=_read_starts(parser, options.starts) if options.starts else [START_SFEN],
     )
-    with workers(options.workers) as pool:
-        bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True)
-        for ending in bar:
-            bar.set_postfix_str(ending)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+        with workers(options.workers) as pool:
+            bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True)
+            for ending in bar:
+                bar.set_postfix_str(ending)
+    except (BackendError, ModelError, OSError) as error:
+        sys.exit(f"selfplay: {error}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Self-play with evaluators that need no network."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +80,25 @@ def test_where_the_only_move_looked_at_loses_another_is_looked_at_and_played() -
     played = game(1, Settings(playouts=1, batch=1, max_plies=1), evasions)
     assert played.evals[0] is not None
     assert abs(played.evals[0]) < 30000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--out", "own", "--modelfile", "none.npz"], "selfplay: none.npz: No such file"),
+        (["--out", "file/own"], "selfplay: [Errno 20] Not a directory"),
+        (["--out", "own", "--playouts", "0"], "--playouts must be at least 1"),
+        (["--out", "own", "--random-plies", "-1"], "--random-plies must be at least 0"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    command = [sys.executable, "-m", "pydlshogi.selfplay", "--games", "1", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode in (1, 2)
+    assert complaint in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
 
 
 def test_the_fourth_repetition_is_a_draw() -> None:
