@@ -43,7 +43,7 @@ class Settings:
     val_lambda: float = setting(0.6, "share of the game's result in the value target; the rest is the record's eval")
     value_weight: float = setting(1.0, "weight of the value loss beside the policy loss")
     label_smoothing: float = setting(0.0, "share of the policy target spread over all labels")
-    mirror: bool = setting(True, "show every other position in a mirror")
+    mirror: bool = setting(False, "show every other position in a mirror, which shogi is not symmetric to")
     repeats: int = setting(16, "how often the same position may count in an epoch")
 
     log_every: int = setting(50, "steps between lines of the log")
