@@ -325,7 +325,7 @@ def test_a_killed_run_goes_on_with_the_same_curve(folder: Path) -> None:
     assert train.main(["--resume", f"--out={folder / 'killed'}"]) == 0
     expected, got = curve(folder, "straight"), curve(folder, "killed")
     assert [row[0] for row in got] == [2, 4, 6, 8, 10, 12, 14, 16]
-    # Sums of floats differ from run to run in their last digits, by which a near tie can change the move a net likes best.
+    # Sums of floats differ in their last digits from run to run, so of two moves that nearly tie either may win.
     steps_and_losses = slice(0, 4)
     assert np.allclose(np.array(expected)[:, steps_and_losses], np.array(got)[:, steps_and_losses], atol=2e-3)
 
