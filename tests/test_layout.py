@@ -102,6 +102,14 @@ def test_importing_loads_no_framework(module: str) -> None:
     assert not loaded & set().union(*FRAMEWORKS, {"numba", "cshogi"})
 
 
+def test_preloading_imports_what_getting_ready_takes_longest_to_import() -> None:
+    script = (
+        "import sys; from pydlshogi.player.mcts_player import MCTSPlayer; MCTSPlayer().preload(); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {"cshogi", "numba", "onnx", "onnxruntime"} <= {*done.stdout.split()}
+
+
 def test_the_walk_sees_every_way_to_import() -> None:
     source = "import a.b as c\ndef f():\n    from pydlshogi.usi import usi, process\nif TYPE_CHECKING:\n    import d\n"
     assert list(imports(source, "x")) == ["a.b", "pydlshogi.usi.usi", "pydlshogi.usi.process", "d"]

@@ -656,6 +656,28 @@ def test_a_thought_that_breaks_off_leaves_no_moves_on_the_board(go: str, talk_to
     assert " w " in engine.ask("d", "sfen", "info string sfen")[-1]
 
 
+@pytest.mark.parametrize("command", ["eval", "bench", "perft 2"])
+def test_a_command_that_breaks_off_leaves_no_moves_on_the_board(
+    command: str, talk_to: Callable[..., InProcess]
+) -> None:
+    class Stumbles(ScriptedPlayer):
+        def evaluate(self) -> Iterator[str]:
+            self.game.push_usi("3c3d")
+            raise RuntimeError("a defect")
+
+        def bench(self, *_: object) -> Iterator[str]:
+            return self.evaluate()
+
+        perft = bench
+
+    engine = talk_to(Stumbles()).start()
+    engine.send("position startpos moves 7g7f")
+    assert engine.ask(command, "info string Error!") == [
+        "info string Error! RuntimeError: a defect (the log says more)"
+    ]
+    assert " w " in engine.ask("d", "sfen", "info string sfen")[-1]
+
+
 # 12: several lines
 
 

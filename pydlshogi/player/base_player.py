@@ -179,7 +179,7 @@ class BasePlayer(ABC):
         """
 
     def recover(self) -> None:
-        """After a defect in `think`, which may have left moves on the board: set the game anew."""
+        """After a defect, which may have left moves on the board: set the game anew."""
         self.position(self.sfen, self.moves)
 
     def any_move(self) -> BestMove:

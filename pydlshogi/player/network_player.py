@@ -23,9 +23,6 @@ QUANTISED_BACKENDS: Final = ("onnx", "openvino")
 UNMEASURED_BATCH: Final = 16
 """Positions evaluated at once where nothing was measured."""
 
-_FASTEST_OF: Final = 3
-"""Full batches that are timed: other programs only ever slow one down, and many start when a game does."""
-
 GENERAL_EVAL_COEF: Final = 756
 """For networks that come without a fitted one: dlshogi's."""
 
@@ -101,9 +98,12 @@ class NetworkPlayer(BasePlayer):
     def preload(self) -> None:
         import cshogi  # noqa: F401
 
+        import pydlshogi.evaluator
+        import pydlshogi.network.onnx_export  # noqa: F401
         from pydlshogi.network.backend import why_unusable
 
-        why_unusable("openvino")
+        for name in QUANTISED_BACKENDS:
+            why_unusable(name)  # imports those that are there
 
     def prepare(self) -> list[str]:
         from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
@@ -216,13 +216,14 @@ class NetworkPlayer(BasePlayer):
         import numpy as np
 
         from pydlshogi.games.shogi import ShogiPosition
+        from pydlshogi.player.batching import FASTEST_OF
         from pydlshogi.uct.search import Search
         from pydlshogi.uct.uct_node import UctNodeTable
 
         search = Search(UctNodeTable(1))
         search.set_root(ShogiPosition())
         took = []
-        for playouts in (1, 1, *[self.batch_size] * _FASTEST_OF):
+        for playouts in (1, 1, *[self.batch_size] * FASTEST_OF):
             began = milliseconds()
             leaves = search.gather(self.requests, playouts)
             evaluations = self.evaluator.evaluate(self.requests)

@@ -300,7 +300,7 @@ class Usi:
             except PlayerError as error:
                 self._complain(str(error))
             except Exception as error:
-                self._complain_of_defect(error)
+                self._recover_from(error)
 
     def _preload(self) -> None:
         try:
@@ -322,6 +322,14 @@ class Usi:
         """Say that the engine itself is at fault; the traceback goes to the log."""
         log.exception("a defect, please report it")
         self._complain(f"{type(error).__name__}: {error} (the log says more)")
+
+    def _recover_from(self, error: Exception) -> None:
+        """Say so, and let the player set its game anew: only the worker thread may, which is the one that moves it."""
+        self._complain_of_defect(error)
+        try:
+            self._player.recover()
+        except Exception:
+            log.exception("the player does not recover")
 
     def _load(self) -> None:
         """Let the player get ready under the present options, and tell those who wait. Raises what `prepare` raises."""
@@ -425,8 +433,7 @@ class Usi:
         except PlayerError as error:
             self._complain(str(error))
         except Exception as error:
-            self._complain_of_defect(error)
-            self._recover()
+            self._recover_from(error)
         else:
             if isinstance(answer, Checkmate if mate else BestMove):
                 return answer
@@ -434,12 +441,6 @@ class Usi:
                 return Checkmate("notimplemented")
             self._complain(f"{answer} is no answer to go")
         return Checkmate("timeout") if mate else self._any_move()
-
-    def _recover(self) -> None:
-        try:
-            self._player.recover()
-        except Exception:
-            log.exception("the player does not recover")
 
     def _any_move(self) -> BestMove:
         try:
