@@ -3,8 +3,9 @@
 import cshogi
 import pytest
 
+from pydlshogi import evaluator
 from pydlshogi.evaluator import UniformEvaluator
-from pydlshogi.player import mcts_player
+from pydlshogi.player import mcts_player, network_player
 from pydlshogi.player.base_player import BestMove
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.mcts_player import MCTSPlayer
@@ -45,9 +46,9 @@ def slow_player(wall: Wall) -> tuple[MCTSPlayer, SlowEvaluator]:
     player.options.set("Mate_Root_Search", "0")  # a mate found would cost no batch
     player.prepare()
     player.new_game()
-    player.evaluator = evaluator = SlowEvaluator(wall)
+    player.evaluator = slow = SlowEvaluator(wall)
     player.batch_latency = player.root_latency = 300  # as `prepare` would have measured it
-    return player, evaluator
+    return player, slow
 
 
 @pytest.mark.parametrize(
@@ -111,3 +112,22 @@ def test_a_move_too_short_for_a_full_batch_still_gets_an_opinion(monkeypatch: py
     player.think(limits, player.start_clock(limits, Clock(limits, wall)), lambda _: None)
     assert evaluator.batches == 1
     assert wall.now == 20
+
+
+def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wall = Wall()
+    compiling = iter([5000.0, 3000.0])
+
+    class Compiles(SlowEvaluator):
+        def evaluate(self, requests: Requests) -> Evaluations:
+            self.held_up = next(compiling, 0.0)
+            return super().evaluate(requests)
+
+    monkeypatch.setattr(network_player, "milliseconds", wall)
+    monkeypatch.setattr(evaluator, "UniformEvaluator", lambda: Compiles(wall))
+    player = MCTSPlayer()
+    player.options.set("Backend", "uniform")
+    player.prepare()
+    assert (player.root_latency, player.batch_latency) == (300, 300)

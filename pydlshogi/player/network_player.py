@@ -210,8 +210,8 @@ class NetworkPlayer(BasePlayer):
     def _warm_up(self) -> None:
         """Search a little, so that all kernels are compiled and both latencies are known.
 
-        First the root, then one leaf, then full batches, when nothing is left to compile. To advance
-        the root compiles what moves the tree. Raises PlayerError if the network answers with nan or infinity.
+        First the root and one leaf, which compile what there is to compile; what follows is timed. To advance the root
+        compiles what moves the tree. Raises PlayerError if the network answers with nan or infinity.
         """
         import numpy as np
 
@@ -223,7 +223,7 @@ class NetworkPlayer(BasePlayer):
         search = Search(UctNodeTable(1))
         search.set_root(ShogiPosition())
         took = []
-        for playouts in (1, 1, *[self.batch_size] * FASTEST_OF):
+        for playouts in (1, 1, *[1] * FASTEST_OF, *[self.batch_size] * FASTEST_OF):
             began = milliseconds()
             leaves = search.gather(self.requests, playouts)
             evaluations = self.evaluator.evaluate(self.requests)
@@ -231,8 +231,8 @@ class NetworkPlayer(BasePlayer):
                 raise PlayerError("the network answers with nan or infinity: its file is damaged")
             search.backup(leaves, evaluations)
             took.append(milliseconds() - began)
-        _, self.root_latency, *full = took
-        self.batch_latency = min(full)
+        self.root_latency = min(took[2:-FASTEST_OF])
+        self.batch_latency = min(took[-FASTEST_OF:])
         search.advance(search.root_moves()[0].move)
 
 
