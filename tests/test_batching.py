@@ -105,6 +105,20 @@ def test_a_quantised_network_must_be_clearly_faster(model: Path, speedups: tuple
     assert [device.batches for device in devices] == measured
 
 
+def test_a_program_that_runs_for_a_while_does_not_decide(model: Path) -> None:
+    """The machine is ten times slower for four batches, as many as one network was once measured with at a stretch."""
+    devices: list[Device] = []
+
+    class Disturbed(Device):
+        def infer(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            self.time += 9 * self.each * len(planes) if sum(device.batches for device in devices) < 4 else 0.0
+            return super().infer(planes)
+
+    devices += [Disturbed(0.0, 0.001), Disturbed(0.0, 0.001 / 1.2)]
+    clock = lambda: sum(device.time for device in devices)  # noqa: E731
+    assert fastest(devices[0], devices[1:], model, clock) is devices[0]
+
+
 @pytest.mark.parametrize(
     ("options", "loaded"),
     [

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from pydlshogi.common import NUM_PLANES
 from pydlshogi.files import cache_folder, replacing
 from pydlshogi.network.backend import Backend
+
+Float32Array = npt.NDArray[np.float32]
 
 SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 ENOUGH: Final = 0.9
@@ -27,7 +30,7 @@ WORTH_ROUNDING: Final = 1.5
 """How much faster a quantised network must be to be worth its errors."""
 PROBE: Final = 8
 """Positions in the batch that decides it."""
-FASTEST_OF: Final = 3
+FASTEST_OF: Final = 5
 """So many batches are timed, and the fastest counts: other programs only ever slow one down."""
 
 
@@ -38,7 +41,8 @@ def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] 
     """
 
     def measure() -> int:
-        return choose({size: _seconds(backend, size, now) for size in SIZES[: _affordable(backend, now)]})
+        sizes = SIZES[: _affordable(backend, now)]
+        return choose(dict(zip(sizes, _seconds([(backend, size) for size in sizes], now), strict=True)))
 
     return _remembered([backend], modelfile, measure, set(SIZES))
 
@@ -53,7 +57,7 @@ def fastest(
     backends = [exact, *quantised]
 
     def measure() -> int:
-        seconds = [_seconds(backend, PROBE, now) for backend in backends]
+        seconds = _seconds([(backend, PROBE) for backend in backends], now)
         seconds[0] /= WORTH_ROUNDING
         return int(np.argmin(seconds))
 
@@ -81,20 +85,28 @@ def choose(seconds: dict[int, float]) -> int:
 
 def _affordable(backend: Backend, now: Callable[[], float]) -> int:
     """How many of SIZES to try, judged by what a small batch costs."""
-    one = _seconds(backend, 4, now) / 4
-    return max(1, sum(size * one / 8 <= LONGEST for size in SIZES))
+    (four,) = _seconds([(backend, 4)], now)
+    return max(1, sum(size * four / 4 / 8 <= LONGEST for size in SIZES))
 
 
-def _seconds(backend: Backend, size: int, now: Callable[[], float]) -> float:
-    """What a batch takes, by FASTEST_OF."""
-    planes = (np.random.default_rng(0).random((size, NUM_PLANES, 9, 9)) < 0.05).astype(np.float32)
-    backend.infer(planes)
-    took = []
-    for _ in range(FASTEST_OF):
+def _seconds(batches: Sequence[tuple[Backend, int]], now: Callable[[], float]) -> list[float]:
+    """What each of `batches`, a backend and a size, takes, by FASTEST_OF.
+
+    They take turns, so that a program that runs for a while slows all of them alike.
+    """
+    random = np.random.default_rng(0)
+    planes = [(random.random((size, NUM_PLANES, 9, 9)) < 0.05).astype(np.float32) for _, size in batches]
+
+    def took(backend: Backend, inputs: Float32Array) -> float:
         began = now()
-        backend.infer(planes)
-        took.append(now() - began)
-    return min(took)
+        backend.infer(inputs)
+        return now() - began
+
+    rounds = [
+        [took(backend, inputs) for (backend, _), inputs in zip(batches, planes, strict=True)]
+        for _ in range(1 + FASTEST_OF)  # the first warms up
+    ]
+    return [min(times) for times in zip(*rounds[1:], strict=True)]
 
 
 def _answers_file() -> Path | None:
