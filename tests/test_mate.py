@@ -13,12 +13,12 @@ import pytest
 import shogi
 from usi_driver import ROOT
 
+from pydlshogi.games.mate import MAX_PLIES, Finding, find_mate, shorter_mates
 from pydlshogi.games.shogi import board_from_sfen
 from pydlshogi.player import checkmate
 from pydlshogi.player.base_player import Checkmate, Clock, Info, Limits
 from pydlshogi.player.checkmate import CheckmateSolver
 from pydlshogi.player.clock import ClockSettings, allot
-from pydlshogi.player.mate import MAX_PLIES, Finding, find_mate, shorter_mates
 
 MATES = [
     ("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", 1),

@@ -150,6 +150,27 @@ def test_what_other_moves_prove_is_not_said_of_searchmoves() -> None:
     assert abs(game.last.score_cp or 0) < MAX_CP
 
 
+def test_a_mate_seen_at_a_new_position_is_announced_with_its_whole_line() -> None:
+    """Black's only move is 7h6h, and there the nodes end: White mates in three."""
+    sfen = "l2gkg2l/2s3s2/p1nppp1pp/2p3p2/P4P1P1/4n3P/1PPPG1N2/1BKS2+s2/LN3+r3 w RBgl3p 72"
+    game = Game(sfen, ("5f6h+",), Mate_Root_Search=0, Resign_Threshold=0, ConsiderationMode="true")
+    assert game.go(nodes=10).move == "7h6h"
+    assert game.last.score_mate == -4
+    board = cshogi.Board(sfen)
+    for move in ("5f6h+", *game.last.pv):
+        board.push_usi(move)
+    assert len(game.last.pv) == 4
+    assert board.is_check()
+    assert not len(board.legal_moves)
+
+
+def test_the_longest_mate_looked_for_at_leaves_is_an_option() -> None:
+    sfen = "ln1gkg1nl/6+P2/2sppps1p/2p3p2/p8/P1P1P3P/2NP1PP2/3s1KSR1/L1+b2G1NL w R2Pbgp 42"
+    for plies, seen in (("1", False), ("3", True), ("5", True)):
+        assert bool(Game(sfen, Mate_Leaf_Search=plies).player.game.outcome()) is seen
+    assert not Game(sfen, Mate_Leaf_Search=5, Skill_Level=2).player.game.outcome()
+
+
 def test_more_memory_than_there_is_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(_megabytes: int) -> None:
         raise MemoryError

@@ -426,6 +426,75 @@ def test_mate_in_one_problems(shared_data: Path, name: str, verdict: Outcome | N
             assert position.outcome() == verdict, sfen
 
 
+# Short mates
+
+
+def mates_within(position: ShogiPosition, plies: int) -> bool:
+    """Some check leaves replies that all run into a mate two plies shorter."""
+    if mates_in_one(position):
+        return True
+    return plies > 1 and any(
+        every_reply_is_mated(position, move, plies - 2) for move in position.legal_moves().tolist()
+    )
+
+
+def every_reply_is_mated(position: ShogiPosition, check: int, plies: int) -> bool:
+    position.push(check)
+    mated = bool(position.board.is_check())
+    for reply in position.legal_moves().tolist() if mated else ():
+        position.push(reply)
+        mated = mates_within(position, plies)
+        position.pop()
+        if not mated:
+            break
+    position.pop()
+    return mated
+
+
+def test_mates_in_three_are_those_of_a_naive_search() -> None:
+    seen = overlooked = 0
+    for position in random_positions(9, games=25):
+        position.mate_plies = 3
+        outcome = position.outcome()
+        if outcome in (None, Outcome(1.0, plies=3)):
+            if outcome:
+                assert mates_within(position, 3), position.board.sfen()
+                seen += 1
+            elif position.ply() % 4 == 0:
+                overlooked += mates_within(position, 3)
+    assert seen > 20
+    assert overlooked == 0
+
+
+@pytest.mark.parametrize(("plies", "least"), [(3, 500), (5, 499)])
+def test_short_mate_problems(shared_data: Path, plies: int, least: int) -> None:
+    """As long as they are, no longer and no shorter."""
+    found = 0
+    for line in (shared_data / "tests" / f"mate{plies}.sfen").read_text().splitlines()[:500]:
+        position = ShogiPosition(line.partition(" moves")[0], mate_plies=plies)
+        outcome = position.outcome()
+        assert outcome in (None, Outcome(1.0, plies=plies)), line
+        found += outcome is not None
+        position.mate_plies = plies - 1
+        assert position.outcome() is None, line
+    assert found >= least
+
+
+def test_a_mate_that_cshogi_claims_wrongly_is_none() -> None:
+    sfen = "l4B3/7k1/p3g1n2/2gNNPsrl/5pppS/1SP6/PK1G1+s3/3P5/L8 b RBGL3Pn7p 1"
+    position = ShogiPosition(sfen, mate_plies=5)
+    assert position.board.mate_move(5)
+    assert position.outcome() is None
+
+
+def test_a_mate_after_the_last_move_of_the_game_is_none(shared_data: Path) -> None:
+    line = (shared_data / "tests" / "mate3.sfen").read_text().splitlines()[0]
+    sfen = line.partition(" moves")[0]
+    last = ShogiPosition(sfen).ply() + 2
+    assert ShogiPosition(sfen, mate_plies=3, draw_ply=last).outcome() == Outcome(1.0, plies=3)
+    assert ShogiPosition(sfen, mate_plies=3, draw_ply=last - 1).outcome() is None
+
+
 def test_the_game_is_drawn_after_the_last_move() -> None:
     position = ShogiPosition(draw_ply=2)
     assert position.outcome() is None

@@ -14,6 +14,7 @@ import cshogi
 import numpy as np
 
 from pydlshogi.game import Int32Array, Outcome
+from pydlshogi.games.mate import find_mate
 
 START_SFEN: Final[str] = cshogi.STARTING_SFEN
 
@@ -39,6 +40,8 @@ _FIVE_POINTS: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PR
 _HELD: Final = (cshogi.PAWN, cshogi.LANCE, cshogi.KNIGHT, cshogi.SILVER, cshogi.GOLD, cshogi.BISHOP, cshogi.ROOK)
 _ALL_POINTS: Final = 54  # of a full set: 4 x 5 + 34
 _MOST_PLIES: Final = 10_000
+PROOF_NODES: Final = 1000
+"""Enough for `find_mate` to prove every mate that `outcome` sees."""
 _63_BITS: Final = 2**63 - 1
 
 
@@ -53,10 +56,12 @@ class ShogiPosition:
         draw_ply: int = 0,
         declaration: int = cshogi.LAW_27,
         odds_count: bool = False,
+        mate_plies: int = 1,
     ) -> None:
         """Set up `sfen` and play `moves` (USI).
 
         `draw_ply`: the game is drawn once so many moves have been played without mate; 0: never.
+        `mate_plies`: `outcome` sees mates within so many plies.
         `declaration`: cshogi.LAW_27 or cshogi.LAW_24. `odds_count`: what is missing from a full set counts towards a
         declaration of White, who gives odds. Raises ValueError for a broken sfen or an illegal move.
         """
@@ -64,6 +69,7 @@ class ShogiPosition:
         self.draw_ply = draw_ply
         self.declaration = declaration
         self._odds = max(0, _ALL_POINTS - _points(self.board.pieces, *self.board.pieces_in_hand)) if odds_count else 0
+        self.mate_plies = mate_plies
         # cshogi's own methods, without one of ours around them: the search calls them once per ply.
         self.push = self.board.push
         self.pop = self.board.pop
@@ -105,7 +111,7 @@ class ShogiPosition:
         return len(camp) >= 10 and _points(camp, board.pieces_in_hand[cshogi.WHITE]) + self._odds >= least
 
     def outcome(self) -> Outcome | None:
-        """Draw by move number, repetition at the second occurrence, declaration, mate in one."""
+        """Draw by move number, repetition at the second occurrence, declaration, mate within `mate_plies`."""
         board = self.board
         if self.draw_ply and board.move_number > self.draw_ply:
             return None if board.is_check() and not len(board.legal_moves) else DRAWN
@@ -116,7 +122,19 @@ class ShogiPosition:
             return DECLARED
         if not board.is_check() and board.mate_move_in_1ply():
             return MATE_IN_ONE
-        return None
+        return self._short_mate() if self.mate_plies > 1 else None
+
+    def _short_mate(self) -> Outcome | None:
+        """A mate in three or more plies, if it comes before the game is drawn."""
+        plies = self.mate_plies
+        if self.draw_ply:
+            plies = min(plies, self.draw_ply - self.board.move_number + 1)
+        plies -= 1 - plies % 2
+        # cshogi's quick word first, which is right all but once in ten thousand times.
+        if plies < 3 or not self.board.mate_move(plies):
+            return None
+        line = find_mate(self.board, plies, PROOF_NODES).line
+        return Outcome(1.0, plies=len(line)) if line else None
 
     def move_from_usi(self, usi: str) -> int:
         """The legal move that `usi` names here; ValueError if there is none."""

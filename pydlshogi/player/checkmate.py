@@ -38,7 +38,7 @@ class CheckmateSolver:
         """
         from cshogi import Board, move_to_usi
 
-        from pydlshogi.player.mate import MAX_PLIES, find_mate, shorter_mates
+        from pydlshogi.games.mate import MAX_PLIES, find_mate, shorter_mates
 
         board = Board(position.sfen())
         spent = 0

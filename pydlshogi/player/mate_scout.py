@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from pydlshogi.games.mate import Line
     from pydlshogi.games.shogi import ShogiPosition
-    from pydlshogi.player.mate import Line
     from pydlshogi.uct.search import Search
 
 _FIRST_LOOK: Final = 500
@@ -124,7 +124,7 @@ class MateScout:
         return self._next_looks.get(self._position.board.zobrist_hash(), _FIRST_LOOK) if self._plies else 0
 
     def _look(self, nodes: int) -> "Line":
-        from pydlshogi.player.mate import find_mate
+        from pydlshogi.games.mate import find_mate
 
         board = self._position.board
         finding = find_mate(board, self._plies_left(), nodes)
@@ -135,7 +135,7 @@ class MateScout:
 
     def _shorten(self, time_left: Callable[[], float]) -> None:
         """Look for shorter mates than the one at the root."""
-        from pydlshogi.player.mate import shorter_mates
+        from pydlshogi.games.mate import shorter_mates
 
         findings = shorter_mates(self._position.board, self.mate_at(self._position), _SHORTENING_NODES)
         while _affordable(time_left) >= 2 * _SHORTENING_NODES and (finding := next(findings, None)):

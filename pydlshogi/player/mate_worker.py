@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import cshogi
 
-from pydlshogi.player.mate import MAX_PLIES, Finding, find_mate, shorter_mates
+from pydlshogi.games.mate import MAX_PLIES, Finding, find_mate, shorter_mates
 
 # Each attempt begins anew. OslDfPn solves more of the hard ones, DfPn alone can refute; the last one takes a minute
 # and 400 MB where all fail.

@@ -18,8 +18,8 @@ from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer, centi
 from pydlshogi.player.options import Check, Combo, SearchOptions, Spin
 
 if TYPE_CHECKING:
+    from pydlshogi.games.mate import Line
     from pydlshogi.games.shogi import ShogiPosition
-    from pydlshogi.player.mate import Line
     from pydlshogi.player.pipeline import Pipeline
     from pydlshogi.uct.search import MoveStats, Puct, Search
 
@@ -92,6 +92,9 @@ class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
         0,
         199,
         help="plies of the longest mate looked for at the root and along the best line; 0: off",
+    )
+    mate_leaf_search = Combo(
+        "Mate_Leaf_Search", "3", ("1", "3", "5"), help="plies of the longest mate looked for at every new position"
     )
     mate_search_nodes = Spin(
         "Mate_Search_Nodes",
@@ -195,7 +198,13 @@ class MCTSPlayer(NetworkPlayer):
 
         rule = self.options.entering_king_rule
         law = LAW_24 if rule.startswith("CSARule24") else LAW_27
-        return ShogiPosition(sfen, draw_ply=self.options.draw_ply, declaration=law, odds_count=rule.endswith("H"))
+        return ShogiPosition(
+            sfen,
+            draw_ply=self.options.draw_ply,
+            declaration=law,
+            odds_count=rule.endswith("H"),
+            mate_plies=max(1, self._overlooking(int(self.options.mate_leaf_search))),
+        )
 
     def clock_settings(self) -> ClockSettings:
         playouts = self.options.const_playout
@@ -316,7 +325,7 @@ class MCTSPlayer(NetworkPlayer):
         reported = -math.inf
         first = True
         scout = self._scout
-        scout.begin(self.game, self._longest_mate())
+        scout.begin(self.game, self._overlooking(self.options.mate_root_search))
         if not clock.limits.searchmoves:
             scout.look_at_root(time_left)
         while not self._finished(search, clock) and (clock.pondering or not ponder):
@@ -333,10 +342,10 @@ class MCTSPlayer(NetworkPlayer):
                 first = False
         pipeline.drain(search)
 
-    def _longest_mate(self) -> int:
+    def _overlooking(self, plies: int) -> int:
         """Plies of the longest mate looked for: below full skill no more than the level, so that it overlooks some."""
         level = self.options.skill_level
-        return self.options.mate_root_search if level == FULL_SKILL else min(level, self.options.mate_root_search)
+        return plies if level == FULL_SKILL else min(level, plies)
 
     def _finished(self, search: "Search", clock: Clock) -> bool:
         """Whether to answer now: a mate is known, the result is proven, time is up, or no other move can win any more.
@@ -479,16 +488,19 @@ class MCTSPlayer(NetworkPlayer):
     def _to_the_mate(self, line: list[int], plies: int) -> list[int]:
         """`line`, to be mated in `plies`, completed with the moves that have no nodes.
 
-        They are a mate that the scout found, or the last move: a mate in one is a verdict on its position.
+        They are a mate that the scout found, or that was a verdict on the position where the nodes end.
         """
+        from pydlshogi.games.mate import find_mate
+        from pydlshogi.games.shogi import PROOF_NODES
+
         position = self.game
         mate: Line = ()
         for played, move in enumerate(line, 1):
             position.push(move)
             left = plies - played
             mate = self._scout.mate_at(position)
-            if not mate and left == 1 and not position.board.is_check():
-                mate = tuple(filter(None, [position.board.mate_move_in_1ply()]))
+            if not mate and played == len(line):
+                mate = find_mate(position.board, left, PROOF_NODES).line
             if mate and len(mate) <= left:
                 break
             mate = ()
