@@ -189,6 +189,48 @@ def test_a_proof_of_a_position_without_a_node_is_dropped() -> None:
     assert all(move.plies is None for move in search.root_moves())
 
 
+BLUNDERS = [
+    ("+B2p3nl/R3+P1g2/4pp1p1/p1p2kp1p/3ls+sPN1/PPP4BP/1KSg5/1GS6/+r7L b 2N2Pgl2p 125", "N*4g"),
+    ("lr4knl/4+P1g2/p1g2p1P1/4ssppp/4pN3/P2+b1PP1P/LPP+p1S3/1Kg6/1N5RL b BGSNP2p 93", "8h9h"),
+    ("ln5nl/2g1k1g2/3pppspp/pr7/1pR4nP/P1pP2s2/1P2PP3/2G2KG2/LN7 w 2B2SL2P2p 74", "P*3g"),
+]
+"""Positions of the engine's own games and what it played there, into a mate in five or more that df-pn sees at once."""
+
+
+@pytest.mark.parametrize(("sfen", "blunder"), BLUNDERS)
+def test_the_move_preferred_is_looked_into(sfen: str, blunder: str) -> None:
+    proven: list[tuple[list[int], int]] = []
+
+    class Listens:
+        def prove(self, moves: list[int], plies: int) -> None:
+            proven.append((moves, plies))
+
+    position = ShogiPosition(sfen)
+    move = position.move_from_usi(blunder)
+    scout = MateScout()
+    for plies, milliseconds, proofs in ((0, math.inf, 0), (33, 5.0, 0), (33, math.inf, 1), (33, math.inf, 1)):
+        scout.begin(position, plies)
+        scout.look_after(Listens(), move, lambda left=milliseconds: left)  # type: ignore[arg-type, misc]
+        assert len(proven) == proofs
+        assert position.board.sfen() == sfen
+    assert proven[0][0] == [move]
+    assert proven[0][1] >= 5
+    engine = Engine(sfen, Resign_Threshold=0)
+    position.push_usi(engine.go(nodes=400).move)
+    scout.begin(position, 33)
+    scout.look_at_root(lambda: math.inf)
+    assert not scout.mate_at(position)
+
+
+def test_the_leader_is_the_most_visited_move_that_is_not_lost() -> None:
+    game = Letters({"a": "bcd", "b": "e", "c": "e", "d": "e", "e": "a"}, "a")
+    search = run(a_search(game), Opinions(), 30)
+    for move in search.root_moves():
+        assert search.leader() == move.move
+        search.prove([move.move], 5)
+    assert search.leader() == 0
+
+
 def test_a_lost_move_does_not_lead() -> None:
     game = Letters({"a": "bcd", "b": "e", "c": "e", "d": "e", "e": "a"}, "a")
     search = run(a_search(game), Opinions(), 30)

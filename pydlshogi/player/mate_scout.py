@@ -1,7 +1,7 @@
-"""Mates beside a search: at its root, and at the positions along its best line.
+"""Mates beside a search: at its root, after the move it prefers, and at the positions along its best line.
 
 df-pn sees the long forced mates that a search by visits is slow to see. What is found at the root ends the search; what
-is found along the best line is told to the search, which then avoids or plays it. It knows the search and its boards,
+is found further on is told to the search, which then avoids or plays it. It knows the search and its boards,
 and neither clocks nor networks.
 """
 
@@ -22,8 +22,9 @@ _LAST_LOOK: Final = 32_000
 _SHORTENING_NODES: Final = 10_000
 """As many may go into the proofs, which are the slower half."""
 
-_ROOT_RANK: Final = 4
-"""The root is looked at with so many times the nodes that the other positions get."""
+_NEAR: Final = 2
+"""The root and the position after the best move are looked at with _NEAR_RANK times the nodes that others get."""
+_NEAR_RANK: Final = 4
 _FARTHEST: Final = 12
 """Plies from the root."""
 _LEAST_SAVINGS: Final = 2000
@@ -41,6 +42,8 @@ class MateScout:
         self._next_looks: dict[int, int] = {}
         self._position: ShogiPosition
         self._plies = 0
+        self._seen = 0
+        """The move that `look_after` was last asked about."""
         self._savings = 0.0
         self._price = math.inf
 
@@ -57,6 +60,7 @@ class MateScout:
         self._plies = plies
         self._savings = 0.0
         self._price = _LEAST_SAVINGS if plies else math.inf
+        self._seen = 0
 
     def mate_at(self, position: "ShogiPosition") -> "Line":
         """The mate found for the side to move, since `forget`; (): none.
@@ -76,6 +80,20 @@ class MateScout:
             nodes = self._next_look()
         self._shorten(time_left)
 
+    def look_after(self, search: "Search", move: int, time_left: Callable[[], float]) -> None:
+        """The first look at the position after `move`, which the search prefers: whether to play it is to be mated.
+
+        Not taken where it might not end within `time_left()` milliseconds.
+        """
+        if not self._plies or move in (0, self._seen):
+            return
+        self._seen = move
+        self._position.push(move)
+        mate = self._look(_FIRST_LOOK) if self._next_look() == _FIRST_LOOK <= _affordable(time_left) else ()
+        self._position.pop()
+        if mate:
+            search.prove([move], len(mate))
+
     def look_along(self, search: "Search", nodes: float, time_left: Callable[[], float]) -> None:
         """Save `nodes` up, and when they are enough spend them on the positions that have had the fewest.
 
@@ -89,7 +107,7 @@ class MateScout:
         while True:
             most = _affordable(time_left)
             costs = [look if 0 < look <= most else math.inf for look in looks]
-            costs[0] /= _ROOT_RANK
+            costs[:_NEAR] = [cost / _NEAR_RANK for cost in costs[:_NEAR]]
             ply = costs.index(min(costs))
             self._price = max(_LEAST_SAVINGS, looks[ply])
             if costs[ply] == math.inf:

@@ -335,6 +335,8 @@ class MCTSPlayer(NetworkPlayer):
             now = milliseconds()
             clock.record_batch(now - began)
             share = min(1.0, (search.playouts - before) / _FULL_BATCH)
+            if search.expanded and self.options.mate_search_nodes:
+                scout.look_after(search, search.leader(), time_left)
             scout.look_along(search, self.options.mate_search_nodes * share, time_left)
             if first or now - reported >= self.options.pv_interval:
                 self._report(search, clock, report)

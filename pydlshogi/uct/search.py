@@ -304,10 +304,15 @@ class Search:
 
         Moves proven to lose do not count. Where fewer than two are left: the largest int32, more than any visits.
         """
-        edges = self._edges_of(self._root)[self._allowed]
-        children = edges["child"]
-        visits = np.sort(edges["visits"][(children < 0) | (self.table.nodes["proof"][children] <= 0)])
+        visits = np.sort(self._not_lost()["visits"])
         return int(visits[-1] - visits[-2]) if len(visits) > 1 else np.iinfo(np.int32).max
+
+    def leader(self) -> int:
+        """The most visited move at the root that is not proven to lose; 0 where none has visits."""
+        edges = self._not_lost()
+        if not edges["visits"].any():
+            return 0
+        return int(edges["move"][edges["visits"].argmax()])
 
     @property
     def root_value(self) -> float:
@@ -358,6 +363,13 @@ class Search:
     def _child(self, node: int, move: int) -> int:
         edges = self._edges_of(node)
         return int(edges["child"][edges["move"] == move][0])
+
+    def _not_lost(self) -> Records:
+        """Edges of the root that may be searched and are not proven to lose."""
+        edges = self._edges_of(self._root)[self._allowed]
+        children = edges["child"]
+        lost = (children >= 0) & (self.table.nodes["proof"][children] > 0)
+        return np.compress(~lost, edges)
 
     def _edges_of(self, node: int) -> Records:
         first = int(self.table.nodes[node]["first"])
