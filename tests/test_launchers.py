@@ -331,3 +331,37 @@ def test_an_extra_that_is_not_declared_is_named(checkout: Checkout) -> None:
     assert done.returncode == 1
     assert "knows no extra cuda99" in done.stderr.splitlines()[-1]
     assert not checkout.environment.exists()
+
+
+@on_posix
+@pytest.mark.parametrize(
+    ("opponent", "program"),
+    [
+        ("", "/usr/games/fairy-stockfish"),
+        ("fairy", "/usr/games/fairy-stockfish"),
+        ("gps", "/usr/games/gpsusi"),
+        ("policy", "bat/policy_player.sh"),
+        ("search1", "bat/search1_player.sh"),
+    ],
+)
+def test_opponents_of_the_distribution_and_our_own(opponent: str, program: str) -> None:
+    """What is said last counts: the user's options."""
+    arguments = [opponent, "--games", "100", "A.Threads=2"] if opponent else []
+    done = subprocess.run(
+        ["sh", str(ROOT / "utils" / "play_opponents.sh"), *arguments],
+        env={**os.environ, "PYTHON": "echo"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    words = done.stdout.split()
+    assert words[:4] == ["-m", "utils.match", "bat/mcts_player.sh", program]
+    assert " ".join(words).endswith(" ".join(["--out", f"matches/{opponent or 'fairy'}", *arguments[1:]]))
+
+
+@on_posix
+def test_an_unknown_opponent_is_one_line() -> None:
+    script = ROOT / "utils" / "play_opponents.sh"
+    done = subprocess.run(["sh", str(script), "bonanza"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "play_opponents.sh: no opponent bonanza; there are fairy, gps, policy and search1\n"
