@@ -487,6 +487,15 @@ def test_a_mate_that_cshogi_claims_wrongly_is_none() -> None:
     assert position.outcome() is None
 
 
+def test_where_a_king_is_missing_only_mates_in_one_are_looked_for(shared_data: Path) -> None:
+    """cshogi's search for longer ones would crash."""
+    for line in (shared_data / "tests" / "mate5.sfen").read_text().splitlines()[:200]:
+        rows, *rest = line.partition(" moves")[0].split()
+        for king in "Kk":
+            position = ShogiPosition(" ".join((rows.replace(king, "1"), *rest)), mate_plies=5)
+            assert position.outcome() in (None, MATE_IN_ONE)
+
+
 def test_a_mate_after_the_last_move_of_the_game_is_none(shared_data: Path) -> None:
     line = (shared_data / "tests" / "mate3.sfen").read_text().splitlines()[0]
     sfen = line.partition(" moves")[0]
@@ -640,7 +649,7 @@ def test_mutated_sfens_are_refused_or_taken_as_they_are_written(capfd: pytest.Ca
             characters[at : at + rng.randint(0, 1)] = rng.choice(alphabet) * rng.randint(0, 1)
         sfen = "".join(characters)
         try:
-            position = ShogiPosition(sfen)
+            position = ShogiPosition(sfen, mate_plies=5)
         except ValueError as error:
             refusals.add(str(error))
             continue

@@ -40,6 +40,7 @@ _FIVE_POINTS: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PR
 _HELD: Final = (cshogi.PAWN, cshogi.LANCE, cshogi.KNIGHT, cshogi.SILVER, cshogi.GOLD, cshogi.BISHOP, cshogi.ROOK)
 _ALL_POINTS: Final = 54  # of a full set: 4 x 5 + 34
 _MOST_PLIES: Final = 10_000
+_NO_SQUARE: Final = 81
 PROOF_NODES: Final = 1000
 """Enough for `find_mate` to prove every mate that `outcome` sees."""
 _63_BITS: Final = 2**63 - 1
@@ -69,7 +70,9 @@ class ShogiPosition:
         self.draw_ply = draw_ply
         self.declaration = declaration
         self._odds = max(0, _ALL_POINTS - _points(self.board.pieces, *self.board.pieces_in_hand)) if odds_count else 0
-        self.mate_plies = mate_plies
+        # cshogi's search for short mates crashes where a king is missing, as one is from most mate problems.
+        kings = [self.board.king_square(side) for side in (cshogi.BLACK, cshogi.WHITE)]
+        self.mate_plies = mate_plies if max(kings) < _NO_SQUARE else 1
         # cshogi's own methods, without one of ours around them: the search calls them once per ply.
         self.push = self.board.push
         self.pop = self.board.pop
