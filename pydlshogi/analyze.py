@@ -10,9 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from errno import EISDIR
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final
 
 import cshogi
@@ -213,6 +215,8 @@ def _run(arguments: argparse.Namespace) -> int:
     for output, wanted in ((record, not arguments.no_record), (picture, drawn)):
         if wanted and output.exists() and not arguments.overwrite:
             raise AnalysisError(f"{output} exists (--overwrite replaces it)")
+        if wanted:
+            _check_writable(output)
     player = _player(arguments.option)
     time = arguments.time or (None if arguments.nodes else MILLISECONDS)
     judgements: list[Judgement] = []
@@ -237,6 +241,18 @@ def _run(arguments: argparse.Namespace) -> int:
     return status
 
 
+def _check_writable(path: Path) -> None:
+    """Raises OSError where `path` cannot be written: to be told before the thinking and not after it."""
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+    try:
+        with TemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+            pass
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
 def _title(game: Game) -> str:
     # The fonts that come with matplotlib have no Japanese.
     names = game.names if all(name and name.isascii() for name in game.names) else ("Black", "White")
@@ -256,18 +272,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Names and paths may hold what the console has no letters for.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return _run(options)
+        status = _run(options)
+        sys.stdout.flush()
     except (AnalysisError, KifuError, PlayerError) as error:
         print(f"analyze: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        print("analyze: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:  # as when `head` has seen enough; what Python still wants to flush goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        print(f"analyze: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"analyze: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        if error.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    return status
 
 
 if __name__ == "__main__":

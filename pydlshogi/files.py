@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,7 +18,8 @@ def cache_folder() -> Path:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write that takes the place of `path` once it is complete and on the disk.
 
-    Whatever goes wrong before, a full disk or a killed process, leaves `path` as it was.
+    Whatever goes wrong before, a full disk or a killed process, leaves `path` as it was. An OSError about the file
+    names `path`.
     """
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -27,5 +28,11 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
+    except OSError as error:
+        # A full disk names no file, and the unfinished one is nobody's business.
+        if error.errno and error.filename in (None, str(unfinished)):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)

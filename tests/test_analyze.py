@@ -1,6 +1,10 @@
 """Analysis of records: opinions, what moves cost, the table, and the files beside the record."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from errno import ENOSPC
 from pathlib import Path
 
 import cshogi
@@ -9,6 +13,7 @@ from cshogi import CSA, KIF
 
 from pydlshogi import analyze
 from pydlshogi.analysis import Effort, Judgement, Opinion, judge, summary, think
+from pydlshogi.files import replacing
 from pydlshogi.kifu.game import MATE_EVAL
 from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Limits, PlayerError, Report
 from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
@@ -356,3 +361,42 @@ def test_what_cannot_be_analysed_is_one_line(
 def test_a_missing_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path / "none.kif") == 1
     assert capsys.readouterr().err == f"analyze: {tmp_path / 'none.kif'}: No such file or directory\n"
+
+
+@pytest.mark.parametrize("name", ["game.analysed.csa", "game.analysed.png"])
+def test_what_cannot_be_written_is_told_before_the_thinking(
+    record: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.setattr(MCTSPlayer, "think", None)
+    record.with_name(name).mkdir()
+    assert run(record, "--overwrite") == 1
+    assert capsys.readouterr().err == f"analyze: {record.with_name(name)}: Is a directory\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of 255 bytes")
+def test_a_name_too_long_for_the_annotated_record(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = record.rename(record.with_name("x" * 251 + ".csa"))
+    assert run(long) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"analyze: {long.with_name('x' * 251 + '.analysed.csa')}: File name too long\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_full_disk_behind_stdout_is_one_line(record: Path) -> None:
+    words = ["--nodes", "8", "--option", "Backend=hash", "--option", "USI_Hash=8", "--no-record", "--no-graph"]
+    with Path("/dev/full").open("w") as full:
+        process = subprocess.run(
+            [sys.executable, "-m", "pydlshogi.analyze", str(record), *words],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert (process.returncode, process.stderr) == (1, "analyze: output: No space left on device\n")
+
+
+def test_a_full_disk_leaves_the_earlier_record_and_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "game.analysed.csa"
+    path.write_text("earlier")
+    with pytest.raises(OSError, match="No space left") as raised, replacing(path):
+        raise OSError(ENOSPC, "No space left on device")
+    assert raised.value.filename == str(path)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["earlier"]
