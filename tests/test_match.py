@@ -469,7 +469,20 @@ class TestMatch:
             (("{e}", "{e}", "--time=0"), "--time 0 makes no sense"),
             (("{e}", "{e}", "--time=9", "--nodes=9"), "--time and --nodes exclude each other"),
             (("{e}", "{e}", "--time=9", "--games=3"), "--games must be even"),
-            (("{e}", "{e}", "--time=9", "--concurrency=0"), "--concurrency must be at least 1"),
+            (("{e}", "{e}", "--time=9", "--concurrency=0"), "--concurrency must be 1 to 1000000000, not 0"),
+            (("{e}", "{e}", "--time=99999999999999"), "--time 99999999999999 makes no sense"),
+            (("{e}", "{e}", "--time=9", "--tolerance=nan"), "--tolerance must be 0 to 1000000000, not nan"),
+            (("{e}", "{e}", "--time=9", "--patience=inf"), "--patience must be 0 to 1000000000, not inf"),
+            (("{e}", "{e}", "--time=9", "--patience=-1"), "--patience must be 0 to 1000000000, not -1"),
+            (("{e}", "{e}", "--time=9", "--opening-plies=-1"), "--opening-plies must be 0 to"),
+            (("{e}", "{e}", "--time=9", "--adjudicate", "100", "0"), "--adjudicate wants centipawns and plies above 0"),
+            (("{e}", "{e}", "--time=9", "--adjudicate", "-9", "8"), "--adjudicate wants centipawns and plies above 0"),
+            (("{e}", "{e}", "--time=9", "--sprt", "0", "inf"), "--sprt 0 inf makes no sense"),
+            (
+                ("{e}", "{e}", "--time=9", "--max-moves=4", "--random-plies=4"),
+                "--max-moves 4 leaves nothing to play after openings of 4 moves",
+            ),
+            (("{e}", "", "--time=9"), "engine B `` cannot be started: the command is empty"),
             (("{e}", "{e}", "--time=9", "--openings=/no/such/file"), "/no/such/file: No such file"),
             (("{e}", "{e}", "--time=9", "--sprt", "5", "5"), "SPRT needs elo0 < elo1"),
             (("{e}", "{e}", "--time=9", "--out=/dev/null/m"), "/dev/null/m: Not a directory"),
@@ -483,6 +496,79 @@ class TestMatch:
         complaint = [line for line in capfd.readouterr().err.splitlines() if line.startswith("match: ")]
         assert len(complaint) == 1
         assert reason in complaint[0]
+
+    def test_an_engine_that_never_stops_talking_is_given_up(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr("utils.arena.usi_engine.MOST_LINES", 20_000)
+        assert match(tmp_path / "m", engine("a"), "yes") == 1
+        assert "engine B `yes` talks on and on and does not answer while starting" in capsys.readouterr().err
+        monkeypatch.setattr("utils.arena.usi_engine.MOST_LINES", 10**9)
+        monkeypatch.setattr("utils.arena.usi_engine.START_SECONDS", 0.2)
+        assert match(tmp_path / "n", engine("a"), "yes") == 1
+        assert "engine B `yes` talks on and on" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"game": "2"},
+            {"game": 0},
+            {"black": "X"},
+            {"winner": "C"},
+            {"names": None},
+            {"overruns": 5},
+            {"overruns": [[1, "C", 7]]},
+            {"moves": "7g7e", "opening_plies": 1},
+            {"sfen": "junk"},
+        ],
+    )
+    def test_a_damaged_game_is_one_line_and_stays(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object]
+    ) -> None:
+        out = tmp_path / "m"
+        assert match(out, engine("a"), engine("b")) == 0
+        path = out / "games.jsonl"
+        first, second = path.read_text().splitlines()
+        damaged = f'{first}\n{json.dumps({**json.loads(second), **change})}\n{{"half'
+        path.write_text(damaged)
+        capsys.readouterr()
+        assert match(out, engine("a"), engine("b")) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"match: {path}, line 2 is no game: ")
+        assert path.read_text() == damaged
+
+    def test_a_line_that_is_not_a_game_at_all(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = tmp_path / "m"
+        assert match(out, engine("a"), engine("b")) == 0
+        for text in ('{"game": 1}', "5", "[" * 100_000, "\0\0"):
+            (out / "games.jsonl").write_text(f"{text}\n")
+            capsys.readouterr()
+            assert match(out, engine("a"), engine("b")) == 1
+            assert "line 1 is no game: " in capsys.readouterr().err
+
+    def test_games_of_an_unknown_match_are_left_alone(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = tmp_path / "m"
+        out.mkdir()
+        (out / "games.jsonl").write_text("{}\nnot ours")
+        assert match(out, engine("a"), engine("b")) == 1
+        assert "no match.json says of which match" in capsys.readouterr().err
+        assert (out / "games.jsonl").read_text() == "{}\nnot ours"
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+    def test_a_full_disk_behind_stdout_is_one_line(self, tmp_path: Path) -> None:
+        command = [sys.executable, "-m", "utils.match", engine("a"), engine("b"), "--time=9", "--games=2"]
+        with Path("/dev/full").open("w") as full:
+            process = subprocess.run(
+                [*command, f"--out={tmp_path / 'm'}"],
+                cwd=ROOT,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert process.returncode == 1
+        assert process.stderr.splitlines()[-1] == "match: output: No space left on device; no finished game is lost"
+        assert len(games(tmp_path / "m")) == 2
 
     @pytest.mark.skipif(os.name != "posix", reason="named pipes and kill -9")
     @pytest.mark.parametrize(

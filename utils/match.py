@@ -7,10 +7,12 @@ ponder. How a single game is played is in play_game.py.
 """
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from math import isfinite
 from pathlib import Path
 from random import Random
 
@@ -42,6 +44,22 @@ Fairy-Stockfish turns to shogi by itself when it hears `usi`; gnushogi does not 
 would, but run by none.
 """
 
+ENDED_BY = (signal.SIGINT, signal.SIGTERM)
+LONGEST_MS = 10**9
+"""No limit is above this, eleven days in milliseconds: the system's clocks know no such deadlines."""
+LEAST = {
+    "games": 2,
+    "concurrency": 1,
+    "tolerance": 0,
+    "patience": 0,
+    "opening_plies": 0,
+    "random_plies": 0,
+    "random_nodes": 1,
+    "random_margin": 0,
+    "max_moves": 1,
+}
+"""The least that options may be."""
+
 
 def play(
     settings: Settings, openings: Sequence[Opening], store: Store, games: int, concurrency: int, sprt: Sprt | None
@@ -66,7 +84,7 @@ def parse_limit(kind: str, text: str) -> Limit:
     """`--time 1000` (byoyomi), `--time 60000/1000` (main time / byoyomi), `--fischer 60000+1000`, `--nodes 800`."""
     separator = {"time": "/", "fischer": "+"}.get(kind)
     numbers = [int(part) for part in (text.split(separator) if separator else [text])]
-    if min(numbers) < 0 or sum(numbers) == 0:
+    if min(numbers) < 0 or sum(numbers) == 0 or max(numbers) > LONGEST_MS:
         raise ValueError(text)
     match kind, numbers:
         case "nodes", [nodes]:
@@ -183,13 +201,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    for name, least in (("games", 2), ("concurrency", 1), ("max_moves", 1), ("random_plies", 0), ("random_nodes", 1)):
-        if getattr(arguments, name) < least:
-            raise MatchError(f"--{name.replace('_', '-')} must be at least {least}")
+    for name, least in LEAST.items():
+        value = getattr(arguments, name)
+        if value is not None and not least <= value <= LONGEST_MS:
+            raise MatchError(f"--{name.replace('_', '-')} must be {least} to {LONGEST_MS}, not {value:g}")
     if arguments.games % 2:
         raise MatchError("--games must be even: every opening is played twice")
     options = _options(arguments.options)
     adjudicate_cp, adjudicate_plies = arguments.adjudicate or (None, 8)
+    if min(adjudicate_cp or 0, adjudicate_plies) < 0 or 0 in (adjudicate_cp, adjudicate_plies):
+        raise MatchError("--adjudicate wants centipawns and plies above 0")
     return Settings(
         A=Contestant(arguments.a, options["A"], _limit(arguments, "A")),
         B=Contestant(arguments.b, options["B"], _limit(arguments, "B")),
@@ -209,12 +230,17 @@ def _run(arguments: argparse.Namespace) -> None:
         sprt = None
         if arguments.sprt is not None:
             elo0, elo1 = arguments.sprt
+            if not (isfinite(elo0) and isfinite(elo1)):
+                raise MatchError(f"--sprt {elo0:g} {elo1:g} makes no sense")
             sprt = Sprt(elo0, elo1, arguments.alpha, arguments.beta)
         openings = (
             [STANDARD] if arguments.openings is None else read_openings(arguments.openings, arguments.opening_plies)
         )
     except (OpeningError, ValueError) as error:
         raise MatchError(str(error)) from error
+    longest = max(len(opening.moves) for opening in openings) + arguments.random_plies
+    if longest >= arguments.max_moves:
+        raise MatchError(f"--max-moves {arguments.max_moves} leaves nothing to play after openings of {longest} moves")
     Random(settings.seed).shuffle(openings)
     with closing(Store(arguments.out, arguments.records or arguments.out / "records", settings)) as store:
         try:
@@ -224,6 +250,9 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _interrupt(*_: object) -> None:
+    # Once: a second Ctrl-C must not break off what ends the engines.
+    for number in ENDED_BY:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
@@ -232,11 +261,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Intermixed: options of the engines may follow options of the match.
     parsed = _parser().parse_intermixed_args(arguments)
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
-    before = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, _interrupt) for number in ENDED_BY}
     try:
         _run(parsed)
+        sys.stdout.flush()
     except MatchError as error:
         print(f"match: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"match: {error.filename or 'output'}: {error.strerror}; no finished game is lost", file=sys.stderr)
+        if error.filename is None:  # what Python still wants to flush goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         print("match: interrupted; the same command goes on with it", file=sys.stderr)

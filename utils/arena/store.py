@@ -85,12 +85,14 @@ class Store:
         path = self.out / "match.json"
         now = json.loads(json.dumps(asdict(settings)))
         if not path.exists():
+            if os.fstat(self._file.fileno()).st_size:
+                raise MatchError(f"{self.out} holds games, but no match.json says of which match: choose another --out")
             _write(path, json.dumps(now, indent=1) + "\n")
             return
         try:
             then = json.loads(path.read_text(encoding="utf-8"))
             changed = [key for key in now if now[key] != then.get(key)]
-        except (ValueError, AttributeError) as error:
+        except (ValueError, AttributeError, RecursionError) as error:
             raise MatchError(f"{path} is no description of a match: {error}") from error
         if changed:
             raise MatchError(
@@ -101,15 +103,15 @@ class Store:
         path = self.out / "games.jsonl"
         data = path.read_bytes()
         whole = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[:whole].splitlines(), 1):
+            try:
+                game = _game(line)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                raise MatchError(f"{path}, line {number} is no game: {error!r}") from error
+            self.games[game["game"]] = game
         if whole < len(data):
             # The process died while it wrote its last line: that game is played again.
             self._file.truncate(whole)
-        for number, line in enumerate(data[:whole].splitlines(), 1):
-            try:
-                game = json.loads(line)
-                self.games[game["game"]] = game
-            except (ValueError, KeyError, TypeError) as error:
-                raise MatchError(f"{path}, line {number} is no game: {error}") from error
 
     def add(self, number: int, black: Side, names: Mapping[Side, str], played: Played) -> None:
         """Keep a finished game: first its record, then the line that makes it count."""
@@ -151,6 +153,22 @@ class Store:
         except OSError:
             self._file.truncate(size)
             raise
+
+
+def _game(line: bytes) -> dict[str, Any]:
+    """A line of games.jsonl; raises ValueError, KeyError, TypeError, AttributeError or RecursionError if it is none."""
+    game: dict[str, Any] = json.loads(line)
+    if type(game["game"]) is not int or game["game"] < 1:
+        raise ValueError(f"{game['game']!r} is no number of a game")
+    if game["black"] not in SIDES or game["winner"] not in (*SIDES, None):
+        raise ValueError("it is played by others than A and B")
+    opening_of(game).referee(max_moves=len(game["moves"]) + 1)
+    for _, side, milliseconds in game["overruns"]:
+        if side not in SIDES or type(milliseconds) is not int:
+            raise ValueError("its overruns are none")
+    if not all(isinstance(game["names"][side], str) for side in SIDES) or not isinstance(game["ending"], str):
+        raise ValueError("it lacks names or an ending")
+    return game
 
 
 def _write(path: Path, text: str) -> None:

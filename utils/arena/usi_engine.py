@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from typing import Any, NamedTuple
 
 import cshogi.usi
@@ -25,6 +25,12 @@ from pydlshogi.kifu.game import MATE_EVAL
 START_SECONDS = 180.0
 """How long an engine may take over `usi` and `isready`: networks are loaded and kernels compiled there."""
 QUIT_SECONDS = 5.0
+LINES_AHEAD = 10_000
+"""Read before anybody asks; an engine that says more has to wait."""
+MOST_LINES = 1_000_000
+"""Of one answer."""
+LONGEST_LINE = 1 << 20
+"""Bytes."""
 
 _SCORE = re.compile(r"\bscore (?:cp (-?\d+)|mate ([+-]?\d*))")
 _MULTIPV = re.compile(r"\bmultipv (\d+)")
@@ -78,13 +84,15 @@ class _Pipes:
         self.stdin = self.stdout = self
         self.deadline = 0.0
         self.arrived = 0.0
-        self._lines: SimpleQueue[tuple[bytes, float] | None] = SimpleQueue()
+        self.unanswered = 0
+        """Lines since the last command."""
+        self._lines: Queue[tuple[bytes, float] | None] = Queue(LINES_AHEAD)
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
         with self.process.stdout as stream:
-            for line in stream:
+            while line := stream.readline(LONGEST_LINE):
                 self._lines.put((line, time.perf_counter()))
         self._lines.put(None)
 
@@ -98,6 +106,10 @@ class _Pipes:
             self._lines.put(None)
             raise EngineDied("has stopped")
         line, self.arrived = item
+        self.unanswered += 1
+        # An engine that never stops talking is as good as silent.
+        if self.arrived > self.deadline or self.unanswered > MOST_LINES:
+            raise EngineSilent("talks on and on and does not answer")
         # cshogi decodes by locale, and USI is ASCII: a stray byte in an `info string` must not end the match.
         return line.decode("utf-8", "replace").encode("ascii", "replace")
 
@@ -127,8 +139,11 @@ class UsiEngine:
         self._ended = False
         self._declared: dict[str, str] = {}
         try:
-            self._pipes = _Pipes(shlex.split(command, posix=os.name == "posix"), stderr)
-        except (OSError, ValueError, IndexError) as error:
+            words = shlex.split(command, posix=os.name == "posix")
+            if not words:
+                raise EngineError("cannot be started: the command is empty")
+            self._pipes = _Pipes(words, stderr)
+        except (OSError, ValueError) as error:
             raise EngineError(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
         self._client = cshogi.usi.Engine(command, connect=False)
         self._client.proc = self._pipes
@@ -223,6 +238,7 @@ class UsiEngine:
 
     def _within(self, seconds: float, call: Callable[[], Any]) -> Any:
         self._pipes.deadline = time.perf_counter() + seconds
+        self._pipes.unanswered = 0
         return call()
 
 
