@@ -79,6 +79,8 @@ def read_list(path: str | PathLike[str]) -> Iterator[Path]:
         raise KifuError(path, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
         raise KifuError(path, "not a list of files in UTF-8") from error
+    if "\0" in text:
+        raise KifuError(path, "not a list of files: no name has a zero byte")
     folder = Path(path).parent
     return (folder / line.strip() for line in text.splitlines() if line.strip())
 

@@ -464,6 +464,9 @@ def test_a_book_from_a_list_of_records(records: Path) -> None:
         (["kifu", "--out", "there.db"], "there.db exists (--overwrite replaces it)"),
         (["kifu", "--out", "nowhere/own.db"], "nowhere: no such folder"),
         (["nowhere", "--out", "own.db"], "nowhere: no such folder"),
+        (["there.db", "--out", "there.db", "--overwrite"], "there.db is what the book is to be made from"),
+        (["kifu", "--out", "kifu", "--overwrite"], "kifu: Is a directory"),
+        (["kifu", "--out", "own.db", "--plies", "0"], "--plies and --min-games are at least 1"),
         (["kifu", "--out", "own.db", "--min-games", "4"], "no move was played in 4 of 4 games with a result: no book"),
     ],
 )

@@ -1,5 +1,6 @@
 """The record tools: lists, the filter, and the book's reader that ours is timed against."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,7 @@ def test_lists_are_not_overwritten_unasked(records: Path, capsys: pytest.Capture
         (["kifu", "all", "--train", "-1"], "--train and --test are not negative"),
         (["nowhere", "all"], "nowhere: no such folder"),
         (["empty", "all"], "empty: no record files"),
+        (["kifu", "."], ".: the lists want a name"),
     ],
 )
 def test_lists_that_cannot_be_made(
@@ -91,6 +93,21 @@ def test_lists_that_cannot_be_made(
     assert make_kifu_list.main(arguments) == 1
     assert capsys.readouterr().err == f"make_kifu_list: {error}\n"
     assert not list(records.glob("*.txt"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
+@pytest.mark.parametrize("name", ["a\nb.csa", "caf\udce9.csa", " a/b.csa"])
+def test_a_name_that_is_no_line_of_a_list(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    write_game(tmp_path / name)
+    assert make_kifu_list.main([str(tmp_path), str(tmp_path / "all"), "--train", "1"]) == 1
+    assert capsys.readouterr().err == f"make_kifu_list: {name!a}: no line of a list can say this name\n"
+    assert not list(tmp_path.glob("*.txt"))
+
+
+def test_a_japanese_name_with_a_wide_space(tmp_path: Path) -> None:
+    write_game(tmp_path / "名人戦\u30001.csa")
+    assert make_kifu_list.main([str(tmp_path), str(tmp_path / "all"), "--train", "1"]) == 0
+    assert list(read_list(tmp_path / "all_train_1.txt")) == [tmp_path / "名人戦\u30001.csa"]
 
 
 # filter_csa
@@ -164,6 +181,12 @@ def test_a_file_of_several_games_is_kept_if_all_are(tmp_path: Path, capsys: pyte
 def test_what_the_filter_cannot_do_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert filter_csa.main([str(tmp_path / "nowhere")]) == 1
     assert capsys.readouterr().err == f"filter_csa: {tmp_path / 'nowhere'}: no such folder\n"
+    (tmp_path / "list.txt").write_bytes(b"a\0.csa\n")
+    assert filter_csa.main([str(tmp_path / "list.txt"), "--workers", "1"]) == 1
+    assert (
+        capsys.readouterr().err
+        == f"filter_csa: {tmp_path / 'list.txt'}: not a list of files: no name has a zero byte\n"
+    )
     with pytest.raises(SystemExit):
         filter_csa.main([str(tmp_path), "--endings", "resign,won"])
     assert "won: not an ending; there are resign, mate" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """The picture of a training run: from a small journal, and clear words for what is no journal."""
 
 import json
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,17 @@ def test_a_run_without_validation_yet_and_a_line_cut_off(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("", "no line of training"), ("x\n{}\n", "line 1 is not JSON"), (None, "No such file")]
+    ("text", "message"),
+    [
+        ("", "no line of training"),
+        ("x\n{}\n", "line 1 is not JSON"),
+        (None, "No such file"),
+        ("5\n", "line 1 is no line of a journal"),
+        ("[" * 100_000 + "\n{}\n", "line 1 is not JSON"),
+        ('{"loss": 1}\n', "a line lacks 'positions'"),
+        (json.dumps(STEP | {"step": 0}), "division by zero"),
+        (json.dumps(STEP) + '\n{"validation": 5, "step": 1}\n', "not subscriptable"),
+    ],
 )
 def test_what_is_no_journal_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, message: str
@@ -69,6 +80,28 @@ def test_what_is_no_journal_is_one_line(
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "log.png").exists()
+
+
+def test_the_journal_is_not_overwritten_by_its_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = write(tmp_path / "journal.png", STEP)
+    assert main([str(log)]) == 1
+    assert capsys.readouterr().err == f"plot_log: {log}: the picture would take the place of the journal\n"
+    assert json.loads(log.read_text()) == STEP
+
+
+def test_an_earlier_picture_stays_where_the_new_one_cannot_be_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "log.jsonl", STEP)
+    (tmp_path / "log.png").write_text("earlier")
+
+    def full(_: int) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert main([str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"plot_log: {tmp_path / 'log.png'}: No space left on device\n"
+    assert (tmp_path / "log.png").read_text() == "earlier"
 
 
 def test_smoothing() -> None:

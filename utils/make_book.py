@@ -120,6 +120,12 @@ def _run(options: argparse.Namespace) -> None:
         raise BookError(f"{out} exists (--overwrite replaces it)")
     if not out.parent.is_dir():
         raise BookError(f"{out.parent}: no such folder")
+    if out.is_dir():
+        raise BookError(f"{out}: Is a directory")
+    if any(source.exists() and out.exists() and source.samefile(out) for source in options.source):
+        raise BookError(f"{out} is what the book is to be made from")
+    if min(options.plies, options.min_games) < 1:
+        raise BookError("--plies and --min-games are at least 1")
     files = sources(options.source)
     maker = BookMaker(options.plies)
     unread = 0

@@ -37,10 +37,13 @@ def split(files: Sequence[Path], train: int, test: int, seed: int) -> tuple[list
 
 
 def write_list(path: Path, files: Sequence[Path]) -> None:
-    """Write the paths of `files`, relative to the list `path`."""
-    lines = [Path(os.path.relpath(file, path.parent)).as_posix() + "\n" for file in files]
+    """Write the paths of `files`, relative to the list `path`. Raises ListError for a name that is no line of text."""
+    lines = [Path(os.path.relpath(file, path.parent)).as_posix() for file in files]
+    for line in lines:
+        if line.splitlines() != [line.strip()] or any("\ud800" <= letter <= "\udfff" for letter in line):
+            raise ListError(f"{line!a}: no line of a list can say this name")
     with replacing(path) as list_file:
-        list_file.write("".join(lines).encode())
+        list_file.write("".join(f"{line}\n" for line in lines).encode())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,6 +63,8 @@ def _run(options: argparse.Namespace) -> None:
         raise ListError("--ratio is between 0 and 1")
     if min(options.train or 0, options.test or 0) < 0:
         raise ListError("--train and --test are not negative")
+    if not options.name.name:
+        raise ListError(f"{options.name}: the lists want a name")
     files = record_files(options.folder)
     train = int(len(files) * options.ratio) if options.train is None else options.train
     test = len(files) - train if options.test is None else options.test

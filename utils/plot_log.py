@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import matplotlib
 
 matplotlib.use("Agg")  # no screen is needed to write a file
 from matplotlib import pyplot as plt
+
+from pydlshogi.files import replacing
 
 Line = dict[str, Any]
 
@@ -23,10 +26,14 @@ def read_log(path: Path) -> tuple[list[Line], list[Line]]:
     lines = []
     for number, text in enumerate(texts, 1):
         try:
-            lines.append(json.loads(text))
-        except ValueError as error:
+            line = json.loads(text)
+        except (ValueError, RecursionError) as error:
             if number < len(texts):
                 raise ValueError(f"line {number} is not JSON") from error
+            continue
+        if not isinstance(line, dict):
+            raise ValueError(f"line {number} is no line of a journal")
+        lines.append(line)
     steps, validations = [line for line in lines if "loss" in line], [line for line in lines if "validation" in line]
     if not steps:
         raise ValueError("there is no line of training in it")
@@ -102,8 +109,11 @@ def plot(log: Path, picture: Path) -> None:
     rate = speed.twinx()
     rate.plot(x, [line["learning_rate"] for line in steps], color="tab:red")
     rate.set_ylabel("learning rate", color="tab:red")
-    figure.savefig(picture, dpi=90)
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=90, format=picture.suffix.removeprefix(".") or "png")
     plt.close(figure)
+    with replacing(picture) as file:
+        file.write(drawn.getvalue())
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -115,8 +125,16 @@ def main(arguments: list[str] | None = None) -> int:
     log = options.log / "log.jsonl" if options.log.is_dir() else options.log
     picture = options.picture or log.with_suffix(".png")
     try:
+        if picture.exists() and log.exists() and picture.samefile(log):
+            raise ValueError("the picture would take the place of the journal")
         plot(log, picture)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        print(f"plot_log: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    except KeyError as error:
+        print(f"plot_log: {log}: a line lacks {error}", file=sys.stderr)
+        return 1
+    except (ValueError, TypeError, ZeroDivisionError) as error:
         print(f"plot_log: {log}: {error}", file=sys.stderr)
         return 1
     print(picture)
