@@ -8,6 +8,7 @@ change that should not alter the search must not alter the signature.
 
 import argparse
 import hashlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -18,6 +19,8 @@ from pydlshogi.common import NUM_LABELS, NUM_PLANES
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator
 from pydlshogi.features import Float32Array
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
+from pydlshogi.network.backend import BackendError, load_backend
+from pydlshogi.network.weights import ModelError
 from pydlshogi.player.pipeline import Pipeline
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.uct_node import UctNodeTable
@@ -116,15 +119,13 @@ def signature(playouts: int = 5000) -> str:
 def report(
     playouts: int, modelfile: str | None, batch: int, seconds: float, backend_name: str = "auto"
 ) -> Iterator[str]:
-    """The lines of the whole bench; `modelfile` None: no network."""
+    """The lines of the whole bench; `modelfile` None: no network. Raises BackendError, ModelError."""
+    backend = None if modelfile is None else load_backend(backend_name, modelfile, batch_size=batch)
     for name, sfen in POSITIONS.items():
         for size in (1, 8, 32):
             speed = core_speed(sfen, playouts, size)
             yield f"{name:12} batch {size:3}: {speed:8,.0f} playouts/s"
-    if modelfile is not None:
-        from pydlshogi.network.backend import load_backend
-
-        backend = load_backend(backend_name, modelfile, batch_size=batch)
+    if backend is not None:
         searched, bare = network_speed(backend, batch, seconds)
         yield backend.description
         yield (
@@ -143,8 +144,18 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=16, help="its batch size (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=10.0, help="how long to measure it (default %(default)s)")
     arguments = parser.parse_args()
-    for line in report(arguments.playouts, arguments.modelfile, arguments.batch, arguments.seconds, arguments.backend):
-        print(line, flush=True)
+    if min(arguments.playouts, arguments.batch) < 1 or not 0 < arguments.seconds < float("inf"):
+        parser.error("--playouts, --batch and --seconds are above 0")
+    try:
+        for line in report(
+            arguments.playouts, arguments.modelfile, arguments.batch, arguments.seconds, arguments.backend
+        ):
+            print(line, flush=True)
+    except (BackendError, ModelError, OSError) as error:
+        sys.exit(f"bench: {error}")
+    except KeyboardInterrupt:
+        print("bench: stopped", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

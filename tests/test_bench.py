@@ -72,7 +72,7 @@ def test_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
         def infer(self, planes: Any) -> tuple[np.ndarray, np.ndarray]:
             return np.zeros((len(planes), 2187), np.float32), np.zeros(len(planes), np.float32)
 
-    monkeypatch.setattr("pydlshogi.network.backend.load_backend", lambda *_, **__: Backend())
+    monkeypatch.setattr(bench, "load_backend", lambda *_, **__: Backend())
     monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
     *speeds, description, network, last = bench.report(64, "model.npz", 4, 0.01)
     assert len(speeds) == 9
@@ -91,3 +91,29 @@ def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "start        batch   1:    7,000 playouts/s"
     assert lines[-1] == "signature 0123abcd"
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--modelfile", "/no.npz"], "bench: /no.npz: No such file or directory"),
+        (["--modelfile", "/no.npz", "--backend", "foo"], "bench: "),
+    ],
+)
+def test_a_network_that_is_not_there_is_one_line_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", *words])
+    with pytest.raises(SystemExit, match=f"^{complaint}"):
+        bench.main()
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("words", [["--playouts", "0"], ["--batch", "0"], ["--seconds", "nan"]])
+def test_nothing_cannot_be_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", *words])
+    with pytest.raises(SystemExit, match="2"):
+        bench.main()
+    assert "--playouts, --batch and --seconds are above 0" in capsys.readouterr().err

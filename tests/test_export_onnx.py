@@ -59,8 +59,11 @@ def test_positions_from_a_list(tmp_path: Path) -> None:
 def test_what_cannot_be_done_is_a_line(npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit, match=r"none.npz: No such file"):
         run(monkeypatch, tmp_path / "none.npz", tmp_path / "net.onnx")
-    with pytest.raises(SystemExit, match="No such file"):
+    with pytest.raises(SystemExit, match="No such folder"):
         run(monkeypatch, npz, tmp_path / "no folder" / "net.onnx", "--count", "1")
     with pytest.raises(SystemExit, match=r"none.sfen: No such file"):
         run(monkeypatch, npz, tmp_path / "net.onnx", "--int8", "--positions", tmp_path / "none.sfen")
+    for wrong in (("--count", "0"), ("--seed", "-1")):
+        with pytest.raises(SystemExit, match="2"):
+            run(monkeypatch, npz, tmp_path / "net.onnx", *wrong)
     assert list(tmp_path.iterdir()) == []

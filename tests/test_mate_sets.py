@@ -117,9 +117,20 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path, capsys: pytest.CaptureF
     engine = shlex.join([sys.executable, "-c", LIAR.replace("ANSWER", "''")])
     assert main([str(tmp_path / "empty"), "--engine", engine]) == 2
     assert main([str(tmp_path / "empty"), "--engine", "/nowhere/engine"]) == 2
-    holds, starts = capsys.readouterr().err.splitlines()
+    out, err = capsys.readouterr()
+    holds, starts = err.splitlines()
+    assert out == ""
     assert holds.endswith("empty holds no positions")
     assert "cannot be started" in starts
+
+
+def test_all_sets_are_read_before_the_first_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one").write_text("4k4/9/4P4/9/9/9/9/9/4K4 b G 1\n")
+    (tmp_path / "binary").write_bytes(bytes(range(256)))
+    engine = shlex.join([sys.executable, "-c", LIAR.replace("ANSWER", "''")])
+    assert main([str(tmp_path / "one"), str(tmp_path / "binary"), "--engine", engine]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"mate_sets: {tmp_path / 'binary'} holds no positions\n")
 
 
 def test_a_row_tells_longer_mates_from_shortest_ones() -> None:

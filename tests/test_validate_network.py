@@ -44,6 +44,12 @@ def test_what_is_unknown_is_no_number() -> None:
     assert text.endswith("| 0 | - | - |\n| 7 | 0.950 | 1.000 |")
 
 
+def test_fewer_positions_than_none_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["net.npz", "--games", str(folder / "games.jsonl"), "--positions", "-5"])
+    assert "--positions is not negative" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("network", "complaint"),
     [

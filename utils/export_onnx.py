@@ -17,7 +17,7 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.features import Float32Array, PlaneBatch
 from pydlshogi.files import replacing
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
-from pydlshogi.network.backend import Backend, load_backend
+from pydlshogi.network.backend import Backend, BackendError, load_backend
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.onnx_quantise import quantised_model
 from pydlshogi.network.weights import ModelError, read_weights
@@ -112,12 +112,19 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.onnx.suffix != ".onnx":
         parser.error(f"{arguments.onnx} does not end in .onnx, by which the engine tells the two kinds of files apart")
+    if arguments.count < 1 or arguments.seed < 0:
+        parser.error("--count is at least 1, and --seed not negative")
+    if arguments.onnx.is_dir() or not arguments.onnx.parent.is_dir():
+        sys.exit(f"{arguments.onnx}: {'Is a directory' if arguments.onnx.is_dir() else 'No such folder'}")
     # The quantiser recommends steps that a graph made here does not need.
     logging.getLogger().setLevel(logging.ERROR)
     try:
         print(export(arguments))
-    except (ModelError, OpeningError, OSError) as error:
+    except (BackendError, ModelError, OpeningError, OSError) as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

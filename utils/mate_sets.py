@@ -65,7 +65,8 @@ class Verdict(NamedTuple):
 
 def read_problems(path: Path) -> list[Problem]:
     """The positions of a file. Raises ValueError if there are none."""
-    matches = map(_POSITION.search, path.read_text(encoding="utf-8").splitlines())
+    # Comments may be in any encoding; positions are ASCII.
+    matches = map(_POSITION.search, path.read_text(encoding="utf-8", errors="replace").splitlines())
     problems = [Problem(match[1], len((match[2] or "").split())) for match in matches if match]
     if not problems:
         raise ValueError(f"{path} holds no positions")
@@ -201,14 +202,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _drawn(problems: list[Problem], limit: int | None, seed: int) -> list[Problem]:
+    """All of them, or `limit` at random."""
+    return problems if limit is None or limit >= len(problems) else Random(seed).sample(problems, limit)
+
+
 def _measure(engine: UsiEngine, arguments: argparse.Namespace) -> bool:
     """Print the table. Returns whether nothing was wrong."""
     right = True
+    sets = [(path, _drawn(read_problems(path), arguments.limit, arguments.seed)) for path in arguments.files]
     print(HEADING)
-    for path in arguments.files:
-        problems = read_problems(path)
-        if arguments.limit is not None and arguments.limit < len(problems):
-            problems = Random(arguments.seed).sample(problems, arguments.limit)
+    for path, problems in sets:
         judged = list(verdicts(engine, problems, arguments.mate, arguments.byoyomi))
         print(row(path.name, judged), flush=True)
         for verdict in judged:
@@ -219,7 +223,7 @@ def _measure(engine: UsiEngine, arguments: argparse.Namespace) -> bool:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 if anything announced was wrong, or 2 after an error that has been told on stderr."""
+    """Returns 0, 1 if anything announced was wrong, 2 after an error told on stderr, or 130 after Ctrl-C."""
     arguments = _parser().parse_args(words)
     with TemporaryDirectory() as folder:
         try:
@@ -229,6 +233,9 @@ def main(words: Sequence[str] | None = None) -> int:
         except (EngineError, OSError, ValueError) as error:
             print(f"mate_sets: {error}", file=sys.stderr)
             return 2
+        except KeyboardInterrupt:
+            print("mate_sets: stopped", file=sys.stderr)
+            return 130
 
 
 if __name__ == "__main__":

@@ -72,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
     parser.add_argument("--positions", type=int, default=0, help="so many of them, by lot (default: all)")
     options = parser.parse_args(arguments)
+    if options.positions < 0:
+        parser.error("--positions is not negative")
     try:
         positions = load_positions(options.games, "val", options.cache or cache_folder())
         positions = sample(positions, options.positions or len(positions))
@@ -79,6 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BackendError, DatasetError, ModelError, OSError, RuntimeError) as error:
         print(f"validate_network: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("validate_network: stopped", file=sys.stderr)
+        return 130
     for network, (description, _) in zip(options.networks, runs, strict=True):
         print(f"{network}: {description}")
     print(f"{len(positions):,} positions\n\n{tables(options.networks, [report for _, report in runs])}")
