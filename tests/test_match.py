@@ -590,6 +590,23 @@ class TestMatch:
         assert how == signal.SIGKILL or errors.splitlines()[-1].startswith("match: interrupted")
         assert [game["game"] for game in games(out)] == [1]
 
+    def test_a_second_ctrl_c_does_not_break_off_the_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        handled: list[object] = []
+
+        def interrupted_twice(_: object) -> None:
+            try:
+                signal.raise_signal(signal.SIGINT)
+            finally:
+                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGTERM)
+                handled.append("engines are ended")
+
+        monkeypatch.setattr("utils.match._run", interrupted_twice)
+        before = signal.getsignal(signal.SIGINT)
+        assert main(["a", "b", "--out", "m"]) == 130
+        assert handled == ["engines are ended"]
+        assert signal.getsignal(signal.SIGINT) is before
+
     @pytest.mark.skipif(os.name != "posix", reason="limits a process's files")
     def test_a_full_disk_leaves_whole_games(self, tmp_path: Path) -> None:
         out = tmp_path / "m"
