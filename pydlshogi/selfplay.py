@@ -236,6 +236,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 bar.set_postfix_str(ending)
     except (BackendError, ModelError, OSError) as error:
         sys.exit(f"selfplay: {error}")
+    except KeyboardInterrupt:
+        print("selfplay: stopped; the same command plays the games that are missing", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

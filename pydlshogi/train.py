@@ -449,6 +449,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (TrainingError, DatasetError, ModelError, OSError) as error:
         print(f"train: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:  # before the training, which notes it: see `stopping_by_signal`
+        print("train: stopped", file=sys.stderr)
+        return 130
     return 0
 
 

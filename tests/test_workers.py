@@ -1,11 +1,13 @@
 """A pool's processes work, and none outlives the program that started it."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 from pydlshogi.workers import workers
 
@@ -40,3 +42,47 @@ def test_no_worker_outlives_a_killed_program(tmp_path: Path) -> None:
         worker = psutil.Process(int(process.stdout.readline()))
         process.kill()
     worker.wait(timeout=60)
+
+
+def test_after_an_error_what_has_not_begun_is_not_done(tmp_path: Path) -> None:
+    files = [tmp_path / str(number) for number in range(2000)]
+
+    def break_off() -> None:
+        with workers(1) as pool:
+            results = pool.map(Path.touch, files)
+            for _ in results:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        break_off()
+    assert 0 < sum(file.exists() for file in files) < len(files)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C reaches the console's programs by other ways")
+def test_ctrl_c_is_for_whoever_started_them() -> None:
+    with workers(1) as pool:
+        worker = pool.submit(os.getpid).result()
+        os.kill(worker, signal.SIGINT)
+        assert pool.submit(os.getpid).result() == worker
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C reaches the console's programs by other ways")
+def test_ctrl_c_is_one_line(tmp_path: Path) -> None:
+    """As a terminal sends it: to all processes of the group."""
+    root = Path(__file__).resolve().parent.parent
+    game = (root / "kifu" / "selfplay" / "selfplay_00001.csa").read_bytes()
+    for number in range(5000):
+        (tmp_path / f"{number}.csa").write_bytes(game)
+    with subprocess.Popen(
+        [sys.executable, "-m", "utils.filter_csa", str(tmp_path), "--rejected", "--workers", "1"],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert b".csa: " in process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == b"filter_csa: stopped\n"

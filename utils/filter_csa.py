@@ -123,7 +123,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, or 1 after an error that has been told on stderr."""
+    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
         _run(options)
@@ -136,6 +136,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"filter_csa: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("filter_csa: stopped", file=sys.stderr)
+        return 130
     return 0
 
 

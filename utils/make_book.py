@@ -144,7 +144,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, or 1 after an error that has been told on stderr."""
+    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
         _run(options)
@@ -154,6 +154,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"make_book: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("make_book: stopped", file=sys.stderr)
+        return 130
     return 0
 
 
