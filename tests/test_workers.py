@@ -45,7 +45,7 @@ def test_no_worker_outlives_a_killed_program(tmp_path: Path) -> None:
 
 
 def test_after_an_error_what_has_not_begun_is_not_done(tmp_path: Path) -> None:
-    files = [tmp_path / str(number) for number in range(2000)]
+    files = [tmp_path / str(number) for number in range(500)]
 
     def break_off() -> None:
         with workers(1) as pool:
@@ -71,7 +71,7 @@ def test_ctrl_c_is_one_line(tmp_path: Path) -> None:
     """As a terminal sends it: to all processes of the group."""
     root = Path(__file__).resolve().parent.parent
     game = (root / "kifu" / "selfplay" / "selfplay_00001.csa").read_bytes()
-    for number in range(5000):
+    for number in range(1000):
         (tmp_path / f"{number}.csa").write_bytes(game)
     with subprocess.Popen(
         [sys.executable, "-m", "utils.filter_csa", str(tmp_path), "--rejected", "--workers", "1"],
