@@ -20,7 +20,8 @@ Line: TypeAlias = tuple[int, ...]
 """The moves of a mate, the attacker's first and last: its longest defence, as far as known. Empty: no mate."""
 
 _REPEATED: Final = {cshogi.REPETITION_DRAW, cshogi.REPETITION_WIN, cshogi.REPETITION_LOSE}
-_NO_SQUARE: Final = 81
+NO_SQUARE: Final = 81
+"""Where cshogi says that a king stands that is missing."""
 
 _GAP_NODES: Final = 4000
 """For a position that df-pn calls mated without having kept the moves."""
@@ -45,7 +46,7 @@ def find_mate(board: Any, plies: int, nodes: int, solver_class: Any = cshogi.DfP
     `board` is moved and taken back. A mate that leads through a position played before is none. `solver_class` may be
     cshogi.OslDfPn, which finds more in millions of nodes but whose refutations are not believed.
     """
-    if plies < 1 or board.king_square(1 - board.turn) == _NO_SQUARE:
+    if plies < 1 or board.king_square(1 - board.turn) == NO_SQUARE:
         return Finding(refuted=True)
     solver = solver_class(min(plies, MAX_PLIES), nodes)
     mated = solver.search(board)

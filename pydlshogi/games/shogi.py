@@ -14,7 +14,7 @@ import cshogi
 import numpy as np
 
 from pydlshogi.game import Int32Array, Outcome
-from pydlshogi.games.mate import find_mate
+from pydlshogi.games.mate import NO_SQUARE, find_mate
 
 START_SFEN: Final[str] = cshogi.STARTING_SFEN
 
@@ -40,7 +40,6 @@ _FIVE_POINTS: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PR
 _HELD: Final = (cshogi.PAWN, cshogi.LANCE, cshogi.KNIGHT, cshogi.SILVER, cshogi.GOLD, cshogi.BISHOP, cshogi.ROOK)
 _ALL_POINTS: Final = 54  # of a full set: 4 x 5 + 34
 _MOST_PLIES: Final = 10_000
-_NO_SQUARE: Final = 81
 PROOF_NODES: Final = 1000
 """Enough for `find_mate` to prove every mate that `outcome` sees."""
 _63_BITS: Final = 2**63 - 1
@@ -72,7 +71,7 @@ class ShogiPosition:
         self._odds = max(0, _ALL_POINTS - _points(self.board.pieces, *self.board.pieces_in_hand)) if odds_count else 0
         # cshogi's search for short mates crashes where a king is missing, as one is from most mate problems.
         kings = [self.board.king_square(side) for side in (cshogi.BLACK, cshogi.WHITE)]
-        self.mate_plies = mate_plies if max(kings) < _NO_SQUARE else 1
+        self.mate_plies = mate_plies if max(kings) < NO_SQUARE else 1
         # cshogi's own methods, without one of ours around them: the search calls them once per ply.
         self.push = self.board.push
         self.pop = self.board.pop

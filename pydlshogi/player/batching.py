@@ -13,13 +13,10 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pydlshogi.common import NUM_PLANES
 from pydlshogi.files import cache_folder, replacing
-from pydlshogi.network.backend import Backend
-
-Float32Array = npt.NDArray[np.float32]
+from pydlshogi.network.backend import Backend, Float32Array
 
 SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 ENOUGH: Final = 0.9

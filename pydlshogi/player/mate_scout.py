@@ -42,8 +42,6 @@ class MateScout:
         self._next_looks: dict[int, int] = {}
         self._position: ShogiPosition
         self._plies = 0
-        self._seen = 0
-        """The move that `look_after` was last asked about."""
         self._savings = 0.0
         self._price = math.inf
 
@@ -60,7 +58,6 @@ class MateScout:
         self._plies = plies
         self._savings = 0.0
         self._price = _LEAST_SAVINGS if plies else math.inf
-        self._seen = 0
 
     def mate_at(self, position: "ShogiPosition") -> "Line":
         """The mate found for the side to move, since `forget`; (): none.
@@ -83,11 +80,10 @@ class MateScout:
     def look_after(self, search: "Search", move: int, time_left: Callable[[], float]) -> None:
         """The first look at the position after `move`, which the search prefers: whether to play it is to be mated.
 
-        Not taken where it might not end within `time_left()` milliseconds.
+        0 is no move. Not taken where it might not end within `time_left()` milliseconds.
         """
-        if not self._plies or move in (0, self._seen):
+        if not move:
             return
-        self._seen = move
         self._position.push(move)
         mate = self._look(_FIRST_LOOK) if self._next_look() == _FIRST_LOOK <= _affordable(time_left) else ()
         self._position.pop()

@@ -363,7 +363,8 @@ class MCTSPlayer(NetworkPlayer):
         if search.root_plies is not None:
             return True
         analysing = self._analysing(clock)
-        if search.lead() > search.root_visits and not analysing:
+        lead = search.lead()
+        if lead > search.root_visits and not analysing:
             return True  # a lead of more than all visits: no other move is left
         if clock.expired(search.playouts):
             if clock.stopped or not clock.may_extend or not self._in_doubt(search):
@@ -372,7 +373,7 @@ class MCTSPlayer(NetworkPlayer):
             return clock.expired(search.playouts)
         if not clock.may_stop_early or analysing:
             return False
-        return search.lead() > clock.playouts_left(search.playouts)
+        return lead > clock.playouts_left(search.playouts)
 
     def _root_mate(self, clock: Clock) -> "Line":
         """The moves of a mate at the root, if one is known. With `searchmoves` none is: it may not be among them."""

@@ -222,17 +222,20 @@ class NetworkPlayer(BasePlayer):
 
         search = Search(UctNodeTable(1))
         search.set_root(ShogiPosition())
-        took = []
-        for playouts in (1, 1, *[1] * FASTEST_OF, *[self.batch_size] * FASTEST_OF):
+
+        def took(playouts: int) -> float:
             began = milliseconds()
             leaves = search.gather(self.requests, playouts)
             evaluations = self.evaluator.evaluate(self.requests)
             if not all(np.isfinite(opinions).all() for opinions in evaluations):
                 raise PlayerError("the network answers with nan or infinity: its file is damaged")
             search.backup(leaves, evaluations)
-            took.append(milliseconds() - began)
-        self.root_latency = min(took[2:-FASTEST_OF])
-        self.batch_latency = min(took[-FASTEST_OF:])
+            return milliseconds() - began
+
+        for _ in ("the root", "a leaf"):
+            took(1)
+        self.root_latency = min(took(1) for _ in range(FASTEST_OF))
+        self.batch_latency = min(took(self.batch_size) for _ in range(FASTEST_OF))
         search.advance(search.root_moves()[0].move)
 
 
