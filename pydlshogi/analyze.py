@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from errno import EISDIR
+from functools import partial
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Final
 import cshogi
 
 from pydlshogi.analysis import MARKS, Effort, Judgement, judge, summary
+from pydlshogi.command_line import exit_status
 from pydlshogi.files import replacing
 from pydlshogi.kifu.csa import line_to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
@@ -271,24 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         # Names and paths may hold what the console has no letters for.
         sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        status = _run(options)
-        sys.stdout.flush()
-    except (AnalysisError, KifuError, PlayerError) as error:
-        print(f"analyze: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("analyze: stopped", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # as when `head` has seen enough; what Python still wants to flush goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        print(f"analyze: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
-        if error.filename is None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return status
+    return exit_status("analyze", partial(_run, options), AnalysisError, KifuError, PlayerError)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ except ImportError as error:
     remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install torch`"
     sys.exit(f"train: PyTorch is not installed here: {remedy} ({error})")
 
+from pydlshogi.command_line import exit_status
 from pydlshogi.dataset import (
     DEFAULT_EVAL_COEF,
     NO_EVAL,
@@ -426,33 +427,30 @@ def checked(settings: Settings) -> Settings:
     return settings
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    given = vars(parser().parse_args(arguments))
+def _run(given: dict[str, Any]) -> None:
     quick, resume, only_benchmark = given.pop("quick"), given.pop("resume"), given.pop("benchmark")
     if quick:
         if given.keys() & {"steps", "stop_at"}:
             given = {"hours": 0.0, **given}
         given = {**QUICK, **given}
-    try:
-        if only_benchmark:
-            benchmark(replace(Settings(), **given))
-            return 0
-        checkpoint = Path(given.get("out", "")) / CHECKPOINT
-        if resume:
-            state = read_checkpoint(checkpoint)
-            train(checked(resumed(state, given)), state)
-        elif checkpoint.exists():
-            raise TrainingError(f"{checkpoint.parent} holds a run already: --resume goes on with it")
-        else:
-            train(checked(Settings(**given)), None)
-    except (TrainingError, DatasetError, ModelError, OSError) as error:
-        print(f"train: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:  # before the training, which notes it: see `stopping_by_signal`
-        print("train: stopped", file=sys.stderr)
-        return 130
-    return 0
+    if only_benchmark:
+        benchmark(replace(Settings(), **given))
+        return
+    checkpoint = Path(given.get("out", "")) / CHECKPOINT
+    if resume:
+        state = read_checkpoint(checkpoint)
+        train(checked(resumed(state, given)), state)
+    elif checkpoint.exists():
+        raise TrainingError(f"{checkpoint.parent} holds a run already: --resume goes on with it")
+    else:
+        train(checked(Settings(**given)), None)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    given = vars(parser().parse_args(arguments))
+    # Ctrl-C counts here before the training, which notes it: see `stopping_by_signal`.
+    return exit_status("train", partial(_run, given), TrainingError, DatasetError, ModelError, OSError)
 
 
 if __name__ == "__main__":

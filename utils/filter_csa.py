@@ -11,11 +11,13 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
 from tqdm import tqdm
 
+from pydlshogi.command_line import exit_status
 from pydlshogi.read_kifu import Ending, Game, KifuError, read_list, read_many
 from utils.make_kifu_list import ListError, record_files
 
@@ -125,21 +127,7 @@ def _run(options: argparse.Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    try:
-        _run(options)
-    except (ListError, KifuError) as error:
-        print(f"filter_csa: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # as when `head` has seen enough; what Python still wants to flush goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        print(f"filter_csa: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("filter_csa: stopped", file=sys.stderr)
-        return 130
-    return 0
+    return exit_status("filter_csa", partial(_run, options), ListError, KifuError)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import cshogi
 from tqdm import tqdm
 
+from pydlshogi.command_line import exit_status
 from pydlshogi.files import replacing
 from pydlshogi.player.book import HEADER, BookError, key_of
 from pydlshogi.player.network_player import GENERAL_EVAL_COEF, centipawns
@@ -146,18 +148,7 @@ def _run(options: argparse.Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    try:
-        _run(options)
-    except (BookError, ListError, KifuError) as error:
-        print(f"make_book: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"make_book: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("make_book: stopped", file=sys.stderr)
-        return 130
-    return 0
+    return exit_status("make_book", partial(_run, options), BookError, ListError, KifuError)
 
 
 if __name__ == "__main__":

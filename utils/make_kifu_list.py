@@ -10,8 +10,10 @@ import os
 import random
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from pydlshogi.command_line import exit_status
 from pydlshogi.files import replacing
 from pydlshogi.read_kifu import SUFFIXES
 
@@ -82,17 +84,9 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, or 1 after an error that has been told on stderr."""
+    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    try:
-        _run(options)
-    except ListError as error:
-        print(f"make_kifu_list: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"make_kifu_list: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 1
-    return 0
+    return exit_status("make_kifu_list", partial(_run, options), ListError)
 
 
 if __name__ == "__main__":

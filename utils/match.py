@@ -7,7 +7,6 @@ ponder. How a single game is played is in play_game.py.
 """
 
 import argparse
-import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from random import Random
 
 from tqdm import tqdm
 
+from pydlshogi.command_line import drop_output
 from utils.arena.elo import Sprt
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
 from utils.arena.play_game import Limit, Played, Rules
@@ -270,8 +270,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:
         print(f"match: {error.filename or 'output'}: {error.strerror}; no finished game is lost", file=sys.stderr)
-        if error.filename is None:  # what Python still wants to flush goes nowhere
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.filename is None:
+            drop_output()
         return 1
     except KeyboardInterrupt:
         print("match: interrupted; the same command goes on with it", file=sys.stderr)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,14 @@ import matplotlib
 matplotlib.use("Agg")  # no screen is needed to write a file
 from matplotlib import pyplot as plt
 
+from pydlshogi.command_line import exit_status
 from pydlshogi.files import replacing
 
 Line = dict[str, Any]
+
+
+class PlotError(Exception):
+    """A log that cannot be drawn; the message is one line."""
 
 
 def read_log(path: Path) -> tuple[list[Line], list[Line]]:
@@ -116,29 +122,26 @@ def plot(log: Path, picture: Path) -> None:
         file.write(drawn.getvalue())
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m utils.plot_log", description="Draw the log of a training run.")
-    parser.add_argument("log", type=Path, help="log.jsonl of the run, or its folder")
-    parser.add_argument("picture", type=Path, nargs="?", help="the PNG to write (beside the log)")
-    options = parser.parse_args(arguments)
+def _run(options: argparse.Namespace) -> None:
     log = options.log / "log.jsonl" if options.log.is_dir() else options.log
     picture = options.picture or log.with_suffix(".png")
     try:
         if picture.exists() and log.exists() and picture.samefile(log):
             raise ValueError("the picture would take the place of the journal")
         plot(log, picture)
-    except OSError as error:
-        print(f"plot_log: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 1
     except KeyError as error:
-        print(f"plot_log: {log}: a line lacks {error}", file=sys.stderr)
-        return 1
+        raise PlotError(f"{log}: a line lacks {error}") from error
     except (ValueError, TypeError, ZeroDivisionError) as error:
-        print(f"plot_log: {log}: {error}", file=sys.stderr)
-        return 1
+        raise PlotError(f"{log}: {error}") from error
     print(picture)
-    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m utils.plot_log", description="Draw the log of a training run.")
+    parser.add_argument("log", type=Path, help="log.jsonl of the run, or its folder")
+    parser.add_argument("picture", type=Path, nargs="?", help="the PNG to write (beside the log)")
+    return exit_status("plot_log", partial(_run, parser.parse_args(arguments)), PlotError)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,13 @@ Prints the tables of model/README.md, one column a network; a framework and an a
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
+from pydlshogi.command_line import exit_status
 from pydlshogi.dataset import DatasetError, Positions, load_positions
 from pydlshogi.files import cache_folder
 from pydlshogi.network.backend import BackendError, load_backend
@@ -64,6 +66,15 @@ def _shown(figure: str, value: float | None) -> str:
     return f"{value:.3f}" if figure.endswith("loss") else f"{value:.1%}".replace("%", " %")
 
 
+def _run(options: argparse.Namespace) -> None:
+    positions = load_positions(options.games, "val", options.cache or cache_folder())
+    positions = sample(positions, options.positions or len(positions))
+    runs = [report_of(network, positions) for network in tqdm(options.networks, disable=None)]
+    for network, (description, _) in zip(options.networks, runs, strict=True):
+        print(f"{network}: {description}")
+    print(f"{len(positions):,} positions\n\n{tables(options.networks, [report for _, report in runs])}")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(description="Print how well networks foretell recorded games.")
@@ -74,20 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.positions < 0:
         parser.error("--positions is not negative")
-    try:
-        positions = load_positions(options.games, "val", options.cache or cache_folder())
-        positions = sample(positions, options.positions or len(positions))
-        runs = [report_of(network, positions) for network in tqdm(options.networks, disable=None)]
-    except (BackendError, DatasetError, ModelError, OSError, RuntimeError) as error:
-        print(f"validate_network: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("validate_network: stopped", file=sys.stderr)
-        return 130
-    for network, (description, _) in zip(options.networks, runs, strict=True):
-        print(f"{network}: {description}")
-    print(f"{len(positions):,} positions\n\n{tables(options.networks, [report for _, report in runs])}")
-    return 0
+    errors = (BackendError, DatasetError, ModelError, OSError, RuntimeError)
+    return exit_status("validate_network", partial(_run, options), *errors)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,34 @@
+"""How a program of the command line ends: a status, and at most one line that says what went wrong."""
+
+import os
+import sys
+from collections.abc import Callable
+
+
+def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception]) -> int:
+    """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors`, whose text is the
+    line, or after any other OSError; 130 after Ctrl-C. Whoever reads the output no longer ends in 1 and no line.
+    """
+    try:
+        status = run() or 0
+        sys.stdout.flush()
+    except errors as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # as when `head` has seen enough
+        drop_output()
+        return 1
+    except OSError as error:
+        print(f"{program}: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        if error.filename is None:
+            drop_output()
+        return 1
+    except KeyboardInterrupt:
+        print(f"{program}: stopped", file=sys.stderr)
+        return 130
+    return status
+
+
+def drop_output() -> None:
+    """What Python still wants to write to stdout goes nowhere, instead of failing once more at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

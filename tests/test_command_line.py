@@ -1,0 +1,65 @@
+"""How the programs of the command line end."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from errno import ENOSPC
+from pathlib import Path
+
+import pytest
+
+from pydlshogi.command_line import exit_status
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def run() -> None:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("run", "status", "line"),
+    [
+        (lambda: None, 0, ""),
+        (lambda: 3, 3, ""),
+        (raising(KeyError("lost")), 1, "tool: 'lost'\n"),
+        (raising(OSError(ENOSPC, "No space left on device", "file")), 1, "tool: file: No space left on device\n"),
+        (raising(KeyboardInterrupt()), 130, "tool: stopped\n"),
+    ],
+)
+def test_a_status_and_at_most_one_line(
+    run: Callable[[], int | None], status: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_status("tool", run, KeyError) == status
+    assert capsys.readouterr() == ("", line)
+
+
+def test_a_defect_keeps_its_traceback() -> None:
+    with pytest.raises(IndexError):
+        exit_status("tool", raising(IndexError()), KeyError)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
+def test_whoever_reads_no_longer_ends_it_without_a_line() -> None:
+    script = """
+import sys
+from pydlshogi.command_line import exit_status
+
+def run():
+    while True:
+        print("line")
+
+sys.exit(exit_status("tool", run))
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
