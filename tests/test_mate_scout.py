@@ -12,6 +12,7 @@ from pydlshogi.games.shogi import ShogiPosition
 from pydlshogi.player.base_player import BestMove, Info, Limits
 from pydlshogi.player.mate_scout import MateScout
 from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
+from pydlshogi.uct.search import MoveStats, Search
 
 MATE_IN_SEVEN = MATES[3][0]
 LONG_MATES = [(sfen, plies) for sfen, plies in MATES if plies > 1 and sfen.count("k") == sfen.count("K")]
@@ -208,7 +209,7 @@ def test_the_move_preferred_is_looked_into(sfen: str, blunder: str) -> None:
     position = ShogiPosition(sfen)
     move = position.move_from_usi(blunder)
     scout = MateScout()
-    for plies, milliseconds, proofs in ((0, math.inf, 0), (33, 5.0, 0), (33, math.inf, 1), (33, math.inf, 1)):
+    for plies, milliseconds, proofs in ((0, math.inf, 0), (33, 5.0, 0), (33, math.inf, 1), (33, 5.0, 2)):
         scout.begin(position, plies)
         scout.look_after(Listens(), move, lambda left=milliseconds: left)  # type: ignore[arg-type, misc]
         assert len(proven) == proofs
@@ -220,6 +221,31 @@ def test_the_move_preferred_is_looked_into(sfen: str, blunder: str) -> None:
     scout.begin(position, 33)
     scout.look_at_root(lambda: math.inf)
     assert not scout.mate_at(position)
+
+
+def test_a_search_is_told_of_the_mates_that_an_earlier_one_found_along_its_line() -> None:
+    position = ShogiPosition(MATE_IN_SEVEN)
+    scout = MateScout()
+    scout.begin(position, 33)
+    scout.look_at_root(lambda: math.inf)
+    line = list(scout.mate_at(position)[:3])
+    proven: list[tuple[list[int], int]] = []
+
+    class Expects:
+        expanded = True
+
+        def root_moves(self) -> list[MoveStats]:
+            return [MoveStats(line[0], 1, 0.5, 1.0, None)]
+
+        def line(self, _move: int) -> list[int]:
+            return line
+
+        def prove(self, moves: list[int], plies: int) -> None:
+            proven.append((moves, plies))
+
+    scout.look_along(Expects(), 1e9, lambda: math.inf)  # type: ignore[arg-type]
+    assert proven == [(line[:2], 5)]
+    assert position.board.sfen() == MATE_IN_SEVEN
 
 
 def test_the_leader_is_the_most_visited_move_that_is_not_lost() -> None:
@@ -291,9 +317,9 @@ def test_where_there_is_nothing_to_look_at_the_line_is_seldom_followed(monkeypat
     followed: list[int] = []
     original = MateScout._next_looks_along
 
-    def next_looks_along(scout: MateScout, line: list[int]) -> list[int]:
+    def next_looks_along(scout: MateScout, search: Search, line: list[int]) -> list[int]:
         followed.append(len(line))
-        return original(scout, line)
+        return original(scout, search, line)
 
     monkeypatch.setattr(MateScout, "_next_looks_along", next_looks_along)
     Engine(cshogi.STARTING_SFEN, DNN_Batch_Size=1, Mate_Search_Nodes=1600).go(nodes=1000)

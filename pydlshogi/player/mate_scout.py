@@ -60,32 +60,34 @@ class MateScout:
         self._price = _LEAST_SAVINGS if plies else math.inf
 
     def mate_at(self, position: "ShogiPosition") -> "Line":
-        """The mate found for the side to move, since `forget`; (): none.
+        """The mate found for the side to move, since `forget`; (): none, or none before the game is drawn.
 
         With a mate come those after all its evasions: once found it is carried through.
         """
-        return self._mates.get(position.board.zobrist_hash(), ())
+        mate = self._mates.get(position.board.zobrist_hash(), ())
+        return mate if len(mate) <= self._plies_left(position) else ()
 
     def look_at_root(self, time_left: Callable[[], float]) -> None:
         """The first looks, before the search begins, and if they find a mate a few for a shorter one.
 
         None is begun that might not end within `time_left()` milliseconds.
         """
-        nodes = self._next_look()
-        while 0 < nodes <= min(_LAST_LOOK_AT_ONCE, _affordable(time_left)) and not self.mate_at(self._position):
+        while 0 < (nodes := self._next_look()) <= min(_LAST_LOOK_AT_ONCE, _affordable(time_left)):
             self._look(nodes)
-            nodes = self._next_look()
         self._shorten(time_left)
 
     def look_after(self, search: "Search", move: int, time_left: Callable[[], float]) -> None:
         """The first look at the position after `move`, which the search prefers: whether to play it is to be mated.
 
-        0 is no move. Not taken where it might not end within `time_left()` milliseconds.
+        0 is no move. Not taken where it might not end within `time_left()` milliseconds. A mate that is known already,
+        from a search before, is told to this one.
         """
         if not move:
             return
         self._position.push(move)
-        mate = self._look(_FIRST_LOOK) if self._next_look() == _FIRST_LOOK <= _affordable(time_left) else ()
+        if self._next_look() == _FIRST_LOOK <= _affordable(time_left):
+            self._look(_FIRST_LOOK)
+        mate = self.mate_at(self._position)
         self._position.pop()
         if mate:
             search.prove([move], len(mate))
@@ -99,7 +101,7 @@ class MateScout:
         if self._savings < self._price or not nodes or not search.expanded:
             return
         line = search.line(search.root_moves()[0].move)[:_FARTHEST]
-        looks = self._next_looks_along(line)
+        looks = self._next_looks_along(search, line)
         while True:
             most = _affordable(time_left)
             costs = [look if 0 < look <= most else math.inf for look in looks]
@@ -125,25 +127,30 @@ class MateScout:
         else:
             self._shorten(time_left)
 
-    def _next_looks_along(self, line: list[int]) -> list[int]:
+    def _next_looks_along(self, search: "Search", line: list[int]) -> list[int]:
+        """The next look at the root and at each position of `line`. The search is told of mates known there."""
         looks = [self._next_look()]
-        for move in line:
+        for played, move in enumerate(line, 1):
             self._position.push(move)
             looks.append(self._next_look())
+            if mate := self.mate_at(self._position):
+                search.prove(line[:played], len(mate))
         for _ in line:
             self._position.pop()
         return looks
 
     def _next_look(self) -> int:
-        return self._next_looks.get(self._position.board.zobrist_hash(), _FIRST_LOOK) if self._plies else 0
+        if not self._plies or self.mate_at(self._position):
+            return 0
+        return self._next_looks.get(self._position.board.zobrist_hash(), _FIRST_LOOK)
 
     def _look(self, nodes: int) -> "Line":
         from pydlshogi.games.mate import find_mate
 
         board = self._position.board
-        finding = find_mate(board, self._plies_left(), nodes)
+        finding = find_mate(board, self._plies_left(self._position), nodes)
         self._mates.update(finding.lines)
-        settled = finding.line or finding.refuted or 4 * nodes > _LAST_LOOK
+        settled = finding.refuted or 4 * nodes > _LAST_LOOK
         self._next_looks[board.zobrist_hash()] = 0 if settled else 4 * nodes
         return finding.line
 
@@ -155,10 +162,10 @@ class MateScout:
         while _affordable(time_left) >= 2 * _SHORTENING_NODES and (finding := next(findings, None)):
             self._mates.update(finding.lines)
 
-    def _plies_left(self) -> int:
-        """How long a mate may be here: it must come before the game is drawn."""
-        draw_ply = self._position.draw_ply
-        return min(self._plies, draw_ply - self._position.ply() + 1) if draw_ply else self._plies
+    def _plies_left(self, position: "ShogiPosition") -> int:
+        """How long a mate may be at `position`: it must come before the game is drawn."""
+        draw_ply = position.draw_ply
+        return min(self._plies, draw_ply - position.ply() + 1) if draw_ply else self._plies
 
 
 def _affordable(time_left: Callable[[], float]) -> float:
