@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pydlshogi.command_line import exit_status
 from pydlshogi.common import NUM_LABELS, NUM_PLANES
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator
 from pydlshogi.features import Float32Array
@@ -135,28 +136,26 @@ def report(
     yield f"signature {signature()}"
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> int:
     """Run the bench from the command line."""
-    parser = argparse.ArgumentParser(description="Measure the search and print its signature.")
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.bench", description="Measure the search and print its signature."
+    )
     parser.add_argument("--playouts", type=int, default=30000, help="playouts per position (default %(default)s)")
     parser.add_argument("--modelfile", help="a network to measure too, .npz or .onnx")
     parser.add_argument("--backend", default="auto", help="what runs it (default %(default)s)")
     parser.add_argument("--batch", type=int, default=16, help="its batch size (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=10.0, help="how long to measure it (default %(default)s)")
-    arguments = parser.parse_args()
-    if min(arguments.playouts, arguments.batch) < 1 or not 0 < arguments.seconds < float("inf"):
+    given = parser.parse_args(arguments)
+    if min(given.playouts, given.batch) < 1 or not 0 < given.seconds < float("inf"):
         parser.error("--playouts, --batch and --seconds are above 0")
-    try:
-        for line in report(
-            arguments.playouts, arguments.modelfile, arguments.batch, arguments.seconds, arguments.backend
-        ):
+
+    def show() -> None:
+        for line in report(given.playouts, given.modelfile, given.batch, given.seconds, given.backend):
             print(line, flush=True)
-    except (BackendError, ModelError, OSError) as error:
-        sys.exit(f"bench: {error}")
-    except KeyboardInterrupt:
-        print("bench: stopped", file=sys.stderr)
-        sys.exit(130)
+
+    return exit_status("bench", show, BackendError, ModelError)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -86,8 +86,7 @@ def test_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(bench, "core_speed", lambda sfen, playouts, batch: 1000.0 * playouts)
     monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
-    monkeypatch.setattr(sys, "argv", ["bench", "--playouts", "7"])
-    bench.main()
+    assert bench.main(["--playouts", "7"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "start        batch   1:    7,000 playouts/s"
     assert lines[-1] == "signature 0123abcd"
@@ -101,19 +100,16 @@ def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     ],
 )
 def test_a_network_that_is_not_there_is_one_line_before_anything_is_measured(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
+    capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["bench", *words])
-    with pytest.raises(SystemExit, match=f"^{complaint}"):
-        bench.main()
-    assert capsys.readouterr().out == ""
+    assert bench.main(words) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert re.fullmatch(f"{complaint}.*\n", output.err)
 
 
 @pytest.mark.parametrize("words", [["--playouts", "0"], ["--batch", "0"], ["--seconds", "nan"]])
-def test_nothing_cannot_be_measured(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["bench", *words])
+def test_nothing_cannot_be_measured(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        bench.main()
+        bench.main(words)
     assert "--playouts, --batch and --seconds are above 0" in capsys.readouterr().err
