@@ -1,6 +1,5 @@
 """The exporter as its user calls it."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,22 +18,19 @@ def npz(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
-    monkeypatch.setattr(sys, "argv", ["export_onnx", *map(str, arguments)])
-    export_onnx.main()
+def run(*arguments: str | Path) -> int:
+    return export_onnx.main([*map(str, arguments)])
 
 
-def test_float32_and_int8(
-    npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    run(monkeypatch, npz, tmp_path / "net.onnx", "--count", "40")
+def test_float32_and_int8(npz: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(npz, tmp_path / "net.onnx", "--count", "40") == 0
     out, err = capfd.readouterr()
     assert err == ""
     assert out == (
         "compared with the .npz on 40 positions: same first label in 100.0%, "
         "win rate apart by 0.00% on average and 0.00% at most\n"
     )
-    run(monkeypatch, npz, tmp_path / "int8.onnx", "--count", "40", "--int8")
+    assert run(npz, tmp_path / "int8.onnx", "--count", "40", "--int8") == 0
     assert (tmp_path / "int8.onnx").stat().st_size < 0.5 * (tmp_path / "net.onnx").stat().st_size
     assert load_backend("onnx", tmp_path / "int8.onnx", device="cpu")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["int8.onnx", "net.onnx"]
@@ -56,14 +52,17 @@ def test_positions_from_a_list(tmp_path: Path) -> None:
     assert listed_positions(listed, 3, np.random.default_rng(0)).shape == (3, 104, 9, 9)
 
 
-def test_what_cannot_be_done_is_a_line(npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SystemExit, match=r"none.npz: No such file"):
-        run(monkeypatch, tmp_path / "none.npz", tmp_path / "net.onnx")
-    with pytest.raises(SystemExit, match="No such folder"):
-        run(monkeypatch, npz, tmp_path / "no folder" / "net.onnx", "--count", "1")
-    with pytest.raises(SystemExit, match=r"none.sfen: No such file"):
-        run(monkeypatch, npz, tmp_path / "net.onnx", "--int8", "--positions", tmp_path / "none.sfen")
-    for wrong in (("--count", "0"), ("--seed", "-1")):
+def test_what_cannot_be_done_is_a_line(npz: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nothing = tmp_path / "none.npz"
+    assert run(nothing, tmp_path / "net.onnx") == 1
+    assert capsys.readouterr() == ("", f"export_onnx: {nothing}: No such file or directory\n")
+    assert run(npz, tmp_path / "net.onnx", "--int8", "--positions", tmp_path / "none.sfen") == 1
+    assert "none.sfen: No such file" in capsys.readouterr().err
+    for wrong in (
+        (tmp_path / "no folder" / "net.onnx",),
+        (tmp_path / "net.onnx", "--count", "0"),
+        (tmp_path / "net.onnx", "--seed", "-1"),
+    ):
         with pytest.raises(SystemExit, match="2"):
-            run(monkeypatch, npz, tmp_path / "net.onnx", *wrong)
+            run(npz, *wrong)
     assert list(tmp_path.iterdir()) == []

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pydlshogi.command_line import exit_status
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.features import Float32Array, PlaneBatch
 from pydlshogi.files import replacing
@@ -101,7 +102,8 @@ def export(arguments: argparse.Namespace) -> str:
     return comparison(backend, again, played_positions(backend, arguments.count, generator))
 
 
-def main() -> None:
+def main(words: list[str] | None = None) -> int:
+    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m utils.export_onnx", description=__doc__)
     parser.add_argument("npz", type=Path, help="the network")
     parser.add_argument("onnx", type=Path, help="the file to write")
@@ -109,23 +111,17 @@ def main() -> None:
     parser.add_argument("--positions", type=Path, help="a line each: startpos|[sfen] SFEN [moves ...]; plain or .xz")
     parser.add_argument("--count", type=int, default=512, help="positions to calibrate on (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the positions drawn (default %(default)s)")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     if arguments.onnx.suffix != ".onnx":
         parser.error(f"{arguments.onnx} does not end in .onnx, by which the engine tells the two kinds of files apart")
     if arguments.count < 1 or arguments.seed < 0:
         parser.error("--count is at least 1, and --seed not negative")
     if arguments.onnx.is_dir() or not arguments.onnx.parent.is_dir():
-        sys.exit(f"{arguments.onnx}: {'Is a directory' if arguments.onnx.is_dir() else 'No such folder'}")
+        parser.error(f"{arguments.onnx}: {'Is a directory' if arguments.onnx.is_dir() else 'No such folder'}")
     # The quantiser recommends steps that a graph made here does not need.
     logging.getLogger().setLevel(logging.ERROR)
-    try:
-        print(export(arguments))
-    except (BackendError, ModelError, OpeningError, OSError) as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        sys.exit(130)
+    return exit_status("export_onnx", lambda: print(export(arguments)), BackendError, ModelError, OpeningError)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
