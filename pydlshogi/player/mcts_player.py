@@ -42,7 +42,7 @@ class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
     const_playout = Spin("Const_Playout", 0, 0, 2**31 - 1, help="playouts for every move in place of the clock; 0: off")
     temperature = Spin(
         "temperature",
-        100,
+        174,
         1,
         10000,
         aliases=("Softmax_Temperature",),
