@@ -10,7 +10,7 @@ import argparse
 import hashlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -71,7 +71,7 @@ def core_speed(sfen: str, playouts: int, batch: int, repeats: int = 3) -> float:
 def network_speed(backend: Any, batch: int, seconds: float) -> tuple[float, float]:
     """Playouts per second with a network, and positions per second of the network alone.
 
-    Both by the clock on the wall, in slices that take turns: what else the machine does weighs on both alike.
+    Both by the clock on the wall, half of `seconds` each.
     """
     evaluator = NetworkEvaluator(backend)
     pipeline = Pipeline(evaluator, batch, ahead=int(evaluator.on_gpu))
@@ -89,21 +89,27 @@ def network_speed(backend: Any, batch: int, seconds: float) -> tuple[float, floa
         backend.infer(planes)
         return batch
 
-    for _ in range(8):
-        playouts()
-        positions()
-    counts, times = [0, 0], [0.0, 0.0]
-    while sum(times) < seconds:
-        for which, work in enumerate((playouts, positions)):
-            counts[which], times[which] = _slice(work, counts[which], times[which])
-    return counts[0] / times[0], counts[1] / times[1]
+    speeds = speeds_in_turns({"searched": playouts, "bare": positions}, seconds / 2)
+    return speeds["searched"], speeds["bare"]
 
 
-def _slice(work: Callable[[], int], count: int, seconds: float) -> tuple[int, float]:
-    began = time.perf_counter()
-    while (spent := time.perf_counter() - began) < 0.25:
-        count += work()
-    return count, seconds + spent
+def speeds_in_turns(ways: Mapping[str, Callable[[], int]], seconds: float) -> dict[str, float]:
+    """How much each of the `ways` does in a second, each called for `seconds` and returning how much it did.
+
+    They take turns of a quarter of a second: what else the machine does weighs on all alike.
+    """
+    counts = dict.fromkeys(ways, 0)
+    spent = dict.fromkeys(ways, 0.0)
+    for work in ways.values():  # what is compiled when it is first needed
+        for _ in range(8):
+            work()
+    while min(spent.values()) < seconds:
+        for name, work in ways.items():
+            began = time.perf_counter()
+            while (taken := time.perf_counter() - began) < 0.25:
+                counts[name] += work()
+            spent[name] += taken
+    return {name: counts[name] / spent[name] for name in ways}
 
 
 def signature(playouts: int = 5000) -> str:

@@ -9,7 +9,6 @@ Knows records through dataset.py, the encoding through batches.py and networks t
 search and no player.
 """
 
-import json
 import signal
 import sys
 import threading
@@ -47,6 +46,7 @@ from pydlshogi.dataset import (
 from pydlshogi.features import Float32Array
 from pydlshogi.files import cache_folder, replacing
 from pydlshogi.network.backend import available_cores
+from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.torch_nets import build, grow, to_npz
 from pydlshogi.network.weights import ModelError, read_weights, write_weights
 from pydlshogi.training.batches import Batch, Shuffle, ValueTarget, batches, numbered_batch
@@ -340,8 +340,7 @@ def finish(run: Run, val: Positions, journal: Journal) -> None:
 
     with replacing(out / "net.onnx") as file:
         save_model(onnx_model(weights), file)
-    with replacing(out / "net.json") as file:
-        file.write(json.dumps({"options": options, "validation": report}, indent=1).encode() + b"\n")
+    write_fitted(out / "net.json", options, report)
     tqdm.write(f"wrote {out / 'net.npz'}, net.onnx and net.json: {options}")
 
 

@@ -9,16 +9,15 @@ repetitions, declarations and mates in three.
 import argparse
 import math
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import shogi
 
-from pydlshogi.bench import END_GAME, NullBackend
+from pydlshogi.bench import END_GAME, NullBackend, speeds_in_turns
 from pydlshogi.command_line import exit_status
 from pydlshogi.common import MAX_PIECES_IN_HAND, NUM_PLANES
 from pydlshogi.evaluator import NetworkEvaluator
@@ -31,9 +30,6 @@ from pydlshogi.player.pipeline import Pipeline
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.uct_node import UctNodeTable
 from utils.bench_read_kifu import label_of, turned
-
-_TURN: Final = 0.25
-"""Seconds that a way works before it is the next one's turn."""
 
 
 def planes_by_python_shogi(board: shogi.Board) -> Float32Array:
@@ -149,22 +145,6 @@ def by_ours(sfen: str, backend: Any, batch: int) -> Callable[[], int]:
     return work
 
 
-def playouts_per_second(ways: dict[str, Callable[[], int]], seconds: float) -> dict[str, float]:
-    """The speed of each way, measured for `seconds` each. They take turns: what else the machine does slows all."""
-    counts = dict.fromkeys(ways, 0)
-    spent = dict.fromkeys(ways, 0.0)
-    for work in ways.values():  # the root, and what is compiled when it is first needed
-        for _ in range(8):
-            work()
-    while min(spent.values()) < seconds:
-        for name, work in ways.items():
-            began = time.perf_counter()
-            while (taken := time.perf_counter() - began) < _TURN:
-                counts[name] += work()
-            spent[name] += taken
-    return {name: counts[name] / spent[name] for name in ways}
-
-
 def report(player: MCTSPlayer, seconds: float, sfen: str = END_GAME) -> Iterator[str]:
     """The lines of the whole bench. Raises PlayerError where the network of `player` cannot be loaded."""
     player.prepare()
@@ -185,7 +165,7 @@ def report(player: MCTSPlayer, seconds: float, sfen: str = END_GAME) -> Iterator
         (backend.description, with_network),
     ):
         yield title
-        speeds = playouts_per_second(ways, seconds)
+        speeds = speeds_in_turns(ways, seconds)
         slow = next(iter(speeds.values()))
         for name, speed in speeds.items():
             yield f"  {name:20} {speed:8,.0f} playouts/s {speed / slow:7.1f} x"

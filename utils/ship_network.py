@@ -8,7 +8,6 @@ what was fitted for the network, and its validation.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -18,12 +17,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from pydlshogi.command_line import exit_status
-from pydlshogi.dataset import DatasetError, load_positions
-from pydlshogi.files import cache_folder, replacing
+from pydlshogi.dataset import DatasetError
 from pydlshogi.network.backend import BackendError, load_backend
+from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.weights import ModelError, Weights, read_weights, recognise, write_weights
 from pydlshogi.training.validation import fit_for_play, sample, validate
-from utils.validate_network import tables
+from utils.validate_network import parsed_with_games, tables, val_positions
 
 _FITTED_TO = 8192
 """Positions, as in training."""
@@ -44,7 +43,7 @@ def _run(options: argparse.Namespace) -> None:
     if not out.parent.is_dir():
         raise ModelError(f"{out}: No such folder")
     weights = mean_of(options.networks)
-    positions = load_positions(options.games, "val", options.cache or cache_folder())
+    positions = val_positions(options)
     with TemporaryDirectory() as folder:
         shipped = Path(folder, "net.npz")
         write_weights(shipped, weights, half=True)
@@ -52,8 +51,7 @@ def _run(options: argparse.Namespace) -> None:
         report = validate(infer, sample(positions, options.positions or len(positions)))
         fitted = fit_for_play(infer, sample(positions, _FITTED_TO))
     write_weights(out, weights, half=True)
-    with replacing(out.with_suffix(".json")) as file:
-        file.write(json.dumps({"options": fitted, "validation": report}, indent=1).encode() + b"\n")
+    write_fitted(out.with_suffix(".json"), fitted, report)
     print(f"{tables([out.name], [report])}\n\nfitted: {fitted}")
 
 
@@ -64,15 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("networks", nargs="+", type=Path, metavar="NETWORK", help="an .npz; of several, the mean")
     parser.add_argument("--out", type=Path, required=True, help="the .npz to write; the .json goes beside it")
-    parser.add_argument("--games", type=Path, required=True, help="a games.jsonl(.xz), or a list of record files")
-    parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
-    parser.add_argument("--positions", type=int, default=0, help="validate with so many, by lot (default: all)")
-    options = parser.parse_args(arguments)
+    options = parsed_with_games(parser, arguments)
     if options.out.suffix != ".npz":
         parser.error(f"{options.out} does not end in .npz")
-    if options.positions < 0:
-        parser.error("--positions is not negative")
-    errors = (BackendError, DatasetError, ModelError)
+    errors = (BackendError, DatasetError, ModelError, RuntimeError)
     return exit_status("ship_network", partial(_run, options), *errors)
 
 

@@ -67,7 +67,7 @@ def _shown(figure: str, value: float | None) -> str:
 
 
 def _run(options: argparse.Namespace) -> None:
-    positions = load_positions(options.games, "val", options.cache or cache_folder())
+    positions = val_positions(options)
     positions = sample(positions, options.positions or len(positions))
     runs = [report_of(network, positions) for network in tqdm(options.networks, disable=None)]
     for network, (description, _) in zip(options.networks, runs, strict=True):
@@ -75,16 +75,27 @@ def _run(options: argparse.Namespace) -> None:
     print(f"{len(positions):,} positions\n\n{tables(options.networks, [report for _, report in runs])}")
 
 
+def parsed_with_games(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line, with options for the positions to validate with: `games`, `cache`, `positions` (0: all)."""
+    parser.add_argument("--games", type=Path, required=True, help="a games.jsonl(.xz), or a list of record files")
+    parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
+    parser.add_argument("--positions", type=int, default=0, help="validate with so many, by lot (default: all)")
+    options = parser.parse_args(arguments)
+    if options.positions < 0:
+        parser.error("--positions is not negative")
+    return options
+
+
+def val_positions(options: argparse.Namespace) -> Positions:
+    """All positions to validate with that `options`, of `parsed_with_games`, name."""
+    return load_positions(options.games, "val", options.cache or cache_folder())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(description="Print how well networks foretell recorded games.")
     parser.add_argument("networks", nargs="+", metavar="FILE[,BACKEND[,PRECISION]]")
-    parser.add_argument("--games", type=Path, required=True, help="a games.jsonl(.xz), or a list of record files")
-    parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
-    parser.add_argument("--positions", type=int, default=0, help="so many of them, by lot (default: all)")
-    options = parser.parse_args(arguments)
-    if options.positions < 0:
-        parser.error("--positions is not negative")
+    options = parsed_with_games(parser, arguments)
     errors = (BackendError, DatasetError, ModelError, OSError, RuntimeError)
     return exit_status("validate_network", partial(_run, options), *errors)
 

@@ -5,7 +5,10 @@ foretells moves best; with which one a search plays best is another question, so
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+
+from pydlshogi.files import replacing
 
 
 class FittedError(ValueError):
@@ -28,3 +31,9 @@ def eval_coef_for(modelfile: Path) -> int:
     if not isinstance(value, int) or not 1 <= value <= 10000:
         raise FittedError(f"{file} holds no Eval_Coef from 1 to 10000")
     return value
+
+
+def write_fitted(path: Path, options: Mapping[str, int], validation: Mapping[str, object]) -> None:
+    """Write what was fitted, and how well the network did in validation, to the `.json` at `path`."""
+    with replacing(path) as file:
+        file.write(json.dumps({"options": options, "validation": validation}, indent=1).encode() + b"\n")
