@@ -219,6 +219,17 @@ def test_every_isready_while_loading_gets_its_readyok(talk_to: Callable[..., InP
     assert check(engine.until("bestmove"))
 
 
+def test_isready_after_an_option_set_while_loading_waits_for_that_option(talk_to: Callable[..., InProcess]) -> None:
+    player = Gated()
+    engine = talk_to(player)
+    engine.send("isready", "setoption name Load value refused", "isready")
+    engine.ask("usi", "usiok")
+    player.gate.set()
+    lines = engine.until("info string Error!")
+    assert lines.count("readyok") == 1
+    assert engine.settle() == []
+
+
 def test_isready_during_a_search_leaves_it_alone(engine: InProcess) -> None:
     engine.send("go infinite")
     engine.until("info")

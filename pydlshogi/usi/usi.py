@@ -21,7 +21,6 @@ What happens in the corners:
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
 from typing import Final
@@ -133,24 +132,29 @@ class Usi:
         """The clocks of the questions asked by people and not yet answered: `stop` ends those too."""
         self._loaded = False
         """Whether the player has got ready, and is not doing so again."""
-        self._awaiting_ready: deque[threading.Event] = deque()
-        """One for each `isready` that is not yet answered; set when it is, or when it fails."""
+        self._awaiting_ready: dict[threading.Event, int] = {}
+        """One for each `isready` that is not yet answered, set when it is or when it fails; and how many `setoption`s
+        came before it."""
         self._last_times = Limits()
         """What is left on the clocks, as far as known, for a `ponderhit` that does not say."""
 
         # The reading thread's own.
         self._preload_asked = False
+        self._options_asked = 0
+        """How many `setoption`s have come."""
 
         # The worker's own.
         self._changed = False
         """Whether an option was set since the player got ready."""
+        self._options_met = 0
+        """How many `setoption`s have been obeyed or refused."""
         self._position_refused = False
         """Whether the last `position` was broken, so that the game known is not that of the GUI."""
 
         self._commands: dict[str, Callable[[str], None]] = {
             "usi": self._usi,
             "isready": self._isready,
-            "setoption": lambda text: self._jobs.put(lambda: self._set_option(text)),
+            "setoption": self._setoption,
             "usinewgame": self._usinewgame,
             "position": lambda text: self._jobs.put(lambda: self._set_position(text)),
             "go": self._go,
@@ -231,12 +235,16 @@ class Usi:
             answer_now = self._loaded and any(not clock.stopped for clock in self._searches)
             if not answer_now:
                 done = threading.Event()
-                self._awaiting_ready.append(done)
+                self._awaiting_ready[done] = self._options_asked
         if answer_now:
             self._output.say("readyok")
             return
         threading.Thread(target=self._say_blank_lines_until, args=(done,), name="keep-alive", daemon=True).start()
         self._jobs.put(lambda: self._get_ready(done))
+
+    def _setoption(self, text: str) -> None:
+        self._options_asked += 1
+        self._jobs.put(lambda: self._set_option(text))
 
     def _say_blank_lines_until(self, done: threading.Event) -> None:
         """Show the GUI, while the engine loads, that it is still there."""
@@ -332,7 +340,10 @@ class Usi:
             log.exception("the player does not recover")
 
     def _load(self) -> None:
-        """Let the player get ready under the present options, and tell those who wait. Raises what `prepare` raises."""
+        """Let the player get ready under the present options, and tell those who wait. Raises what `prepare` raises.
+
+        Not told is who waits for options that are still in the queue.
+        """
         with self._lock:
             self._loaded = False
         for remark in self._player.prepare():
@@ -340,9 +351,10 @@ class Usi:
         self._changed = False
         with self._lock:
             self._loaded = True
-            waiting = list(self._awaiting_ready)
-            self._awaiting_ready.clear()
-        for done in waiting:
+            told = [done for done, asked in self._awaiting_ready.items() if asked <= self._options_met]
+            for done in told:
+                del self._awaiting_ready[done]
+        for done in told:
             done.set()
             self._output.say("readyok")
 
@@ -355,11 +367,11 @@ class Usi:
         finally:
             # Still there if loading failed: then there is no `readyok`, and the GUI has to ask again.
             with self._lock:
-                if done in self._awaiting_ready:
-                    self._awaiting_ready.remove(done)
+                self._awaiting_ready.pop(done, None)
             done.set()
 
     def _set_option(self, text: str) -> None:
+        self._options_met += 1
         name, value = parse_setoption(text)
         options = self._player.options
         log_file = options.log_file
