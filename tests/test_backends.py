@@ -5,6 +5,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -261,11 +262,37 @@ def test_auto_is_openvino_on_a_cpu_and_in_bfloat16_where_there_is_amx(
     assert description.endswith("policy_value_resnet 3x12 bfloat16" if amx else "policy_value_resnet 3x12 float32")
 
 
+def does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydlshogi.network.openvino_backend", None)
+
+
+def lacks_its_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    def get_property(*_: object) -> None:
+        raise RuntimeError("Exception from src/inference/src/cpp/core.cpp:182:\nCannot load its library")
+
+    module = importlib.import_module("pydlshogi.network.openvino_backend")
+    module.has_amx.cache_clear()
+    monkeypatch.setattr(module, "has_bfloat16", get_property)
+
+
 @openvino_only
-def test_without_a_usable_openvino_auto_is_onnx(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, f"pydlshogi.network.{name}_backend", None)  # its import fails
+@pytest.mark.parametrize(
+    ("breaks", "reason"),
+    [
+        (does_not_import, "OpenVINO does not load: "),
+        (lacks_its_plugin, "OpenVINO does not run on this CPU: Cannot load its library"),
+    ],
+)
+def test_without_a_usable_openvino_auto_is_onnx(
+    name: str,
+    breaks: Callable[[pytest.MonkeyPatch], None],
+    reason: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    breaks(monkeypatch)
     assert why_unusable("onnx") == ""
-    assert why_unusable(name).startswith("OpenVINO does not load: ")
+    assert why_unusable(name).startswith(reason)
     assert load_backend("auto", folder / "resnet.npz", device="cpu").description.startswith("ONNX Runtime ")
     player = PolicyPlayer()
     player.options.set("Device", "cpu")

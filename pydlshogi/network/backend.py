@@ -104,10 +104,12 @@ def installed(name: str) -> bool:
 
 
 def why_unusable(name: str) -> str:
-    """One line that says why the framework of a backend cannot be used here; "" where it is there and loads."""
+    """One line that says why the framework of a backend cannot be used here; "" where it is there and works."""
     try:
         with _framework(name):
-            importlib.import_module(f"pydlshogi.network.{name}_backend")
+            module = importlib.import_module(f"pydlshogi.network.{name}_backend")
+            if name == "openvino":
+                module.has_amx()  # it loads what runs on the CPU only when asked something
     except BackendError as error:
         return str(error)
     return ""

@@ -75,16 +75,19 @@ def has_amx() -> bool:
     """Whether this processor multiplies matrices of bfloat16 with AMX.
 
     Without AMX bfloat16 is slower than float32, even where OpenVINO lists it as a capability. So this compiles a
-    convolution and looks at the kernel chosen.
+    convolution and looks at the kernel chosen. Raises BackendError if OpenVINO loads, but not what it runs on a CPU.
     """
-    if not has_bfloat16():
-        return False
-    planes = opset13.parameter([1, 64, 9, 9], np.float32)
-    kernel = np.ones((64, 64, 3, 3), np.float32)
-    layer = opset13.convolution(planes, kernel, [1, 1], [1, 1], [1, 1], [1, 1])
-    model = openvino.Model([layer], [planes])
-    compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
-    kernels = [node.get_rt_info()["primitiveType"].astype(str) for node in compiled.get_runtime_model().get_ops()]
+    try:
+        if not has_bfloat16():
+            return False
+        planes = opset13.parameter([1, 64, 9, 9], np.float32)
+        kernel = np.ones((64, 64, 3, 3), np.float32)
+        layer = opset13.convolution(planes, kernel, [1, 1], [1, 1], [1, 1], [1, 1])
+        model = openvino.Model([layer], [planes])
+        compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
+        kernels = [node.get_rt_info()["primitiveType"].astype(str) for node in compiled.get_runtime_model().get_ops()]
+    except RuntimeError as error:
+        raise BackendError(f"OpenVINO does not run on this CPU: {_reason(error)}") from error
     return any("amx" in kernel for kernel in kernels)
 
 
