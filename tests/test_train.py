@@ -176,6 +176,8 @@ def test_an_unknown_value_teaches_nothing() -> None:
 def test_validation_of_a_network_that_knows() -> None:
     # The first moves are left out, because the same position may have two results.
     rows = np.concatenate([pack(game)[4:] for game in random_games(3, plies=40, seed=4)])
+    # Evaluations that are always right are believed as far as they can be: 100 centipawns are worth e : 1.
+    rows["eval"] = np.where(np.abs(rows["result"]) == WIN, 100 * rows["result"], NO_EVAL)
     batch = encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(1.0, 1.0))
     known = {planes.tobytes(): i for i, planes in enumerate(batch.planes)}
 
@@ -191,6 +193,7 @@ def test_validation_of_a_network_that_knows() -> None:
     assert report["top1"] == report["top5"] == report["value_accuracy"] == 1.0
     assert report["policy_loss"] < 0.01
     assert report["value_loss"] == pytest.approx(-math.log(0.75), abs=1e-3)
+    assert report["eval_error"] == pytest.approx(0.75 - math.e / (1 + math.e), abs=1e-4)
     assert [row["positions"] for row in report["reliability"]] == [
         0, 0, (rows["result"] == LOSS).sum(), 0, 0, 0, 0, (rows["result"] == WIN).sum(), 0, 0
     ]  # fmt: skip

@@ -28,6 +28,7 @@ FIGURES = {
     "value_accuracy": "the winner foretold (sign of the value)",
     "policy_loss": "policy loss (nats)",
     "value_loss": "value loss (nats)",
+    "eval_error": "win rate, apart from that of the record's evaluation (root mean square)",
 }
 
 
@@ -63,7 +64,7 @@ def _row(*cells: str) -> str:
 def _shown(figure: str, value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:.3f}" if figure.endswith("loss") else f"{value:.1%}".replace("%", " %")
+    return f"{value:.3f}" if figure.endswith(("loss", "error")) else f"{value:.1%}".replace("%", " %")
 
 
 def _run(options: argparse.Namespace) -> None:

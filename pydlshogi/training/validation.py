@@ -10,7 +10,7 @@ import cshogi
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.dataset import DEFAULT_EVAL_COEF, LOSS, NO_EVAL, WIN, Positions
+from pydlshogi.dataset import DEFAULT_EVAL_COEF, LOSS, NO_EVAL, WIN, Positions, fit_eval_coef, win_rates
 from pydlshogi.features import Float32Array, move_label
 from pydlshogi.training.batches import Batch, ValueTarget, encode
 
@@ -44,8 +44,10 @@ def validate(infer: Infer, positions: Positions) -> Report:
     """What `infer` (planes [B, 104, 9, 9] -> policy and value logits, [B, 2187] and [B]) makes of `positions`.
 
     policy_loss, top1, top5: of the move played, among all labels. value_loss, value_accuracy: of the result, where the
-    game was won and lost. reliability: for each tenth of the win rate foretold, how many positions, the mean win rate
-    foretold and the share won. phases: top1 and value_accuracy for each of PHASES.
+    game was won and lost. eval_error: root mean square of the distance between the win rates foretold and those of the
+    records' evaluations, scaled as they foretell the results best. reliability: for each tenth of the win rate
+    foretold, how many positions, the mean win rate foretold and the share won. phases: top1 and value_accuracy for each
+    of PHASES.
     """
     ranks, policy_losses, logits = [], [], []
     for _, batch in _batches(positions):
@@ -59,6 +61,8 @@ def validate(infer: Infer, positions: Positions) -> Report:
     won = positions["result"] == WIN
     correct = (logit > 0) == won
     rates = 1.0 / (1.0 + np.exp(-logit.astype(np.float64)))
+    judged = positions["eval"] != NO_EVAL
+    errors = rates[judged] - win_rates(positions["eval"][judged], fit_eval_coef(positions))
     phases = {}
     for name, first, end in PHASES:
         inside = (positions["ply"] >= first) & (positions["ply"] < end)
@@ -74,6 +78,7 @@ def validate(infer: Infer, positions: Positions) -> Report:
         "top5": _mean(rank < 5),
         "value_loss": _mean(cross_entropy(rates[decided], won[decided])),
         "value_accuracy": _mean(correct[decided]),
+        "eval_error": round(float(np.sqrt((errors**2).mean())), 4) if len(errors) else None,
         "reliability": reliability(rates[decided], won[decided]),
         "phases": phases,
     }
