@@ -39,6 +39,7 @@ from pydlshogi.dataset import (
     NO_EVAL,
     DatasetError,
     Positions,
+    averaged_evals,
     fit_eval_coef,
     limit_repeats,
     load_positions,
@@ -233,6 +234,9 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
         run.eval_coef = fit_eval_coef(learned)
     else:
         run.load(state)
+    if settings.eval_plies > 1:
+        learned = np.array(learned)
+        learned["eval"] = averaged_evals(learned, settings.eval_plies, run.eval_coef)
     journal, plot = Journal(out / JOURNAL, run.step), tensorboard_for(settings)
     indices = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
     if len(indices) < settings.batch_size:
@@ -420,7 +424,16 @@ def checked(settings: Settings) -> Settings:
             datetime.fromisoformat(settings.stop_at)
     except ValueError as error:
         raise TrainingError(f"--stop-at {settings.stop_at}: not a time like 2026-01-31T18:00") from error
-    for name in ("blocks", "channels", "batch_size", "log_every", "validate_every", "validate_positions", "repeats"):
+    for name in (
+        "blocks",
+        "channels",
+        "batch_size",
+        "log_every",
+        "validate_every",
+        "validate_positions",
+        "repeats",
+        "eval_plies",
+    ):
         if getattr(settings, name) < 1:
             raise TrainingError(f"--{name.replace('_', '-')} must be at least 1")
     return settings

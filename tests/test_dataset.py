@@ -1,6 +1,7 @@
 """Packed positions and batches: against hand-made games, python-shogi's mirror image, and slow obvious counting."""
 
 import json
+import math
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,7 @@ from pydlshogi.dataset import (
     POSITION,
     WIN,
     DatasetError,
+    averaged_evals,
     fit_eval_coef,
     limit_repeats,
     load_positions,
@@ -154,6 +156,22 @@ def test_eval_coef_is_found_again() -> None:
     assert fit_eval_coef(positions) == pytest.approx(400, rel=0.05)
     positions["eval"] = NO_EVAL
     assert fit_eval_coef(positions) == 600
+
+
+def test_evals_are_averaged_within_their_game() -> None:
+    evals = (100, -50, None, 32000, None, None), (-300, 700)
+    positions = np.concatenate(
+        [pack(game("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e", "b", evals[0])), pack(game("7g7f 3c3d", "w", evals[1]))]
+    )
+    rates = [[1 / (1 + math.exp(-each / 340)) for each in known] for known in ([100, -50], [-50, 32000], [-300, 700])]
+    lead = [340 * math.log(mean / (1 - mean)) for mean in (sum(each) / 2 for each in rates)]
+    found = averaged_evals(positions, 2, 340.0).tolist()
+    assert found[:2] == [round(lead[0]), 50]
+    assert found[2] == found[3] * -1 > 3000
+    assert found[4:6] == [NO_EVAL, NO_EVAL]
+    assert found[6:] == [round(lead[2]), -700]
+    assert averaged_evals(positions, 3, 340.0)[1] == -round(lead[1])
+    assert averaged_evals(positions, 1, 340.0)[[0, 1, 6, 7]].tolist() == [100, 50, -300, -700]
 
 
 def test_value_targets() -> None:

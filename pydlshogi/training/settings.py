@@ -41,6 +41,7 @@ class Settings:
     average: float = setting(0.999, "decay, a step, of the running average of the weights: that average is the network")
 
     val_lambda: float = setting(0.6, "share of the game's result in the value target; the rest is the record's eval")
+    eval_plies: int = setting(1, "plies, from the position on, whose evals are averaged for the value target")
     value_weight: float = setting(1.0, "weight of the value loss beside the policy loss")
     label_smoothing: float = setting(0.0, "share of the policy target spread over all labels")
     mirror: bool = setting(False, "show every other position in a mirror, which shogi is not symmetric to")
