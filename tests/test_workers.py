@@ -66,6 +66,31 @@ def test_ctrl_c_is_for_whoever_started_them() -> None:
         assert pool.submit(os.getpid).result() == worker
 
 
+STRUCK_AT_THE_START = """
+import os
+import signal
+from pydlshogi.workers import workers
+
+if __name__ == "__mp_main__":
+    os.kill(os.getpid(), signal.SIGINT)
+if __name__ == "__main__":
+    with workers(2) as pool:
+        print(sum(pool.map(abs, range(10))))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C reaches the console's programs by other ways")
+def test_ctrl_c_spares_a_worker_that_is_still_starting(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(STRUCK_AT_THE_START)
+    root = str(Path(__file__).resolve().parent.parent)
+    environment = {**os.environ, "PYTHONPATH": root}
+    ended = subprocess.run(
+        [sys.executable, str(program)], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "45\n", "")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C reaches the console's programs by other ways")
 def test_ctrl_c_is_one_line(tmp_path: Path) -> None:
     """As a terminal sends it: to all processes of the group."""
