@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from pydlshogi.common import BLACK, WHITE
 from pydlshogi.files import replacing
-from pydlshogi.kifu.game import MOVE16_OF
+from pydlshogi.kifu.game import MOVE16_OF, legal_usi
 from pydlshogi.network.backend import available_cores
 from pydlshogi.read_kifu import Game, KifuError, read, read_list
 from pydlshogi.workers import workers
@@ -179,7 +179,7 @@ def _check_moves(start: str, moves: Iterable[str]) -> None:
     board = cshogi.Board(start)
     for ply, usi in enumerate(moves, 1):
         move = board.move_from_usi(usi)
-        if not move or not board.is_legal(move):
+        if not move or not legal_usi(board, move):
             raise ValueError(f"move {ply}, {usi}, is not legal")
         board.push(move)
 

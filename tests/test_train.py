@@ -146,6 +146,13 @@ def batch_of(size: int) -> Batch:
     return encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(0.6, 400.0))
 
 
+def test_no_shard_goes_without_a_position() -> None:
+    settings = Settings(net="policy_value", channels=8, precision="float32", batch_size=2, shards=5)
+    shards = Shards(build(BOTH[0]), CPU, settings)
+    assert np.isfinite(shards.gradients(batch_of(2)).numpy()).all()
+    shards.close()
+
+
 def test_shards_find_the_gradient_of_the_whole_batch() -> None:
     settings = Settings(net="policy_value", channels=8, precision="float32")
     batch = batch_of(65)

@@ -59,7 +59,7 @@ class Shards:
     """
 
     def __init__(self, net: nn.Module, device: torch.device, settings: Settings) -> None:
-        count = settings.shards or (available_cores() if device.type == "cpu" else 1)
+        count = min(settings.shards or (available_cores() if device.type == "cpu" else 1), settings.batch_size)
         self._nets = [net]
         for _ in range(count - 1):
             replica = build(architecture_of(settings)).to(device)
@@ -72,7 +72,10 @@ class Shards:
         self._settings = settings
 
     def gradients(self, batch: Batch) -> Tensor:
-        """Leave the gradients of the mean loss of `batch` in the network. Returns FIGURES of the batch, [5]."""
+        """Leave the gradients of the loss of `batch` in the network. Returns FIGURES of the batch, [5].
+
+        Both are means over the parts, by their sizes; the value loss of a part is the mean of those known in it.
+        """
         bounds = np.linspace(0, len(batch.labels), len(self._nets) + 1).astype(int)
         parts = [Batch._make(array[low:high] for array in batch) for low, high in pairwise(bounds)]
         figures = list(self._pool.map(self._part, self._nets, parts))

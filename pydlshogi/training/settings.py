@@ -44,7 +44,7 @@ class Settings:
     eval_plies: int = setting(1, "plies, from the position on, whose evals are averaged for the value target")
     value_weight: float = setting(1.0, "weight of the value loss beside the policy loss")
     label_smoothing: float = setting(0.0, "share of the policy target spread over all labels")
-    mirror: bool = setting(False, "show every other position in a mirror, which shogi is not symmetric to")
+    mirror: bool = setting(False, "show half of the positions, by lot, with left and right exchanged")
     repeats: int = setting(16, "how often the same position may count in an epoch")
 
     log_every: int = setting(50, "steps between lines of the log")
