@@ -1,12 +1,13 @@
-"""Names for squares, pieces and move directions, and the sizes of the network's input and output. Data only.
+"""Names for pieces, moves and their directions, and the sizes of the network's input and output. Data only."""
 
-Squares here are the network's: rank-major, 0 = 9a (Black's far left), 8 = 1a, 80 = 1i, as in python-shogi.
-"""
-
+import re
 from typing import Final
 
 BLACK: Final = 0
 WHITE: Final = 1
+
+USI_MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
+"""A move as USI writes it; whether it is legal is another question."""
 
 # The order of pieces is python-shogi's: the order in which the planes of the network lie.
 PIECE_TYPES: Final = (

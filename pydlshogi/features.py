@@ -1,7 +1,8 @@
 """How a network sees shogi: a board as 104 planes, a move as one of 2187 labels.
 
 This is the encoding of the python-dlshogi book, so its networks mean the same here. Everything is seen by the side
-to move: for White the board is turned by 180 degrees. This is the only file that knows the encoding; it knows
+to move: for White the board is turned by 180 degrees. Squares go along the ranks, as in python-shogi: 0 = 9a (Black's
+far left), 8 = 1a, 80 = 1i. This is the only file that knows the encoding; it knows
 nothing of networks or searches.
 
 Planes 0 to 51 are of the side to move, planes 52 to 103 the same of its opponent:
@@ -20,6 +21,7 @@ import numpy.typing as npt
 
 from pydlshogi.common import (
     MAX_PIECES_IN_HAND,
+    MOVE_DIRECTIONS,
     NUM_PLANES,
     PIECE_TYPES,
     PLANES_PER_SIDE,
@@ -49,7 +51,10 @@ _HAND_PLANE: Final = np.array(
 # A position that was set up with extra pieces can lead to more in hand than there are planes for.
 _MOST_IN_HAND: Final = np.array(2 * MAX_PIECES_IN_HAND)
 
-UP, UP_LEFT, UP_RIGHT, LEFT, RIGHT, DOWN, DOWN_LEFT, DOWN_RIGHT, UP2_LEFT, UP2_RIGHT = range(10)
+UP, UP_LEFT, UP_RIGHT, LEFT, RIGHT, DOWN, DOWN_LEFT, DOWN_RIGHT, UP2_LEFT, UP2_RIGHT = map(
+    MOVE_DIRECTIONS.index,
+    ("UP", "UP_LEFT", "UP_RIGHT", "LEFT", "RIGHT", "DOWN", "DOWN_LEFT", "DOWN_RIGHT", "UP2_LEFT", "UP2_RIGHT"),
+)
 
 
 class PlaneBatch:

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and the folder for those that can be made again."""
+"""Files that are there whole or not at all, and the folders for those that the user did not ask for."""
 
 import os
 import sys
@@ -10,7 +10,17 @@ from typing import BinaryIO
 
 def cache_folder() -> Path:
     """Where programs keep what they can make again. It need not exist. Raises RuntimeError where a user has no home."""
-    variable, folder = ("LOCALAPPDATA", "AppData/Local") if sys.platform == "win32" else ("XDG_CACHE_HOME", ".cache")
+    return _user_folder("XDG_CACHE_HOME", ".cache")
+
+
+def state_folder() -> Path:
+    """Where programs keep what a user need not look at. It need not exist. Raises RuntimeError as `cache_folder`."""
+    return _user_folder("XDG_STATE_HOME", ".local/state")
+
+
+def _user_folder(variable: str, folder: str) -> Path:
+    if sys.platform == "win32":
+        variable, folder = "LOCALAPPDATA", "AppData/Local"
     return Path(os.environ.get(variable) or Path.home() / folder) / "pydlshogi"
 
 

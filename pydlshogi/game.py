@@ -1,4 +1,4 @@
-"""What the search asks of a game: five things, always seen by the side to move.
+"""What the search asks of a game: six methods, always seen by the side to move.
 
 A game knows nothing of searches or networks. Any class with these methods can be searched; no base class is needed.
 """
@@ -44,4 +44,4 @@ class Position(Protocol):
         """A 63-bit hash, equal exactly for positions in which the same moves lead to the same positions."""
 
     def ply(self) -> int:
-        """Moves played since the start of the game. Together with `key` it names a node."""
+        """Number of the move to be played: one more with each move, wherever it begins. With `key` it names a node."""

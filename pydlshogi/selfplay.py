@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from cshogi import move_to_usi
 from tqdm import tqdm
 
+from pydlshogi.dataset import DEFAULT_EVAL_COEF
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.files import replacing
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
@@ -30,9 +31,6 @@ from pydlshogi.read_kifu import to_csa
 from pydlshogi.uct.search import MoveStats, Search
 from pydlshogi.uct.uct_node import UctNodeTable
 from pydlshogi.workers import workers
-
-EVAL_COEF: Final = 600
-"""Centipawns in the records = EVAL_COEF x ln(p / (1 - p)), as in the python-dlshogi book."""
 
 
 class Settings(NamedTuple):
@@ -144,7 +142,7 @@ def _black_centipawns(move: MoveStats, turn: int) -> int:
     if move.plies is not None:
         score = MATE_EVAL if move.plies > 0 else -MATE_EVAL
     else:
-        score = centipawns(min(max(move.value, 1e-6), 1 - 1e-6), EVAL_COEF)
+        score = centipawns(min(max(move.value, 1e-6), 1 - 1e-6), DEFAULT_EVAL_COEF)
     return -score if turn else score
 
 

@@ -42,7 +42,7 @@ def _ctrl_c_held_back() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    # The first process would start this one too, which lets Ctrl-C through again.
+    # multiprocessing's resource tracker unblocks Ctrl-C when it starts: not inside, along with the first process.
     resource_tracker.ensure_running()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -12,7 +12,7 @@ import pytest
 from pydlshogi import bench
 from pydlshogi.evaluator import HashEvaluator
 from pydlshogi.games.shogi import ShogiPosition
-from pydlshogi.uct.search import BOOK_PUCT, MoveStats, Search
+from pydlshogi.uct.search import MoveStats, Puct, Search
 
 
 def test_the_signature_is_the_same_every_time_and_in_every_process() -> None:
@@ -35,7 +35,7 @@ def test_the_signature_is_the_same_every_time_and_in_every_process() -> None:
 def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     before = bench.signature(100)
     original = Search.__init__
-    monkeypatch.setattr(Search, "__init__", lambda self, table: original(self, table, BOOK_PUCT))
+    monkeypatch.setattr(Search, "__init__", lambda self, table: original(self, table, Puct(c_init=1.0)))
     assert bench.signature(100) != before
 
 

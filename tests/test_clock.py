@@ -52,7 +52,7 @@ def time() -> Time:
         (Limits(byoyomi=1000), 40, ClockSettings(byoyomi_margin=150), Budget(600, 600, 600, 600)),
         (Limits(btime=15_000), 40, ClockSettings(), Budget(100, 1000, 2000, 13_600)),
         (Limits(btime=1000, binc=1000), 40, ClockSettings(), Budget(100, 600, 600, 600)),
-        (Limits(btime=1200), 40, ClockSettings(), Budget(0, 0, 0, 0)),
+        (Limits(btime=1200), 40, ClockSettings(), Budget(100, 100, 100, 300)),
         # whole seconds: 2100 ms and the delay of 400 ms cost three
         (
             Limits(btime=1000 + 14 * 2100),
@@ -68,7 +68,6 @@ def time() -> Time:
         # no clock
         (Limits(), 40, PLAIN, UNLIMITED),
         (Limits(), 40, PLAIN._replace(default_nodes=300), UNLIMITED._replace(nodes=300)),
-        (Limits(depth=3), 40, PLAIN._replace(default_nodes=300), UNLIMITED._replace(nodes=300)),
         (Limits(nodes=50), 40, PLAIN._replace(default_nodes=300), UNLIMITED._replace(nodes=50)),
         (Limits(infinite=True), 40, PLAIN._replace(default_nodes=300, const_nodes=9), UNLIMITED),
         (Limits(movetime=1500), 40, ClockSettings(default_nodes=300), Budget(1500, 1500, 1500, 1500)),

@@ -26,7 +26,7 @@ SEES = {
     "network": {"common", "files"},
     "evaluator": {"common", "compiled", "features", "game", "network", "uct"},
     "player": {"common", "compiled", "evaluator", "features", "files", "game", "games", "network", "uct"},
-    "usi": {"player"},
+    "usi": {"common", "files", "player"},
 }
 """What each part may import, from lowest to highest. Drivers (training, self-play, bench) may import all but usi."""
 

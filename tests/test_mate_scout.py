@@ -254,7 +254,7 @@ def test_the_leader_is_the_most_visited_move_that_is_not_lost() -> None:
     for move in search.root_moves():
         assert search.leader() == move.move
         search.prove([move.move], 5)
-    assert search.leader() == 0
+    assert search.leader() is None
 
 
 def test_a_lost_move_does_not_lead() -> None:

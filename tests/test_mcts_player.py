@@ -1,13 +1,13 @@
 """MCTSPlayer on positions whose right answer a reader can see."""
 
 import re
+from collections.abc import Callable
 
 import cshogi
 import pytest
 
-from pydlshogi.player.base_player import BestMove, Clock, Info, Limits, PlayerError
+from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Clock, Info, Limits, PlayerError
 from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
-from pydlshogi.player.network_player import MAX_CP
 from pydlshogi.uct import uct_node
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
@@ -147,7 +147,7 @@ def test_what_other_moves_prove_is_not_said_of_searchmoves() -> None:
     game.go(nodes=100, searchmoves=("5i5h",))
     assert game.last.score_mate is None
     assert (game.last.nodes or 0) >= 100
-    assert abs(game.last.score_cp or 0) < MAX_CP
+    assert abs(game.last.score_cp or 0) < HIGHEST_CP
 
 
 def test_a_mate_seen_at_a_new_position_is_announced_with_its_whole_line() -> None:
@@ -218,7 +218,7 @@ def test_changing_the_formula_starts_a_new_tree() -> None:
     assert game.player._search.root_visits <= 16  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("value", "cp"), [(0.5, 0), (0.75, 831), (0.25, -831), (1.0, MAX_CP), (0.0, -MAX_CP)])
+@pytest.mark.parametrize(("value", "cp"), [(0.5, 0), (0.75, 831), (0.25, -831), (1.0, HIGHEST_CP), (0.0, -HIGHEST_CP)])
 def test_centipawns(value: float, cp: int) -> None:
     """0.75: 756 x ln 3 = 830.6."""
     from pydlshogi.uct.search import MoveStats
@@ -282,25 +282,59 @@ def test_lower_skill_still_mates_in_one() -> None:
     assert game.go(btime=60000, wtime=60000).move == "G*5b"
 
 
-def test_stochastic_ponder_knows_every_reply() -> None:
-    """It thinks about the opponent's position, so the tree holds a reply nobody expected."""
-    game = Game(Stochastic_Ponder="true")
-    game.player.position(START, ("7g7f", "3c3d"))
+def stochastic_ponder(game: Game, played: tuple[str, ...], end: Callable[[Clock], None]) -> BestMove:
+    """The answer to a ponder on all replies to all but the last of `played`, ended after 1000 playouts."""
+    game.player.position(START, played)
     wanted = Limits(ponder=True, nodes=2000)
     clock = game.player.start_clock(wanted)
-    reports = 0
-
-    def report(info: Info) -> None:
-        nonlocal reports
-        reports += 1
-        if info.nodes and info.nodes > 1000:
-            clock.stop()
-
-    game.player.options.set("PV_Interval", "0")
-    answer = game.player.think(wanted, clock, report)
+    answer = game.player.think(wanted, clock, lambda info: end(clock) if (info.nodes or 0) > 1000 else None)
     assert isinstance(answer, BestMove)
-    game.player.position(START, ("7g7f", "3c3d"))
+    return answer
+
+
+def test_stochastic_ponder_knows_every_reply() -> None:
+    """It thinks about the opponent's position, so the tree holds a reply nobody expected."""
+    game = Game(Stochastic_Ponder="true", PV_Interval=0)
+    answer = stochastic_ponder(game, ("7g7f", "3c3d"), Clock.stop)
     assert answer.move in game.player.legal_moves()
+    game.player.position(START, ("7g7f", "8c8d"))
+    game.go(nodes=1)
+    assert game.player._search is not None
+    assert game.player._search.root_visits > 5
+
+
+def test_stochastic_ponder_sees_draws_with_the_eyes_of_the_engine() -> None:
+    """Black gives all for a draw. The root of its pondering is White's."""
+    game = Game(Stochastic_Ponder="true", PV_Interval=0, Draw_Value_Black=900)
+    seen = []
+
+    def look(clock: Clock) -> None:
+        assert game.player._search is not None
+        seen.append(game.player._search.puct.draw_value)
+        clock.stop()
+
+    stochastic_ponder(game, ("7g7f", "3c3d"), look)
+    assert seen[0] == pytest.approx(0.1)
+    assert game.player._search is not None
+    assert game.player._search.puct.draw_value == pytest.approx(0.9)
+
+
+def test_a_new_evaluator_does_not_search_on_in_the_tree_of_the_old() -> None:
+    game = Game()
+    game.go(nodes=300)
+    game.player.options.set("Backend", "hash")
+    game.go(nodes=200)
+    assert game.player._search is not None
+    assert len({stats.prior for stats in game.player._search.root_moves()}) > 1
+
+
+def test_rules_chosen_after_the_position_hold_at_once() -> None:
+    game = Game()
+    game.player.position(START, ("7g7f", "3c3d"))
+    game.player.options.set("Draw_Ply", "10")
+    game.go(nodes=100)
+    assert game.player.game.draw_ply == 10
+    assert game.player.moves == ("7g7f", "3c3d")
 
 
 @pytest.mark.parametrize("stochastic", ["false", "true"])

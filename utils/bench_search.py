@@ -3,7 +3,7 @@
 The book's search makes one playout after the other on python-shogi's board, sets its planes square by square, asks the
 network about one position at a time and keeps a node as an object with a few numpy arrays. Here both ask the same
 network through the same backend, so that what differs is the search. Ours does more at each new position: it sees
-repetitions, declarations and mates in three.
+repetitions, declarations and mates in one.
 """
 
 import argparse

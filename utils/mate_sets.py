@@ -74,7 +74,7 @@ def read_problems(path: Path) -> list[Problem]:
 
 
 class Judge:
-    """Knows the rules by python-shogi, and mates by osl's df-pn, which the engine asks last of all."""
+    """Knows the rules by python-shogi, and mates by osl's df-pn, which the engine asks only about hard problems."""
 
     def __init__(self) -> None:
         self._solver = cshogi.OslDfPn(199, _JUDGE_NODES)

@@ -42,7 +42,8 @@ class Finding(NamedTuple):
 def find_mate(board: Any, plies: int, nodes: int, solver_class: Any = cshogi.DfPn) -> Finding:
     """Look for a mate by the side to move of the cshogi board within `plies`.
 
-    df-pn makes at most `nodes`, and if it claims a mate as many may go into the proof.
+    df-pn makes at most `nodes`, and if it claims a mate 1000 more than that may go into the proof, which also plays out
+    evasions that df-pn passed over.
     `board` is moved and taken back. A mate that leads through a position played before is none. `solver_class` may be
     cshogi.OslDfPn, which finds more in millions of nodes but whose refutations are not believed.
     """

@@ -13,6 +13,7 @@ from typing import Any, Final
 import cshogi
 import numpy as np
 
+from pydlshogi.common import USI_MOVE
 from pydlshogi.game import Int32Array, Outcome
 from pydlshogi.games.mate import NO_SQUARE, find_mate
 
@@ -33,7 +34,6 @@ _REPETITIONS: Final = {
 }
 
 
-_MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 _HAND: Final = re.compile(r"(\d*)([PLNSGBRplnsgbr])")
 _PIECES: Final = {"P": 18, "L": 4, "N": 4, "S": 4, "G": 4, "B": 2, "R": 2, "K": 2}
 _FIVE_POINTS: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
@@ -140,7 +140,7 @@ class ShogiPosition:
 
     def move_from_usi(self, usi: str) -> int:
         """The legal move that `usi` names here; ValueError if there is none."""
-        move = int(self.board.move_from_usi(usi)) if _MOVE.fullmatch(usi) else 0
+        move = int(self.board.move_from_usi(usi)) if USI_MOVE.fullmatch(usi) else 0
         # Not cshogi's is_legal: it also accepts some promotions, and pawns left unpromoted, that the rules forbid.
         if not move or move not in self.board.legal_moves:
             raise ValueError(f"{usi} is not a legal move")

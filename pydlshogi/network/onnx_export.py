@@ -10,7 +10,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, checker, helper, numpy_helper
 
 from pydlshogi.common import NUM_LABELS, NUM_PLANES
-from pydlshogi.network.weights import HEADS, Architecture, Array, Weights, recognise
+from pydlshogi.network.weights import BATCH_NORMALISATION_EPS, HEADS, Architecture, Array, Weights, recognise
 
 INPUT: Final = "planes"
 POLICY: Final = "policy"
@@ -18,7 +18,6 @@ VALUE: Final = "value"
 
 OPSET: Final = 17
 IR_VERSION: Final = 8
-BATCH_NORMALISATION_EPS: Final = 2e-5  # Chainer's default; most other frameworks use 1e-5
 
 
 def folded_convolution(weights: Weights, name: str, normalisation: str | None) -> tuple[Array, Array]:

@@ -12,10 +12,16 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from pydlshogi.common import LABEL_PLANES, NUM_LABELS, NUM_PLANES
-from pydlshogi.network.weights import HIDDEN, PLAIN_LAYERS, Architecture, Array, ModelError, Weights, recognise
-
-# Chainer's default, so that a file means the same function in both frameworks.
-BATCH_NORMALISATION_EPS: Final = 2e-5
+from pydlshogi.network.weights import (
+    BATCH_NORMALISATION_EPS,
+    HIDDEN,
+    PLAIN_LAYERS,
+    Architecture,
+    Array,
+    ModelError,
+    Weights,
+    recognise,
+)
 
 _NAMES: Final = {"weight": "W", "bias": "b"}
 _NORMALISATION_NAMES: Final = {

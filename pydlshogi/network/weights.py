@@ -24,6 +24,7 @@ Shape = tuple[int, ...]
 
 PLAIN_LAYERS: Final = 12  # the heads of the plain network are therefore called l13 to l15
 HIDDEN: Final = 256  # units between the value's planes and the value
+BATCH_NORMALISATION_EPS: Final = 2e-5  # Chainer's default; most other frameworks use 1e-5
 
 
 class ModelError(ValueError):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BasePlayer", "BestMove", "Checkmate", "Clock", "Info", "Limits", "PlayerError", "Report"]
 
+HIGHEST_CP: Final = 29_999
+"""From 30000 on, viewers take a score for a mate."""
 STARTPOS: Final = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 
 

@@ -25,6 +25,8 @@ LONGEST: Final = 0.05
 """Seconds that a batch may take."""
 WORTH_ROUNDING: Final = 1.5
 """How much faster a quantised network must be to be worth its errors."""
+LARGE_BATCH_GAIN: Final = 8
+"""A position costs in no large batch less than this fraction of one in a batch of four: not on any CPU measured."""
 PROBE: Final = 8
 """Positions in the batch that decides it."""
 FASTEST_OF: Final = 5
@@ -81,9 +83,9 @@ def choose(seconds: dict[int, float]) -> int:
 
 
 def _affordable(backend: Backend, now: Callable[[], float]) -> int:
-    """How many of SIZES to try, judged by what a small batch costs."""
+    """How many of SIZES to try: those that would keep within LONGEST with LARGE_BATCH_GAIN over a batch of four."""
     (four,) = _seconds([(backend, 4)], now)
-    return max(1, sum(size * four / 4 / 8 <= LONGEST for size in SIZES))
+    return max(1, sum(size * four / 4 / LARGE_BATCH_GAIN <= LONGEST for size in SIZES))
 
 
 def _seconds(batches: Sequence[tuple[Backend, int]], now: Callable[[], float]) -> list[float]:

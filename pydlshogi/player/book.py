@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
+from pydlshogi.common import USI_MOVE
 from pydlshogi.player.base_player import Limits, PlayerError
 from pydlshogi.player.options import Check, EngineOptions, Filename, Spin
 
@@ -29,7 +30,6 @@ LARGE: Final = 16 * 2**20
 
 _SAMPLES: Final = 200
 _LINE_PLIES: Final = 8
-_MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 _NO_MOVES: Final = frozenset(["none", "resign", "win", "pass"])
 _COMMENTS: Final = (b"#", b"//")
 
@@ -141,7 +141,7 @@ class Book:
             self._file.close()
 
     def _looks_sorted(self, size: int) -> bool:
-        """Whether positions taken from all over the file ascend. Disorder between them would hide only its own."""
+        """Whether positions taken from all over the file ascend. Disorder between two hides only what lies there."""
         last = b""
         for number in range(_SAMPLES):
             at = self._position_from(number * size // _SAMPLES)
@@ -179,16 +179,16 @@ class Book:
         text = line.decode("ascii", "replace")
         fields = text.split()[:5]
         move, reply, *numbers = fields + ["none", "0", "0", "1"][len(fields) - 1 :]
-        if not _MOVE.fullmatch(move):
+        if not USI_MOVE.fullmatch(move):
             raise self._error(f"{where}{text[:40]!r} is not a move of a book")
         try:
             value, depth, played = map(int, numbers)
         except ValueError:
             raise self._error(f"{where}value, depth and count are numbers, not {' '.join(numbers)[:40]!r}") from None
-        return BookMove(move, reply if _MOVE.fullmatch(reply) else None, value, depth, played)
+        return BookMove(move, reply if USI_MOVE.fullmatch(reply) else None, value, depth, played)
 
     def _search(self, key: bytes) -> bytes:
-        """The lines under `key`, found by bisection: positions at and after an offset are either before it or not."""
+        """The lines under `key`, found by bisection: the first position at or after an offset precedes `key` or not."""
         low, high = 0, os.fstat(self._file.fileno()).st_size
         while low < high:
             middle = (low + high) // 2

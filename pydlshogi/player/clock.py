@@ -27,7 +27,6 @@ class Limits:
     byoyomi: int | None = None
     movetime: int | None = None
     nodes: int | None = None
-    depth: int | None = None
     mate: bool = False
     mate_time: int | None = None
     """Time for `go mate`. None: until told to stop."""
@@ -152,8 +151,8 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings) ->
         remaining = max(0.0, clock)
         free = max(0.0, byoyomi - settings.byoyomi_margin - delay) + increment
     else:
-        # The next increment will fill the clock up again, so that half of a short one may be spent.
-        held_back = min(settings.time_margin, spendable / 2) if increment else settings.time_margin
+        # Of a short clock half may be spent: a reserve that is never touched loses on the board.
+        held_back = min(settings.time_margin, spendable / 2)
         remaining = max(0.0, clock - settings.time_margin)
         free = increment
     maximum = max(0.0, spendable - delay - held_back)

@@ -76,13 +76,13 @@ class MateScout:
             self._look(nodes)
         self._shorten(time_left)
 
-    def look_after(self, search: "Search", move: int, time_left: Callable[[], float]) -> None:
+    def look_after(self, search: "Search", move: int | None, time_left: Callable[[], float]) -> None:
         """The first look at the position after `move`, which the search prefers: whether to play it is to be mated.
 
-        0 is no move. Not taken where it might not end within `time_left()` milliseconds. A mate that is known already,
-        from a search before, is told to this one.
+        Not taken without a move, or where it might not end within `time_left()` milliseconds. A mate that is known
+        already, from a search before, is told to this one.
         """
-        if not move:
+        if move is None:
             return
         self._position.push(move)
         if self._next_look() == _FIRST_LOOK <= _affordable(time_left):

@@ -7,7 +7,7 @@ protocol; kernels, networks and rules are other people's work.
 import math
 import random
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
 from pydlshogi.player.book import BookError, BookOptions, OwnBook
@@ -39,7 +39,13 @@ class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
         help="gather the next batch while one is evaluated; auto: when the network runs on a GPU",
     )
     playout = Spin("playout", 300, 100, 10000, help="playouts for a `go` that names no limit")
-    const_playout = Spin("Const_Playout", 0, 0, 2**31 - 1, help="playouts for every move in place of the clock; 0: off")
+    const_playout = Spin(
+        "Const_Playout",
+        0,
+        0,
+        2**31 - 1,
+        help="playouts for every move, unless `go` names nodes or movetime or Skill_Level is below 20; 0: off",
+    )
     temperature = Spin(
         "temperature",
         174,
@@ -101,7 +107,8 @@ class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
         100,
         0,
         1_000_000,
-        help="nodes spent on such mates after a batch, fewer if it is below 16; 0: only first looks at the root",
+        help="nodes spent after each batch on the mates of Mate_Root_Search, fewer where it has fewer than 16 "
+        "playouts; 0: only first looks at the root",
     )
     skill_level = Spin(
         "Skill_Level",
@@ -109,7 +116,8 @@ class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
         0,
         FULL_SKILL,
         aliases=("SkillLevel", "USI_SkillLevel"),
-        help="20 is full strength; a lower level makes fewer playouts and takes moves up to (20 - level) % worse",
+        help="20 is full strength; a lower level makes fewer playouts, unless `go` names nodes or movetime, and takes "
+        "moves up to (20 - level) % worse",
     )
     stochastic_ponder = Check(
         "Stochastic_Ponder", False, help="ponder on all replies of the opponent instead of the expected one"
@@ -129,8 +137,10 @@ class MCTSPlayer(NetworkPlayer):
         super().__init__(options or MCTSOptions())
         self._search: Search | None = None
         self._pipeline: Pipeline | None = None
+        self._rules: dict[str, Any] = {}
+        """Those of the current game, from the options."""
         self._searched_with: tuple[object, ...] = ()
-        """The settings that the values in the tree depend on, as of the last search."""
+        """What the values in the tree depend on, as of the last search."""
         self._book = OwnBook()
         self._checkmate = CheckmateSolver()
         self._scout = MateScout()
@@ -144,6 +154,8 @@ class MCTSPlayer(NetworkPlayer):
         from pydlshogi.evaluator import NetworkEvaluator
 
         self._book.prepare(self.options)
+        if self._rules != self._rules_chosen():
+            self.position(self.sfen, self.moves)
         remarks = super().prepare()
         if isinstance(self.evaluator, NetworkEvaluator):
             self.evaluator.temperature = self.options.temperature / 100
@@ -192,19 +204,24 @@ class MCTSPlayer(NetworkPlayer):
         self._full_said = False
 
     def set_up(self, sfen: str) -> "ShogiPosition":
-        from cshogi import LAW_24, LAW_27
-
         from pydlshogi.games.shogi import ShogiPosition
 
+        rules = self._rules_chosen()
+        position = ShogiPosition(sfen, **rules)
+        self._rules = rules
+        return position
+
+    def _rules_chosen(self) -> dict[str, Any]:
+        """What the options say of the rules, and of what a position sees at once, as arguments of ShogiPosition."""
+        from cshogi import LAW_24, LAW_27
+
         rule = self.options.entering_king_rule
-        law = LAW_24 if rule.startswith("CSARule24") else LAW_27
-        return ShogiPosition(
-            sfen,
-            draw_ply=self.options.draw_ply,
-            declaration=law,
-            odds_count=rule.endswith("H"),
-            mate_plies=max(1, self._overlooking(int(self.options.mate_leaf_search))),
-        )
+        return {
+            "draw_ply": self.options.draw_ply,
+            "declaration": LAW_24 if rule.startswith("CSARule24") else LAW_27,
+            "odds_count": rule.endswith("H"),
+            "mate_plies": max(1, self._overlooking(int(self.options.mate_leaf_search))),
+        }
 
     def clock_settings(self) -> ClockSettings:
         playouts = self.options.const_playout
@@ -248,15 +265,18 @@ class MCTSPlayer(NetworkPlayer):
         if answer := self._from_book(limits, clock, report):
             return answer
         search = self._search
-        settings = (self._puct(), self.options.temperature, self.options.draw_ply, self.options.entering_king_rule)
-        if settings != self._searched_with:
+        puct = self._puct()
+        searched_with = (self.evaluator, puct, self.options.temperature, self._rules)
+        if searched_with != self._searched_with:
             search.table.clear()
             self._scout.forget()
-            self._searched_with = settings
-        search.puct = settings[0]
+            self._searched_with = searched_with
+        search.puct = puct
         try:
             if self.options.stochastic_ponder and clock.pondering and position.board.history:
-                self._ponder(search, self._pipeline, clock, report)
+                answer = self._ponder(search, self._pipeline, clock, report)
+                if clock.pondering:
+                    return answer
             only = [position.move_from_usi(move) for move in self._legal_searchmoves(limits)]
             search.set_root(position, only, position.past_keys())
             self._run(search, self._pipeline, clock, report)
@@ -298,17 +318,30 @@ class MCTSPlayer(NetworkPlayer):
         legal = set(self.legal_moves())
         return [move for move in limits.searchmoves if move in legal]
 
-    def _ponder(self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report) -> None:
-        """Stochastic_Ponder: search all the opponent's moves, not only the expected one, until it has moved."""
-        position = self.game
+    def _ponder(self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report) -> BestMove:
+        """Stochastic_Ponder: search all the opponent's moves, not only the expected one, until it has moved.
+
+        The answer is for the expected move, and for when another one was played: GUIs ignore it then, and the tree
+        keeps what it knows of the move that was.
+        """
+        from cshogi import move_to_usi
+
+        position, puct = self.game, search.puct
         expected = position.board.peek()
         position.pop()
+        search.puct = puct._replace(draw_value=1.0 - puct.draw_value)  # the opponent is at the root
         try:
             search.set_root(position, past=position.past_keys())
             self._run(search, pipeline, clock, report, ponder=True)
+            line = search.line(expected)[1:] if search.expanded else []
         finally:
             position.push(expected)
+            search.puct = puct
         clock.wait_until_released()
+        answer = _answer(tuple(map(move_to_usi, line))) if line else self.any_move()
+        if clock.pondering:
+            report(Info(time=round(clock.elapsed()), nodes=search.playouts, pv=(answer.move,)))
+        return answer
 
     def _run(
         self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report, *, ponder: bool = False
@@ -364,8 +397,8 @@ class MCTSPlayer(NetworkPlayer):
             return True
         analysing = self._analysing(clock)
         lead = search.lead()
-        if lead > search.root_visits and not analysing:
-            return True  # a lead of more than all visits: no other move is left
+        if lead is None and not analysing:
+            return True
         if clock.expired(search.playouts):
             if clock.stopped or not clock.may_extend or not self._in_doubt(search):
                 return True
@@ -373,7 +406,7 @@ class MCTSPlayer(NetworkPlayer):
             return clock.expired(search.playouts)
         if not clock.may_stop_early or analysing:
             return False
-        return lead > clock.playouts_left(search.playouts)
+        return lead is not None and lead > clock.playouts_left(search.playouts)
 
     def _root_mate(self, clock: Clock) -> "Line":
         """The moves of a mate at the root, if one is known. With `searchmoves` none is: it may not be among them."""

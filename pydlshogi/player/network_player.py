@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pydlshogi.player.base_player import BasePlayer, PlayerError
+from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, PlayerError
 from pydlshogi.player.clock import milliseconds
 from pydlshogi.player.options import Check, Combo, EngineOptions, Filename, Spin
 
@@ -25,9 +25,6 @@ UNMEASURED_BATCH: Final = 16
 
 GENERAL_EVAL_COEF: Final = 756
 """For networks that come without a fitted one: dlshogi's."""
-
-MAX_CP: Final = 29999
-"""Viewers take a score beyond this for a mate."""
 
 
 class NetworkOptions(EngineOptions):
@@ -240,10 +237,10 @@ class NetworkPlayer(BasePlayer):
 
 
 def centipawns(win_rate: float, eval_coef: int) -> int:
-    """A win rate p, 0 to 1, as centipawns: `eval_coef` x ln(p / (1 - p)), within MAX_CP either way."""
+    """A win rate p, 0 to 1, as centipawns: `eval_coef` x ln(p / (1 - p)), within HIGHEST_CP either way."""
     if not 0.0 < win_rate < 1.0:
-        return MAX_CP if win_rate >= 1.0 else -MAX_CP
-    return max(-MAX_CP, min(MAX_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))
+        return HIGHEST_CP if win_rate >= 1.0 else -HIGHEST_CP
+    return max(-HIGHEST_CP, min(HIGHEST_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))
 
 
 def shipped_model() -> Path:

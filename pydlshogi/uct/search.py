@@ -81,12 +81,6 @@ class Puct(NamedTuple):
 
 DEFAULT_PUCT: Final = Puct()
 
-BOOK_PUCT: Final = Puct(1.0, 1e12, 0.0, 1.0, 1e12, 0.0, unvisited=0.5)
-"""The formula of the python-dlshogi book: Q + C_PUCT P sqrt(N) / (1 + n), C_PUCT 1.0, unvisited Q 0.5.
-
-With c_base this large, c(N) stays c_init.
-"""
-
 
 class Requests:
     """A notebook for the positions of one batch: the search writes it, an evaluator reads it.
@@ -299,19 +293,19 @@ class Search:
         """Visits of all moves at the root, those of earlier searches included."""
         return int(self.table.nodes[self._root]["visits"]) if self._root != NONE else 0
 
-    def lead(self) -> int:
+    def lead(self) -> int | None:
         """How many visits the most visited move at the root is ahead of the second.
 
-        Moves proven to lose do not count. Where fewer than two are left: the largest int32, more than any visits.
+        Moves proven to lose do not count. None: there is no second.
         """
         visits = np.sort(self._not_lost()["visits"])
-        return int(visits[-1] - visits[-2]) if len(visits) > 1 else np.iinfo(np.int32).max
+        return int(visits[-1] - visits[-2]) if len(visits) > 1 else None
 
-    def leader(self) -> int:
-        """The most visited move at the root that is not proven to lose; 0 where none has visits."""
+    def leader(self) -> int | None:
+        """The most visited move at the root that is not proven to lose; None where none has visits."""
         edges = self._not_lost()
         if not edges["visits"].any():
-            return 0
+            return None
         return int(edges["move"][edges["visits"].argmax()])
 
     @property
@@ -347,7 +341,7 @@ class Search:
     def prove(self, moves: Iterable[int], plies: int) -> None:
         """Note what a mate solver found: after `moves` from the root, the side to move there wins within `plies`.
 
-        It is lost on a position that has no node.
+        Where a position on the way has no node, nothing is noted.
         """
         path = [self._root]
         for move in moves:
@@ -376,7 +370,7 @@ class Search:
         return self.table.edges[first : first + int(self.table.nodes[node]["count"])]
 
     def _ranked(self, node: int) -> list[MoveStats]:
-        """The moves of `node`, the best first; at the root, of those that may be searched."""
+        """The moves of `node`, the best first; at the root only those that may be searched."""
         edges = self._edges_of(node)
         children = edges["child"]
         proofs = np.where(children == NONE, 0, self.table.nodes["proof"][children]).tolist()
@@ -742,10 +736,10 @@ def _expand_and_pay(
 def _forget_repetitions(nodes: Records, edges: Records, root: int, repeated: BoolArray) -> None:
     """Make edges unvisited again whose playouts were paid when the game had another past.
 
-    At the root these are the edges that were a repetition and lead to no node: with the new root the position may not
-    have occurred before. Anywhere they are the edges to a node that is `repeated`, bool [nodes]: the game has been
-    there since, so moving there is a repetition now. Edges to a proven node stay: a mate is a mate whatever was played
-    before, and the proofs above rest on it.
+    At the root these are the edges that lead to no node: a repetition, which the position may no longer be from the new
+    root, or a position the full table had no room for, which it may have now. Anywhere they are the edges to a node
+    that is `repeated`, bool [nodes]: the game has been there since, so moving there is a repetition now. Edges to a
+    proven node stay: a mate is a mate whatever was played before, and the proofs above rest on it.
     """
     for edge in range(nodes[root].first, nodes[root].first + nodes[root].count):
         if edges[edge].child == NONE:

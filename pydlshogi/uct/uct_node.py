@@ -41,7 +41,10 @@ _BYTES_OF_INDEX: Final = 150  # an entry of the dict, with its two integers
 NODE: Final = np.dtype(
     [
         ("key", np.int64),
-        ("value_sum", np.float64),  # `value` plus all its edges were paid: mean = value_sum / (1 + visits - unpaid)
+        (
+            "value_sum",
+            np.float64,
+        ),  # `value` plus all that its edges were paid; mean = value_sum / (1 + visits - unpaid)
         ("first", np.int32),  # its first edge; they lie side by side in the order of the legal moves
         ("count", np.int32),  # how many edges it has
         ("visits", np.int32),  # sum of the visits of its edges: its own evaluation is not among them

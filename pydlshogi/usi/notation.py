@@ -8,14 +8,11 @@ import re
 from collections import deque
 from typing import Any, Final, NamedTuple
 
-from pydlshogi.player.base_player import STARTPOS, BestMove, Checkmate, Info
+from pydlshogi.common import USI_MOVE
+from pydlshogi.player.base_player import HIGHEST_CP, STARTPOS, BestMove, Checkmate, Info
 from pydlshogi.player.clock import Limits
 
-HIGHEST_CP: Final = 29_999
-"""From 30000 on, viewers take a score for a mate."""
-
 _LARGEST: Final = 2**53
-_MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 _SETOPTION: Final = re.compile(r"(?:name\s+)?(?P<name>.*?)(?:(?<!\s)\s+value(?:\s+(?P<value>.*))?)?", re.DOTALL)
 _NUMBER_AFTER: Final = {
     "btime": "btime",
@@ -26,7 +23,6 @@ _NUMBER_AFTER: Final = {
     "movetime": "movetime",
     "rtime": "movetime",
     "nodes": "nodes",
-    "depth": "depth",
 }
 
 
@@ -59,13 +55,12 @@ def parse_go(text: str) -> Limits:
             if number is not None or (tokens and tokens[0] == "infinite"):
                 tokens.popleft()
         elif token == "searchmoves":
-            while tokens and _MOVE.fullmatch(tokens[0]):
+            while tokens and USI_MOVE.fullmatch(tokens[0]):
                 searchmoves.append(tokens.popleft())
         elif token in {"infinite", "ponder"}:
             given[token] = True
-    for count in ("nodes", "depth"):
-        if given.get(count, 1) <= 0:
-            del given[count]
+    if given.get("nodes", 1) <= 0:
+        del given["nodes"]
     return Limits(**given, searchmoves=tuple(searchmoves))
 
 

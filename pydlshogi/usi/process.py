@@ -7,11 +7,12 @@ import locale
 import logging
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
+
+from pydlshogi.files import state_folder
 
 LOG_NAME: Final = "pydlshogi.log"
 LARGEST_LOG: Final = 1_000_000
@@ -20,15 +21,6 @@ LARGEST_LOG: Final = 1_000_000
 
 class Terminated(BaseException):
     """The system asks the process to end."""
-
-
-def state_folder() -> Path:
-    """Where programs keep what a user need not look at."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    else:
-        base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(base) / "pydlshogi"
 
 
 class Process:

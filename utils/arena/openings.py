@@ -1,14 +1,12 @@
 """Start positions for matches: read from files, one a line, every one checked. It knows no engines."""
 
 import lzma
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from pydlshogi.common import USI_MOVE
 from utils.arena.referee import Referee
-
-_MOVE = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 
 
 class OpeningError(Exception):
@@ -60,7 +58,7 @@ def read_openings(path: Path, plies: int | None = None) -> list[Opening]:
 def _parse(path: Path, lines: Iterable[str], plies: int | None) -> Iterable[Opening]:
     for number, line in enumerate(lines, 1):
         words = line.split()
-        if not words or words[0].startswith("#") or (len(words) == 1 and _MOVE.fullmatch(words[0])):
+        if not words or words[0].startswith("#") or (len(words) == 1 and USI_MOVE.fullmatch(words[0])):
             continue
         if words[0] == "position":
             del words[0]
