@@ -1,30 +1,61 @@
 """How kernels are compiled with numba: without the GIL, cached on disk, and never stopped by what the disk holds."""
 
+import hashlib
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
+SOURCES: Final = (
+    "common.py",
+    "compiled.py",
+    "evaluator.py",
+    "features.py",
+    "game.py",
+    "training/batches.py",
+    "uct/*.py",
+)
+"""The modules of the package that kernels are made of."""
+
+
+@cache
+def _digest_of_sources() -> str:
+    folder = Path(__file__).parent
+    files = sorted(file for pattern in SOURCES for file in folder.glob(pattern))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
 
 class _ForgivingCache(FunctionCache):
-    """numba's cache of machine code, in which a broken file is a missing one and a full disk only costs time."""
+    """numba's cache of machine code, in which a broken file is a missing one and a full disk only costs time.
+
+    A kernel is compiled anew when any of SOURCES has changed. numba would look at its own file alone, but other
+    modules' kernels and constants are part of the machine code.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, _digest_of_sources())
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:
             return super().load_overload(signature, context)
         except Exception as error:  # unpickling a damaged file may raise anything
             logging.getLogger(__name__).warning("numba cache of %s: %r; compiled anew", self._name, error)
-            self.flush()
+            with suppress(OSError):
+                self.flush()
             return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
         try:
             super().save_overload(signature, code)
-        except OSError as error:
+        except Exception as error:  # it reads the index first, which may be damaged
             logging.getLogger(__name__).warning("numba cache of %s: %r; not kept", self._name, error)
 
 
@@ -40,5 +71,8 @@ def compiled(function: Kernel) -> Kernel:
     process (numba issue 6061).
     """
     kernel: Any = numba.njit(nogil=True)(function)
-    kernel._cache = _ForgivingCache(function)  # what numba.njit(cache=True) does, with its own cache
+    try:
+        kernel._cache = _ForgivingCache(function)  # what numba.njit(cache=True) does, with its own cache
+    except RuntimeError as error:  # no folder that could be written to
+        logging.getLogger(__name__).warning("numba cache: %s; compiled at every start", error)
     return cast(Kernel, kernel)

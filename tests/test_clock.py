@@ -36,7 +36,11 @@ def time() -> Time:
         (Limits(btime=440_000), 200, PLAIN, Budget(3142.9, 31428.6, 62857.1, 440_000)),
         # four plies before the game is drawn
         (Limits(btime=40_000), 253, PLAIN._replace(draw_ply=256), Budget(1000, 10_000, 20_000, 40_000)),
-        (Limits(btime=40_000), 300, PLAIN._replace(draw_ply=256), Budget(4000, 40_000, 40_000, 40_000)),
+        # a game that goes on all the same
+        (Limits(btime=28_000), 300, PLAIN._replace(draw_ply=256), Budget(200, 2000, 4000, 28_000)),
+        (Limits(btime=28_000), 300, PLAIN._replace(most_nodes=9), Budget(200, 2000, 4000, 28_000, 9)),
+        (Limits(btime=28_000, nodes=50), 300, PLAIN._replace(most_nodes=9), Budget(200, 2000, 4000, 28_000, 50)),
+        (Limits(btime=-5000, byoyomi=1000), 40, PLAIN, Budget(1000, 1000, 1000, 1000)),
         # an increment may be spent at once
         (Limits(btime=14_000, binc=500), 40, PLAIN, Budget(150, 1500, 3000, 14_500)),
         (Limits(btime=0, binc=2000), 40, PLAIN, Budget(200, 2000, 2000, 2000)),
@@ -107,8 +111,7 @@ def test_minimum_optimum_extended_and_maximum_are_in_that_order() -> None:
         budget = allot(limits, 0, rng.randrange(1, 400), settings)
         assert 0 <= budget.minimum <= budget.optimum <= budget.extended <= budget.maximum
         if limits.timed:
-            spendable = sum(part or 0 for part in (limits.btime, limits.binc, limits.byoyomi))
-            assert budget.maximum <= max(0, spendable)
+            assert budget.maximum <= max(0, (limits.btime or 0) + (limits.binc or 0)) + (limits.byoyomi or 0)
 
 
 def law(budget: Budget) -> Callable[[Limits], Budget]:

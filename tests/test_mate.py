@@ -130,6 +130,14 @@ def test_too_few_nodes_prove_nothing() -> None:
     assert find_mate(cshogi.Board(HARD), MAX_PLIES, 1000) == Finding(nodes=1000)
 
 
+def test_a_mate_through_the_fourth_repetition_is_none() -> None:
+    """After 8h2h 2a1a the position is there for the fourth time."""
+    board = cshogi.Board("1g4l1k/6p2/8P/9/9/9/9/7R1/4K4 b L 1")
+    for move in "5i5h 8a8b 5h5i 8b8a 5i5h 8a8b 5h5i 8b8a 2h8h 1a2a".split():
+        board.push_usi(move)
+    assert usi(find_mate(board, 3, 10_000).line)[:1] != ("8h2h",)
+
+
 def test_a_mate_through_a_position_that_was_played_before_is_none() -> None:
     board = cshogi.Board(PLAYED_BEFORE)
     assert usi(find_mate(board, 3, 1000).line)[0] == "7f8f"

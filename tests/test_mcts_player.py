@@ -7,6 +7,7 @@ import cshogi
 import pytest
 
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Clock, Info, Limits, PlayerError
+from pydlshogi.player.clock import allot
 from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
 from pydlshogi.uct import uct_node
 
@@ -71,7 +72,20 @@ def test_mated_root_resigns() -> None:
 def test_declares_a_won_entering_king() -> None:
     game = Game(DECLARABLE)
     assert game.go(nodes=10) == BestMove("win")
-    assert game.last.score_mate == 1
+    assert (game.last.score_cp, game.last.score_mate) == (HIGHEST_CP, None)
+
+
+@pytest.mark.parametrize(
+    ("sfen", "cp"),
+    [
+        ("9/9/4K4/9/9/9/ppppppppp/1k1b5/9 b 4p2rb4g4s 1", -HIGHEST_CP),
+        ("+R+B+P+P+P+P+P+P+P/1PPP5/9/1K7/9/9/3ggg3/3sss3/4k4 b RB 1", HIGHEST_CP),
+    ],
+)
+def test_a_declaration_to_come_is_no_mate(sfen: str, cp: int) -> None:
+    game = Game(sfen, Mate_Root_Search=0, Resign_Threshold=0, ConsiderationMode="true")
+    game.go(nodes=800)
+    assert (game.last.score_cp, game.last.score_mate) == (cp, None)
 
 
 def test_declares_at_odds_if_the_rule_says_so() -> None:
@@ -275,6 +289,30 @@ def test_lower_skill_looks_less_far() -> None:
 
     assert playouts(0) <= 2 + 1
     assert playouts(0) < playouts(8) < playouts(14)
+
+
+def test_lower_skill_heeds_the_clock() -> None:
+    settings = Game(Skill_Level=19).player.clock_settings()
+    budget = allot(Limits(byoyomi=100), 0, 1, settings)
+    assert (budget.maximum, budget.nodes) == (75, 976)
+    assert allot(Limits(nodes=2000), 0, 1, settings).nodes == 2000
+
+
+def test_a_seed_counts_from_when_it_is_set() -> None:
+    answers = []
+    for _ in range(2):
+        game = Game(Random_Ply=9, Random_Cutoff=1000)
+        game.go(nodes=100)
+        game.player.options.set("Random_Seed", "7")
+        answers.append([game.go(nodes=100).move for _ in range(4)])
+    assert answers[0] == answers[1]
+
+
+def test_without_any_time_left_the_network_is_asked_all_the_same() -> None:
+    assert Game().go(movetime=0) is not None
+    game = Game()
+    game.go(btime=-5000, wtime=-5000, byoyomi=1000)
+    assert (game.last.nodes or 0) > 100
 
 
 def test_lower_skill_still_mates_in_one() -> None:

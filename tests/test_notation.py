@@ -21,6 +21,7 @@ from pydlshogi.usi.notation import answer_line, info_line, parse_go, parse_posit
         ),
         ("movetime 1000.0", Limits(movetime=1000)),
         ("btime 4999.5 wtime 1e3", Limits(btime=4999, wtime=1000)),
+        ("searchmoves 1a1b resign 7g7f nodes 5", Limits(nodes=5, searchmoves=("1a1b", "7g7f"))),
         ("nodes 50 depth 3", Limits(nodes=50)),
         ("depth 3 nodes 50 byoyomi 10", Limits(nodes=50, byoyomi=10)),
         ("nodes 0 depth -1", Limits()),

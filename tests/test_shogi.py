@@ -492,7 +492,10 @@ def test_where_a_king_is_missing_only_mates_in_one_are_looked_for(shared_data: P
     for line in (shared_data / "tests" / "mate5.sfen").read_text().splitlines()[:200]:
         rows, *rest = line.partition(" moves")[0].split()
         for king in "Kk":
-            position = ShogiPosition(" ".join((rows.replace(king, "1"), *rest)), mate_plies=5)
+            try:
+                position = ShogiPosition(" ".join((rows.replace(king, "1"), *rest)), mate_plies=5)
+            except ValueError:
+                continue  # without its piece of cover the other king is in check
             assert position.outcome() in (None, MATE_IN_ONE)
 
 
@@ -581,9 +584,12 @@ KINGS = "4k4/9/9/9/9/9/9/9/4K4"
         (f"{KINGS} b K 1", "K are no pieces in hand"),
         (f"{KINGS} b +P 1", r"\+P are no pieces in hand"),
         (f"{KINGS} b P2 1", "P2 are no pieces in hand"),
-        (f"{KINGS} b 19P 1", "19 pieces of kind P in hand"),
-        (f"{KINGS} b 2Rr 1", "3 pieces of kind R in hand"),
-        (f"{KINGS} b 99999999999999999999P 1", "pieces of kind P in hand"),
+        (f"{KINGS} b 19P 1", "19 pieces of kind P: a set has 18"),
+        (f"{KINGS} b 2Rr 1", "3 pieces of kind R: a set has 2"),
+        ("4k4/9/9/3R5/9/5r3/9/9/4K4 b R 1", "3 pieces of kind R: a set has 2"),
+        ("4k4/9/9/+B+B+B6/9/9/9/9/4K4 b - 1", "3 pieces of kind B: a set has 2"),
+        ("4k4/9/9/9/9/9/9/9/4R4 b - 1", "the side that is not to move is in check"),
+        (f"{KINGS} b 99999999999999999999P 1", "pieces of kind P: a set has 18"),
         ("4k4/9/4R4/9/9/9/9/9/4K4 b - 1", "the side that is not to move is in check"),
         ("4k4/4K4/9/9/9/9/9/9/9 b - 1", "the kings touch"),
         ("4k4/5K3/9/9/9/9/9/9/9 w - 1", "the kings touch"),

@@ -268,7 +268,7 @@ def test_bytes_of_any_kind(engine: OverPipes) -> None:
     rng_bytes = bytes(range(256)) * 40
     engine.send_bytes(rng_bytes.replace(b"\n", b"") + b"\n")
     engine.send_bytes(b"\xff\xfe\x00u\x00s\x00i\n\x00\n" + b"x" * 1_000_000 + b"\n")
-    engine.send_bytes(b"usi\r\nisready\r\n")
+    engine.send_bytes(b"\xef\xbb\xbfusi\r\nisready\r\n")
     assert engine.until("readyok")[-2] == "usiok"
     engine.send_bytes(b"usi\risready\r\n")
     engine.until("usiok")

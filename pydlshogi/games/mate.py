@@ -121,7 +121,7 @@ class _Proof:
             for evasion in board.legal_moves:
                 board.push(evasion)
                 try:
-                    line = self._attack(plies - 2)
+                    line = () if board.is_draw() in _REPEATED else self._attack(plies - 2)
                 finally:
                     board.pop()
                 if not line:

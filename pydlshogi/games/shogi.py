@@ -210,10 +210,10 @@ def board_from_sfen(sfen: str) -> Any:
         raise ValueError(f"the side to move is b or w, not {side}")
     if not number.isdecimal() or int(number) > _MOST_PLIES:
         raise ValueError(f"{number} is not a move number")
-    _check_board(rows)
-    hands = _checked_hands(hands)
+    hands = _checked_hands(hands, _checked_board(rows))
     board = cshogi.Board(" ".join((rows, side, hands, number)))
-    if "K" in rows and "k" in rows:
+    # cshogi crashes where a king that is not there could be checked.
+    if ("k" if side == "b" else "K") in rows:
         # The board is set up again with the other side to move: cshogi lets no side in check pass.
         turned = cshogi.Board(" ".join((rows, "w" if side == "b" else "b", hands, number)))
         if turned.is_check():
@@ -221,10 +221,10 @@ def board_from_sfen(sfen: str) -> Any:
     return board
 
 
-def _check_board(rows: str) -> None:
-    """ValueError if `rows`, the board of an sfen, are not nine ranks of nine squares, or hold what cannot stand there.
+def _checked_board(rows: str) -> Counter[str]:
+    """How many pieces of each letter the board of an sfen holds, promoted ones counted as what they were.
 
-    Players do set up positions with more pieces on the board than a set has: these are let pass.
+    ValueError if `rows` are not nine ranks of nine squares, or hold what cannot stand there.
     """
     pieces = Counter[str]()
     pawns = Counter[tuple[str, int]]()
@@ -258,10 +258,15 @@ def _check_board(rows: str) -> None:
         raise ValueError("one side has two kings")
     if len(kings) == 2 and all(abs(one - other) < 2 for one, other in zip(*kings, strict=True)):
         raise ValueError("the kings touch")
+    return pieces
 
 
-def _checked_hands(hands: str) -> str:
-    """The hands of an sfen with every kind of piece named once; ValueError if no set has so many."""
+def _checked_hands(hands: str, on_board: Counter[str]) -> str:
+    """The hands of an sfen with every kind of piece named once.
+
+    ValueError if with those `on_board` no set has so many: cshogi has room for the moves of one set, or crashes. Mate
+    problems do have a pawn too many on the board, which is as good as a gold at most.
+    """
     held = Counter[str]()
     if hands != "-":
         if _HAND.sub("", hands):
@@ -269,7 +274,8 @@ def _checked_hands(hands: str) -> str:
         for count, piece in _HAND.findall(hands):
             held[piece] += int(count or 1)
     for kind, most in _PIECES.items():
-        if (total := held[kind] + held[kind.lower()]) > most:
-            raise ValueError(f"{total} pieces of kind {kind} in hand")
+        counted = held if kind == "P" else held + on_board
+        if (total := counted[kind] + counted[kind.lower()]) > most:
+            raise ValueError(f"{total} pieces of kind {kind}: a set has {most}")
     # cshogi does not add up a piece that is named twice.
     return "".join(f"{count}{piece}" for piece, count in held.items() if count) or "-"

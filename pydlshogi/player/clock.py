@@ -85,6 +85,8 @@ class ClockSettings(NamedTuple):
     """Playouts for a `go` without any limit. 0: none, think until told to stop."""
     const_nodes: int = 0
     """Playouts for every move in place of the clock. 0: the clock decides."""
+    most_nodes: int = 0
+    """Playouts that a move costs at most, beside the clock. 0: as many as there is time for."""
 
 
 class Budget(NamedTuple):
@@ -132,6 +134,8 @@ def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings) -> Budge
         budget = Budget(span, span, span, span)
     if budget is UNLIMITED and limits.nodes is None and settings.default_nodes:
         nodes = float(settings.default_nodes)
+    if settings.most_nodes and limits.nodes is None and limits.movetime is None:
+        nodes = min(nodes, settings.most_nodes)
     return budget._replace(nodes=nodes)
 
 
@@ -143,7 +147,8 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings) ->
     clock = (limits.wtime if turn else limits.btime) or 0
     increment = max(0, (limits.winc if turn else limits.binc) or 0)
     byoyomi = max(0, limits.byoyomi or 0)
-    spendable = max(0, clock + increment + byoyomi)
+    # A clock below zero is one that an increment is missing from, or that has given way to the byoyomi.
+    spendable = max(0, clock + increment) + byoyomi
     delay = min(settings.network_delay, spendable / 4)
 
     if byoyomi:
@@ -158,8 +163,8 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings) ->
     maximum = max(0.0, spendable - delay - held_back)
 
     divisor = 14 + max(0, 30 - ply)
-    if settings.draw_ply:
-        divisor = max(1, min(divisor, settings.draw_ply - ply + 1))
+    if settings.draw_ply >= ply:
+        divisor = min(divisor, settings.draw_ply - ply + 1)
     optimum = min(maximum, max(remaining / divisor + free, settings.minimum_thinking_time))
     if settings.whole_seconds:
         optimum = min(maximum, math.ceil((optimum + delay) / 1000) * 1000 - delay)

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
+from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
 from pydlshogi.player.book import BookError, BookOptions, OwnBook
 from pydlshogi.player.checkmate import CheckmateSolver
 from pydlshogi.player.clock import ClockSettings, milliseconds
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 FULL_SKILL: Final = 20
+_UNNOTICED: Final = 20.0
+"""Milliseconds. Even without any time left a move is worth a look of the network that takes no longer."""
 _FULL_BATCH: Final = 16
 """A batch of so many playouts is worth all of Mate_Search_Nodes, a smaller one its share: on a CPU one may be all."""
 
@@ -145,6 +147,8 @@ class MCTSPlayer(NetworkPlayer):
         self._checkmate = CheckmateSolver()
         self._scout = MateScout()
         self._random = random.Random()
+        self._seed = 0
+        """What it was seeded with; 0: by chance."""
         self._full_said = False
         """Whether the user was told that the tree is full."""
 
@@ -157,6 +161,8 @@ class MCTSPlayer(NetworkPlayer):
         if self._rules != self._rules_chosen():
             self.position(self.sfen, self.moves)
         remarks = super().prepare()
+        if self._seed != self.options.seed:
+            self._seed_anew()
         if isinstance(self.evaluator, NetworkEvaluator):
             self.evaluator.temperature = self.options.temperature / 100
         self._make_pipeline()
@@ -200,8 +206,12 @@ class MCTSPlayer(NetworkPlayer):
         if self._search:
             self._search.table.clear()
         self._scout.forget()
-        self._random.seed(self.options.seed or None)
+        self._seed_anew()
         self._full_said = False
+
+    def _seed_anew(self) -> None:
+        self._seed = self.options.seed
+        self._random.seed(self._seed or None)
 
     def set_up(self, sfen: str) -> "ShogiPosition":
         from pydlshogi.games.shogi import ShogiPosition
@@ -224,12 +234,13 @@ class MCTSPlayer(NetworkPlayer):
         }
 
     def clock_settings(self) -> ClockSettings:
-        playouts = self.options.const_playout
-        if self.options.skill_level < FULL_SKILL:
+        options = self.options
+        most = 0
+        if options.skill_level < FULL_SKILL:
             # From 2 playouts at level 0, hardly more than the policy, to some 1000 at level 19: 1.39 times as many a
             # level.
-            playouts = round(2 ** (1 + 0.47 * self.options.skill_level))
-        return self.options.clock_settings(default_nodes=self.options.playout, const_nodes=playouts)
+            most = round(2 ** (1 + 0.47 * options.skill_level))
+        return options.clock_settings(options.playout, 0 if most else options.const_playout, most)
 
     def _puct(self) -> "Puct":
         """The constants of selection for the current position, from the options."""
@@ -260,7 +271,9 @@ class MCTSPlayer(NetworkPlayer):
         if not len(position.board.legal_moves):
             return BestMove("resign")
         if position.declares():
-            report(Info(depth=1, time=round(clock.elapsed()), nodes=0, score_mate=1, string="win by declaration"))
+            report(
+                Info(depth=1, time=round(clock.elapsed()), nodes=0, score_cp=HIGHEST_CP, string="win by declaration")
+            )
             return BestMove("win")
         if answer := self._from_book(limits, clock, report):
             return answer
@@ -334,13 +347,14 @@ class MCTSPlayer(NetworkPlayer):
             search.set_root(position, past=position.past_keys())
             self._run(search, pipeline, clock, report, ponder=True)
             line = search.line(expected)[1:] if search.expanded else []
+            score = sum(-self._centipawns(search, move) for move in search.root_moves() if move.move == expected)
         finally:
             position.push(expected)
             search.puct = puct
         clock.wait_until_released()
         answer = _answer(tuple(map(move_to_usi, line))) if line else self.any_move()
         if clock.pondering:
-            report(Info(time=round(clock.elapsed()), nodes=search.playouts, pv=(answer.move,)))
+            report(Info(time=round(clock.elapsed()), nodes=search.playouts, score_cp=score, pv=(answer.move,)))
         return answer
 
     def _run(
@@ -391,8 +405,9 @@ class MCTSPlayer(NetworkPlayer):
             return True
         if not search.expanded:
             # The root has no evaluation yet. A `stop` waits for it, which takes a batch of one position; a clock that
-            # would run out does not.
-            return not clock.stopped and clock.spent() + self.root_latency > clock.budget.maximum
+            # would run out does not, unless the batch is as short as a clock cannot tell.
+            most = max(clock.budget.maximum, _UNNOTICED)
+            return not clock.stopped and clock.spent() + self.root_latency > most
         if search.root_plies is not None:
             return True
         analysing = self._analysing(clock)
@@ -493,6 +508,7 @@ class MCTSPlayer(NetworkPlayer):
         for rank in range(min(self.options.multi_pv, len(moves)), 0, -1):
             move = moves[rank - 1]
             line = self._line(search, move)
+            mate = move.plies if move.plies and not self._declared_after(line, abs(move.plies)) else None
             report(
                 Info(
                     depth=len(line),
@@ -502,8 +518,8 @@ class MCTSPlayer(NetworkPlayer):
                     nps=round(1000 * search.playouts / elapsed) if elapsed >= 1 else None,
                     hashfull=round(1000 * search.table.fullness),
                     multipv=self._shown_rank(rank),
-                    score_cp=None if move.plies else self._centipawns(search, move),
-                    score_mate=move.plies,
+                    score_cp=None if mate else self._centipawns(search, move),
+                    score_mate=mate,
                     pv=line,
                 )
             )
@@ -544,8 +560,22 @@ class MCTSPlayer(NetworkPlayer):
             position.pop()
         return [*line[:played], *mate]
 
+    def _declared_after(self, line: Sequence[str], plies: int) -> bool:
+        """Whether the win proven within `plies` is no mate, but a declaration where `line` ends."""
+        if len(line) >= plies:
+            return False
+        position = self.game
+        for move in line:
+            position.push_usi(move)
+        declared = position.declares()
+        for _ in line:
+            position.pop()
+        return declared
+
     def _centipawns(self, search: "Search", move: "MoveStats") -> int:
         """Centipawns by the win rate of the move, or of the root while the move has no visits."""
+        if move.plies:
+            return HIGHEST_CP if move.plies > 0 else -HIGHEST_CP
         return centipawns(move.value if move.visits else search.root_value, self.eval_coef)
 
     @staticmethod
@@ -585,6 +615,8 @@ class MCTSPlayer(NetworkPlayer):
 
         try:
             longest = 1000 * float(*arguments[:1] or ["5"])
+            if math.isnan(longest):
+                raise ValueError
         except ValueError:
             raise PlayerError("bench wants a number of seconds") from None
         yield from self.prepare()

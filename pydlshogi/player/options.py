@@ -312,7 +312,7 @@ class ClockOptions(EngineOptions):
         help="moves after which the game is drawn; 0: no such rule",
     )
 
-    def clock_settings(self, default_nodes: int = 0, const_nodes: int = 0) -> ClockSettings:
+    def clock_settings(self, default_nodes: int = 0, const_nodes: int = 0, most_nodes: int = 0) -> ClockSettings:
         """These options as `allot` wants them."""
         return ClockSettings(
             byoyomi_margin=self.byoyomi_margin,
@@ -323,6 +323,7 @@ class ClockOptions(EngineOptions):
             draw_ply=self.draw_ply,
             default_nodes=default_nodes,
             const_nodes=const_nodes,
+            most_nodes=most_nodes,
         )
 
 

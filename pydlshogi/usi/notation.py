@@ -24,6 +24,7 @@ _NUMBER_AFTER: Final = {
     "rtime": "movetime",
     "nodes": "nodes",
 }
+_WORDS: Final = {*_NUMBER_AFTER, "mate", "searchmoves", "infinite", "ponder"}
 
 
 def _number(token: str) -> int | None:
@@ -55,8 +56,8 @@ def parse_go(text: str) -> Limits:
             if number is not None or (tokens and tokens[0] == "infinite"):
                 tokens.popleft()
         elif token == "searchmoves":
-            while tokens and USI_MOVE.fullmatch(tokens[0]):
-                searchmoves.append(tokens.popleft())
+            while tokens and tokens[0] not in _WORDS:
+                searchmoves += filter(USI_MOVE.fullmatch, [tokens.popleft()])
         elif token in {"infinite", "ponder"}:
             given[token] = True
     if given.get("nodes", 1) <= 0:

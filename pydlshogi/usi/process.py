@@ -3,6 +3,7 @@
 It knows file descriptors, signals and folders, and nothing of the protocol.
 """
 
+import codecs
 import locale
 import logging
 import os
@@ -64,7 +65,8 @@ class Process:
         try:
             with open(0, "rb", closefd=False) as stdin:
                 for raw in stdin:
-                    for part in raw.split(b"\r"):
+                    # PowerShell's pipes begin with a byte order mark.
+                    for part in raw.removeprefix(codecs.BOM_UTF8).split(b"\r"):
                         yield decoded(part)
         except OSError:
             return  # stdin was taken away: its end
