@@ -93,7 +93,7 @@ def python_starts() -> bool:
 
 def install(extras: list[str], lock: IO[bytes]) -> None:
     wanted = requirements(extras)
-    if ENVIRONMENT.exists() and not STAMPS.is_dir():
+    if ENVIRONMENT.exists() and not STAMPS.is_dir() and not is_empty(ENVIRONMENT):
         raise InstallError(f"{ENVIRONMENT} was not made by pydlshogi, so it is left alone: rename it and start again.")
     shutil.rmtree(DISCARDED, ignore_errors=True)
     # Whatever was interrupted is thrown away whole: pip takes a package that was half copied for an installed one.
@@ -118,6 +118,10 @@ def install(extras: list[str], lock: IO[bytes]) -> None:
         unfinished = stamp(group).with_suffix(".unfinished")
         unfinished.write_bytes(DECLARED.read_bytes())
         unfinished.replace(stamp(group))
+
+
+def is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
 
 
 def create(lock: IO[bytes], log: IO[bytes]) -> None:

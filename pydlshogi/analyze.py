@@ -13,7 +13,7 @@ from dataclasses import replace
 from errno import EISDIR
 from functools import partial
 from importlib.util import find_spec
-from io import BytesIO, TextIOWrapper
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final
@@ -270,9 +270,6 @@ def _write(path: Path, content: bytes) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    if isinstance(sys.stdout, TextIOWrapper):
-        # Names and paths may hold what the console has no letters for.
-        sys.stdout.reconfigure(errors="backslashreplace")
     return exit_status("analyze", partial(_run, options), AnalysisError, KifuError, PlayerError)
 
 

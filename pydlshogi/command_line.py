@@ -3,12 +3,19 @@
 import os
 import sys
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
+from io import TextIOWrapper
 
 
 def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception]) -> int:
     """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors`, whose text is the
     line, or after any other OSError; 130 after Ctrl-C. Whoever reads the output no longer ends in 1 and no line.
+
+    Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")
     try:
         status = run() or 0
         sys.stdout.flush()
@@ -22,6 +29,9 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         print(f"{program}: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
         if error.filename is None:
             drop_output()
+        return 1
+    except BrokenExecutor:
+        print(f"{program}: a process that took part was killed; is there too little memory?", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{program}: stopped", file=sys.stderr)

@@ -7,6 +7,7 @@ by the content of its records. Knows records; knows nothing of planes, networks 
 import hashlib
 import json
 import lzma
+import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -19,6 +20,7 @@ from tqdm import tqdm
 
 from pydlshogi.common import BLACK, WHITE
 from pydlshogi.files import replacing
+from pydlshogi.games.shogi import board_from_sfen
 from pydlshogi.kifu.game import MOVE16_OF, legal_usi
 from pydlshogi.network.backend import available_cores
 from pydlshogi.read_kifu import Game, KifuError, read, read_list
@@ -70,10 +72,10 @@ def load_positions(source: Path, split: Split, cache: Path, say: Callable[[str],
     """
     try:
         units: list[Path] | list[str] = _lines(source) if _is_jsonl(source) else list(read_list(source))
-    except (OSError, lzma.LZMAError, UnicodeDecodeError, KifuError) as error:
+    except (EOFError, OSError, lzma.LZMAError, UnicodeDecodeError, KifuError) as error:
         raise DatasetError(f"{source} cannot be read: {error}") from error
     path = cache / f"{_digest(units)}-{split}-{_FORMAT}.positions"
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size or path.stat().st_size % POSITION.itemsize:
         path.parent.mkdir(parents=True, exist_ok=True)
         _build(units, split, path, say)
     if not path.stat().st_size:
@@ -139,6 +141,8 @@ def _pack_chunk(units: list[Path | str], split: Split) -> tuple[Positions, int, 
             packed += [pack(game) for game in games]
         except (DatasetError, KifuError) as error:
             complaints.append(str(error))
+        except RuntimeError as error:  # cshogi's
+            complaints.append(f"{str(unit)[:60].strip()}: {error}")
     return np.concatenate(packed), len(packed) - 1, complaints
 
 
@@ -166,17 +170,21 @@ def _games_of_line(line: str, split: Split) -> list[Game]:
                 ending="unknown",
                 evals=evals,
                 times=(),
-                ratings=(record.get("rb"), record.get("rw")),
+                ratings=(_rating(record.get("rb")), _rating(record.get("rw"))),
             )
         ]
     except KeyError as error:
         raise DatasetError(f"{line[:60].strip()}...: there is no {error}") from error
-    except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+    except (AttributeError, OverflowError, TypeError, ValueError, RuntimeError) as error:
         raise DatasetError(f"{line[:60].strip()}...: {error}") from error
 
 
+def _rating(rating: object) -> float | None:
+    return float(rating) if isinstance(rating, int | float) else None
+
+
 def _check_moves(start: str, moves: Iterable[str]) -> None:
-    board = cshogi.Board(start)
+    board = board_from_sfen(start)
     for ply, usi in enumerate(moves, 1):
         move = board.move_from_usi(usi)
         if not move or not legal_usi(board, move):
@@ -204,7 +212,7 @@ def pack(game: Game) -> Positions:
     evals = evals.clip(-MAX_EVAL, MAX_EVAL)
     for side, rating, result in zip((BLACK, WHITE), game.ratings, _RESULTS[game.win], strict=True):
         turns = slice((side - first_to_move) % 2, None, 2)
-        packed["rating"][turns] = round(rating or 0)
+        packed["rating"][turns] = min(max(round(rating), 0), 65535) if rating and math.isfinite(rating) else 0
         packed["result"][turns] = result
         if side == WHITE:  # the record's are Black's
             evals[turns] *= -1

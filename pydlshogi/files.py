@@ -7,6 +7,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+if sys.platform != "win32":
+    import fcntl
+
 
 def cache_folder() -> Path:
     """Where programs keep what they can make again. It need not exist. Raises RuntimeError where a user has no home."""
@@ -22,6 +25,23 @@ def _user_folder(variable: str, folder: str) -> Path:
     if sys.platform == "win32":
         variable, folder = "LOCALAPPDATA", "AppData/Local"
     return Path(os.environ.get(variable) or Path.home() / folder) / "pydlshogi"
+
+
+@contextmanager
+def reserved(folder: Path) -> Iterator[None]:
+    """Inside, no other process has `folder` reserved. Raises BlockingIOError where one has; OSError.
+
+    The reservation ends with the process, however it ends. Windows has none.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

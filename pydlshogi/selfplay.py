@@ -10,6 +10,7 @@ interrupted run.
 import argparse
 import sys
 from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
@@ -217,7 +218,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if getattr(options, name) < least:
             parser.error(f"--{name.replace('_', '-')} must be at least {least}")
     settings = Settings(options.playouts, options.batch, options.random_plies, blunders=options.blunders)
-    missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
     job = partial(
         _play_and_write,
         out=options.out,
@@ -228,12 +228,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     try:
         options.out.mkdir(parents=True, exist_ok=True)
+        missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
         with workers(options.workers) as pool:
             bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True)
             for ending in bar:
                 bar.set_postfix_str(ending)
     except (BackendError, ModelError, OSError) as error:
         sys.exit(f"selfplay: {error}")
+    except BrokenExecutor:
+        sys.exit("selfplay: a process that plays was killed; the same command plays the games that are missing")
     except KeyboardInterrupt:
         print("selfplay: stopped; the same command plays the games that are missing", file=sys.stderr)
         sys.exit(130)

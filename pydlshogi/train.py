@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
@@ -45,7 +45,7 @@ from pydlshogi.dataset import (
     load_positions,
 )
 from pydlshogi.features import Float32Array
-from pydlshogi.files import cache_folder, replacing
+from pydlshogi.files import cache_folder, replacing, reserved
 from pydlshogi.network.backend import available_cores
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.torch_nets import build, grow, to_npz
@@ -136,7 +136,13 @@ class Run:
             torch.save(state, file)
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on where a checkpoint was written."""
+        """Go on where a checkpoint was written. Raises TrainingError."""
+        try:
+            self._load(state)
+        except (LookupError, RuntimeError, TypeError, ValueError) as error:
+            raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
+
+    def _load(self, state: dict[str, Any]) -> None:
         self.net.load_state_dict(state["net"])
         self.averaged.load_state_dict(state["averaged"])
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
@@ -160,7 +166,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError as error:
         raise TrainingError(f"nothing to resume: there is no {path}") from error
-    except (EOFError, KeyError, OSError, RuntimeError, UnpicklingError, ValueError) as error:
+    except (AssertionError, EOFError, LookupError, OSError, RuntimeError, UnpicklingError, ValueError) as error:
         raise TrainingError(f"{path} is not a checkpoint, or damaged") from error
     if not isinstance(state, dict) or "settings" not in state:
         raise TrainingError(f"{path} is not a checkpoint of a training run")
@@ -213,19 +219,18 @@ def tensorboard_for(settings: Settings) -> Callable[[dict[str, Any], int], None]
 def load_data(settings: Settings) -> tuple[Positions, Positions]:
     """Positions to learn from, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
-    learned = load_positions(Path(settings.train), "train", cache)
+    learned = load_positions(Path(settings.train), "train", cache, say)
     if settings.more:
-        further = np.array(load_positions(Path(settings.more), "train", cache))
+        further = np.array(load_positions(Path(settings.more), "train", cache, say))
         # The engine's own opinion of its games teaches it nothing, and is on another scale.
         further["eval"] = NO_EVAL
         learned = np.concatenate([learned, further])
-    return learned, load_positions(Path(settings.val or settings.train), "val", cache)
+    return learned, load_positions(Path(settings.val or settings.train), "val", cache, say)
 
 
 def train(settings: Settings, state: dict[str, Any] | None) -> None:
     """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
     out = Path(settings.out)
-    out.mkdir(parents=True, exist_ok=True)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     run = Run(settings, device, settings.init if state is None else "")
     learned, val = load_data(settings)
@@ -245,12 +250,14 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     target = ValueTarget(settings.val_lambda, run.eval_coef)
     prepare = partial(numbered_batch, learned, shuffle, target)
 
-    def try_to_write(action: Callable[[], None]) -> None:
-        """A disk that is full for a while must not end a run of many hours."""
+    def try_to_write(action: Callable[[], None]) -> bool:
+        """Whether it was written. A disk that is full for a while must not end a run of many hours."""
         try:
             action()
         except OSError as error:
-            tqdm.write(f"{error.filename or out}: {error.strerror}; the run goes on, the last checkpoint is kept")
+            say(f"{error.filename or out}: {error.strerror}; the run goes on, the last checkpoint is kept")
+            return False
+        return True
 
     bar = tqdm(
         total=1.0,
@@ -274,24 +281,34 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
                 logged = now
                 try_to_write(partial(journal.write, line))
                 plot(line, run.step)
-                show(bar, line)
+                with suppress(OSError):
+                    show(bar, line)
             if run.step % settings.validate_every == 0:
                 report = validate(run.infer, val_sample)
                 try_to_write(partial(journal.write, {"step": run.step, "validation": report}))
                 plot(report, run.step)
-                tqdm.write(summary(run.step, report))
+                say(summary(run.step, report))
             begins_to_fall = before <= 1.0 - settings.decay < run.progress
             if begins_to_fall:
                 try_to_write(partial(run.save, out / BEFORE_DECAY))
-            if now - saved > settings.save_minutes * 60 or run.progress == 1.0 or stopped():
-                try_to_write(partial(run.save, out / CHECKPOINT))
+            stop = stopped()
+            if now - saved > settings.save_minutes * 60 or run.progress == 1.0 or stop:
+                kept = try_to_write(partial(run.save, out / CHECKPOINT))
                 saved = now
-            if stopped():
+            if stop:
                 bar.close()
-                tqdm.write(f"stopped after {run.step} steps; go on with: --out {out} --resume")
+                if not kept:
+                    raise TrainingError(f"stopped after {run.step} steps, which could not be saved in {out}")
+                say(f"stopped after {run.step} steps; go on with: --out {out} --resume")
                 return
     bar.close()
     finish(run, val, journal)
+
+
+def say(text: str) -> None:
+    """Show a line, if anybody can see it: a run of many hours outlives whoever read its output."""
+    with suppress(OSError):
+        tqdm.write(text)
 
 
 def line_of(run: Run, seconds: float) -> dict[str, Any]:
@@ -333,7 +350,7 @@ def finish(run: Run, val: Positions, journal: Journal) -> None:
     out = Path(run.settings.out)
     report = validate(run.infer, val)
     journal.write({"step": run.step, "final": True, "validation": report})
-    tqdm.write(summary(run.step, report))
+    say(summary(run.step, report))
     options = fit_for_play(run.infer, sample(val, run.settings.validate_positions))
     weights = to_npz(run.averaged)
     write_weights(out / "net.npz", weights)
@@ -345,7 +362,7 @@ def finish(run: Run, val: Positions, journal: Journal) -> None:
     with replacing(out / "net.onnx") as file:
         save_model(onnx_model(weights), file)
     write_fitted(out / "net.json", options, report)
-    tqdm.write(f"wrote {out / 'net.npz'}, net.onnx and net.json: {options}")
+    say(f"wrote {out / 'net.npz'}, net.onnx and net.json: {options}")
 
 
 @contextmanager
@@ -402,7 +419,10 @@ def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
 
     Raises TrainingError for a change that only a new run can have: see ON_RESUME.
     """
-    before = Settings(**state["settings"])
+    try:
+        before = Settings(**state["settings"])
+    except TypeError as error:
+        raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
     for name in sorted(given.keys() - ON_RESUME):
         if given[name] != getattr(before, name):
             raise TrainingError(f"--{name.replace('_', '-')} cannot change on the way: it was {getattr(before, name)}")
@@ -421,8 +441,8 @@ def checked(settings: Settings) -> Settings:
         raise TrainingError("--val is needed: a list of records has no val split")
     try:
         if settings.stop_at:
-            datetime.fromisoformat(settings.stop_at)
-    except ValueError as error:
+            datetime.fromisoformat(settings.stop_at).timestamp()
+    except (OverflowError, ValueError) as error:
         raise TrainingError(f"--stop-at {settings.stop_at}: not a time like 2026-01-31T18:00") from error
     for name in (
         "blocks",
@@ -448,14 +468,28 @@ def _run(given: dict[str, Any]) -> None:
     if only_benchmark:
         benchmark(replace(Settings(), **given))
         return
-    checkpoint = Path(given.get("out", "")) / CHECKPOINT
-    if resume:
-        state = read_checkpoint(checkpoint)
-        train(checked(resumed(state, given)), state)
-    elif checkpoint.exists():
-        raise TrainingError(f"{checkpoint.parent} holds a run already: --resume goes on with it")
-    else:
-        train(checked(Settings(**given)), None)
+    out = Path(given.get("out", ""))
+    state = read_checkpoint(out / CHECKPOINT) if resume else None
+    settings = checked(resumed(state, given) if state else Settings(**given))
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with reserved(out):
+            if not resume:
+                check_new(out, settings)
+            train(settings, state)
+    except BlockingIOError as error:
+        raise TrainingError(f"{out} is in use by another run") from error
+
+
+def check_new(out: Path, settings: Settings) -> None:
+    """Raises TrainingError where a new run would destroy another, or end as it begins."""
+    if (out / CHECKPOINT).exists():
+        raise TrainingError(f"{out} holds a run already: --resume goes on with it")
+    for name in (JOURNAL, "net.npz"):
+        if (out / name).exists():
+            raise TrainingError(f"{out} holds the {name} of another run: choose another --out")
+    if settings.stop_at and datetime.fromisoformat(settings.stop_at).timestamp() <= time.time():
+        raise TrainingError(f"--stop-at {settings.stop_at} is past")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,8 +1,10 @@
 """How the programs of the command line end."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
 from errno import ENOSPC
 from pathlib import Path
 
@@ -28,6 +30,7 @@ def raising(error: BaseException) -> Callable[[], None]:
         (raising(KeyError("lost")), 1, "tool: 'lost'\n"),
         (raising(OSError(ENOSPC, "No space left on device", "file")), 1, "tool: file: No space left on device\n"),
         (raising(KeyboardInterrupt()), 130, "tool: stopped\n"),
+        (raising(BrokenExecutor()), 1, "tool: a process that took part was killed; is there too little memory?\n"),
     ],
 )
 def test_a_status_and_at_most_one_line(
@@ -63,3 +66,18 @@ sys.exit(exit_status("tool", run))
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"), [("utf-8:strict", b"\x8a\xfb\xe5\xb0\x86\n"), ("ascii", rb"\udc8a\udcfb\u5c06" + b"\n")]
+)
+def test_names_that_the_output_has_no_letters_for(encoding: str, shown: bytes) -> None:
+    script = """
+import sys
+from pydlshogi.command_line import exit_status
+
+sys.exit(exit_status("tool", lambda: print("\\udc8a\\udcfb\\u5c06")))
+"""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, shown, b"")

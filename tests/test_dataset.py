@@ -1,8 +1,10 @@
 """Packed positions and batches: against hand-made games, python-shogi's mirror image, and slow obvious counting."""
 
 import json
+import lzma
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -98,6 +100,40 @@ def test_jsonl(tmp_path: Path) -> None:
     assert "{broken" in said[3]
     assert said[4:] == ["packed 3 games (train), 4 left out"]
     assert load_positions(source, "val", tmp_path / "cache", said.append)["result"].tolist() == [LOSS, WIN]
+
+
+def test_impossible_numbers_cost_no_more_than_themselves(tmp_path: Path) -> None:
+    def line(**more: object) -> str:
+        return json.dumps({"win": "b", "end": "resign", "moves": "7g7f", **more}) + "\n"
+
+    source = tmp_path / "games.jsonl"
+    ratings = [70000, -5, "2000", math.nan, math.inf, 1234.4]
+    nine_rooks = "rrrrrrrrr/4k4/9/9/9/9/9/4K4/9 b - 1"
+    source.write_text(
+        "".join(line(rb=rating) for rating in ratings) + line(evals="1e999") + line(start_sfen=nine_rooks)
+    )
+    said: list[str] = []
+    positions = load_positions(source, "train", tmp_path / "cache", said.append)
+    assert positions["rating"].tolist() == [65535, 0, 0, 0, 0, 1234]
+    assert said[-1] == "packed 6 games (train), 2 left out"
+    assert pack(replace(game("7g7f", "b"), ratings=(-12.5, math.inf)))["rating"].tolist() == [0]
+
+
+def test_a_cut_archive_is_one_line(tmp_path: Path) -> None:
+    whole = lzma.compress(b'{"win": "b", "end": "resign", "moves": "7g7f"}\n' * 99)
+    for content in (b"", whole[:-20]):
+        (tmp_path / "games.jsonl.xz").write_bytes(content)
+        with pytest.raises(DatasetError, match="cannot be read"):
+            load_positions(tmp_path / "games.jsonl.xz", "train", tmp_path / "cache")
+
+
+@pytest.mark.parametrize("damage", [b"", b"half a position"])
+def test_a_damaged_set_is_packed_anew(tmp_path: Path, damage: bytes) -> None:
+    write_jsonl(tmp_path / "games.jsonl", random_games(2, plies=9, seed=1), [])
+    before = load_positions(tmp_path / "games.jsonl", "train", tmp_path / "cache").tobytes()
+    (packed,) = (tmp_path / "cache").iterdir()
+    packed.write_bytes(damage)
+    assert load_positions(tmp_path / "games.jsonl", "train", tmp_path / "cache").tobytes() == before
 
 
 def test_a_list_of_records_and_a_jsonl_of_the_same_games_pack_alike(tmp_path: Path) -> None:

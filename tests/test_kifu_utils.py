@@ -169,6 +169,12 @@ def test_files_are_deleted_only_when_asked_and_never_what_cannot_be_read(games: 
     assert sorted(path.name for path in games.iterdir()) == ["broken.csa", "good.csa"]
 
 
+def test_a_file_that_a_list_names_twice_is_deleted_once(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (games / "list.txt").write_text("short.csa\nshort.csa\ngood.csa\n")
+    assert filter_csa.main([str(games / "list.txt"), "--workers", "2", "--delete"]) == 0
+    assert "1 of 2 files kept, 1 deleted" in capsys.readouterr().err
+
+
 def test_a_file_of_several_games_is_kept_if_all_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, short = write_game(tmp_path / "a.csa").read_text(), write_game(tmp_path / "b.csa", plies=9).read_text()
     (tmp_path / "both.csa").write_text(f"{good}/\n{short}")

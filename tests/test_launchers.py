@@ -239,6 +239,12 @@ def test_an_update_that_fails_spoils_nothing(installed: Checkout) -> None:
 
 
 @on_posix
+def test_an_empty_environment_is_what_a_full_disk_left(checkout: Checkout) -> None:
+    checkout.environment.mkdir()
+    assert "not made by pydlshogi" not in checkout.play()[1][-1]
+
+
+@on_posix
 def test_an_environment_of_the_users_own_is_left_alone(checkout: Checkout) -> None:
     own = checkout.environment / "own.txt"
     own.parent.mkdir()

@@ -396,6 +396,14 @@ class TestGames:
 
 
 class TestMatch:
+    def test_overwrites_no_records_of_another(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        a, b, records = engine("a", *OPENING), engine("b", *OPENING), ("--records", str(tmp_path / "kifu"))
+        assert match(tmp_path / "one" / "m", a, b, *records) == 0
+        before = [path.read_bytes() for path in sorted((tmp_path / "kifu").iterdir())]
+        assert match(tmp_path / "two" / "m", a, b, *records) != 0
+        assert "holds records of another match called m" in capsys.readouterr().err
+        assert [path.read_bytes() for path in sorted((tmp_path / "kifu").iterdir())] == before
+
     def test_goes_on_after_the_finished_games(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         out, log = tmp_path / "m", tmp_path / "a.log"
         a, b = engine("a", log=log), engine("b", "7g7f")

@@ -6,6 +6,8 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -381,6 +383,66 @@ def test_a_full_disk_is_said_and_loses_nothing(
     assert not [path for path in run.iterdir() if path.suffix == ".tmp"]
 
 
+def test_a_run_that_is_stopped_says_what_could_not_be_saved(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def at_once() -> Iterator[Callable[[], bool]]:
+        yield lambda: True
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(train, "stopping_by_signal", at_once)
+    monkeypatch.setattr(train.Run, "save", lambda _run, _path: full(0))
+    assert train.main(options(folder, "run")) == 1
+    assert "could not be saved" in capsys.readouterr().err
+
+
+def test_a_new_run_destroys_no_other(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train.main(options(folder, "run", steps=4)) == 0
+    (folder / "run" / train.CHECKPOINT).unlink()
+    journal = (folder / "run" / "log.jsonl").read_bytes()
+    assert train.main(options(folder, "run", steps=4)) == 1
+    assert "holds the log.jsonl of another run" in capsys.readouterr().err
+    assert (folder / "run" / "log.jsonl").read_bytes() == journal
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
+def test_a_folder_serves_one_run_at_a_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "run").mkdir()
+    with files.reserved(folder / "run"):
+        assert train.main(options(folder, "run")) == 1
+    assert "in use by another run" in capsys.readouterr().err
+    assert train.main(options(folder, "run")) == 0
+
+
+def test_nobody_need_read_what_a_run_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(_text: str) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(train.tqdm, "write", gone)
+    assert train.main(options(folder, "run")) == 0
+
+
+def test_a_checkpoint_of_another_version_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train.main(options(folder, "run", steps=4)) == 0
+    path = folder / "run" / train.CHECKPOINT
+    state = train.read_checkpoint(path)
+    for change in ({"settings": {**state["settings"], "colour": 1}}, {"window": torch.zeros(1), "optimisers": []}):
+        torch.save({**state, **change}, path)
+        assert train.main(["--resume", f"--out={folder / 'run'}", "--steps=8"]) == 1
+        assert "does not fit this program" in capsys.readouterr().err
+
+
+def test_a_damaged_journal_does_not_keep_a_run_from_going_on(folder: Path) -> None:
+    assert train.main(options(folder, "run", steps=4)) == 0
+    with (folder / "run" / "log.jsonl").open("ab") as journal:
+        journal.write(b'{"a": 1}\n[1]\n\xff\xfe\n')
+    assert train.main(["--resume", f"--out={folder / 'run'}", "--steps=8"]) == 0
+    assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
+
+
 def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train.main(options(folder, "run", steps=4)) == 0
     out = f"--out={folder / 'run'}"
@@ -410,6 +472,8 @@ def test_a_missing_pytorch_is_one_line(tmp_path: Path) -> None:
         (["--train=x.jsonl", "--out=o", "--hours=1", "--steps=1"], "say how long"),
         (["--train=x.txt", "--out=o", "--hours=1"], "--val is needed"),
         (["--train=x.jsonl", "--out=o", "--stop-at=noon"], "not a time"),
+        (["--train=x.jsonl", "--out=o", "--stop-at=0001-01-01T00:00"], "not a time"),
+        (["--train=x.jsonl", "--out=o", "--stop-at=2001-01-01T00:00"], "is past"),
         (["--train=x.jsonl", "--out=o", "--steps=1", "--batch-size=0"], "--batch-size must be at least 1"),
         (["--resume", "--out=o"], "nothing to resume"),
         (["--train=games.jsonl", "--out=o", "--steps=1", "--init=none.npz"], "none.npz: No such file"),

@@ -353,6 +353,18 @@ def test_a_log_that_cannot_be_written_is_said_once_and_play_goes_on(engine: Over
     assert "RuntimeError" in log_of(engine), "the old log goes on"
 
 
+@on_posix
+def test_a_log_takes_no_other_files_place_and_waits_for_nobody(engine: OverPipes, tmp_path: Path) -> None:
+    network, pipe = tmp_path / "network.npz", tmp_path / "pipe"
+    network.write_bytes(b"PK\x03\x04\0\0")
+    os.mkfifo(pipe)
+    for path in (network, pipe):
+        engine.send(f"setoption name Log_File value {path}")
+        (error,) = engine.settle()
+        assert error.startswith("info string Error! Log_File: ")
+    assert network.read_bytes() == b"PK\x03\x04\0\0"
+
+
 def test_no_place_for_a_log(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where a folder should be", encoding="utf-8")
     engine = OverPipes.scripted(tmp_path / "state")

@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace) -> None:
     source: Path = options.source
-    files = list(read_list(source)) if source.is_file() else record_files(source)
+    files = list(dict.fromkeys(read_list(source))) if source.is_file() else record_files(source)
     criteria = Criteria(options.min_rating, options.min_moves, options.endings)
     kept, deleted, ratings = 0, 0, []
     for path, games in tqdm(read_many(files, options.workers), total=len(files), unit="file", disable=None):

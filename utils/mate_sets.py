@@ -225,17 +225,16 @@ def _measure(engine: UsiEngine, arguments: argparse.Namespace) -> bool:
 def main(words: Sequence[str] | None = None) -> int:
     """Returns 0, 1 if anything announced was wrong, 2 after an error told on stderr, or 130 after Ctrl-C."""
     arguments = _parser().parse_args(words)
-    with TemporaryDirectory() as folder:
-        try:
-            with closing(UsiEngine(arguments.engine, Path(folder, "stderr"))) as engine:
-                engine.prepare(dict(arguments.option))
-                return 0 if _measure(engine, arguments) else 1
-        except (EngineError, OSError, ValueError) as error:
-            print(f"mate_sets: {error}", file=sys.stderr)
-            return 2
-        except KeyboardInterrupt:
-            print("mate_sets: stopped", file=sys.stderr)
-            return 130
+    try:
+        with TemporaryDirectory() as folder, closing(UsiEngine(arguments.engine, Path(folder, "stderr"))) as engine:
+            engine.prepare(dict(arguments.option))
+            return 0 if _measure(engine, arguments) else 1
+    except (EngineError, OSError, ValueError) as error:
+        print(f"mate_sets: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("mate_sets: stopped", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

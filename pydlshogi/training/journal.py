@@ -16,7 +16,7 @@ class Journal:
         """Lines after `step` are dropped: the run that resumes there writes them again."""
         self._path = path
         self._waiting = b""
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
         kept = [line for line in lines if _step_of(line) <= step]
         with replacing(path) as file:
             file.write("".join(line + "\n" for line in kept).encode())
@@ -35,5 +35,5 @@ class Journal:
 def _step_of(line: str) -> float:
     try:
         return float(json.loads(line)["step"])
-    except ValueError:  # the line that was being written when the process was killed
+    except (ValueError, KeyError, TypeError, RecursionError):  # as when the process was killed while it wrote
         return float("inf")

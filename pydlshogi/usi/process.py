@@ -4,6 +4,7 @@ It knows file descriptors, signals and folders, and nothing of the protocol.
 """
 
 import codecs
+import errno
 import locale
 import logging
 import os
@@ -48,14 +49,17 @@ class Process:
     def log_to(self, path: str) -> None:
         """Append what is not protocol to the file `path`; "": to pydlshogi.log in the state folder.
 
-        Raises OSError, and goes on as before, when that file cannot be opened.
+        Raises OSError, and goes on as before, when that file cannot be opened, or is no text.
         """
         file = Path(path) if path else state_folder() / LOG_NAME
         if not path:
             file.parent.mkdir(parents=True, exist_ok=True)
             if file.exists() and file.stat().st_size > LARGEST_LOG:
                 file.replace(file.with_suffix(".old"))
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        if path and file.is_file() and b"\0" in _beginning(file):
+            raise OSError(errno.EEXIST, "holds something else than a log", str(file))
+        # Without O_NONBLOCK a pipe that nobody reads from would be waited for.
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0), 0o644)
         os.dup2(descriptor, 1)
         os.dup2(descriptor, 2)
         os.close(descriptor)
@@ -85,6 +89,11 @@ class Process:
             self.close()
         finally:
             os._exit(0)
+
+
+def _beginning(file: Path) -> bytes:
+    with file.open("rb") as content:
+        return content.read(1024)
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> None:

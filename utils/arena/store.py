@@ -1,6 +1,7 @@
 """The folder of a match, kept so that no kill, crash or full disk loses a finished game. It knows no processes."""
 
 import errno
+import glob
 import json
 import os
 import sys
@@ -87,6 +88,10 @@ class Store:
         if not path.exists():
             if os.fstat(self._file.fileno()).st_size:
                 raise MatchError(f"{self.out} holds games, but no match.json says of which match: choose another --out")
+            if any(self.records.glob(f"{glob.escape(self.out.name)}-*.csa")):
+                raise MatchError(
+                    f"{self.records} holds records of another match called {self.out.name}: choose another"
+                )
             _write(path, json.dumps(now, indent=1) + "\n")
             return
         try:
