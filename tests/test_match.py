@@ -396,6 +396,14 @@ class TestGames:
 
 
 class TestMatch:
+    def test_notices_that_the_openings_have_changed(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        file, a, b = tmp_path / "openings.txt", engine("a"), engine("b")
+        file.write_text("startpos moves 7g7f\n")
+        assert match(tmp_path / "m", a, b, "--openings", str(file)) == 0
+        file.write_text("startpos moves 2g2f\n")
+        assert match(tmp_path / "m", a, b, "--openings", str(file), games=4) != 0
+        assert "other settings (openings_digest)" in capsys.readouterr().err
+
     def test_overwrites_no_records_of_another(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         a, b, records = engine("a", *OPENING), engine("b", *OPENING), ("--records", str(tmp_path / "kifu"))
         assert match(tmp_path / "one" / "m", a, b, *records) == 0

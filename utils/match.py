@@ -7,10 +7,12 @@ ponder. How a single game is played is in play_game.py.
 """
 
 import argparse
+import hashlib
 import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from random import Random
@@ -241,6 +243,8 @@ def _run(arguments: argparse.Namespace) -> None:
     longest = max(len(opening.moves) for opening in openings) + arguments.random_plies
     if longest >= arguments.max_moves:
         raise MatchError(f"--max-moves {arguments.max_moves} leaves nothing to play after openings of {longest} moves")
+    held = "\n".join(f"{opening.start} {' '.join(opening.moves)}" for opening in openings)
+    settings = replace(settings, openings_digest=hashlib.sha256(held.encode()).hexdigest()[:16])
     Random(settings.seed).shuffle(openings)
     with closing(Store(arguments.out, arguments.records or arguments.out / "records", settings)) as store:
         try:

@@ -52,6 +52,8 @@ class Settings:
     random_nodes: int
     random_margin: int
     seed: int
+    openings_digest: str = ""
+    """Of what the file of openings held: it may have changed since."""
 
     def contestant(self, side: Side) -> Contestant:
         return self.A if side == "A" else self.B
