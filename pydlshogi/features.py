@@ -48,7 +48,7 @@ _PLANE_OF_CSHOGI: Final = np.concatenate([_KIND_OF_CSHOGI, _KIND_OF_CSHOGI + PLA
 _HAND_PLANE: Final = np.array(
     [side * PLANES_PER_SIDE + _KINDS + sum(MAX_PIECES_IN_HAND[:kind]) for side in range(2) for kind in range(_DROPS)]
 )
-# A position that was set up with extra pieces can lead to more in hand than there are planes for.
+# A position that was set up with extra pawns can lead to more in hand than there are planes for.
 _MOST_IN_HAND: Final = np.array(2 * MAX_PIECES_IN_HAND)
 
 UP, UP_LEFT, UP_RIGHT, LEFT, RIGHT, DOWN, DOWN_LEFT, DOWN_RIGHT, UP2_LEFT, UP2_RIGHT = map(

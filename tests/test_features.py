@@ -145,11 +145,11 @@ def test_planes_of_hands() -> None:
 
 
 def test_more_in_hand_than_a_set_has_fills_no_other_planes() -> None:
-    """Somebody sets up three rooks and takes the third: the two planes of the rook are full, and no more."""
-    position = ShogiPosition("8k/9/9/9/4r4/4R4/9/9/K8 b 2R 1", ["5f5e", "1a1b"])
-    assert position.board.pieces_in_hand[0][6] == 3
+    """A mate problem has a pawn too many, and it is taken: the eighteen planes of the pawns are full, and no more."""
+    position = ShogiPosition("8k/9/9/9/4p4/4R4/9/9/K8 b 18P 1", ["5f5e", "1a1b"])
+    assert position.board.pieces_in_hand[0][0] == 19
     assert check([position]) == 1
-    position.push_usi("5e5d")  # now they are the opponent's, whose rooks have the last planes of all
+    position.push_usi("5e5d")  # now they are the opponent's
     assert check([position]) == 1
 
 
