@@ -75,7 +75,8 @@ def load_positions(source: Path, split: Split, cache: Path, say: Callable[[str],
     except (EOFError, OSError, lzma.LZMAError, UnicodeDecodeError, KifuError) as error:
         raise DatasetError(f"{source} cannot be read: {error}") from error
     path = cache / f"{_digest(units)}-{split}-{_FORMAT}.positions"
-    if not path.exists() or not path.stat().st_size or path.stat().st_size % POSITION.itemsize:
+    size = path.stat().st_size if path.exists() else 0
+    if not size or size % POSITION.itemsize:
         path.parent.mkdir(parents=True, exist_ok=True)
         _build(units, split, path, say)
     if not path.stat().st_size:

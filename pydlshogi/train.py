@@ -138,18 +138,15 @@ class Run:
     def load(self, state: dict[str, Any]) -> None:
         """Go on where a checkpoint was written. Raises TrainingError."""
         try:
-            self._load(state)
+            self.net.load_state_dict(state["net"])
+            self.averaged.load_state_dict(state["averaged"])
+            for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+                optimiser.load_state_dict(saved)
+            self.step, self.progress, self.eval_coef = state["step"], state["progress"], state["eval_coef"]
+            self.window = state["window"]
+            torch.set_rng_state(state["generator"])
         except (LookupError, RuntimeError, TypeError, ValueError) as error:
             raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
-
-    def _load(self, state: dict[str, Any]) -> None:
-        self.net.load_state_dict(state["net"])
-        self.averaged.load_state_dict(state["averaged"])
-        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
-            optimiser.load_state_dict(saved)
-        self.step, self.progress, self.eval_coef = state["step"], state["progress"], state["eval_coef"]
-        self.window = state["window"]
-        torch.set_rng_state(state["generator"])
 
     def check(self) -> None:
         """Raises TrainingError if the loss or a weight is no longer a number."""
@@ -173,6 +170,11 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     return state
 
 
+def seconds_of(stop_at: str) -> float:
+    """The time of day `stop_at`, as `time.time` counts. Raises ValueError or OverflowError for what is none."""
+    return datetime.fromisoformat(stop_at).timestamp()
+
+
 class Timeline:
     """How far the run is: by its steps, or by the time of day where hours or an end are set.
 
@@ -184,7 +186,7 @@ class Timeline:
         self._last = time.time()
         self._end = self._last + settings.hours * 3600 * (1.0 - progress)
         if settings.stop_at:
-            self._end = datetime.fromisoformat(settings.stop_at).timestamp()
+            self._end = seconds_of(settings.stop_at)
 
     def progress(self, before: float, step: int) -> float:
         """Progress 0..1 after `step`, where it was `before` at the last call."""
@@ -441,7 +443,7 @@ def checked(settings: Settings) -> Settings:
         raise TrainingError("--val is needed: a list of records has no val split")
     try:
         if settings.stop_at:
-            datetime.fromisoformat(settings.stop_at).timestamp()
+            seconds_of(settings.stop_at)
     except (OverflowError, ValueError) as error:
         raise TrainingError(f"--stop-at {settings.stop_at}: not a time like 2026-01-31T18:00") from error
     for name in (
@@ -488,7 +490,7 @@ def check_new(out: Path, settings: Settings) -> None:
     for name in (JOURNAL, "net.npz"):
         if (out / name).exists():
             raise TrainingError(f"{out} holds the {name} of another run: choose another --out")
-    if settings.stop_at and datetime.fromisoformat(settings.stop_at).timestamp() <= time.time():
+    if settings.stop_at and seconds_of(settings.stop_at) <= time.time():
         raise TrainingError(f"--stop-at {settings.stop_at} is past")
 
 

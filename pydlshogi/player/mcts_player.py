@@ -347,7 +347,8 @@ class MCTSPlayer(NetworkPlayer):
             search.set_root(position, past=position.past_keys())
             self._run(search, pipeline, clock, report, ponder=True)
             line = search.line(expected)[1:] if search.expanded else []
-            score = sum(-self._centipawns(search, move) for move in search.root_moves() if move.move == expected)
+            scores = (self._centipawns(search, move) for move in search.root_moves() if move.move == expected)
+            score = -next(scores, 0)
         finally:
             position.push(expected)
             search.puct = puct

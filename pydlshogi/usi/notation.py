@@ -57,7 +57,9 @@ def parse_go(text: str) -> Limits:
                 tokens.popleft()
         elif token == "searchmoves":
             while tokens and tokens[0] not in _WORDS:
-                searchmoves += filter(USI_MOVE.fullmatch, [tokens.popleft()])
+                move = tokens.popleft()
+                if USI_MOVE.fullmatch(move):
+                    searchmoves.append(move)
         elif token in {"infinite", "ponder"}:
             given[token] = True
     if given.get("nodes", 1) <= 0:

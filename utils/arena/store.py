@@ -4,23 +4,20 @@ import errno
 import glob
 import json
 import os
-import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import cshogi
 
-from pydlshogi.files import replacing
+from pydlshogi.files import replacing, reserved
 from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.game import Ending, Game, Win
 from utils.arena.openings import Opening
 from utils.arena.play_game import Limit, Played, Rules
 from utils.arena.referee import Colour
-
-if sys.platform != "win32":
-    import fcntl
 
 Side = Literal["A", "B"]
 SIDES: tuple[Side, Side] = ("A", "B")
@@ -70,9 +67,9 @@ class Store:
         try:
             out.mkdir(parents=True, exist_ok=True)
             records.mkdir(parents=True, exist_ok=True)
-            self._file = (out / "games.jsonl").open("ab", buffering=0)
-            if sys.platform != "win32":
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._held = ExitStack()
+            self._held.enter_context(reserved(out))
+            self._file = self._held.enter_context((out / "games.jsonl").open("ab", buffering=0))
             self._settle(settings)
             self._load()
         except BlockingIOError as error:
@@ -82,7 +79,7 @@ class Store:
 
     def close(self) -> None:
         """Let go of the folder."""
-        self._file.close()
+        self._held.close()
 
     def _settle(self, settings: Settings) -> None:
         path = self.out / "match.json"
