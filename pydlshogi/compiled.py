@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -24,12 +25,30 @@ SOURCES: Final = (
 )
 """The modules of the package that kernels are made of."""
 
+_DIGEST_BYTES: Final = hashlib.sha256().digest_size
+
 
 @cache
 def _digest_of_sources() -> str:
     folder = Path(__file__).parent
     files = sorted(file for pattern in SOURCES for file in folder.glob(pattern))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+class _CheckedFile(IndexDataCacheFile):
+    """numba's files, with each file of machine code behind its own digest: damaged code would crash the process."""
+
+    def _save_data(self, name: str, data: object) -> None:
+        code = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(code).digest() + code)
+
+    def _load_data(self, name: str) -> Any:
+        content = Path(self._data_path(name)).read_bytes()
+        digest, code = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        if hashlib.sha256(code).digest() != digest:
+            raise ValueError(f"{name} is damaged")
+        return pickle.loads(code)
 
 
 class _ForgivingCache(FunctionCache):
@@ -41,7 +60,7 @@ class _ForgivingCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, _digest_of_sources())
+        self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, _digest_of_sources())
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:

@@ -1,5 +1,6 @@
 """Files that are there whole or not at all, and the folders for those that the user did not ask for."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -12,19 +13,22 @@ if sys.platform != "win32":
 
 
 def cache_folder() -> Path:
-    """Where programs keep what they can make again. It need not exist. Raises RuntimeError where a user has no home."""
+    """Where programs keep what they can make again. It need not exist. Raises OSError where a user has no home."""
     return _user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def state_folder() -> Path:
-    """Where programs keep what a user need not look at. It need not exist. Raises RuntimeError as `cache_folder`."""
+    """Where programs keep what a user need not look at. It need not exist. Raises OSError as `cache_folder`."""
     return _user_folder("XDG_STATE_HOME", ".local/state")
 
 
 def _user_folder(variable: str, folder: str) -> Path:
     if sys.platform == "win32":
         variable, folder = "LOCALAPPDATA", "AppData/Local"
-    return Path(os.environ.get(variable) or Path.home() / folder) / "pydlshogi"
+    try:
+        return Path(os.environ.get(variable) or Path.home() / folder) / "pydlshogi"
+    except RuntimeError as error:
+        raise FileNotFoundError(errno.ENOENT, "not set, and the user has no home", variable) from error
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pydlshogi.files import cache_folder
 from pydlshogi.player import batching, network_player
 from pydlshogi.player.batching import LONGEST, best_batch_size, choose, fastest
 from pydlshogi.player.network_player import NetworkPlayer
@@ -86,10 +87,27 @@ def test_a_damaged_file_of_answers_is_measured_anew(model: Path, damage: str) ->
     assert best_batch_size(device, model, device.now) == 8
 
 
-def test_no_place_for_the_answers_is_no_reason_to_stop(model: Path) -> None:
+def test_no_place_for_the_answers_is_no_reason_to_stop(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (model.parent / "cache").write_text("a file where the folder should be")
     device = Device(0.0004, 0.0004)
     assert best_batch_size(device, model, device.now) == 8
+    without_a_home(monkeypatch)
+    assert best_batch_size(device, model, device.now) == 8
+
+
+def test_the_cache_of_a_user_without_a_home_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_a_home(monkeypatch)
+    with pytest.raises(FileNotFoundError, match="the user has no home"):
+        cache_folder()
+
+
+def without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.setattr(Path, "home", home)
 
 
 @pytest.mark.parametrize(

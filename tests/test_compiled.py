@@ -50,6 +50,19 @@ def test_a_damaged_cache_is_compiled_anew(module: Path, suffix: str, damage: byt
     assert "compiled anew" in again.stderr
 
 
+def test_machine_code_with_a_page_of_zeros_is_not_run(module: Path) -> None:
+    run(module)
+    (file,) = module.parent.rglob("*.nbc")
+    code = bytearray(file.read_bytes())
+    assert len(code) > 8192
+    code[4096:8192] = bytes(4096)
+    file.write_bytes(code)
+    again = run(module)
+    assert again.stdout == "42\n"
+    assert "damaged" in again.stderr
+    assert run(module).stderr == ""
+
+
 def test_a_kernel_is_compiled_anew_when_another_module_has_changed(module: Path) -> None:
     copy = module.parent / "pydlshogi"
     copy.mkdir()

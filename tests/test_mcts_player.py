@@ -232,6 +232,16 @@ def test_changing_the_formula_starts_a_new_tree() -> None:
     assert game.player._search.root_visits <= 16  # type: ignore[union-attr]
 
 
+def test_the_tree_can_be_forgotten() -> None:
+    game = Game()
+    game.go(nodes=500)
+    game.player.options.set("Clear_Hash", "")
+    game.go(nodes=1)
+    assert game.player._search.root_visits <= 16  # type: ignore[union-attr]
+    game.go(nodes=500)
+    assert game.player._search.root_visits > 500  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize(("value", "cp"), [(0.5, 0), (0.75, 831), (0.25, -831), (1.0, HIGHEST_CP), (0.0, -HIGHEST_CP)])
 def test_centipawns(value: float, cp: int) -> None:
     """0.75: 756 x ln 3 = 830.6."""

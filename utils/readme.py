@@ -5,6 +5,7 @@
 Run it after an option or a module was added or renamed; tests/test_readme.py compares.
 """
 
+import argparse
 import ast
 import re
 import subprocess
@@ -144,6 +145,7 @@ def shortened(lines: list[str]) -> Iterator[str]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description="Fill in README.md: a dialogue, the options, the modules.").parse_args()
     readme = README.read_text(encoding="utf-8")
     readme = filled(readme, "transcript", transcript())
     readme = filled(readme, "options", options_table())

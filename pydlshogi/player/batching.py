@@ -111,7 +111,7 @@ def _seconds(batches: Sequence[tuple[Backend, int]], now: Callable[[], float]) -
 def _answers_file() -> Path | None:
     try:
         return cache_folder() / "measured.json"
-    except RuntimeError:
+    except OSError:
         return None
 
 

@@ -15,7 +15,7 @@ from pydlshogi.player.checkmate import CheckmateSolver
 from pydlshogi.player.clock import ClockSettings, milliseconds
 from pydlshogi.player.mate_scout import MateScout
 from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer, centipawns
-from pydlshogi.player.options import Check, Combo, SearchOptions, Spin
+from pydlshogi.player.options import Button, Check, Combo, SearchOptions, Spin
 
 if TYPE_CHECKING:
     from pydlshogi.games.mate import Line
@@ -121,6 +121,7 @@ class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
         help="20 is full strength; a lower level makes fewer playouts, unless `go` names nodes or movetime, and takes "
         "moves up to (20 - level) % worse",
     )
+    clear_hash = Button("Clear_Hash", aliases=("ClearHash",), help="forget the search tree")
     stochastic_ponder = Check(
         "Stochastic_Ponder", False, help="ponder on all replies of the opponent instead of the expected one"
     )
@@ -142,7 +143,7 @@ class MCTSPlayer(NetworkPlayer):
         self._rules: dict[str, Any] = {}
         """Those of the current game, from the options."""
         self._searched_with: tuple[object, ...] = ()
-        """What the values in the tree depend on, as of the last search."""
+        """What decides whether the next search may go on in the tree, as of the last one."""
         self._book = OwnBook()
         self._checkmate = CheckmateSolver()
         self._scout = MateScout()
@@ -279,7 +280,7 @@ class MCTSPlayer(NetworkPlayer):
             return answer
         search = self._search
         puct = self._puct()
-        searched_with = (self.evaluator, puct, self.options.temperature, self._rules)
+        searched_with = (self.evaluator, puct, self.options.temperature, self._rules, self.options.clear_hash)
         if searched_with != self._searched_with:
             search.table.clear()
             self._scout.forget()

@@ -259,7 +259,8 @@ class Options:
         rows = ["| Option | Values | Default | Meaning |", "|---|---|---|---|"]
         for option in cls.declared():
             names = " ".join(f"`{name}`" for name in (option.usi_name, *option.aliases))
-            rows.append(f"| {names} | {option.values()} | `{option.show(option.default)}` | {option.help} |")
+            default = "" if isinstance(option, Button) else f"`{option.show(option.default)}`"
+            rows.append(f"| {names} | {option.values()} | {default} | {option.help} |")
         return "\n".join(rows)
 
 

@@ -36,7 +36,7 @@ class Process:
         self._stdout = os.fdopen(os.dup(1), "wb")
         try:
             self.log_to("")
-        except (OSError, RuntimeError):  # RuntimeError: the user has no home
+        except OSError:
             self.log_to(os.devnull)
         self.close: Callable[[], None] = lambda: None
         """What must still happen before the process ends."""
