@@ -13,7 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,8 @@ from pydlshogi.dataset import pack
 from pydlshogi.read_kifu import SUFFIXES, read, read_list
 from pydlshogi.workers import workers
 
-_FILES_PER_TURN = 384
-_FILES_PER_TASK = 16
+_TURNS = 2
+_TASKS_PER_PROCESS = 4
 
 Position = tuple[list[int], tuple[int, int], tuple[Any, Any], int, int]
 
@@ -91,20 +91,25 @@ def read_and_pack(path: Path) -> bytes:
 def games_per_second(files: list[Path], processes: int) -> dict[str, float]:
     """Speed of every way to read `files`. The ways take turns, so that what else the machine does slows all alike."""
     with workers(processes) as pool:
-        in_pool = partial(pool.map, chunksize=_FILES_PER_TASK)
         ways: dict[str, Callable[[list[Path]], Iterable[object]]] = {
             "python-shogi, as in the book": lambda part: map(pickle_by_python_shogi, part),
             "read": lambda part: map(read, part),
             "read and pack": lambda part: map(read_and_pack, part),
-            f"read and pack, {processes} processes": lambda part: in_pool(read_and_pack, part),
+            f"read and pack, {processes} processes": lambda part: pool.map(
+                # Large tasks, as when a training set is built: each costs a way there and back.
+                read_and_pack,
+                part,
+                chunksize=ceil(len(part) / (_TASKS_PER_PROCESS * processes)),
+            ),
         }
         seconds = dict.fromkeys(ways, 0.0)
         for run in ways.values():  # compile, import, start processes
-            deque(run(files[: _FILES_PER_TASK * processes]), maxlen=0)
-        for first in range(0, len(files), _FILES_PER_TURN):
+            deque(run(files[: 16 * processes]), maxlen=0)
+        for turn in range(_TURNS):
+            part = files[turn::_TURNS]
             for name, run in ways.items():
                 start = time.perf_counter()
-                deque(run(files[first : first + _FILES_PER_TURN]), maxlen=0)
+                deque(run(part), maxlen=0)
                 seconds[name] += time.perf_counter() - start
     return {name: len(files) / taken for name, taken in seconds.items()}
 
