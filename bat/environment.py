@@ -190,7 +190,7 @@ def reason(output: bytes) -> str:
     if any("Retrying" in line for line in lines) and any("(from versions: none)" in line for line in lines):
         return "the package index cannot be reached; is there a network?"
     errors = [line for line in lines if line.startswith("ERROR:")]
-    return (errors or lines or ["no reason given"])[-1].strip()
+    return (errors or lines or ["no reason given; is the disk full?"])[-1].strip()
 
 
 def fail(message: str) -> NoReturn:
