@@ -7,12 +7,14 @@ from concurrent.futures import BrokenExecutor
 from io import TextIOWrapper
 
 
-def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception]) -> int:
+def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:
     """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors`, whose text is the
     line, or after any other OSError; 130 after Ctrl-C. Whoever reads the output no longer ends in 1 and no line.
+    `resume` says how to go on where the system or the user broke it off.
 
     Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes.
     """
+    how_to_go_on = f"; {resume}" if resume else ""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")
@@ -26,15 +28,16 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         drop_output()
         return 1
     except OSError as error:
-        print(f"{program}: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        print(f"{program}: {error.filename or 'output'}: {error.strerror}{how_to_go_on}", file=sys.stderr)
         if error.filename is None:
             drop_output()
         return 1
     except BrokenExecutor:
-        print(f"{program}: a process that took part was killed; is there too little memory?", file=sys.stderr)
+        killed = "a process that took part was killed; is there too little memory?"
+        print(f"{program}: {killed}{how_to_go_on}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"{program}: stopped", file=sys.stderr)
+        print(f"{program}: stopped{how_to_go_on}", file=sys.stderr)
         return 130
     return status
 

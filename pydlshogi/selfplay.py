@@ -10,7 +10,6 @@ interrupted run.
 import argparse
 import sys
 from collections.abc import Sequence
-from concurrent.futures import BrokenExecutor
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 from cshogi import move_to_usi
 from tqdm import tqdm
 
+from pydlshogi.command_line import exit_status
 from pydlshogi.dataset import DEFAULT_EVAL_COEF
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.files import replacing
@@ -187,8 +187,8 @@ def record_path(out: Path, number: int) -> Path:
     return out / f"selfplay_{number:05}.csa"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Play games from the command line."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
     defaults = Settings()
     parser = argparse.ArgumentParser(description="Let the engine play itself and write the games as CSA records.")
     parser.add_argument("--out", type=Path, required=True, help="folder for the records")
@@ -226,21 +226,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         settings=settings,
         starts=_read_starts(parser, options.starts) if options.starts else [START_SFEN],
     )
-    try:
+
+    def play_missing() -> None:
         options.out.mkdir(parents=True, exist_ok=True)
         missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
         with workers(options.workers) as pool:
             bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True)
             for ending in bar:
                 bar.set_postfix_str(ending)
-    except (BackendError, ModelError, OSError) as error:
-        sys.exit(f"selfplay: {error}")
-    except BrokenExecutor:
-        sys.exit("selfplay: a process that plays was killed; the same command plays the games that are missing")
-    except KeyboardInterrupt:
-        print("selfplay: stopped; the same command plays the games that are missing", file=sys.stderr)
-        sys.exit(130)
+
+    resume = "the same command plays the games that are missing"
+    return exit_status("selfplay", play_missing, BackendError, ModelError, resume=resume)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -40,6 +40,12 @@ def test_a_status_and_at_most_one_line(
     assert capsys.readouterr() == ("", line)
 
 
+def test_how_to_go_on_follows_what_broke_it_off(capsys: pytest.CaptureFixture[str]) -> None:
+    for error in (OSError(ENOSPC, "No space left on device", "file"), KeyboardInterrupt(), BrokenExecutor()):
+        exit_status("tool", raising(error), resume="say it again")
+        assert capsys.readouterr().err.endswith("; say it again\n")
+
+
 def test_a_defect_keeps_its_traceback() -> None:
     with pytest.raises(IndexError):
         exit_status("tool", raising(IndexError()), KeyError)

@@ -583,7 +583,10 @@ class TestMatch:
                 check=False,
             )
         assert process.returncode == 1
-        assert process.stderr.splitlines()[-1] == "match: output: No space left on device; no finished game is lost"
+        assert (
+            process.stderr.splitlines()[-1]
+            == "match: output: No space left on device; the same command goes on with it"
+        )
         assert len(games(tmp_path / "m")) == 2
 
     @pytest.mark.skipif(os.name != "posix", reason="named pipes and kill -9")
@@ -603,7 +606,7 @@ class TestMatch:
             _, errors = process.communicate()
             assert pipe.read() == b"", "closed by the end of the engine, or this would wait for ever"
         assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130)
-        assert how == signal.SIGKILL or errors.splitlines()[-1].startswith("match: interrupted")
+        assert how == signal.SIGKILL or errors.splitlines()[-1].startswith("match: stopped")
         assert [game["game"] for game in games(out)] == [1]
 
     def test_a_second_ctrl_c_does_not_break_off_the_end(self, monkeypatch: pytest.MonkeyPatch) -> None:

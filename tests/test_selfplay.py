@@ -86,7 +86,7 @@ def test_where_the_only_move_looked_at_loses_another_is_looked_at_and_played() -
     ("arguments", "complaint"),
     [
         (["--out", "own", "--modelfile", "none.npz"], "selfplay: none.npz: No such file"),
-        (["--out", "file/own"], "selfplay: [Errno 20] Not a directory"),
+        (["--out", "file/own"], "selfplay: file/own: Not a directory; the same command"),
         (["--out", "own", "--playouts", "0"], "--playouts must be at least 1"),
         (["--out", "own", "--random-plies", "-1"], "--random-plies must be at least 0"),
     ],

@@ -13,13 +13,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from random import Random
 
 from tqdm import tqdm
 
-from pydlshogi.command_line import drop_output
+from pydlshogi.command_line import exit_status
 from utils.arena.elo import Sprt
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
 from utils.arena.play_game import Limit, Played, Rules
@@ -267,23 +268,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
     before = {number: signal.signal(number, _interrupt) for number in ENDED_BY}
     try:
-        _run(parsed)
-        sys.stdout.flush()
-    except MatchError as error:
-        print(f"match: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"match: {error.filename or 'output'}: {error.strerror}; no finished game is lost", file=sys.stderr)
-        if error.filename is None:
-            drop_output()
-        return 1
-    except KeyboardInterrupt:
-        print("match: interrupted; the same command goes on with it", file=sys.stderr)
-        return 130
+        return exit_status("match", partial(_run, parsed), MatchError, resume="the same command goes on with it")
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    return 0
 
 
 if __name__ == "__main__":
