@@ -232,6 +232,13 @@ def test_changing_the_formula_starts_a_new_tree() -> None:
     assert game.player._search.root_visits <= 16  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("nodes", [1, 2, 5, 100, 301])
+def test_a_limit_of_playouts_is_kept_to_the_playout(nodes: int) -> None:
+    game = Game(DNN_Batch_Size=16)
+    game.go(nodes=nodes)
+    assert game.last.nodes == nodes
+
+
 def test_the_tree_can_be_forgotten() -> None:
     game = Game()
     game.go(nodes=500)

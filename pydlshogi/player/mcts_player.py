@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 FULL_SKILL: Final = 20
 _UNNOTICED: Final = 20.0
 """Milliseconds. Even without any time left a move is worth a look of the network that takes no longer."""
+_FIRST_BATCH: Final = 8
+"""Playouts of a fresh tree. Beginning with one at a time takes longer, and won 186 of 400 games against this."""
 _FULL_BATCH: Final = 16
 """A batch of so many playouts is worth all of Mate_Search_Nodes, a smaller one its share: on a CPU one may be all."""
 
@@ -379,8 +381,7 @@ class MCTSPlayer(NetworkPlayer):
             scout.look_at_root(time_left)
         while not self._finished(search, clock) and (clock.pondering or not ponder):
             began, before = milliseconds(), search.playouts
-            # While the tree is small a batch is an eighth of it: playouts of one batch do not learn from each other.
-            pipeline.step(search, min(self.batch_size, 1 + search.root_visits // 8))
+            pipeline.step(search, self._next_batch(search, clock))
             now = milliseconds()
             clock.record_batch(now - began)
             share = min(1.0, (search.playouts - before) / _FULL_BATCH)
@@ -392,6 +393,12 @@ class MCTSPlayer(NetworkPlayer):
                 reported = now
                 first = False
         pipeline.drain(search)
+
+    def _next_batch(self, search: "Search", clock: Clock) -> int:
+        """How many playouts to begin at once: a small share of the tree, as those of one batch learn nothing from each
+        other, and no more than were asked for."""
+        left = max(1.0, clock.budget.nodes - search.playouts)
+        return int(min(self.batch_size, _FIRST_BATCH + search.root_visits // 8, left))
 
     def _overlooking(self, plies: int) -> int:
         """Plies of the longest mate looked for: below full skill no more than the level, so that it overlooks some."""
