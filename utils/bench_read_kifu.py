@@ -13,7 +13,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +98,7 @@ def games_per_second(files: list[Path], processes: int) -> dict[str, float]:
                 # Large tasks, as when a training set is built: each costs a way there and back.
                 read_and_pack,
                 part,
-                chunksize=ceil(len(part) / (_TASKS_PER_PROCESS * processes)),
+                chunksize=len(part) // (_TASKS_PER_PROCESS * processes) + 1,
             ),
         }
         seconds = dict.fromkeys(ways, 0.0)
