@@ -25,12 +25,12 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         print(f"{program}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # as when `head` has seen enough
-        drop_output()
+        _drop_output()
         return 1
     except OSError as error:
         print(f"{program}: {error.filename or 'output'}: {error.strerror}{how_to_go_on}", file=sys.stderr)
         if error.filename is None:
-            drop_output()
+            _drop_output()
         return 1
     except BrokenExecutor:
         killed = "a process that took part was killed; is there too little memory?"
@@ -42,6 +42,6 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
     return status
 
 
-def drop_output() -> None:
+def _drop_output() -> None:
     """What Python still wants to write to stdout goes nowhere, instead of failing once more at the exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
