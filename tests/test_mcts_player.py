@@ -224,12 +224,15 @@ def test_a_full_table_is_said_once_and_still_answers() -> None:
     assert game.last.hashfull == 1000
 
 
-def test_changing_the_formula_starts_a_new_tree() -> None:
+@pytest.mark.parametrize(("name", "text"), [("C_init", "100"), ("Clear_Hash", "")])
+def test_another_formula_and_clear_hash_start_a_new_tree(name: str, text: str) -> None:
     game = Game()
     game.go(nodes=500)
-    game.player.options.set("C_init", "100")
+    game.player.options.set(name, text)
     game.go(nodes=1)
     assert game.player._search.root_visits <= 16  # type: ignore[union-attr]
+    game.go(nodes=500)
+    assert game.player._search.root_visits > 500  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 5, 100, 301])
@@ -237,16 +240,6 @@ def test_a_limit_of_playouts_is_kept_to_the_playout(nodes: int) -> None:
     game = Game(DNN_Batch_Size=16)
     game.go(nodes=nodes)
     assert game.last.nodes == nodes
-
-
-def test_the_tree_can_be_forgotten() -> None:
-    game = Game()
-    game.go(nodes=500)
-    game.player.options.set("Clear_Hash", "")
-    game.go(nodes=1)
-    assert game.player._search.root_visits <= 16  # type: ignore[union-attr]
-    game.go(nodes=500)
-    assert game.player._search.root_visits > 500  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(("value", "cp"), [(0.5, 0), (0.75, 831), (0.25, -831), (1.0, HIGHEST_CP), (0.0, -HIGHEST_CP)])

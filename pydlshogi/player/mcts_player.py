@@ -397,6 +397,7 @@ class MCTSPlayer(NetworkPlayer):
     def _next_batch(self, search: "Search", clock: Clock) -> int:
         """How many playouts to begin at once: a small share of the tree, as those of one batch learn nothing from each
         other, and no more than were asked for."""
+        # A ponderhit may just have set a limit that pondering has passed.
         left = max(1.0, clock.budget.nodes - search.playouts)
         return int(min(self.batch_size, _FIRST_BATCH + search.root_visits // 8, left))
 
