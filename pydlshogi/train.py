@@ -498,7 +498,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit status."""
     given = vars(parser().parse_args(arguments))
     # Ctrl-C counts here before the training, which notes it: see `stopping_by_signal`.
-    return exit_status("train", partial(_run, given), TrainingError, DatasetError, ModelError, OSError)
+    return exit_status("train", partial(_run, given), TrainingError, DatasetError, ModelError)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Print how well networks foretell recorded games.")
     parser.add_argument("networks", nargs="+", metavar="FILE[,BACKEND[,PRECISION]]")
     options = parsed_with_games(parser, arguments)
-    errors = (BackendError, DatasetError, ModelError, OSError, RuntimeError)
+    errors = (BackendError, DatasetError, ModelError, RuntimeError)
     return exit_status("validate_network", partial(_run, options), *errors)
 
 
