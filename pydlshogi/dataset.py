@@ -8,8 +8,8 @@ import hashlib
 import json
 import lzma
 import math
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from pydlshogi.common import BLACK, WHITE
+from pydlshogi.common import WHITE
 from pydlshogi.files import replacing
 from pydlshogi.games.shogi import board_from_sfen
 from pydlshogi.kifu.game import MOVE16_OF, legal_usi
@@ -108,14 +108,14 @@ def _content(path: Path) -> bytes:
 
 
 def _build(units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None]) -> None:
-    chunks: list[list[Any]] = list(_chunks(units, _GAMES_PER_TASK))
+    parts = tasks(units)
     games, complaints = 0, []
     with (
         replacing(path) as file,
-        workers(min(len(chunks), available_cores())) as pool,
+        workers(min(len(parts), available_cores())) as pool,
         tqdm(total=len(units), desc=f"packing {split}", unit=" games", disable=None) as bar,
     ):
-        for positions, count, wrong in pool.map(_pack_chunk, chunks, [split] * len(chunks)):
+        for positions, count, wrong in pool.map(pack_units, parts, [split] * len(parts)):
             file.write(positions.tobytes())
             games += count
             complaints += wrong
@@ -127,24 +127,26 @@ def _build(units: list[Path] | list[str], split: Split, path: Path, say: Callabl
     say(f"packed {games} games ({split}), {len(complaints)} left out")
 
 
-def _chunks(units: list[Path] | list[str], size: int) -> Iterator[list[Any]]:
-    iterator = iter(units)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
+def tasks(units: Sequence[Path] | Sequence[str]) -> list[Sequence[Path] | Sequence[str]]:
+    """`units` in the portions that one process packs at a time when a training set is built."""
+    return [units[start : start + _GAMES_PER_TASK] for start in range(0, len(units), _GAMES_PER_TASK)]
 
 
-def _pack_chunk(units: list[Path | str], split: Split) -> tuple[Positions, int, list[str]]:
-    """Positions of the games in `units`, how many games they are, and what was wrong with the others."""
-    packed, complaints = [np.zeros(0, POSITION)], []
+def pack_units(units: Iterable[Path] | Iterable[str], split: Split) -> tuple[Positions, int, list[str]]:
+    """Positions of the games in `units`, how many games they are, and what was wrong with the others.
+
+    A unit is a record file or a line of a `.jsonl`; of lines, those of another `split` hold no game.
+    """
+    games: list[Game] = []
+    complaints = []
     for unit in units:
         try:
-            games = _games_of_line(unit, split) if isinstance(unit, str) else read(unit)
-            packed += [pack(game) for game in games]
+            games += _games_of_line(unit, split) if isinstance(unit, str) else read(unit)
         except (DatasetError, KifuError) as error:
             complaints.append(str(error))
         except RuntimeError as error:  # cshogi's
             complaints.append(f"{str(unit)[:60].strip()}: {error}")
-    return np.concatenate(packed), len(packed) - 1, complaints
+    return pack(*games), len(games), complaints
 
 
 def _games_of_line(line: str, split: Split) -> list[Game]:
@@ -193,32 +195,37 @@ def _check_moves(start: str, moves: Iterable[str]) -> None:
         board.push(move)
 
 
-def pack(game: Game) -> Positions:
-    """Every position of `game` in which a move was played: POSITION [number of moves]."""
-    count = len(game.moves)
-    packed = np.zeros(count, POSITION)
-    moves = MOVE16_OF.of(game.moves)
-    board = cshogi.Board(game.start_sfen)
-    first_to_move = board.turn
-    to_hcp, push_move16 = board.to_hcp, board.push_move16
-    for code, move in zip(packed["hcp"], moves, strict=True):
-        to_hcp(code)
-        push_move16(move)
-    packed["move"] = moves
-    packed["ply"] = np.arange(count)
-    packed["length"] = count
-    evals = np.full(count, np.nan)
-    recorded = game.evals[:count]
-    evals[: len(recorded)] = recorded  # None becomes NaN
-    evals = evals.clip(-MAX_EVAL, MAX_EVAL)
-    for side, rating, result in zip((BLACK, WHITE), game.ratings, _RESULTS[game.win], strict=True):
-        turns = slice((side - first_to_move) % 2, None, 2)
-        packed["rating"][turns] = min(max(round(rating), 0), 65535) if rating and math.isfinite(rating) else 0
-        packed["result"][turns] = result
-        if side == WHITE:  # the record's are Black's
-            evals[turns] *= -1
+def pack(*games: Game) -> Positions:
+    """Every position of `games` in which a move was played: POSITION [number of all moves]."""
+    lengths = [len(game.moves) for game in games]
+    packed = np.zeros(sum(lengths), POSITION)
+    codes = iter(packed["hcp"])
+    first_to_move: list[int] = []
+    for game in games:
+        board = cshogi.Board(game.start_sfen)
+        first_to_move.append(board.turn)
+        to_hcp, push_move16 = board.to_hcp, board.push_move16
+        # The moves come first in zip, which would else take a code too many.
+        for move, code in zip(MOVE16_OF.of(game.moves), codes, strict=False):
+            to_hcp(code)
+            push_move16(move)
+    packed["move"] = MOVE16_OF.of(chain.from_iterable(game.moves for game in games))
+    packed["length"] = np.repeat(lengths, lengths)
+    packed["ply"] = np.concatenate([np.arange(length) for length in [0, *lengths]])
+    game_of = np.repeat(np.arange(len(games)), lengths)
+    side = (np.array(first_to_move, np.int8)[game_of] + packed["ply"]) % 2
+    packed["result"] = np.array([_RESULTS[game.win] for game in games], np.int8).reshape(-1, 2)[game_of, side]
+    ratings = [[_whole_rating(rating) for rating in game.ratings] for game in games]
+    packed["rating"] = np.array(ratings, np.uint16).reshape(-1, 2)[game_of, side]
+    recorded = (islice(chain(game.evals, repeat(None)), length) for game, length in zip(games, lengths, strict=True))
+    evals = np.array(list(chain.from_iterable(recorded)), np.float64)  # None becomes NaN
+    evals = np.where(side == WHITE, -1, 1) * evals.clip(-MAX_EVAL, MAX_EVAL)  # the record's are Black's
     packed["eval"] = np.where(np.isnan(evals), NO_EVAL, evals)
     return packed
+
+
+def _whole_rating(rating: float | None) -> int:
+    return min(max(round(rating), 0), 65535) if rating and math.isfinite(rating) else 0
 
 
 def limit_repeats(positions: Positions, most: int, generator: np.random.Generator) -> IntArray:

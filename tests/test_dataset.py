@@ -66,6 +66,20 @@ def test_everything_is_seen_by_the_side_to_move() -> None:
         board.push_usi(usi)
 
 
+def test_games_packed_together_are_those_packed_alone() -> None:
+    handicap = replace(
+        game("3c3d 7g7f 8c8d", "w", (9, None)),
+        start_sfen="lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        ratings=(None, 1500.0),
+    )
+    assert pack(handicap)["result"].tolist() == [WIN, LOSS, WIN]
+    assert pack(handicap)["eval"].tolist() == [-9, NO_EVAL, NO_EVAL]
+    assert pack(handicap)["rating"].tolist() == [1500, 0, 1500]
+    games = [game("7g7f 3c3d 2g2f", "b", (50, 30, None, 7)), handicap, game("", None), game("2g2f", "d", (1,))]
+    assert pack(*games).tobytes() == b"".join(pack(each).tobytes() for each in games)
+    assert len(pack()) == 0
+
+
 @pytest.mark.parametrize(("win", "results"), [("w", [LOSS, WIN]), ("d", [DRAW, DRAW]), (None, [NO_RESULT, NO_RESULT])])
 def test_results(win: str | None, results: list[int]) -> None:
     assert pack(game("7g7f 3c3d", win))["result"].tolist() == results
@@ -178,7 +192,7 @@ def test_a_source_without_games_is_said(tmp_path: Path) -> None:
 
 
 def test_repeats_are_limited() -> None:
-    positions = np.concatenate([pack(each) for each in random_games(20, plies=12, seed=3)])
+    positions = pack(*random_games(20, plies=12, seed=3))
     kept = positions[limit_repeats(positions, 2, np.random.default_rng(0))]
     there = Counter(row.tobytes() for row in positions["hcp"])
     assert max(there.values()) == 20
@@ -198,9 +212,7 @@ def test_eval_coef_is_found_again() -> None:
 
 def test_evals_are_averaged_within_their_game() -> None:
     evals = (100, -50, None, 32000, None, None), (-300, 700)
-    positions = np.concatenate(
-        [pack(game("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e", "b", evals[0])), pack(game("7g7f 3c3d", "w", evals[1]))]
-    )
+    positions = pack(game("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e", "b", evals[0]), game("7g7f 3c3d", "w", evals[1]))
     rates = [[1 / (1 + math.exp(-each / 340)) for each in known] for known in ([100, -50], [-50, 32000], [-300, 700])]
     lead = [340 * math.log(mean / (1 - mean)) for mean in (sum(each) / 2 for each in rates)]
     found = averaged_evals(positions, 2, 340.0).tolist()
@@ -247,7 +259,7 @@ def mirrored_usi(usi: str) -> str:
 
 def test_batches_are_the_planes_and_labels_of_their_positions_and_mirrors() -> None:
     games = random_games(6, plies=120, seed=5)
-    rows = np.concatenate([pack(each) for each in games])
+    rows = pack(*games)
     marks = np.random.default_rng(0).random(len(rows)) < 0.5
     batch = encode(rows, marks, ValueTarget(1.0, 600.0))
     kinds = set()

@@ -144,7 +144,7 @@ def test_the_average_follows() -> None:
 
 
 def batch_of(size: int) -> Batch:
-    rows = np.concatenate([pack(game) for game in random_games(4, plies=40, seed=2)])[:size]
+    rows = pack(*random_games(4, plies=40, seed=2))[:size]
     return encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(0.6, 400.0))
 
 
@@ -213,7 +213,7 @@ def test_validation_of_a_network_that_knows() -> None:
 
 
 def test_options_for_play_are_found_again() -> None:
-    rows = np.concatenate([pack(game) for game in random_games(3, plies=60, seed=4)])
+    rows = pack(*random_games(3, plies=60, seed=4))
     batch = encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(1.0, 1.0))
     evals = {planes.tobytes(): row["eval"] for planes, row in zip(batch.planes, rows, strict=True)}
 

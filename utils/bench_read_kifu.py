@@ -2,7 +2,7 @@
 
 The book's loop parses with python-shogi, replays every game on `shogi.Board`, copies its bitboards, turned by 180
 degrees for White, and pickles them. Ours is timed twice: to games, every move checked, and on to the packed positions
-of a training set.
+of a training set, as that is built.
 """
 
 import argparse
@@ -13,20 +13,20 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import shogi
 import shogi.CSA
 
-from pydlshogi.dataset import pack
+from pydlshogi.dataset import pack_units, tasks
 from pydlshogi.read_kifu import SUFFIXES, read, read_list
 from pydlshogi.workers import workers
 
 _TURNS = 2
 # Ours read every file so often: once would be over in a tenth of a second.
 _REPEATS = 5
-_FILES_PER_TASK = 128  # as when a training set is built
 
 Position = tuple[list[int], tuple[int, int], tuple[Any, Any], int, int]
 
@@ -84,21 +84,15 @@ def pickle_by_python_shogi(path: Path) -> bytes:
     return pickle.dumps(positions_by_python_shogi(path), pickle.HIGHEST_PROTOCOL)
 
 
-def read_and_pack(path: Path) -> bytes:
-    """The training positions of one record file as they are stored here."""
-    return b"".join(pack(game).tobytes() for game in read(path))
-
-
 def games_per_second(files: list[Path], processes: int) -> dict[str, float]:
     """Speed of every way to read `files`. The ways take turns, so that what else the machine does slows all alike."""
+    read_and_pack = partial(pack_units, split="train")
     with workers(processes) as pool:
         ways: dict[str, Callable[[list[Path]], Iterable[object]]] = {
             "python-shogi, as in the book": lambda part: map(pickle_by_python_shogi, part),
             "read": lambda part: map(read, part * _REPEATS),
-            "read and pack": lambda part: map(read_and_pack, part * _REPEATS),
-            f"read and pack, {processes} processes": lambda part: pool.map(
-                read_and_pack, part * _REPEATS, chunksize=_FILES_PER_TASK
-            ),
+            "read and pack": lambda part: map(read_and_pack, tasks(part * _REPEATS)),
+            f"read and pack, {processes} processes": lambda part: pool.map(read_and_pack, tasks(part * _REPEATS)),
         }
         seconds = dict.fromkeys(ways, 0.0)
         for run in ways.values():  # compile, import, start processes
