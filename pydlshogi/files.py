@@ -52,16 +52,21 @@ def reserved(folder: Path) -> Iterator[None]:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write that takes the place of `path` once it is complete and on the disk.
 
-    Whatever goes wrong before, a full disk or a killed process, leaves `path` as it was. An OSError about the file
-    names `path`.
+    Whatever goes wrong before, a full disk or a killed process, leaves `path` as it was. A link stays a link; a device
+    or a pipe, /dev/stdout say, is written to and stays what it is. An OSError about the file names `path`.
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        with path.open("wb") as file:
+            yield file
+        return
+    target = path.resolve() if path.is_symlink() else path
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with unfinished.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(path)
+        unfinished.replace(target)
     except OSError as error:
         # A full disk names no file, and the unfinished one is nobody's business.
         if error.errno and error.filename in (None, str(unfinished)):

@@ -400,3 +400,22 @@ def test_a_full_disk_leaves_the_earlier_record_and_names_it(tmp_path: Path) -> N
         raise OSError(ENOSPC, "No space left on device")
     assert raised.value.filename == str(path)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["earlier"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and named pipes")
+def test_what_is_no_plain_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(tmp_path / "behind")
+    for content in (b"first", b"second"):
+        with replacing(link) as file:
+            file.write(content)
+    assert link.is_symlink()
+    assert (tmp_path / "behind").read_bytes() == b"second"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with replacing(pipe) as file:
+        file.write(b"third")
+    assert os.read(reader, 99) == b"third"
+    os.close(reader)
+    assert pipe.is_fifo()
+    assert {path.name for path in tmp_path.iterdir()} == {"link", "behind", "pipe"}
