@@ -59,7 +59,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    target = path.resolve() if path.is_symlink() else path
+    # Path.resolve would raise RuntimeError for a link to itself.
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with unfinished.open("wb") as file:

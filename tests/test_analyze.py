@@ -411,6 +411,9 @@ def test_what_is_no_plain_file_is_written_to_and_not_replaced(tmp_path: Path) ->
             file.write(content)
     assert link.is_symlink()
     assert (tmp_path / "behind").read_bytes() == b"second"
+    (tmp_path / "loop").symlink_to("loop")
+    with replacing(tmp_path / "loop") as file:
+        file.write(content)
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     with replacing(pipe) as file:
@@ -418,4 +421,4 @@ def test_what_is_no_plain_file_is_written_to_and_not_replaced(tmp_path: Path) ->
     assert os.read(reader, 99) == b"third"
     os.close(reader)
     assert pipe.is_fifo()
-    assert {path.name for path in tmp_path.iterdir()} == {"link", "behind", "pipe"}
+    assert {path.name for path in tmp_path.iterdir()} == {"link", "behind", "loop", "pipe"}
