@@ -199,17 +199,16 @@ def pack(*games: Game) -> Positions:
     """Every position of `games` in which a move was played: POSITION [number of all moves]."""
     lengths = [len(game.moves) for game in games]
     packed = np.zeros(sum(lengths), POSITION)
-    codes = iter(packed["hcp"])
+    packed["move"] = moves = MOVE16_OF.of(chain.from_iterable(game.moves for game in games))
+    rows = zip(packed["hcp"], moves, strict=True)
     first_to_move: list[int] = []
-    for game in games:
+    for game, length in zip(games, lengths, strict=True):
         board = cshogi.Board(game.start_sfen)
         first_to_move.append(board.turn)
         to_hcp, push_move16 = board.to_hcp, board.push_move16
-        # The moves come first in zip, which would else take a code too many.
-        for move, code in zip(MOVE16_OF.of(game.moves), codes, strict=False):
+        for code, move in islice(rows, length):
             to_hcp(code)
             push_move16(move)
-    packed["move"] = MOVE16_OF.of(chain.from_iterable(game.moves for game in games))
     packed["length"] = np.repeat(lengths, lengths)
     packed["ply"] = np.concatenate([np.arange(length) for length in [0, *lengths]])
     game_of = np.repeat(np.arange(len(games)), lengths)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.dataset import WIN, pack
+from pydlshogi.dataset import WIN, pack, pack_units
 from pydlshogi.features import move_label
 from pydlshogi.read_kifu import read, read_list
 from utils import bench_read_kifu, filter_csa, make_kifu_list
@@ -206,6 +206,7 @@ def test_the_loop_of_the_book_makes_the_same_training_positions() -> None:
     (game,) = read(path)
     packed = pack(game)
     slow = bench_read_kifu.positions_by_python_shogi(path)
+    assert pack_units([path], "train")[0].tobytes() == packed.tobytes()
     for ply, ((*_, label, won), ours) in enumerate(zip(slow, packed, strict=True)):
         assert move_label(int(ours["move"]), ply % 2) == label
         assert (ours["result"] == WIN) == bool(won)
