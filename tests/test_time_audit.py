@@ -1,5 +1,9 @@
 """MCTSPlayer with an evaluator that takes 300 ms a batch loses no game on time. The clock on the wall is the test's."""
 
+import re
+import subprocess
+import sys
+
 import cshogi
 import pytest
 
@@ -131,3 +135,19 @@ def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(
     player.options.set("Backend", "uniform")
     player.prepare()
     assert (player.root_latency, player.batch_latency) == (300, 300)
+
+
+def test_no_kernel_of_the_search_is_left_to_be_compiled_in_a_game() -> None:
+    code = """
+from numba.core.dispatcher import Dispatcher
+from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.uct import search, uct_node
+
+MCTSPlayer().prepare()
+names = {**vars(search), **vars(uct_node)}
+kernels = [name for name, what in names.items() if isinstance(what, Dispatcher) and what.stats.cache_path]
+missing = [name for name in kernels if not names[name].signatures]
+print("kernels", len(kernels), "missing", *missing)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"kernels \d+ missing\n", done.stdout)

@@ -26,6 +26,8 @@ UNMEASURED_BATCH: Final = 16
 GENERAL_EVAL_COEF: Final = 756
 """For networks that come without a fitted one: dlshogi's."""
 
+_MATE_IN_ONE: Final = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
+
 
 class NetworkOptions(EngineOptions):
     """What a player lets the user decide about its network."""
@@ -207,8 +209,9 @@ class NetworkPlayer(BasePlayer):
     def _warm_up(self) -> None:
         """Search a little, so that all kernels are compiled and both latencies are known.
 
-        First the root and one leaf, which compile what there is to compile; what follows is timed. To advance the root
-        compiles what moves the tree. Raises PlayerError if the network answers with nan or infinity.
+        First the root and one leaf, which compile most of what there is to compile; what follows is timed. To advance
+        the root compiles what moves the tree, and mates what proves. Raises PlayerError if the network answers with
+        nan or infinity.
         """
         import numpy as np
 
@@ -234,6 +237,10 @@ class NetworkPlayer(BasePlayer):
         self.root_latency = min(took(1) for _ in range(FASTEST_OF))
         self.batch_latency = min(took(self.batch_size) for _ in range(FASTEST_OF))
         search.advance(search.root_moves()[0].move)
+        search.set_root(ShogiPosition(_MATE_IN_ONE))
+        for playouts in (1, self.batch_size):
+            took(playouts)
+        search.prove([search.root_moves()[0].move], 1)
 
 
 def centipawns(win_rate: float, eval_coef: int) -> int:
