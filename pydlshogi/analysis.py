@@ -99,7 +99,7 @@ def think(player: NetworkPlayer, game: Game, plies: int, effort: Effort) -> Opin
     if effort.time is not None:
         # Without a maximum: however short the time, one batch is evaluated.
         budget = Budget(optimum=effort.time, extended=effort.time)
-        clock.govern(lambda _: budget, player.batch_latency)
+        clock.govern(lambda _: budget)
     infos: list[Info] = []
     answer = player.think(limits, clock, infos.append)
     if answer == BestMove("win"):

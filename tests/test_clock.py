@@ -1,4 +1,4 @@
-"""The clock: how long a move may take, as a table; and that no game is lost on it, by playing two hundred moves."""
+"""The clock: how long a move may take, as a table; and that no game is lost on it, by playing the longest ones."""
 
 import math
 import random
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pydlshogi.player.clock import UNLIMITED, Budget, Clock, ClockSettings, Limits, allot
+from pydlshogi.player.clock import UNLIMITED, Budget, Clock, ClockSettings, Latency, Limits, Overhead, Worst, allot
 
 INF = math.inf
 PLAIN = ClockSettings(network_delay=0, time_margin=0, minimum_thinking_time=0)
@@ -56,7 +56,8 @@ def time() -> Time:
         (Limits(byoyomi=1000), 40, ClockSettings(byoyomi_margin=150), Budget(600, 600, 600, 600)),
         (Limits(btime=15_000), 40, ClockSettings(), Budget(100, 1000, 2000, 13_600)),
         (Limits(btime=1000, binc=1000), 40, ClockSettings(), Budget(100, 600, 600, 600)),
-        (Limits(btime=1200), 40, ClockSettings(), Budget(100, 100, 100, 300)),
+        (Limits(btime=1400), 40, ClockSettings(), Budget(50, 50, 100, 350)),
+        (Limits(btime=15_000), 40, ClockSettings(minimum_thinking_time=500), Budget(500, 1000, 2000, 13_600)),
         # whole seconds: 2100 ms and the delay of 400 ms cost three
         (
             Limits(btime=1000 + 14 * 2100),
@@ -87,6 +88,59 @@ def time() -> Time:
 )
 def test_how_long(limits: Limits, ply: int, settings: ClockSettings, budget: Budget) -> None:
     assert allot(limits, 0, ply, settings) == pytest.approx(budget, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("limits", "ply", "overhead", "optimum"),
+    [
+        # 237 moves to ply 512 and one more, for which 238 x 1.4 x 40 = 13,328 ms are held back
+        (Limits(btime=13_328 + 1400), 40, 40, 100),
+        # an increment pays for its part of it: 238 x (1.4 x 40 - 30) = 6188 ms
+        (Limits(btime=6188 + 1400, binc=30), 40, 40, 100),
+        # and is thought as far as it is not lost
+        (Limits(btime=1400, binc=300), 40, 40, 360),
+        # the last move of the longest game, and one of a game that is longer still
+        (Limits(btime=1512), 511, 40, 100),
+        (Limits(btime=1512), 700, 40, 100),
+        # less is held back now than is needed: nothing is thought
+        (Limits(btime=11_000), 40, 40, 0),
+        # not enough even for answers at once: an eighth of the clock
+        (Limits(btime=8 * 1400), 40, 50, 100),
+    ],
+)
+def test_the_overhead_of_the_moves_to_come_is_held_back(
+    limits: Limits, ply: int, overhead: float, optimum: float
+) -> None:
+    assert allot(limits, 0, ply, PLAIN, overhead).optimum == pytest.approx(optimum, abs=0.1)
+
+
+def test_where_the_clock_cannot_last_no_move_takes_more_than_an_eighth_of_it() -> None:
+    assert allot(Limits(btime=8 * 1400), 0, 40, PLAIN, 50).maximum == 1400
+
+
+def test_looks_are_held_back_for_the_moves_of_an_ordinary_game() -> None:
+    # 108 of 10 ms up to ply 256, those of 2 ms that the increment does not pay for
+    assert allot(Limits(btime=1080 + 1400), 0, 40, PLAIN, 0, 10).optimum == pytest.approx(100)
+    assert allot(Limits(btime=216 + 1400, binc=8), 0, 40, PLAIN, 0, 10).optimum == pytest.approx(108)
+    assert allot(Limits(btime=1400), 0, 256, PLAIN, 0, 10).optimum == pytest.approx(100)
+
+
+def test_after_an_ordinary_game_no_look_may_cost_what_the_overheads_will() -> None:
+    # 108 moves: 108 x 1.4 x 10 = 1512 ms
+    assert allot(Limits(btime=1512 + 7), 0, 300, PLAIN, 10, 10).maximum == pytest.approx(7)
+    assert allot(Limits(btime=1500), 0, 300, PLAIN, 10, 10).maximum == 1
+
+
+def test_the_margin_is_held_back_for_them_too() -> None:
+    settings = PLAIN._replace(time_margin=1000)
+    assert allot(Limits(btime=13_328 + 1400), 0, 40, settings, 40).optimum == pytest.approx(100)
+    assert allot(Limits(btime=2400), 0, 40, settings, 1).optimum == pytest.approx(100)
+
+
+def test_of_the_plies_before_a_draw_only_the_own_moves_cost() -> None:
+    settings = PLAIN._replace(draw_ply=60)
+    # 11 moves, plies 40 to 60, and one more: 12 x 1.4 x 40 = 672 ms
+    assert allot(Limits(btime=672 + 1400), 0, 40, settings, 40).optimum == pytest.approx(100)
 
 
 def test_each_side_has_its_own_clock() -> None:
@@ -143,33 +197,68 @@ def test_playouts_end_a_search(time: Time) -> None:
 
 def test_no_batch_is_begun_that_would_end_past_the_maximum(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.govern(law(Budget(optimum=1000, maximum=1000)), batch_latency=300)
+    clock.govern(law(Budget(optimum=1000, maximum=1000)))
     time.now += 700
-    assert not clock.expired(1)
-    time.now += 1
-    assert clock.expired(1)
-    assert clock.expired(0)
+    assert clock.room() == 300
+    assert not clock.expired(1, latency=300)
+    assert clock.expired(1, latency=301)
+    assert clock.expired(1, latency=291, after=10)
 
 
-def test_the_optimum_is_met_as_closely_as_batches_allow_but_a_first_one_is_always_made(time: Time) -> None:
+def test_the_optimum_is_met_as_closely_as_batches_allow(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.govern(law(Budget(optimum=100, maximum=5000)), batch_latency=300)
-    assert not clock.expired(0)
-    assert clock.expired(32)
-    clock.govern(law(Budget(optimum=200, maximum=5000)), batch_latency=300)
-    assert not clock.expired(32)
+    clock.govern(law(Budget(optimum=200, maximum=5000)))
+    time.now += 50
+    assert clock.room() == 300
+    assert not clock.expired(32, latency=300)
+    time.now += 10
+    assert clock.expired(32, latency=300)
 
 
-def test_a_slow_batch_is_remembered_at_once_and_forgotten_slowly() -> None:
-    clock = Clock()
-    clock.record_batch(100)
-    clock.record_batch(300)
-    assert clock.batch_latency == 300
-    clock.record_batch(100)
-    assert 280 < clock.batch_latency < 300
-    for _ in range(200):
-        clock.record_batch(100)
-    assert clock.batch_latency == pytest.approx(100, abs=1)
+def test_the_worst_counts_unless_there_was_nothing_like_it() -> None:
+    worst = Worst(10)
+    worst.note(25)
+    assert worst.value == 10
+    worst.note(20)
+    assert worst.value == 25
+    for _ in range(16):
+        worst.note(1)
+    assert worst.value == 1
+
+
+def test_a_batch_takes_as_long_as_one_of_its_size() -> None:
+    latency = Latency(2, 16, 8)
+    assert [latency.of(size) for size in (1, 2, 8, 10)] == [2, 4, 16, 20]
+
+
+def test_on_a_busy_machine_all_batches_take_longer_and_small_ones_have_to_wait_too() -> None:
+    latency = Latency(2, 16, 8)
+    for _ in range(2):
+        latency.record(8, 56)  # with a slice of 4 ms three times as long
+    assert latency.slowdown == 3
+    assert latency.of(1) == 14
+    assert latency.of(8) == 56
+
+
+@pytest.mark.parametrize(("room", "size"), [(INF, 8), (32, 8), (31.9, 7), (8, 2), (4, 1), (3.9, 8), (-5, 8)])
+def test_the_largest_batch_for_half_of_the_room(room: float, size: int) -> None:
+    assert Latency(2, 16, 8).fitting(room, 8) == size
+
+
+@pytest.mark.parametrize("room", [1000, 500, 200])
+def test_where_all_batches_take_as_long_a_smaller_one_would_not_help(room: float) -> None:
+    assert Latency(300, 300, 8).fitting(room, 8) == 8
+
+
+def test_a_slow_batch_is_forgiven_once_and_two_until_they_are_forgotten() -> None:
+    latency = Latency(100, 100)
+    latency.record(1, 5000)
+    assert latency.of(1) == 100
+    latency.record(1, 5000)
+    assert latency.of(1) == 5000
+    for _ in range(16):
+        latency.relent()
+    assert latency.of(1) == 100
 
 
 def test_pondering_costs_nothing_until_the_hit(time: Time) -> None:
@@ -285,6 +374,140 @@ def test_what_is_left_after_a_move(limits: Limits, spent: float, left: Limits) -
     assert limits.after(spent) == left
 
 
+LOOK = 2.0
+BATCH = 10.0
+
+
+def long_game(
+    clock_ms: int, increment: int, lost: float, *, draw_ply: int = 0, chance: random.Random | None = None
+) -> list[float]:
+    """What one side thinks at each move of a game of 512 plies, or until `draw_ply`, or until its flag falls.
+
+    A move takes all the time that it may, is extended where it may be, and ends with a batch of BATCH ms, or is one
+    look of LOOK ms. `lost`: milliseconds on the way, of each move or, with `chance`, on the average.
+    """
+    time, overhead = Time(), Overhead()
+    settings = ClockSettings(draw_ply=draw_ply)
+    left = float(clock_ms)
+    thoughts = []
+    for ply in range(1, (draw_ply or 512) + 1, 2):
+        limits = Limits(btime=int(left), wtime=0, binc=increment, winc=0)
+        overhead.asked(limits, 0, ply)
+        clock = Clock(limits, time)
+        budget = allot(limits, 0, ply, settings, overhead.mean, LOOK)
+        clock.govern(law(budget))
+        if budget.maximum >= LOOK:
+            time.now += LOOK
+        while not clock.expired(1, BATCH) or clock.may_extend:
+            if clock.expired(1, BATCH):
+                clock.extend()
+            else:
+                time.now += max(BATCH, (clock.budget.optimum - clock.spent()) // 2)
+        clock.settle()
+        took = clock.spent() + (lost * 2 * chance.random() if chance else lost)
+        if took + 1 > left + increment:
+            break
+        thoughts.append(clock.thought())
+        left += increment - took
+        overhead.answered(clock, ply)
+    return thoughts
+
+
+@pytest.mark.parametrize("lost", [0, 15, 50])
+@pytest.mark.parametrize("increment", [0, 10, 50, 100])
+@pytest.mark.parametrize("clock_ms", [1000, 3000, 10_000, 60_000, 300_000, 1_800_000])
+def test_no_flag_falls_in_the_longest_game(clock_ms: int, increment: int, lost: int) -> None:
+    """But where answers at once would let it fall too: there it is up for two fifths of the moves that those have."""
+    needed = max(0.1, lost + LOOK - increment)
+    for draw_ply, moves in ((0, 256), (320, 160)):
+        possible = min(moves, clock_ms / needed)
+        played = len(long_game(clock_ms, increment, lost, draw_ply=draw_ply))
+        assert played >= (moves if possible == moves else 0.4 * possible)
+
+
+@pytest.mark.parametrize(
+    ("clock_ms", "increment", "lost"), [(10_000, 0, 15), (60_000, 0, 15), (300_000, 0, 50), (60_000, 50, 15)]
+)
+def test_nor_does_one_where_some_moves_lose_nothing_and_others_twice_as_much(
+    clock_ms: int, increment: int, lost: int
+) -> None:
+    for seed in range(10):
+        assert len(long_game(clock_ms, increment, lost, chance=random.Random(seed))) == 256
+
+
+@pytest.mark.parametrize(
+    ("clock_ms", "lost", "share"),
+    [(10_000, 0, 0.92), (60_000, 0, 0.98), (60_000, 15, 0.88), (300_000, 0, 0.99), (300_000, 50, 0.9)],
+)
+def test_time_for_moves_that_may_never_come_is_not_taken_from_the_first_sixty(
+    clock_ms: int, lost: int, share: float
+) -> None:
+    assert sum(long_game(clock_ms, 0, lost)[:60]) >= share * (clock_ms - 60 * lost)
+
+
+def test_what_is_lost_on_the_way_shows_in_the_clocks_of_the_gui(time: Time) -> None:
+    overhead = Overhead()
+    left = 60_000
+    for ply in range(2, 202, 2):
+        limits = Limits(btime=1, wtime=left, winc=100)
+        overhead.asked(limits, 1, ply)
+        clock = Clock(limits, time)
+        time.now += 5  # before the thinking
+        clock.govern(law(UNLIMITED))
+        time.now += 200
+        clock.settle()
+        time.now += 3  # after it
+        overhead.answered(clock, ply)
+        left += 100 - 208 - 12
+    assert overhead.mean == pytest.approx(20, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(btime=0, ponder=True),  # the engine's own guess, perhaps
+        Limits(nodes=100),
+        Limits(btime=70_000),  # a GUI that counts whole seconds, or a new game
+    ],
+)
+def test_what_says_nothing_of_it_is_not_taken_for_a_loss(time: Time, limits: Limits) -> None:
+    overhead = Overhead()
+    clock = Clock(Limits(btime=60_000), time)
+    overhead.answered(clock, 1)
+    overhead.asked(limits, 0, 3)
+    assert overhead.mean == 0
+
+
+def test_a_move_of_another_game_is_no_loss_and_an_accident_counts_for_a_second(time: Time) -> None:
+    overhead = Overhead()
+    overhead.answered(Clock(Limits(btime=60_000), time), 1)
+    overhead.asked(Limits(btime=30_000), 0, 1)
+    assert overhead.mean == 0
+    overhead.asked(Limits(btime=30_000), 0, 3)
+    assert overhead.mean == 500
+
+
+def test_only_thinking_counts_as_thought(time: Time) -> None:
+    clock = Clock(Limits(ponder=True, byoyomi=1000), time)
+    clock.govern(law(UNLIMITED))
+    time.now += 500
+    clock.hit()
+    time.now += 70
+    clock.settle()
+    time.now += 30
+    assert clock.thought() == 70
+    assert clock.spent() == 100
+
+
+def test_what_was_thought_before_the_hit_is_free(time: Time) -> None:
+    clock = Clock(Limits(ponder=True, byoyomi=1000), time)
+    clock.govern(law(UNLIMITED))
+    clock.settle()
+    time.now += 500
+    clock.hit()
+    assert clock.thought() == 0
+
+
 STEADY = [300.0]
 UNSTEADY = [300.0, 240.0, 330.0, 310.0, 255.0, 290.0, 345.0]
 
@@ -292,7 +515,7 @@ UNSTEADY = [300.0, 240.0, 330.0, 310.0, 255.0, 290.0, 345.0]
 @pytest.mark.parametrize("latencies", [STEADY, UNSTEADY], ids=["steady", "unsteady"])
 @pytest.mark.parametrize(
     ("clock_ms", "increment", "byoyomi", "least_batches"),
-    [(0, 0, 1000, 400), (0, 0, 500, 200), (1000, 1000, 0, 400), (10_000, 0, 0, 25), (60_000, 0, 1000, 500)],
+    [(0, 0, 1000, 400), (0, 0, 500, 200), (1000, 1000, 0, 400), (10_000, 0, 0, 20), (60_000, 0, 1000, 500)],
     ids=["byoyomi 1000", "byoyomi 500", "1 s + 1 s", "10 s sudden death", "60 s and byoyomi 1000"],
 )
 def test_two_hundred_moves_without_an_overrun(
@@ -300,6 +523,7 @@ def test_two_hundred_moves_without_an_overrun(
 ) -> None:
     """With an evaluator that takes 300 ms a batch, and 2 ms a move for everything else."""
     settings = ClockSettings()
+    latency = Latency(300, 300, 32)
     left = float(clock_ms)
     batches = 0
     steps = iter_forever(latencies)
@@ -307,13 +531,13 @@ def test_two_hundred_moves_without_an_overrun(
         limits = Limits(btime=int(left), wtime=0, binc=increment, winc=increment, byoyomi=byoyomi)
         began = time.now
         clock = Clock(limits, time)
-        clock.govern(lambda limits, ply=2 * move + 1: allot(limits, 0, ply, settings), latencies[0])  # type: ignore[misc]
+        clock.govern(lambda limits, ply=2 * move + 1: allot(limits, 0, ply, settings))  # type: ignore[misc]
         time.now += 1
         playouts = 0
-        while not clock.expired(playouts):
+        while not clock.expired(playouts, latency.of(32)):
             took = next(steps)
             time.now += took
-            clock.record_batch(took)
+            latency.record(32, took)
             playouts += 32
             batches += 1
         time.now += 1

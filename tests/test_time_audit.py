@@ -11,7 +11,7 @@ from pydlshogi import evaluator
 from pydlshogi.evaluator import UniformEvaluator
 from pydlshogi.player import mcts_player, network_player
 from pydlshogi.player.base_player import BestMove
-from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.clock import Clock, Latency, Limits
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.uct.search import Evaluations, Requests
 
@@ -51,7 +51,7 @@ def slow_player(wall: Wall) -> tuple[MCTSPlayer, SlowEvaluator]:
     player.prepare()
     player.new_game()
     player.evaluator = slow = SlowEvaluator(wall)
-    player.batch_latency = player.root_latency = 300  # as `prepare` would have measured it
+    player.latency = Latency(300, 300)  # as `prepare` would have measured it
     return player, slow
 
 
@@ -106,16 +106,33 @@ def test_a_batch_held_up_for_longer_than_a_move_may_take_spoils_that_move_only(m
     assert batches == [1, 2, 2]
 
 
+def test_after_batches_that_no_move_has_time_for_the_next_moves_dare_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = Wall()
+    player, evaluator = slow_player(wall)
+    monkeypatch.setattr(mcts_player, "milliseconds", wall)
+    limits = Limits(byoyomi=1000)
+    asked = []
+    for move in range(20):
+        player.new_game()
+        evaluator.held_up = 5000.0 if move < 2 else 0.0
+        before = evaluator.batches
+        player.position(cshogi.STARTING_SFEN, ())
+        player.think(limits, player.start_clock(limits, Clock(limits, wall)), lambda _: None)
+        asked.append(evaluator.batches - before)
+    assert asked[2] == 0
+    assert asked[-1] == 2
+
+
 def test_a_move_too_short_for_a_full_batch_still_gets_an_opinion(monkeypatch: pytest.MonkeyPatch) -> None:
     wall = Wall()
     player, evaluator = slow_player(wall)
-    player.root_latency = 20
-    evaluator.held_up = -280.0
+    player.latency = Latency(70, 300, player.batch_size)
+    evaluator.held_up = -230.0
     monkeypatch.setattr(mcts_player, "milliseconds", wall)
     limits = Limits(byoyomi=100)
     player.think(limits, player.start_clock(limits, Clock(limits, wall)), lambda _: None)
     assert evaluator.batches == 1
-    assert wall.now == 20
+    assert wall.now == 70
 
 
 def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(
@@ -134,7 +151,7 @@ def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(
     player = MCTSPlayer()
     player.options.set("Backend", "uniform")
     player.prepare()
-    assert (player.root_latency, player.batch_latency) == (300, 300)
+    assert (player.latency.of(1), player.latency.of(player.batch_size)) == (300, 300)
 
 
 def test_no_kernel_of_the_search_is_left_to_be_compiled_in_a_game() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
-from pydlshogi.player.clock import Budget, Clock, ClockSettings, Limits, allot
+from pydlshogi.player.clock import Budget, Clock, ClockSettings, Latency, Limits, Overhead, allot
 from pydlshogi.player.options import ClockOptions, EngineOptions
 
 if TYPE_CHECKING:
@@ -85,12 +85,9 @@ class BasePlayer(ABC):
         """Where the game began."""
         self.moves: tuple[str, ...] = ()
         """The moves played since."""
-        self.batch_latency = 0.0
-        """Milliseconds that one batch of the network costs, with which each search begins. `prepare` may measure it.
-
-        What a search measures is not carried on to the next: after one batch that was held up for longer than a move
-        may take, no search would begin another.
-        """
+        self.latency = Latency()
+        """Of the network's batches. `prepare` may measure it."""
+        self.overhead = Overhead()
         self._game: ShogiPosition | None = None
 
     # Loading
@@ -164,13 +161,19 @@ class BasePlayer(ABC):
         """
         board = self.game.board
         turn, ply, settings = board.turn, board.move_number, self.clock_settings()
+        clock = clock or Clock(limits)
+        self.overhead.asked(clock.limits, turn, ply)
+        overhead, look = self.overhead.mean, self.latency.look
 
         def law(limits: Limits) -> Budget:
-            return allot(limits, turn, ply, settings)
+            return allot(limits, turn, ply, settings, overhead, look)
 
-        clock = clock or Clock(limits)
-        clock.govern(law, self.batch_latency)
+        clock.govern(law)
         return clock
+
+    def answered(self, clock: Clock) -> None:
+        """The answer of the search that `clock` belongs to has been said."""
+        self.overhead.answered(clock, self.game.board.move_number)
 
     @abstractmethod
     def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:

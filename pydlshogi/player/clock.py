@@ -1,12 +1,14 @@
 """How long to think, and when to stop: the one object the reading thread and the search thread share.
 
-Deciding how long is a pure function, `allot`; stopping is a small object, `Clock`. Neither knows players, searches or
-the protocol. All times are milliseconds.
+Deciding how long is a pure function, `allot`; stopping is a small object, `Clock`. What batches take and what moves
+cost beside the thinking is learned from those before, by `Latency` and `Overhead`. None of them knows players,
+searches or the protocol. All times are milliseconds.
 """
 
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
@@ -72,11 +74,11 @@ class ClockSettings(NamedTuple):
     byoyomi_margin: int = 0
     """Held back from the byoyomi of every move."""
     time_margin: int = 1000
-    """Held back from the clock when there is no byoyomi to fall back on."""
+    """Held back from the clock when there is no byoyomi to fall back on; at most half of the clock."""
     network_delay: int = 400
     """What the way to the server and back may cost a move; at most a quarter of what the move may take."""
     minimum_thinking_time: int = 100
-    """Thought about every move where the clock allows it."""
+    """Thought about every move where the byoyomi, or its share of the clock, allows it."""
     whole_seconds: bool = False
     """The server counts whole seconds, rounded down: use up the second that is paid for anyway."""
     draw_ply: int = 0
@@ -109,16 +111,32 @@ Law: TypeAlias = Callable[[Limits], Budget]
 """What one move may cost under such limits: `allot`, told everything but the limits."""
 
 
-def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings) -> Budget:
+_LONGEST_GAME: Final = 512
+"""Plies for which a clock without byoyomi should last where no `draw_ply` ends the game before."""
+_ORDINARY_GAME: Final = 256
+"""Plies in which every move is to be looked at by the network; after them some may be answered without."""
+_CAUTION: Final = 1.4
+"""So many times the overhead of the moves to come is held back: it is the mean of a few moves."""
+
+
+def allot(
+    limits: Limits, turn: int, ply: int, settings: ClockSettings, overhead: float = 0.0, look: float = 0.0
+) -> Budget:
     """What this move may cost.
 
     turn: 0 when Black moves, 1 when White does. ply: the number of the move to be played, 1 at the start of a game.
+    overhead: what a move costs even if it is answered at once. look: what one look of the network takes.
 
     The optimum is dlshogi's: remaining / divisor + increment, with divisor = 14 + max(0, 30 - ply), but no more than
     the plies left before `draw_ply`. Byoyomi counts as an increment, and no move stops before its byoyomi is used up,
     because it cannot be saved. The minimum without byoyomi, a tenth of the optimum, is dlshogi's too, and so is the
     extension to twice the optimum: after move 20, while more than that remains. The maximum is all that the move may
     cost, clock + increment + byoyomi, less the margins.
+
+    Without byoyomi, the margin or, if that is more, the overheads of all moves that may still come and the looks at
+    those of an ordinary game are held back: so what is thought decays, and the clock outlasts the longest game. If the
+    overheads alone would use it up, nothing helps in a game so long: an eighth of the clock remains, enough to play an
+    ordinary one, and is the maximum.
     """
     nodes = math.inf if limits.nodes is None else float(limits.nodes)
     if limits.mate:
@@ -128,7 +146,7 @@ def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings) -> Budge
         return UNLIMITED._replace(nodes=nodes)
     if settings.const_nodes and limits.nodes is None and limits.movetime is None:
         return UNLIMITED._replace(nodes=float(settings.const_nodes))
-    budget = _allot_time(limits, turn, ply, settings) if limits.timed else UNLIMITED
+    budget = _allot_time(limits, turn, ply, settings, overhead, look) if limits.timed else UNLIMITED
     if limits.movetime is not None:
         span = min(float(max(0, limits.movetime)), budget.maximum)
         budget = Budget(span, span, span, span)
@@ -139,7 +157,7 @@ def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings) -> Budge
     return budget._replace(nodes=nodes)
 
 
-def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings) -> Budget:
+def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, overhead: float, look: float) -> Budget:
     """The milliseconds of `allot`, where a chess clock runs.
 
     `remaining` is what is left for this and later moves together, `free` what this move gets on top of it.
@@ -150,22 +168,31 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings) ->
     # A clock below zero is one that an increment is missing from, or that has given way to the byoyomi.
     spendable = max(0, clock + increment) + byoyomi
     delay = min(settings.network_delay, spendable / 4)
+    divisor = 14 + max(0, 30 - ply)
+    last_ply = _LONGEST_GAME
+    if settings.draw_ply >= ply:
+        last_ply = settings.draw_ply
+        divisor = min(divisor, last_ply - ply + 1)
 
     if byoyomi:
-        held_back: float = settings.byoyomi_margin
         remaining = max(0.0, clock)
         free = max(0.0, byoyomi - settings.byoyomi_margin - delay) + increment
+        least = settings.minimum_thinking_time
+        maximum = max(0.0, spendable - delay - settings.byoyomi_margin)
     else:
-        # Of a short clock half may be spent: a reserve that is never touched loses on the board.
-        held_back = min(settings.time_margin, spendable / 2)
-        remaining = max(0.0, clock - settings.time_margin)
-        free = increment
-    maximum = max(0.0, spendable - delay - held_back)
-
-    divisor = 14 + max(0, 30 - ply)
-    if settings.draw_ply >= ply:
-        divisor = min(divisor, settings.draw_ply - ply + 1)
-    optimum = min(maximum, max(remaining / divisor + free, settings.minimum_thinking_time))
+        moves = max(0, last_ply - ply) // 2 + 2  # one too many: any one may cost much more than the mean
+        looks = max(0, min(last_ply, _ORDINARY_GAME) - ply) // 2
+        free = max(0.0, increment - overhead)
+        least = 0
+        overheads = moves * max(0.0, _CAUTION * overhead - increment)
+        margin = min(settings.time_margin, spendable / 2)
+        remaining = max(0.0, clock - max(margin, overheads + looks * max(0.0, look - free)))
+        maximum = spendable - delay - margin
+        if moves * (overhead - increment) > spendable:
+            remaining = maximum = max(0, clock) / 8
+        elif not looks:
+            maximum = min(maximum, max(1.0, spendable - overheads))  # 0 would mean that nothing can be lost any more
+    optimum = min(maximum, max(remaining / divisor + free, least))
     if settings.whole_seconds:
         optimum = min(maximum, math.ceil((optimum + delay) / 1000) * 1000 - delay)
     minimum = max(optimum / 10, settings.minimum_thinking_time, free if byoyomi else 0.0)
@@ -183,6 +210,71 @@ def milliseconds() -> float:
     return time.perf_counter() * 1000
 
 
+class Worst:
+    """The worst of the last sixteen numbers, but for a single one that is more than twice as large as the others."""
+
+    def __init__(self, expected: float) -> None:
+        self._numbers = deque([expected, expected], maxlen=16)
+
+    def note(self, number: float) -> None:
+        """Here comes the next."""
+        self._numbers.append(number)
+
+    @property
+    def value(self) -> float:
+        second, worst = sorted(self._numbers)[-2:]
+        return worst if worst <= 2 * second else second
+
+
+_SLICE: Final = 4.0
+"""Milliseconds that a busy machine may let a thread wait, however little that has to do."""
+
+
+class Latency:
+    """What a batch will take: as long as on an idle machine, times how much slower batches were of late.
+
+    How much slower, if a slice is added to both times, was measured to be the same for batches of all sizes.
+    """
+
+    def __init__(self, one: float = 0.0, full: float = 0.0, size: int = 1) -> None:
+        """`one`, `full`: milliseconds that a batch of one position and one of `size` take on an idle machine."""
+        self._before = one + _SLICE
+        self._each = max(0.0, (full - one) / max(1, size - 1))
+        self._slowdowns = Worst(1.0)
+        self.look = one
+        """Milliseconds that a batch of one position took of late, on the average."""
+
+    @property
+    def slowdown(self) -> float:
+        """How many times as long as on an idle machine a batch may take."""
+        return self._slowdowns.value
+
+    def of(self, positions: int) -> float:
+        """Milliseconds to expect of a batch of so many positions."""
+        return max(0.0, self.slowdown * self._idle(positions) - _SLICE)
+
+    def fitting(self, room: float, most: int) -> int:
+        """The largest batch, up to `most`, that should leave half of `room` milliseconds, so that the clock is looked
+        at once more before they are over; `most` where a single position takes longer."""
+        half = room / 2
+        if half < self.of(1) or half >= self.of(most):
+            return most
+        return 1 + int(((half + _SLICE) / self.slowdown - self._before) / self._each)
+
+    def record(self, positions: int, took: float) -> None:
+        """Note that a batch took so many milliseconds."""
+        self._slowdowns.note((took + _SLICE) / self._idle(positions))
+        if positions == 1:
+            self.look += (took - self.look) / 16
+
+    def relent(self) -> None:
+        """Note that not even one position was dared: unless this is forgotten bit by bit, none ever will be."""
+        self._slowdowns.note(1.0)
+
+    def _idle(self, positions: int) -> float:
+        return self._before + self._each * (positions - 1)
+
+
 class Clock:
     """One `go`: born when the line is read, stopped by one thread and asked by the other.
 
@@ -191,12 +283,11 @@ class Clock:
 
     def __init__(self, limits: Limits | None = None, now: Callable[[], float] = milliseconds) -> None:
         self.limits = limits or Limits()
-        self.batch_latency = 0.0
-        """What one batch of the network costs, as measured: see `record_batch`."""
         self._now = now
         self._law: Law = lambda _: UNLIMITED
         self._budget = UNLIMITED
-        self._born = self._running_since = now()
+        self._born = self._running_since = self._thinking_since = now()
+        self._thought_until: float | None = None
         self._pondering = self.limits.ponder
         self._extended = False
         self._lock = threading.Lock()
@@ -226,7 +317,7 @@ class Clock:
             if times and times.infinite:
                 limits = replace(limits, infinite=True)
             self.limits = limits
-            self._running_since = self._now()
+            self._running_since = self._thinking_since = self._now()
             self._budget = self._law(self.limits)
             self._pondering = False
         if not self.limits.infinite:
@@ -239,12 +330,16 @@ class Clock:
         with self._lock:
             self._born = self._running_since = self._now()
 
-    def govern(self, law: Law, batch_latency: float = 0.0) -> None:
-        """Take the budget from `law`, now and again at `hit`. `batch_latency`: what a batch costs, as known so far."""
+    def govern(self, law: Law) -> None:
+        """Take the budget from `law`, now and again at `hit`. The thinking begins."""
         with self._lock:
             self._law = law
             self._budget = law(self.limits)
-            self.batch_latency = batch_latency
+            self._thinking_since = self._now()
+
+    def settle(self) -> None:
+        """The thinking has ended; the answer is still to be said."""
+        self._thought_until = self._now()
 
     @property
     def stopped(self) -> bool:
@@ -269,26 +364,27 @@ class Clock:
         with self._lock:
             return 0.0 if self._pondering else self._now() - self._running_since
 
-    def record_batch(self, took: float) -> None:
-        """Note that a batch took so many milliseconds. A slow one counts at once, and fades over some fifty others."""
-        self.batch_latency = max(took, 0.95 * self.batch_latency + 0.05 * took)
+    def thought(self) -> float:
+        """Milliseconds of this move's own time that were spent on thinking."""
+        with self._lock:
+            until = self._now() if self._thought_until is None else self._thought_until
+            return max(0.0, until - self._thinking_since)
 
-    def expired(self, playouts: int) -> bool:
-        """Whether to stop instead of evaluating one more batch, `playouts` having been made since `go`.
+    def room(self, after: float = 0.0) -> float:
+        """Milliseconds that one more batch may take: half of it has to lie before the optimum, and all of it, with the
+        `after` milliseconds that the answer takes, before the maximum."""
+        budget, spent = self.budget, self.spent()
+        return min(budget.maximum - after - spent, 2 * (budget.optimum - spent))
 
-        True once stopped, at the limit of playouts, when the next batch would end past the maximum, and when most of
-        it would lie past the optimum. The first batch heeds only the maximum: a move without any opinion is the worst
-        way to save time.
+    def expired(self, playouts: int, latency: float = 0.0, after: float = 0.0) -> bool:
+        """Whether to stop instead of evaluating one more batch, which will take `latency` milliseconds.
+
+        True once stopped, at the limit of `playouts`, which are those made since `go`, and where there is no room.
         """
-        if self.stopped:
+        if self.stopped or playouts >= self.budget.nodes:
             return True
-        budget = self.budget
-        if playouts >= budget.nodes:
-            return True
-        spent = self.spent()
-        if spent >= budget.maximum or spent + self.batch_latency > budget.maximum:
-            return True
-        return playouts > 0 and spent + self.batch_latency / 2 >= budget.optimum
+        room = self.room(after)
+        return room <= 0 or latency > room
 
     def playouts_left(self, playouts: int) -> float:
         """How many more playouts to expect until the optimum, at the rate measured so far. Infinite without a limit."""
@@ -330,3 +426,37 @@ class Clock:
         `go infinite` and `go ponder` want no answer before they are told so.
         """
         return self._released.wait(None if timeout is None else timeout / 1000)
+
+
+_ACCIDENT: Final = 1000.0
+"""Milliseconds. A move that loses more was held up by something that no reserve is made for."""
+
+
+class Overhead:
+    """What a move costs beside the thinking: before it, after it, and on the way to the GUI and back.
+
+    The clocks that the GUI sends show it: it is what is missing there and was not thought.
+    """
+
+    def __init__(self) -> None:
+        self.mean = 0.0
+        """Milliseconds, over the last moves."""
+        self._moves = 1  # as if one had cost nothing
+        self._left = Limits()
+        """What the clock should show at the next move, had there been none."""
+        self._ply = 0
+        """Of that move."""
+
+    def answered(self, clock: Clock, ply: int) -> None:
+        """The move of number `ply` has been said."""
+        if not clock.pondering:
+            self._left = clock.limits.after(clock.thought())
+            self._ply = ply + 2
+
+    def asked(self, limits: Limits, turn: int, ply: int) -> None:
+        """`limits` came with a `go` for the move of number `ply`."""
+        left, told = (each.wtime if turn else each.btime for each in (self._left, limits))
+        # What comes with `go ponder` may be the engine's own guess.
+        if ply == self._ply and not limits.ponder and left is not None and told is not None:
+            self._moves = min(self._moves + 1, 64)
+            self.mean += (min(max(0, left - told), _ACCIDENT) - self.mean) / self._moves

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
 from pydlshogi.player.book import BookError, BookOptions, OwnBook
 from pydlshogi.player.checkmate import CheckmateSolver
-from pydlshogi.player.clock import ClockSettings, milliseconds
+from pydlshogi.player.clock import ClockSettings, Worst, milliseconds
 from pydlshogi.player.mate_scout import MateScout
 from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer, centipawns
 from pydlshogi.player.options import Button, Check, Combo, SearchOptions, Spin
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FULL_SKILL: Final = 20
 _UNNOTICED: Final = 20.0
-"""Milliseconds. Even without any time left a move is worth a look of the network that takes no longer."""
+"""Milliseconds. With nothing left to lose on time, a move is worth a look of the network that takes no longer."""
 _FIRST_BATCH: Final = 8
 """Playouts of a fresh tree. Beginning with one at a time takes longer, and won 186 of 400 games against this."""
 _FULL_BATCH: Final = 16
@@ -149,6 +149,8 @@ class MCTSPlayer(NetworkPlayer):
         self._book = OwnBook()
         self._checkmate = CheckmateSolver()
         self._scout = MateScout()
+        self._choosing = Worst(10.0)
+        """Milliseconds that it takes to choose and report the answer when the search has ended."""
         self._random = random.Random()
         self._seed = 0
         """What it was seeded with; 0: by chance."""
@@ -302,7 +304,10 @@ class MCTSPlayer(NetworkPlayer):
             self._pipeline.close()
             self._pipeline = None
             raise
-        return self._choose(search, clock, report)
+        began = milliseconds()
+        answer = self._choose(search, clock, report)
+        self._choosing.note(milliseconds() - began)
+        return answer
 
     def _from_book(self, limits: Limits, clock: Clock, report: Report) -> BestMove | None:
         """The book's move, reported; None if the book has none or is not to be used."""
@@ -364,73 +369,86 @@ class MCTSPlayer(NetworkPlayer):
     def _run(
         self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report, *, ponder: bool = False
     ) -> None:
-        """Make playouts until `_finished`, with looks for mates between the batches. All playouts are paid at the end.
+        """Make playouts until the answer is certain or time is up, with looks for mates between the batches. All
+        playouts are paid at the end.
 
         `ponder`: end also when the opponent has moved.
         """
 
         def time_left() -> float:
-            """Milliseconds until the optimum."""
-            return clock.budget.optimum - clock.spent()
+            """Milliseconds until the optimum, as many as they would be on an idle machine."""
+            budget = clock.budget
+            end = min(budget.optimum, budget.maximum - self._choosing.value)
+            return (end - clock.spent()) / max(1.0, self.latency.slowdown)
 
         reported = -math.inf
-        first = True
         scout = self._scout
         scout.begin(self.game, self._overlooking(self.options.mate_root_search))
         if not clock.limits.searchmoves:
             scout.look_at_root(time_left)
-        while not self._finished(search, clock) and (clock.pondering or not ponder):
-            began, before = milliseconds(), search.playouts
-            pipeline.step(search, self._next_batch(search, clock))
+        while (clock.pondering or not ponder) and not self._certain(search, clock):
+            batch = self._next_batch(search, clock)
+            if self._time_is_up(search, clock, batch):
+                if not search.expanded:
+                    self.latency.relent()
+                    break
+                if clock.stopped or not clock.may_extend or not self._in_doubt(search):
+                    break
+                clock.extend()
+                continue
+            if self._out_of_reach(search, clock):
+                break
             now = milliseconds()
-            clock.record_batch(now - began)
+            if search.expanded and now - reported >= self.options.pv_interval:
+                self._report(search, clock, report)
+                reported = now
+            began, before = milliseconds(), search.playouts
+            pipeline.step(search, batch)
+            self.latency.record(batch, milliseconds() - began)
             share = min(1.0, (search.playouts - before) / _FULL_BATCH)
             if search.expanded and self.options.mate_search_nodes:
                 scout.look_after(search, search.leader(), time_left)
             scout.look_along(search, self.options.mate_search_nodes * share, time_left)
-            if first or now - reported >= self.options.pv_interval:
-                self._report(search, clock, report)
-                reported = now
-                first = False
         pipeline.drain(search)
+        clock.settle()
 
     def _next_batch(self, search: "Search", clock: Clock) -> int:
         """How many playouts to begin at once: a small share of the tree, as those of one batch learn nothing from each
-        other, and no more than were asked for."""
+        other, no more than were asked for, and fewer where there is no room for so many."""
+        if not search.expanded:
+            return 1
         # A ponderhit may just have set a limit that pondering has passed.
         left = max(1.0, clock.budget.nodes - search.playouts)
-        return int(min(self.batch_size, _FIRST_BATCH + search.root_visits // 8, left))
+        most = int(min(self.batch_size, _FIRST_BATCH + search.root_visits // 8, left))
+        return self.latency.fitting(clock.room(self._choosing.value), most)
 
     def _overlooking(self, plies: int) -> int:
         """Plies of the longest mate looked for: below full skill no more than the level, so that it overlooks some."""
         level = self.options.skill_level
         return plies if level == FULL_SKILL else min(level, plies)
 
-    def _finished(self, search: "Search", clock: Clock) -> bool:
-        """Whether to answer now: a mate is known, the result is proven, time is up, or no other move can win any more.
-
-        Where time is up but the best move is in doubt, the clock is extended once.
-        """
+    def _certain(self, search: "Search", clock: Clock) -> bool:
+        """Whether more playouts would not change the answer: a mate is known, the result is proven, or there is only
+        one move."""
         if self._root_mate(clock):
             return True
         if not search.expanded:
-            # The root has no evaluation yet. A `stop` waits for it, which takes a batch of one position; a clock that
-            # would run out does not, unless the batch is as short as a clock cannot tell.
-            most = max(clock.budget.maximum, _UNNOTICED)
-            return not clock.stopped and clock.spent() + self.root_latency > most
-        if search.root_plies is not None:
-            return True
-        analysing = self._analysing(clock)
-        lead = search.lead()
-        if lead is None and not analysing:
-            return True
-        if clock.expired(search.playouts):
-            if clock.stopped or not clock.may_extend or not self._in_doubt(search):
-                return True
-            clock.extend()
-            return clock.expired(search.playouts)
-        if not clock.may_stop_early or analysing:
             return False
+        return search.root_plies is not None or (search.lead() is None and not self._analysing(clock))
+
+    def _time_is_up(self, search: "Search", clock: Clock, batch: int) -> bool:
+        """Whether to stop instead of evaluating one more batch, of so many playouts."""
+        latency = self.latency.of(batch)
+        if search.expanded:
+            return clock.expired(search.playouts, latency, self._choosing.value)
+        # A move without any opinion is the worst way to save time: this batch heeds neither the optimum nor a `stop`.
+        return not clock.stopped and clock.spent() + latency > (clock.budget.maximum or _UNNOTICED)
+
+    def _out_of_reach(self, search: "Search", clock: Clock) -> bool:
+        """Whether no other move can catch up with the most visited one any more."""
+        if not search.expanded or not clock.may_stop_early or self._analysing(clock):
+            return False
+        lead = search.lead()
         return lead is not None and lead > clock.playouts_left(search.playouts)
 
     def _root_mate(self, clock: Clock) -> "Line":

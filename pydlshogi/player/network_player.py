@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, PlayerError
-from pydlshogi.player.clock import milliseconds
+from pydlshogi.player.clock import Latency, milliseconds
 from pydlshogi.player.options import Check, Combo, EngineOptions, Filename, Spin
 
 if TYPE_CHECKING:
@@ -84,8 +84,6 @@ class NetworkPlayer(BasePlayer):
         self.requests: Any = None
         """Its notebook, for `batch_size` positions."""
         self.batch_size = UNMEASURED_BATCH
-        self.root_latency = 0.0
-        """Milliseconds that a batch of one position costs, once ready."""
         self.eval_coef = GENERAL_EVAL_COEF
         """Centipawns for one unit of the value's logit, once ready: the user's, else the network's."""
         self._modelfile: Path | None = None
@@ -207,7 +205,7 @@ class NetworkPlayer(BasePlayer):
         )
 
     def _warm_up(self) -> None:
-        """Search a little, so that all kernels are compiled and both latencies are known.
+        """Search a little, so that all kernels are compiled and the latencies are known.
 
         First the root and one leaf, which compile most of what there is to compile; what follows is timed. To advance
         the root compiles what moves the tree, and mates what proves. Raises PlayerError if the network answers with
@@ -234,8 +232,11 @@ class NetworkPlayer(BasePlayer):
 
         for _ in ("the root", "a leaf"):
             took(1)
-        self.root_latency = min(took(1) for _ in range(FASTEST_OF))
-        self.batch_latency = min(took(self.batch_size) for _ in range(FASTEST_OF))
+        ones, fulls = ([took(size) for _ in range(FASTEST_OF)] for size in (1, self.batch_size))
+        self.latency = Latency(min(ones), min(fulls), self.batch_size)
+        for one, full in zip(ones, fulls, strict=True):
+            self.latency.record(1, one)
+            self.latency.record(self.batch_size, full)
         search.advance(search.root_moves()[0].move)
         search.set_root(ShogiPosition(_MATE_IN_ONE))
         for playouts in (1, self.batch_size):

@@ -420,6 +420,7 @@ class Usi:
             clock.wait_until_released()
             self._note_time_spent(clock)
             voice.answer(answer)
+            self._player.answered(clock)
         finally:
             with self._lock:
                 self._searches.remove(clock)
