@@ -20,6 +20,7 @@ SOURCES: Final = (
     "evaluator.py",
     "features.py",
     "game.py",
+    "games/othello/*.py",
     "training/batches.py",
     "uct/*.py",
 )

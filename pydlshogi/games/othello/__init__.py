@@ -1,0 +1,1 @@
+"""Othello: its rules, its records, and an engine of its own (alpha-beta with Multi-ProbCut)."""
