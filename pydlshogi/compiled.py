@@ -20,7 +20,9 @@ SOURCES: Final = (
     "evaluator.py",
     "features.py",
     "game.py",
-    "games/othello/*.py",
+    "games/othello/bits.py",
+    "games/othello/rules.py",
+    "games/othello/wthor.py",
     "training/batches.py",
     "uct/*.py",
 )

@@ -1,0 +1,99 @@
+"""GGF, the format of the Generic Game Server and of NBoard: `(;GM[Othello]PB[...]BO[8 ...]B[f5]W[d6/1.00/2];)`."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
+from pydlshogi.games.othello.transcript import Game, RecordError, game_of
+
+_PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*)\]\s*")
+_RESULT: Final = re.compile(r"[+-]?\d+(?:\.\d*)?")
+
+
+def parse_ggf(text: str) -> Iterator[Game]:
+    """The games of a text, in which other things may stand between them. Raises RecordError."""
+    where = text.find("(;")
+    while where >= 0:
+        properties, end = _properties(text, where + 2)
+        yield _game(properties)
+        where = text.find("(;", end)
+
+
+def ggf(game: Game) -> str:
+    """The game as one line."""
+    board = game.start.diagram().replace("X", "*")
+    squares, side = board.split()
+    properties = [
+        ("GM", "Othello"),
+        ("PC", game.event),
+        ("DT", game.date),
+        ("PB", game.black),
+        ("PW", game.white),
+        ("RE", "?" if game.result is None else f"{game.result:+d}"),
+        ("TY", "8"),
+        ("BO", f"8 {squares} {side}"),
+    ]
+    turn = game.start.black_to_move
+    for move in game.moves:
+        properties.append(("B" if turn else "W", "PA" if move == PASS else move_name(move).upper()))
+        turn = not turn
+    return f"(;{''.join(f'{name}[{_plain(value)}]' for name, value in properties)};)"
+
+
+def _plain(value: str) -> str:
+    """A value as GGF can hold it: it knows no way to write a closing bracket, nor a line's end."""
+    return " ".join(value.replace("[", "(").replace("]", ")").split())
+
+
+def _properties(text: str, where: int) -> tuple[list[tuple[str, str]], int]:
+    """Names and values from `where` to the end of a game, and the place of that end."""
+    properties = []
+    while found := _PROPERTY.match(text, where):
+        properties.append((found[1].upper(), found[2]))
+        where = found.end()
+    if not text.startswith(";)", where):
+        raise RecordError(f"{text[where : where + 12]!r} is no property")
+    return properties, where
+
+
+def _game(properties: list[tuple[str, str]]) -> Game:
+    values = dict(properties)
+    moves = [(name, _move(value.split("/")[0].strip())) for name, value in properties if name in ("B", "W")]
+    if values.get("GM", "Othello").lower() != "othello":
+        raise RecordError(f"a game of {values['GM']}")
+    start = _start(values.get("BO", ""))
+    game = game_of([move for _, move in moves], start)
+    _check_colours([colour for colour, move in moves if move != PASS], game)
+    result = _RESULT.match(values.get("RE", ""))
+    return game._replace(
+        result=game.result if result is None else round(float(result[0])),
+        black=values.get("PB", ""),
+        white=values.get("PW", ""),
+        event=values.get("PC", ""),
+        date=values.get("DT", ""),
+    )
+
+
+def _start(board: str) -> Position:
+    size, _, diagram = board.strip().partition(" ")
+    if size != "8":
+        raise RecordError(f"a board of {size}, not 8" if size else "it has no board (BO)")
+    try:
+        return position_of(diagram)
+    except ValueError as error:
+        raise RecordError(str(error)) from error
+
+
+def _move(name: str) -> int:
+    try:
+        return parse_move(name)
+    except ValueError as error:
+        raise RecordError(str(error)) from error
+
+
+def _check_colours(colours: list[str], game: Game) -> None:
+    turns = [game.start.black_to_move ^ bool(ply % 2) for ply, move in enumerate(game.moves) if move != PASS]
+    for colour, black in zip(colours, turns, strict=True):
+        if (colour == "B") != black:
+            raise RecordError(f"{'White' if colour == 'W' else 'Black'} moves out of turn")

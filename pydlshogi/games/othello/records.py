@@ -1,0 +1,23 @@
+"""Files of games, whatever their format: WTHOR, GGF or transcripts, a line each."""
+
+from os import PathLike
+from pathlib import Path
+
+from pydlshogi.games.othello.ggf import parse_ggf
+from pydlshogi.games.othello.transcript import Game, RecordError, parse_transcripts
+from pydlshogi.games.othello.wthor import games_of, read_wthor
+
+
+def read_games(path: str | PathLike[str]) -> list[Game]:
+    """The games of a file, every move of them legal. Raises RecordError, which names the file; OSError."""
+    try:
+        if Path(path).suffix.lower() == ".wtb":
+            header, rows = read_wthor(path)
+            return list(games_of(rows, int(header["year"])))
+        text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+        games = list(parse_ggf(text) if "(;" in text else parse_transcripts(text))
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from error
+    if not games:
+        raise RecordError(f"{path}: it holds no game")
+    return games

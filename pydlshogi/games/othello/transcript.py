@@ -1,0 +1,92 @@
+"""A game of Othello as records know it, and as one line: its moves one after the other, `f5d6c3`."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
+
+_MOVE: Final = re.compile(r"([a-h][1-8]|pass|pa|ps|--)\s*", re.IGNORECASE)
+
+
+class RecordError(ValueError):
+    """A text, or a file, that is no sound record of a game; the message says why, in one line."""
+
+
+class Game(NamedTuple):
+    """One game, every move of it legal."""
+
+    moves: tuple[int, ...] = ()
+    """Passes among them."""
+    start: Position = START
+    result: int | None = None
+    """By how many discs Black won, as the record says. None: it says nothing, and the game is not over."""
+    black: str = ""
+    white: str = ""
+    event: str = ""
+    date: str = ""
+
+    @property
+    def end(self) -> Position:
+        """The position after all moves."""
+        return after(self.start, self.moves)
+
+
+def after(position: Position, moves: Iterable[int]) -> Position:
+    """The position that `moves` lead to. Raises IllegalMove."""
+    for move in moves:
+        position = position.play(move)
+    return position
+
+
+def game_of(moves: Iterable[int], start: Position = START) -> Game:
+    """The game of these moves, with the passes that records leave out; its result, if they end it.
+
+    Raises RecordError that names the move that cannot be played.
+    """
+    played = []
+    position = start
+    for move in moves:
+        legal = position.moves()
+        if legal == [PASS] and move != PASS:
+            played.append(PASS)
+            position = position.play(PASS)
+            legal = position.moves()
+        if move not in legal:
+            raise RecordError(f"move {len(played) + 1}, {move_name(move)}, cannot be played")
+        played.append(move)
+        position = position.play(move)
+    lead = position.score if position.black_to_move else -position.score
+    return Game(tuple(played), start, result=lead if position.over else None)
+
+
+def parse_transcript(text: str) -> Game:
+    """The game of a transcript. Small or capital letters, with passes or without, with blanks or without.
+
+    Raises RecordError.
+    """
+    moves = []
+    where = 0
+    text = text.strip()
+    while where < len(text):
+        found = _MOVE.match(text, where)
+        if found is None:
+            raise RecordError(f"{text[where : where + 8]!r} is no move")
+        moves.append(parse_move(found[1]))
+        where = found.end()
+    return game_of(moves)
+
+
+def transcript(moves: Iterable[int]) -> str:
+    """The moves as one line; passes, which go without saying, are left out."""
+    return "".join(move_name(move) for move in moves if move != PASS)
+
+
+def parse_transcripts(text: str) -> Iterator[Game]:
+    """The games of a text, one a line; empty lines and comments (#) are passed over. Raises RecordError."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                yield parse_transcript(line)
+            except RecordError as error:
+                raise RecordError(f"line {number}: {error}") from error

@@ -1,0 +1,161 @@
+"""WTHOR, the format of the French federation's archive of tournament games (.wtb), as arrays.
+
+A file is a header of 16 bytes and a row of 68 for each game. Squares are 10 * rank + file, a1 being 11; passes are not
+written, and rows are filled up with zeros. Scores are Black's discs, the winner having the empty squares too.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pydlshogi.compiled import compiled
+from pydlshogi.files import replacing
+from pydlshogi.games.othello.rules import PASS, START, final_score, flips, mobility
+from pydlshogi.games.othello.transcript import Game, RecordError, game_of
+
+HEADER: Final = np.dtype(
+    [
+        ("written", np.uint8, 4),  # century, year, month and day
+        ("games", "<i4"),
+        ("names", "<i2"),  # of players or tournaments, in the files that list those
+        ("year", "<i2"),  # of the games
+        ("size", np.uint8),  # of the board, 0 for 8
+        ("kind", np.uint8),  # 1 for the archive's problems
+        ("depth", np.uint8),  # with how many empty squares play is perfect that leads to `theoretical`
+        ("reserved", np.uint8),
+    ]
+)
+GAME: Final = np.dtype(
+    [
+        ("tournament", "<u2"),
+        ("black", "<u2"),
+        ("white", "<u2"),
+        ("score", np.uint8),  # as played
+        ("theoretical", np.uint8),  # with perfect play of both sides from some point on
+        ("moves", np.uint8, 60),
+    ]
+)
+Games = npt.NDArray[Any]
+"""An array of GAME."""
+
+_SOUND: Final = -1
+_WRONG_SCORE: Final = -2
+_MOVER: Final = np.uint64(START.mover)
+_OPPONENT: Final = np.uint64(START.opponent)
+_ZERO: Final = np.uint64(0)
+_ONE: Final = np.uint64(1)
+
+
+def read_wthor(path: str | PathLike[str]) -> tuple[Any, Games]:
+    """The header and the games of a file, each of them checked. Raises RecordError, OSError."""
+    data = Path(path).read_bytes()
+    if len(data) < HEADER.itemsize:
+        raise RecordError("it has no header of 16 bytes")
+    header = np.frombuffer(data[: HEADER.itemsize], HEADER)[0]
+    if header["size"] not in (0, 8):
+        raise RecordError(f"a board of {header['size']}, not 8")
+    rows = data[HEADER.itemsize :]
+    if header["games"] < 0 or len(rows) != header["games"] * GAME.itemsize:
+        raise RecordError(f"{header['games']} games are not {len(rows)} bytes")
+    games = np.frombuffer(rows, GAME)
+    flaws = _flaws(games)
+    for number in np.flatnonzero(flaws != _SOUND):
+        raise RecordError(f"game {number + 1}: {_reason(games[number], flaws[number])}")
+    return header, games
+
+
+def write_wthor(path: Path, games: Games, year: int, depth: int) -> None:
+    """Write `games`; see HEADER for `depth`. Raises OSError."""
+    header = np.zeros(1, HEADER)
+    header["games"], header["year"], header["size"], header["depth"] = len(games), year, 8, depth
+    with replacing(path) as file:
+        file.write(header.tobytes() + games.astype(GAME, copy=False).tobytes())
+
+
+def read_archive(paths: Iterable[Path]) -> tuple[Games, npt.NDArray[np.int16]]:
+    """The games of several files, and the year of each. Raises RecordError, which names the file; OSError."""
+    parts, years = [np.zeros(0, GAME)], [np.zeros(0, np.int16)]
+    for path in paths:
+        try:
+            header, games = read_wthor(path)
+        except RecordError as error:
+            raise RecordError(f"{path}: {error}") from error
+        parts.append(games)
+        years.append(np.full(len(games), header["year"], np.int16))
+    return np.concatenate(parts), np.concatenate(years)
+
+
+def held_out(games: Games) -> npt.NDArray[np.bool_]:
+    """bool [games]: the games to test by, one in twenty. What was played decides: a game and its copies go together."""
+    return np.array([zlib.crc32(moves.tobytes()) % 20 == 0 for moves in games["moves"]], np.bool_)
+
+
+def games_of(rows: Games, year: int) -> Iterator[Game]:
+    """The games of an array. Players and tournaments are numbers, whose names are in other files of the archive."""
+    for row in rows:
+        squares = [8 * (move // 10 - 1) + move % 10 - 1 for move in row["moves"].tolist() if move]
+        game = game_of(squares)
+        yield game._replace(
+            result=2 * int(row["score"]) - 64,
+            black=f"player {row['black']}",
+            white=f"player {row['white']}",
+            event=f"tournament {row['tournament']}",
+            date=str(year),
+        )
+
+
+def rows_of(games: Iterable[Game]) -> Games:
+    """The array of `games`; names are lost. Raises RecordError for games that do not fit."""
+    rows = []
+    for game in games:
+        if game.start != START or game.result is None:
+            raise RecordError("WTHOR has no place for other starts, nor for games without a result")
+        moves = [10 * (move // 8 + 1) + move % 8 + 1 for move in game.moves if move != PASS]
+        score = (64 + game.result) // 2
+        rows.append((0, 0, 0, score, score, moves + [0] * (60 - len(moves))))
+    return np.array(rows, GAME)
+
+
+@compiled
+def square_of(move: np.uint8) -> np.uint64:
+    """The square of a WTHOR move; 64 or more for what is none."""
+    rank, file = move // 10 - 1, move % 10 - 1
+    return np.uint64(8 * rank + file) if 0 <= rank < 8 and 0 <= file < 8 else np.uint64(64)
+
+
+@compiled
+def _flaws(games: Games) -> npt.NDArray[np.int8]:
+    """int8 [games]: _SOUND, _WRONG_SCORE, or the index of the first move that cannot be played."""
+    flaws = np.full(len(games), _SOUND, np.int8)
+    for number in range(len(games)):
+        mover, opponent, black = _MOVER, _OPPONENT, True
+        for ply in range(61):
+            moves = mobility(mover, opponent)
+            if moves == _ZERO:
+                mover, opponent, black = opponent, mover, not black
+                moves = mobility(mover, opponent)
+            move = games[number].moves[ply] if ply < 60 else np.uint8(0)
+            if move == 0:
+                if moves == _ZERO:
+                    lead = final_score(mover, opponent)
+                    if 2 * int(games[number].score) - 64 != (lead if black else -lead):
+                        flaws[number] = _WRONG_SCORE
+                break
+            square = square_of(move)
+            if square >= np.uint64(64) or moves & (_ONE << square) == _ZERO:
+                flaws[number] = ply
+                break
+            turned = flips(mover, opponent, square)
+            mover, opponent, black = opponent ^ turned, mover | turned | (_ONE << square), not black
+    return flaws
+
+
+def _reason(game: Any, flaw: int) -> str:
+    if flaw == _WRONG_SCORE:
+        return f"its score is not {game['score']}"
+    return f"move {flaw + 1}, {game['moves'][flaw]}, cannot be played"

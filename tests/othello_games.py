@@ -1,0 +1,28 @@
+"""Random games of Othello, for tests."""
+
+import random
+
+from pydlshogi.games.othello.rules import START, Position
+from pydlshogi.games.othello.transcript import Game, game_of
+
+
+def random_game(seed: int, start: Position = START) -> Game:
+    """A game of random moves to its end."""
+    rng = random.Random(seed)
+    moves = []
+    position = start
+    while legal := position.moves():
+        moves.append(rng.choice(legal))
+        position = position.play(moves[-1])
+    return game_of(moves, start)
+
+
+def random_position(seed: int, empties: int) -> Position:
+    """A position of a random game with so many empty squares, in which the side to move can play somewhere."""
+    for each in range(seed, seed + 100):
+        position = START
+        for move in random_game(each).moves:
+            if position.empties == empties and position.moves()[0] < 64:
+                return position
+            position = position.play(move)
+    raise AssertionError("no game came that far")

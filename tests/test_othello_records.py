@@ -1,0 +1,235 @@
+"""Records of Othello: written and read again, and refused with a reason."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pydlshogi.games.othello.ggf import ggf, parse_ggf
+from pydlshogi.games.othello.records import read_games
+from pydlshogi.games.othello.rules import PASS, START, parse_move, position_of
+from pydlshogi.games.othello.transcript import (
+    Game,
+    RecordError,
+    parse_transcript,
+    parse_transcripts,
+    transcript,
+)
+from pydlshogi.games.othello.wthor import (
+    GAME,
+    games_of,
+    held_out,
+    read_archive,
+    read_wthor,
+    rows_of,
+    square_of,
+    write_wthor,
+)
+from tests.othello_games import random_game
+
+WIPEOUT = "e6f4e3f6g5d6e7f5c5"
+"""The shortest game there is: White has no disc left after nine moves."""
+RANDOM = [random_game(seed) for seed in range(20)]
+
+
+class TestTranscripts:
+    def test_a_game_that_is_over_has_a_result(self) -> None:
+        game = parse_transcript(WIPEOUT)
+        assert len(game.moves) == 9
+        assert game.end.over
+        assert game.result == 64
+
+    def test_a_game_that_is_not_over_has_none(self) -> None:
+        assert parse_transcript("f5d6").result is None
+        assert parse_transcript("") == Game()
+
+    @pytest.mark.parametrize("text", ["f5d6c3", "F5D6C3", " f5 D6  c3\n", "f5d6 c3"])
+    def test_ways_to_write(self, text: str) -> None:
+        assert parse_transcript(text).moves == tuple(map(parse_move, ("f5", "d6", "c3")))
+
+    def test_passes_may_be_written_or_not(self) -> None:
+        passed = next(game for game in RANDOM if PASS in game.moves)
+        assert parse_transcript(transcript(passed.moves)) == passed
+        names = "".join("PA" if move == PASS else transcript([move]) for move in passed.moves)
+        assert parse_transcript(names) == passed
+
+    @pytest.mark.parametrize("game", RANDOM[:5])
+    def test_written_and_read_again(self, game: Game) -> None:
+        assert parse_transcript(transcript(game.moves)) == game
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("f5d6c4a1", "move 4, a1, cannot be played"),
+            ("f5pass", "move 2, pass, cannot be played"),
+            (f"{WIPEOUT}a1", "move 10, a1, cannot be played"),
+            ("f5d", "'d' is no move"),
+            ("f5-d6", "'-d6' is no move"),
+        ],
+    )
+    def test_refusals(self, text: str, reason: str) -> None:
+        with pytest.raises(RecordError, match=reason):
+            parse_transcript(text)
+
+    def test_a_line_each(self) -> None:
+        assert [len(game.moves) for game in parse_transcripts("# even\n\nf5d6\n\nf5f6e6\n")] == [2, 3]
+        with pytest.raises(RecordError, match="line 2: move 2, a1, cannot be played"):
+            list(parse_transcripts("f5d6\nf5a1"))
+
+
+SERVER = (
+    "1 (;GM[Othello]PC[GGS/os]DT[2009-07-01 02:52:45 MDT]PB[one]PW[two]RB[2691.38]RW[2693.68]TI[05:00//02:00]TY[8]"
+    "RE[-10.000:r]BO[8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *]"
+    "B[f5/-6.00/26.00]W[d6//2]B[C3];)"
+)
+
+
+class TestGGF:
+    def test_a_game_of_the_server(self) -> None:
+        (game,) = parse_ggf(SERVER)
+        assert game == Game(
+            tuple(map(parse_move, ("f5", "d6", "c3"))),
+            START,
+            -10,
+            black="one",
+            white="two",
+            event="GGS/os",
+            date="2009-07-01 02:52:45 MDT",
+        )
+
+    def test_games_among_other_things(self) -> None:
+        assert len(list(parse_ggf(f"+ {SERVER}\n\nhello {SERVER}{SERVER}"))) == 3
+        assert list(parse_ggf("hello")) == []
+
+    def test_another_start(self) -> None:
+        start = position_of("--O--O--X-XOO---XXXXOO-XXOXOXOOOXXOXXXOXXXXOXOX---XXOX----XXXX-- O")
+        game = random_game(3, start)
+        assert list(parse_ggf(ggf(game))) == [game]
+
+    @pytest.mark.parametrize("game", RANDOM)
+    def test_written_and_read_again(self, game: Game) -> None:
+        named = game._replace(black="b", white="w", event="somewhere", date="2024")
+        assert list(parse_ggf(ggf(named))) == [named]
+
+    def test_a_name_cannot_break_the_format(self) -> None:
+        (game,) = parse_ggf(ggf(Game(black="a]b[c\n;)")))
+        assert game.black == "a)b(c ;)"
+
+    @pytest.mark.parametrize(
+        ("before", "after", "reason"),
+        [
+            ("GM[Othello]", "GM[Go]", "a game of Go"),
+            ("BO[8 ", "BO[10 ", "a board of 10, not 8"),
+            ("BO[8 -", "BO[8 ", "64 squares"),
+            ("BO[8 ", "XX[8 ", "it has no board"),
+            ("W[d6//2]", "W[d6//2", "is no property"),
+            ("W[d6//2]", "W[d9]", "d9 is no move"),
+            ("W[d6//2]", "W[a1]", "move 2, a1, cannot be played"),
+            ("W[d6//2]", "B[d6]", "Black moves out of turn"),
+        ],
+    )
+    def test_refusals(self, before: str, after: str, reason: str) -> None:
+        with pytest.raises(RecordError, match=reason):
+            list(parse_ggf(SERVER.replace(before, after, 1)))
+
+
+class TestWthor:
+    def test_the_shortest_game_by_hand(self, tmp_path: Path) -> None:
+        moves = bytes([65, 46, 35, 66, 57, 64, 75, 56, 53])
+        header = bytes([20, 24, 1, 2, 1, 0, 0, 0, 0, 0, 0xE8, 7, 8, 0, 24, 0])
+        (tmp_path / "a.wtb").write_bytes(header + bytes([3, 0, 5, 0, 7, 1, 64, 40]) + moves.ljust(60, b"\0"))
+        read, rows = read_wthor(tmp_path / "a.wtb")
+        assert (read["year"], read["depth"], rows[0]["theoretical"]) == (2024, 24, 40)
+        (game,) = games_of(rows, 2024)
+        assert game == parse_transcript(WIPEOUT)._replace(
+            black="player 5", white="player 263", event="tournament 3", date="2024"
+        )
+
+    def test_written_and_read_again(self, tmp_path: Path) -> None:
+        rows = rows_of(RANDOM)
+        write_wthor(tmp_path / "a.wtb", rows, 2024, 0)
+        header, again = read_wthor(tmp_path / "a.wtb")
+        assert np.array_equal(rows, again)
+        assert (header["year"], header["games"]) == (2024, 20)
+        assert [game._replace(black="", white="", event="", date="") for game in games_of(again, 2024)] == RANDOM
+
+    def test_an_unfinished_game_keeps_its_score(self) -> None:
+        rows = np.zeros(1, GAME)
+        rows[0]["moves"][:2] = 56, 64
+        rows[0]["score"] = 40
+        (game,) = games_of(rows, 2024)
+        assert (len(game.moves), game.result) == (2, 16)
+
+    @pytest.mark.parametrize(
+        ("where", "byte", "reason"),
+        [
+            (12, 10, "a board of 10, not 8"),
+            (4, 3, "3 games are not 136 bytes"),
+            (7, 0xFF, "games are not 136 bytes"),
+            (16 + 6, 63, "game 1: its score is not 63"),
+            (16 + 68 + 9, 11, "game 2: move 2, 11, cannot be played"),
+            (16 + 68 + 8, 255, "game 2: move 1, 255, cannot be played"),
+        ],
+    )
+    def test_refusals(self, tmp_path: Path, where: int, byte: int, reason: str) -> None:
+        path = tmp_path / "a.wtb"
+        write_wthor(path, rows_of([parse_transcript(WIPEOUT), RANDOM[0]]), 2024, 0)
+        data = bytearray(path.read_bytes())
+        data[where] = byte
+        path.write_bytes(data)
+        with pytest.raises(RecordError, match=reason):
+            read_wthor(path)
+        with pytest.raises(RecordError, match=f"{path}: .*{reason}"):
+            read_archive([path])
+
+    def test_what_does_not_fit(self, tmp_path: Path) -> None:
+        for game in (parse_transcript("f5d6"), random_game(3, START.play(PASS - 27))):
+            with pytest.raises(RecordError, match="no place for other starts"):
+                rows_of([game])
+        (tmp_path / "short.wtb").write_bytes(b"123")
+        with pytest.raises(RecordError, match="no header"):
+            read_wthor(tmp_path / "short.wtb")
+
+    def test_squares(self) -> None:
+        squares = [square_of(np.uint8(move)) for move in (11, 18, 81, 88, 56)]
+        assert squares == [0, 7, 56, 63, 37]
+        assert all(square_of(np.uint8(move)) >= 64 for move in (0, 1, 10, 19, 20, 89, 91, 255))
+
+    def test_copies_of_a_game_are_on_one_side(self) -> None:
+        rows = rows_of([random_game(seed) for seed in range(400)])
+        test = held_out(rows)
+        assert 5 < test.sum() < 40
+        copies = rows.copy()
+        copies["black"], copies["tournament"] = 7, 9
+        assert np.array_equal(test, held_out(copies))
+
+    def test_the_archive_is_sound(self, shared_data: Path, tmp_path: Path) -> None:
+        import tarfile
+
+        with tarfile.open(shared_data / "othello" / "wthor_train.tar.xz") as archive:
+            archive.extractall(tmp_path, filter="data")
+        games, years = read_archive(sorted(tmp_path.glob("*.wtb")))
+        assert len(games) == 131737
+        assert (years.min(), years.max()) == (1977, 2023)
+
+
+class TestFiles:
+    def test_each_format_is_known(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text(f"{WIPEOUT}\nf5d6\n")
+        (tmp_path / "a.ggf").write_text(SERVER)
+        write_wthor(tmp_path / "a.WTB", rows_of(RANDOM), 2024, 0)
+        assert [len(read_games(tmp_path / name)) for name in ("a.txt", "a.ggf", "a.WTB")] == [2, 1, 20]
+
+    @pytest.mark.parametrize(
+        ("name", "text", "reason"),
+        [
+            ("a.txt", "", "it holds no game"),
+            ("a.txt", "f5\nxx", "line 2: 'xx' is no move"),
+            ("a.ggf", SERVER.replace("d6", "d7"), "move 2, d7, cannot be played"),
+            ("a.wtb", "text", "no header"),
+        ],
+    )
+    def test_a_refusal_names_the_file(self, tmp_path: Path, name: str, text: str, reason: str) -> None:
+        (tmp_path / name).write_text(text)
+        with pytest.raises(RecordError, match=f"{name}: .*{reason}"):
+            read_games(tmp_path / name)
