@@ -21,6 +21,7 @@ SOURCES: Final = (
     "features.py",
     "game.py",
     "games/othello/bits.py",
+    "games/othello/endgame.py",
     "games/othello/rules.py",
     "games/othello/wthor.py",
     "training/batches.py",

@@ -1,0 +1,363 @@
+"""Exact scores of end games, by null-window searches over a table of what is proven.
+
+A search asks one question of every position: is the score above `alpha`? Its answer is a bound, which is remembered:
+the score is at least, or at most, so much. A few questions at the root give the score itself (MTD(f), Plaat 1996).
+Scores are even, because empty squares belong to the winner, and questions are asked at odd numbers.
+
+A kernel may not call itself, so the path from the root is an array of frames, one a ply. That is why a search can be
+left at any node and taken up again there, and so be stopped at any time.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pydlshogi.compiled import compiled, inlined
+from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
+
+_FRAME: Final = np.dtype(
+    [
+        ("mover", np.uint64),
+        ("opponent", np.uint64),
+        ("turned", np.uint64, MOST_MOVES),  # by each of its moves
+        ("cost", np.int16, MOST_MOVES),  # of each move: what it leaves to the opponent
+        ("moves", np.uint8, MOST_MOVES),  # the most promising first
+        ("count", np.int8),  # how many they are
+        ("next", np.int8),  # which one is to be tried next
+        ("empties", np.int8),
+        ("alpha", np.int8),
+        ("best", np.int8),  # bound of the score by the moves tried, _LEAST before any
+        ("move", np.uint8),  # the one it comes from
+    ],
+    align=True,
+)
+_ENTRY: Final = np.dtype(
+    [
+        ("mover", np.uint64),
+        ("opponent", np.uint64),
+        ("lower", np.int8),
+        ("upper", np.int8),
+        ("move", np.uint8),  # it proves the lower bound; where there is none yet it is a guess
+        ("empties", np.uint8),
+    ],
+    align=True,
+)
+Records = npt.NDArray[Any]
+
+_LEAST: Final = -65
+"""Below every score."""
+_OPEN: Final = 65
+"""In place of an answer: the moves have to be tried."""
+_REMEMBERED: Final = 8
+"""Positions with so many empty squares are in the table, and their moves are sorted; with fewer it does not pay."""
+_SLICE: Final = 100_000
+"""Positions between two looks at whether to stop: about ten milliseconds."""
+
+_ZERO: Final = np.uint64(0)
+_ONE: Final = np.uint64(1)
+_NO_SQUARE: Final = np.uint64(PASS)
+_CORNERS: Final = np.uint64(0x8100000000000081)
+_NOT_A: Final = np.uint64(0xFEFEFEFEFEFEFEFE)
+_NOT_H: Final = np.uint64(0x7F7F7F7F7F7F7F7F)
+_QUADRANTS: Final = np.array([0x0F0F0F0F, 0xF0F0F0F0, 0x0F0F0F0F << 32, 0xF0F0F0F0 << 32], np.uint64)
+
+
+class Solution(NamedTuple):
+    """What perfect play leads to."""
+
+    score: int
+    """For the side to move: discs less the opponent's, the winner having the empty squares too."""
+    move: int
+    """One of the best."""
+    nodes: int
+    """Positions looked at."""
+
+
+class Solver:
+    """A table of proven bounds; they hold for ever, whatever is asked next."""
+
+    def __init__(self, megabytes: int = 64) -> None:
+        entries = 1 << (megabytes * 2**20 // _ENTRY.itemsize).bit_length() - 1
+        self._table: Records = np.zeros(entries, _ENTRY)
+        self._frames: Records = np.zeros(130, _FRAME)  # two a square, for passes
+
+    def solve(
+        self,
+        position: Position,
+        low: int = -64,
+        high: int = 64,
+        guess: int = 0,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Solution | None:
+        """The score and a move that leads to it; None once `stopped` says so. Raises ValueError where the game is over.
+
+        A score of `low` or less, or of `high` or more, is only a bound: -2 and 2 ask who wins. They are even numbers.
+        A good `guess` saves time.
+        """
+        moves = position.moves()
+        if not moves:
+            raise ValueError("the game is over")
+        if position.empties <= 2:
+            return _solve_by_hand(position)
+        move, nodes = moves[0], 0
+        guess &= ~1
+        while low < high:
+            alpha = max(min(guess, high), low + 2) - 1
+            answer = self._above(position, alpha, stopped)
+            if answer is None:
+                return None
+            nodes += answer.nodes
+            if answer.score > alpha:
+                low, move = answer.score, answer.move
+            else:
+                high = answer.score
+            guess = answer.score
+        return Solution(guess, move, nodes)
+
+    def _above(self, position: Position, alpha: int, stopped: Callable[[], bool]) -> Solution | None:
+        """A bound that says whether the score is above `alpha`, and the move that proves it if it is."""
+        root = self._frames[0]
+        root["mover"], root["opponent"], root["alpha"] = position.mover, position.opponent, alpha
+        answer, ply, nodes = int(_ask(root, self._table)), 0, 1
+        if answer == _OPEN:
+            while ply >= 0:
+                if stopped():
+                    return None
+                ply, answer, looked_at = _search(self._frames, self._table, ply, _SLICE)
+                nodes += looked_at
+        return Solution(answer, int(root["move"]), nodes)
+
+
+def _solve_by_hand(position: Position) -> Solution:
+    """The solution of a position with two empty squares at most."""
+    after = {move: position.play(move) for move in position.moves()}
+    scores = {move: -(next.score if next.over else _solve_by_hand(next).score) for move, next in after.items()}
+    best = max(scores, key=scores.__getitem__)
+    return Solution(scores[best], best, len(scores))
+
+
+@compiled
+def _search(frames: Records, table: Records, ply: int, nodes: int) -> tuple[int, int, int]:
+    """Go on from `frames[ply]`, over about `nodes` positions.
+
+    Returns the ply to go on from, or -1 and the answer about the root; and the positions looked at.
+    """
+    looked_at = 0
+    while looked_at < nodes:
+        frame = frames[ply]
+        if frame.next < frame.count and frame.best <= frame.alpha:
+            child = frames[ply + 1]
+            _play(frame, child)
+            frame.next += 1
+            looked_at += 1
+            answer = _ask(child, table)
+            if answer == _OPEN:
+                ply += 1
+                continue
+        else:
+            answer = int(frame.best)
+            if frame.empties >= _REMEMBERED:
+                _remember(frame, table)
+            ply -= 1
+            if ply < 0:
+                return ply, answer, looked_at
+            frame = frames[ply]
+        if -answer > frame.best:
+            frame.best = -answer
+            frame.move = frame.moves[frame.next - 1]
+    return ply, _OPEN, looked_at
+
+
+@inlined
+def _play(frame: Any, child: Any) -> None:
+    """Make `child` the position after the next move of `frame`."""
+    turned = frame.turned[frame.next]
+    square = np.uint64(frame.moves[frame.next])
+    child.mover = frame.opponent ^ turned
+    child.opponent = frame.mover | turned | (_ZERO if square == _NO_SQUARE else _ONE << square)
+    child.alpha = -frame.alpha - 1
+
+
+@compiled
+def _ask(frame: Any, table: Records) -> int:
+    """The answer of a new frame's position: a bound above its `alpha` or not. _OPEN: its moves are written."""
+    mover, opponent = frame.mover, frame.opponent
+    empty = ~(mover | opponent)
+    empties = count(empty)
+    if empties <= 2:
+        return _two_left(mover, opponent, empty)
+    guess = _NO_SQUARE
+    if empties >= _REMEMBERED:
+        place = _find(table, mover, opponent)
+        if place >= 0:
+            entry = table[place]
+            frame.move = entry.move
+            if entry.lower > frame.alpha:
+                return int(entry.lower)
+            if entry.upper <= frame.alpha:
+                return int(entry.upper)
+            guess = np.uint64(entry.move)
+    moves = mobility(mover, opponent)
+    frame.empties, frame.best, frame.next = empties, _LEAST, 0
+    if moves == _ZERO:
+        if mobility(opponent, mover) == _ZERO:
+            return final_score(mover, opponent)
+        frame.moves[0], frame.turned[0], frame.count = _NO_SQUARE, _ZERO, 1
+    elif empties < _REMEMBERED:
+        _write_moves(frame, moves, _odd(empty))
+    else:
+        _sort_moves(frame, moves, _odd(empty), guess)
+        return _answer_of_a_child(frame, table)
+    return _OPEN
+
+
+@compiled
+def _write_moves(frame: Any, moves: np.uint64, odd: np.uint64) -> None:
+    """Write the moves: those first that leave an even number of empty squares in their quadrant."""
+    n = 0
+    for part in (moves & odd, moves & ~odd):
+        left = part
+        while left != _ZERO:
+            square = lowest(left)
+            left &= left - _ONE
+            frame.moves[n] = square
+            frame.turned[n] = flips(frame.mover, frame.opponent, square)
+            n += 1
+    frame.count = n
+
+
+@compiled
+def _sort_moves(frame: Any, moves: np.uint64, odd: np.uint64, guess: np.uint64) -> None:
+    """Write the moves: `guess` first, then those that leave the opponent the fewest replies, now and later."""
+    n = 0
+    while moves != _ZERO:
+        square = lowest(moves)
+        moves &= moves - _ONE
+        disc = _ONE << square
+        turned = flips(frame.mover, frame.opponent, square)
+        mover, opponent = frame.opponent ^ turned, frame.mover | turned | disc
+        replies = mobility(mover, opponent)
+        cost = 2 * count(replies) + 2 * count(replies & _CORNERS) + count(_around(opponent) & ~(mover | opponent))
+        cost -= 2 * count(disc & _CORNERS) + count(disc & odd)
+        if square == guess:
+            cost = -1000
+        place = n
+        while place > 0 and frame.cost[place - 1] > cost:
+            frame.cost[place] = frame.cost[place - 1]
+            frame.moves[place] = frame.moves[place - 1]
+            frame.turned[place] = frame.turned[place - 1]
+            place -= 1
+        frame.cost[place], frame.moves[place], frame.turned[place] = cost, square, turned
+        n += 1
+    frame.count = n
+
+
+@compiled
+def _answer_of_a_child(frame: Any, table: Records) -> int:
+    """The answer that the table gives because it knows a child of the frame; _OPEN where it knows none."""
+    for n in range(frame.count):
+        turned = frame.turned[n]
+        place = _find(table, frame.opponent ^ turned, frame.mover | turned | _ONE << np.uint64(frame.moves[n]))
+        if place >= 0 and -int(table[place].upper) > frame.alpha:
+            frame.move = frame.moves[n]
+            return -int(table[place].upper)
+    return _OPEN
+
+
+@inlined
+def _odd(empty: np.uint64) -> np.uint64:
+    """The quadrants with an odd number of empty squares: who plays there has the last move there."""
+    odd = _ZERO
+    for quadrant in _QUADRANTS:
+        if count(empty & quadrant) & 1:
+            odd |= quadrant
+    return odd
+
+
+@inlined
+def _around(discs: np.uint64) -> np.uint64:
+    """`discs` and the squares beside them."""
+    wide = discs | ((discs << _ONE) & _NOT_A) | ((discs >> _ONE) & _NOT_H)
+    return wide | (wide << np.uint64(8)) | (wide >> np.uint64(8))
+
+
+@compiled
+def _two_left(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int:
+    """The score of a position with two empty squares at most."""
+    best = _best_of_two(mover, opponent, empty)
+    if best == _LEAST:
+        best = -_best_of_two(opponent, mover, empty)
+        if best == -_LEAST:
+            return final_score(mover, opponent)
+    return best
+
+
+@compiled
+def _best_of_two(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int:
+    """The same where the side to move does not pass; _LEAST where it must."""
+    best = _LEAST
+    left = empty
+    while left != _ZERO:
+        square = lowest(left)
+        left &= left - _ONE
+        turned = flips(mover, opponent, square)
+        if turned != _ZERO:
+            disc = _ONE << square
+            best = max(best, -_one_left(opponent ^ turned, mover | turned | disc, empty ^ disc))
+    return best
+
+
+@compiled
+def _one_left(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int:
+    """The score of a position with one empty square at most."""
+    if empty == _ZERO:
+        return final_score(mover, opponent)
+    square = lowest(empty)
+    turned = flips(mover, opponent, square)
+    if turned != _ZERO:
+        return 2 * count(mover | turned) - 62
+    turned = flips(opponent, mover, square)
+    if turned != _ZERO:
+        return 2 * count(mover ^ turned) - 64
+    return final_score(mover, opponent)
+
+
+@inlined
+def _bucket(table: Records, mover: np.uint64, opponent: np.uint64) -> Any:
+    """The first of the two entries where a position may be."""
+    mixed = mover * np.uint64(0x9E3779B97F4A7C15) ^ (opponent + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64((mixed >> np.uint64(32)) & np.uint64(len(table) - 2))
+
+
+@inlined
+def _find(table: Records, mover: np.uint64, opponent: np.uint64) -> int:
+    """The position's entry; -1: it has none."""
+    first = _bucket(table, mover, opponent)
+    for place in (first, first + 1):
+        if table[place].mover == mover and table[place].opponent == opponent:
+            return int(place)
+    return -1
+
+
+@compiled
+def _remember(frame: Any, table: Records) -> None:
+    """Keep what the frame has proven. Of a bucket's two entries the first keeps what has more empty squares."""
+    place = _find(table, frame.mover, frame.opponent)
+    if place < 0:
+        place = _bucket(table, frame.mover, frame.opponent)
+        if frame.empties < table[place].empties:
+            place += 1
+        entry = table[place]
+        entry.mover, entry.opponent, entry.empties = frame.mover, frame.opponent, frame.empties
+        entry.lower, entry.upper, entry.move = -64, 64, frame.move
+    entry = table[place]
+    if frame.best > frame.alpha:
+        entry.lower = max(entry.lower, frame.best)
+        entry.move = frame.move
+    else:
+        entry.upper = min(entry.upper, frame.best)

@@ -1,0 +1,108 @@
+"""The solver of end games: against a slow obvious one, and against published solutions."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pydlshogi.games.othello.endgame import Solver
+from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
+from tests.othello_games import random_position
+
+FFO = {
+    40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X-------- X", 38, "a2"),
+    41: ("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O- X", 0, "h4"),
+    42: ("--OOO-------XX-OOOOOOXOO-OOOOXOOX-OOOXXO---OOXOO---OOOXO--OOOO-- X", 6, "g2"),
+    43: ("--XXXXX---XXXX---OOOXX---OOXXXX--OOXXXO-OOOOXOO----XOX----XXXXX- O", -12, "g3 c7"),
+}
+"""Positions 40 to 43 of the collection of the French federation, with 20, 22, 22 and 23 empty squares."""
+
+
+def minimax(position: Position) -> int:
+    moves = position.moves()
+    return max(-minimax(position.play(move)) for move in moves) if moves else position.score
+
+
+def squares(names: str) -> int:
+    return sum(1 << parse_move(name) for name in names.split())
+
+
+@pytest.fixture(scope="module")
+def solver() -> Solver:
+    return Solver(megabytes=1)
+
+
+@pytest.mark.parametrize("empties", range(1, 7))
+def test_the_score_is_that_of_minimax_and_the_move_leads_to_it(solver: Solver, empties: int) -> None:
+    for seed in range(0, 1500, 100):
+        position = random_position(seed, empties)
+        solution = solver.solve(position, guess=seed % 130 - 65)
+        assert solution is not None
+        assert solution.score == minimax(position)
+        assert -minimax(position.play(solution.move)) == solution.score
+
+
+@pytest.mark.parametrize("empties", [8, 9, 11])
+def test_every_move_of_a_solution_keeps_its_score(solver: Solver, empties: int) -> None:
+    """Positions deep enough for the table, which here is far too small for them."""
+    for seed in range(0, 600, 100):
+        position, score = random_position(seed, empties), None
+        while not position.over:
+            solution = solver.solve(position)
+            assert solution is not None
+            assert score is None or solution.score == -score
+            score = solution.score
+            scores = [Solver(1).solve(child) for child in map(position.play, position.moves()) if not child.over]
+            assert all(each is not None and -each.score <= score for each in scores)
+            position = position.play(solution.move)
+            if position.empties < 8:
+                break
+        assert position.over or minimax(position) == -(score or 0)
+
+
+def test_a_pass_is_a_move_and_a_game_may_end_early(solver: Solver) -> None:
+    passing = Position(mover=squares("b1"), opponent=squares("a1"))
+    assert solver.solve(passing)[:2] == (-64, PASS)
+    ending = passing.play(PASS)
+    assert solver.solve(ending)[:2] == (64, parse_move("c1"))
+    with pytest.raises(ValueError, match="the game is over"):
+        solver.solve(ending.play(parse_move("c1")))
+
+
+@pytest.mark.parametrize("seed", range(0, 1000, 100))
+def test_who_wins_is_a_cheaper_question(solver: Solver, seed: int) -> None:
+    position = random_position(seed, 10)
+    exact, winner = Solver(1).solve(position), Solver(1).solve(position, -2, 2)
+    assert exact is not None
+    assert winner is not None
+    assert (winner.score > 0) - (winner.score < 0) == (exact.score > 0) - (exact.score < 0)
+    assert winner.nodes <= exact.nodes
+
+
+def test_it_can_be_stopped_and_asked_again() -> None:
+    position = position_of(FFO[41][0])
+    solver = Solver(megabytes=4)
+    looks = iter([False, False, True])
+    assert solver.solve(position, stopped=lambda: next(looks)) is None
+    assert next(looks, None) is None, "it looked once more after it was told to stop"
+    easy = random_position(3, 8)
+    assert solver.solve(easy) == Solver(megabytes=4).solve(easy)
+
+
+def test_published_solutions(shared_data: Path) -> None:
+    for line in (shared_data / "othello" / "ffo-01-19.obf").read_text().splitlines():
+        diagram, _, rest = line.partition(";")
+        scores = {name.lower(): int(score) for name, score in re.findall(r"([A-H][1-8]):([+-]\d+)", rest)}
+        solution = Solver(megabytes=16).solve(position_of(diagram))
+        assert solution is not None
+        assert solution.score == max(scores.values()) == scores[move_name(solution.move)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", FFO)
+def test_published_solutions_of_20_to_23_empty_squares(number: int) -> None:
+    diagram, score, best = FFO[number]
+    solution = Solver().solve(position_of(diagram))
+    assert solution is not None
+    assert solution.score == score
+    assert move_name(solution.move) in best.split()
