@@ -22,6 +22,13 @@ def state_folder() -> Path:
     return _user_folder("XDG_STATE_HOME", ".local/state")
 
 
+def shipped_model() -> Path:
+    """The folder of the networks that come with the package: inside it when installed, beside it in a checkout."""
+    package = Path(__file__).resolve().parent
+    inside = package / "model"
+    return inside if inside.exists() else package.parent / "model"
+
+
 def _user_folder(variable: str, folder: str) -> Path:
     if sys.platform == "win32":
         variable, folder = "LOCALAPPDATA", "AppData/Local"

@@ -22,12 +22,12 @@ from tqdm import tqdm
 from pydlshogi.command_line import exit_status
 from pydlshogi.dataset import DEFAULT_EVAL_COEF
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.files import replacing
+from pydlshogi.files import replacing, shipped_model
 from pydlshogi.games.shogi import START_SFEN, ShogiPosition
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
 from pydlshogi.network.backend import BACKENDS, BackendError, load_backend
 from pydlshogi.network.weights import ModelError
-from pydlshogi.player.network_player import SHIPPED_NETWORK, centipawns, shipped_model
+from pydlshogi.player.network_player import SHIPPED_NETWORK, centipawns
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.uct.search import MoveStats, Search
 from pydlshogi.uct.uct_node import UctNodeTable

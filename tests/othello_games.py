@@ -2,6 +2,9 @@
 
 import random
 
+import numpy as np
+
+from pydlshogi.games.othello.patterns import CLASSES, NUMBERS, STAGES, Int16Array
 from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.transcript import Game, game_of
 
@@ -26,3 +29,9 @@ def random_position(seed: int, empties: int) -> Position:
                 return position
             position = position.play(move)
     raise AssertionError("no game came that far")
+
+
+def random_weights(seed: int) -> Int16Array:
+    """Small weights for all patterns, of no meaning but the same for symmetric ones."""
+    drawn = np.random.default_rng(seed).integers(-300, 300, (STAGES, NUMBERS)).astype(np.int16)
+    return np.ascontiguousarray(drawn[:, CLASSES])

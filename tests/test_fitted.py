@@ -9,10 +9,11 @@ import pytest
 from networks import RESNET, network
 from usi_driver import InProcess
 
+from pydlshogi.files import shipped_model
 from pydlshogi.network.fitted import FittedError, eval_coef_for
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.mcts_player import MCTSPlayer
-from pydlshogi.player.network_player import NetworkPlayer, shipped_model
+from pydlshogi.player.network_player import NetworkPlayer
 from pydlshogi.player.policy_player import PolicyPlayer
 
 Engine = Callable[..., "Gui"]

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from othello_games import random_position
 
 from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
-from tests.othello_games import random_position
 
 FFO = {
     40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X-------- X", 38, "a2"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from othello_games import random_game
 
 from pydlshogi.games.othello.ggf import ggf, parse_ggf
 from pydlshogi.games.othello.records import read_games
@@ -25,7 +26,6 @@ from pydlshogi.games.othello.wthor import (
     square_of,
     write_wthor,
 )
-from tests.othello_games import random_game
 
 WIPEOUT = "e6f4e3f6g5d6e7f5c5"
 """The shortest game there is: White has no disc left after nine moves."""
@@ -208,9 +208,10 @@ class TestWthor:
 
         with tarfile.open(shared_data / "othello" / "wthor_train.tar.xz") as archive:
             archive.extractall(tmp_path, filter="data")
-        games, years = read_archive(sorted(tmp_path.glob("*.wtb")))
+        games, years, depths = read_archive(sorted(tmp_path.glob("*.wtb")))
         assert len(games) == 131737
         assert (years.min(), years.max()) == (1977, 2023)
+        assert (depths == 24).all()
 
 
 class TestFiles:

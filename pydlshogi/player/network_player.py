@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pydlshogi.files import shipped_model
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, PlayerError
 from pydlshogi.player.clock import Latency, milliseconds
 from pydlshogi.player.options import Check, Combo, EngineOptions, Filename, Spin
@@ -249,10 +250,3 @@ def centipawns(win_rate: float, eval_coef: int) -> int:
     if not 0.0 < win_rate < 1.0:
         return HIGHEST_CP if win_rate >= 1.0 else -HIGHEST_CP
     return max(-HIGHEST_CP, min(HIGHEST_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))
-
-
-def shipped_model() -> Path:
-    """The folder of the network that comes with the package: inside it when installed, beside it in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    inside = package / "model"
-    return inside if inside.exists() else package.parent / "model"

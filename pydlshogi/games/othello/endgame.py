@@ -326,7 +326,7 @@ def _one_left(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int:
 
 
 @inlined
-def _bucket(table: Records, mover: np.uint64, opponent: np.uint64) -> Any:
+def bucket(table: Records, mover: np.uint64, opponent: np.uint64) -> Any:
     """The first of the two entries where a position may be."""
     mixed = mover * np.uint64(0x9E3779B97F4A7C15) ^ (opponent + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed ^= mixed >> np.uint64(29)
@@ -337,7 +337,7 @@ def _bucket(table: Records, mover: np.uint64, opponent: np.uint64) -> Any:
 @inlined
 def _find(table: Records, mover: np.uint64, opponent: np.uint64) -> int:
     """The position's entry; -1: it has none."""
-    first = _bucket(table, mover, opponent)
+    first = bucket(table, mover, opponent)
     for place in (first, first + 1):
         if table[place].mover == mover and table[place].opponent == opponent:
             return int(place)
@@ -349,7 +349,7 @@ def _remember(frame: Any, table: Records) -> None:
     """Keep what the frame has proven. Of a bucket's two entries the first keeps what has more empty squares."""
     place = _find(table, frame.mover, frame.opponent)
     if place < 0:
-        place = _bucket(table, frame.mover, frame.opponent)
+        place = bucket(table, frame.mover, frame.opponent)
         if frame.empties < table[place].empties:
             place += 1
         entry = table[place]

@@ -175,9 +175,13 @@ class Position(NamedTuple):
     def moves(self) -> list[int]:
         """The legal moves: squares in rising order, or PASS alone; none where the game is over."""
         squares = _mobility(self.mover, self.opponent)
-        if squares:
-            return [square for square in range(64) if squares >> square & 1]
-        return [PASS] if _mobility(self.opponent, self.mover) else []
+        if not squares:
+            return [PASS] if _mobility(self.opponent, self.mover) else []
+        moves = []
+        while squares:
+            moves.append((squares & -squares).bit_length() - 1)
+            squares &= squares - 1
+        return moves
 
     def play(self, move: int) -> "Position":
         """The position after `move`. Raises IllegalMove."""

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,17 +77,28 @@ def write_wthor(path: Path, games: Games, year: int, depth: int) -> None:
         file.write(header.tobytes() + games.astype(GAME, copy=False).tobytes())
 
 
-def read_archive(paths: Iterable[Path]) -> tuple[Games, npt.NDArray[np.int16]]:
-    """The games of several files, and the year of each. Raises RecordError, which names the file; OSError."""
-    parts, years = [np.zeros(0, GAME)], [np.zeros(0, np.int16)]
+class Archive(NamedTuple):
+    """The games of several files."""
+
+    games: Games
+    years: npt.NDArray[np.int16]
+    """int16 [games]: when each was played."""
+    depths: npt.NDArray[np.uint8]
+    """uint8 [games]: with how many empty squares play is perfect that leads to `theoretical`."""
+
+
+def read_archive(paths: Iterable[Path]) -> Archive:
+    """The games of several files. Raises RecordError, which names the file; OSError."""
+    games, years, depths = [np.zeros(0, GAME)], [np.zeros(0, np.int16)], [np.zeros(0, np.uint8)]
     for path in paths:
         try:
-            header, games = read_wthor(path)
+            header, rows = read_wthor(path)
         except RecordError as error:
             raise RecordError(f"{path}: {error}") from error
-        parts.append(games)
-        years.append(np.full(len(games), header["year"], np.int16))
-    return np.concatenate(parts), np.concatenate(years)
+        games.append(rows)
+        years.append(np.full(len(rows), header["year"], np.int16))
+        depths.append(np.full(len(rows), header["depth"], np.uint8))
+    return Archive(np.concatenate(games), np.concatenate(years), np.concatenate(depths))
 
 
 def held_out(games: Games) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,49 @@
+"""What protocols, matches and people ask of an engine that plays Othello, whatever it thinks with."""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from pydlshogi.games.othello.clock import Clock
+from pydlshogi.games.othello.rules import Position
+
+
+class EngineError(Exception):
+    """An engine cannot be used; the text says why, in one line."""
+
+
+class Hint(NamedTuple):
+    """A move, and what an engine thinks of it."""
+
+    move: int
+    score: float | None
+    """By how many discs the side to move will win. None: the engine did not think about it."""
+    line: tuple[int, ...]
+    """How the game may go on; the move comes first."""
+    depth: int = 0
+    """Plies searched; all that are left where the score is exact."""
+    exact: bool = False
+    """The score is proven."""
+    nodes: int = 0
+    """Positions looked at since the engine was asked."""
+
+
+Report = Callable[[Hint], None]
+"""Hears what an engine thinks while it is thinking."""
+
+
+class OthelloEngine(Protocol):
+    """An engine. One thread at a time calls its methods; only the clock is another's too."""
+
+    name: str
+
+    def prepare(self) -> None:
+        """Get ready to play. Raises EngineError."""
+
+    def new_game(self) -> None:
+        """What comes next is another game."""
+
+    def choose(self, position: Position, clock: Clock, report: Report) -> Hint:
+        """The move to play in `position`, in which there is one."""
+
+    def hints(self, position: Position, most: int, clock: Clock, report: Report) -> list[Hint]:
+        """The best moves of `position`, in which there is one, the best first: `most`, or as many as there are."""

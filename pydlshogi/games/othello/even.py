@@ -1,0 +1,80 @@
+"""Even openings for matches, in the manner of XOT: `python -m pydlshogi.games.othello.even FILE`
+
+All positions are looked at that so many moves may lead to, each once however the board is turned. Those are kept that
+the engine thinks are worth nearly the same to both sides.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from tqdm import tqdm
+
+from pydlshogi.command_line import exit_status
+from pydlshogi.files import replacing
+from pydlshogi.games.othello.clock import Clock, Effort
+from pydlshogi.games.othello.engine import EngineError, OthelloEngine
+from pydlshogi.games.othello.openings import lines
+from pydlshogi.games.othello.options import add_engine_options, engine_of
+from pydlshogi.games.othello.rules import Position
+from pydlshogi.games.othello.transcript import transcript
+
+DOUBT: Final = 2.0
+"""Discs that a shallow search may be wrong by."""
+
+
+def is_even(engine: OthelloEngine, level: int, position: Position, within: float) -> bool:
+    """Whether neither side is ahead by more than `within` discs.
+
+    Where a shallow search finds one ahead by clearly more, a deep one is spared.
+    """
+    if position.over:
+        return False
+    for each in range(2 - level % 2, level + 1, 2):
+        (hint,) = engine.hints(position, 1, Clock(Effort(level=each)), lambda _: None)
+        if abs(hint.score or 0.0) > within + (DOUBT if each < level else 0.0):
+            return False
+    return True
+
+
+def even(engine: OthelloEngine, effort: Effort, plies: int, within: float) -> Iterator[tuple[int, ...]]:
+    """The moves of all even openings. Raises EngineError where the effort is no level."""
+    if effort.level is None:
+        raise EngineError("openings are judged by searches of a --level")
+    for moves, position in tqdm(lines(plies, Position.moves), unit="position", dynamic_ncols=True):
+        if is_even(engine, effort.level, position, within):
+            yield moves
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.games.othello.even", description="Find even openings to play matches from."
+    )
+    parser.add_argument("file", type=Path, help="file of transcripts to write")
+    parser.add_argument("--plies", type=int, default=8, help="moves of an opening (default %(default)s)")
+    parser.add_argument(
+        "--within", type=float, default=1.0, help="discs by which a side may be ahead (default %(default)s)"
+    )
+    add_engine_options(parser)
+    options = parser.parse_args(arguments)
+    if not 1 <= options.plies <= 10 or not 0 <= options.within <= 64:
+        parser.error("--plies is 1 to 10, --within 0 to 64")
+
+    def run() -> None:
+        options.no_openings = True
+        engine, effort = engine_of(options)
+        engine.prepare()
+        found = sorted(even(engine, effort, options.plies, options.within))
+        remark = f"# Neither side is ahead by more than {options.within:g} discs at level {effort.level}."
+        with replacing(options.file) as file:
+            file.write("\n".join([remark, *map(transcript, found), ""]).encode())
+        print(f"{len(found)} openings")
+
+    return exit_status("even", run, EngineError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""The options of the command line that choose an engine and what its moves may cost."""
+
+import argparse
+import math
+from pathlib import Path
+from typing import Final
+
+from pydlshogi.files import shipped_model
+from pydlshogi.games.othello.clock import Effort, TimeLeft, allot
+from pydlshogi.games.othello.engine import EngineError, OthelloEngine
+from pydlshogi.games.othello.player import SHIPPED_OPENINGS, AlphaBetaEngine
+
+DEFAULT_LEVEL: Final = 10
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Options for `engine_of`."""
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument("--level", type=int, help=f"plies to search (default {DEFAULT_LEVEL})")
+    effort.add_argument("--seconds", type=float, help="for a move, instead of a level")
+    parser.add_argument("--weights", type=Path, help="of the patterns, .npz (default: those of the package)")
+    parser.add_argument("--cuts", type=Path, help="for Multi-ProbCut, .toml (default: those of the package)")
+    parser.add_argument("--plain", action="store_true", help="without Multi-ProbCut")
+    parser.add_argument("--openings", type=Path, help="file to play from (default: that of the package)")
+    parser.add_argument("--no-openings", action="store_true", help="think from the first move on")
+    parser.add_argument("--memory", type=int, default=64, help="MiB for each of two tables (default %(default)s)")
+
+
+def engine_of(options: argparse.Namespace) -> tuple[OthelloEngine, Effort]:
+    """The engine that the options ask for, and what its moves may cost. Raises EngineError."""
+    if options.seconds is not None and not 0 < options.seconds < math.inf:
+        raise EngineError("--seconds is above 0")
+    if options.level is not None and not 1 <= options.level <= 60:
+        raise EngineError("--level is 1 to 60")
+    if not 1 <= options.memory <= 1 << 16:
+        raise EngineError("--memory is 1 to 65536")
+    effort = Effort(level=options.level or DEFAULT_LEVEL)
+    if options.seconds is not None:
+        effort = allot(TimeLeft(0.0, options.seconds, 1), empties=60)
+    openings = None if options.no_openings else options.openings or shipped_model() / SHIPPED_OPENINGS
+    engine = AlphaBetaEngine(
+        options.weights, options.cuts, plain=options.plain, openings=openings, megabytes=options.memory
+    )
+    return engine, effort

@@ -1,0 +1,179 @@
+"""Openings, registered and even ones: what a move is worth, however the board is turned; files; and the commands."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from othello_games import random_position, random_weights
+
+from pydlshogi.games.othello.clock import Clock, Effort
+from pydlshogi.games.othello.openings import (
+    Book,
+    Opening,
+    lines,
+    read_openings,
+    standing,
+    turned_board,
+    write_openings,
+)
+from pydlshogi.games.othello.patterns import save_weights
+from pydlshogi.games.othello.player import AlphaBetaEngine
+from pydlshogi.games.othello.records import read_games
+from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
+from pydlshogi.games.othello.transcript import RecordError, after, parse_transcript
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def opening(moves: str, lead: float) -> Opening:
+    return Opening(parse_transcript(moves).moves, lead)
+
+
+LINES = [opening("f5d6c3", 1.0), opening("f5d6c4", 3.0), opening("f5f6e6", -2.0), opening("f5f4", 8.0)]
+
+
+def known(book: Book, moves: str) -> dict[str, float]:
+    return {move_name(move): worth for move, worth in book.moves(parse_transcript(moves).end).items()}
+
+
+class TestTurning:
+    def test_the_eight_ways_to_turn_a_board(self) -> None:
+        corner_and_edge = 1 << parse_move("a1") | 1 << parse_move("c1")
+        images = {turned_board(corner_and_edge, turn) for turn in range(8)}
+        expected = ["a1 c1", "h1 f1", "a8 c8", "h8 f8", "a1 a3", "a8 a6", "h1 h3", "h8 h6"]
+        assert images == {sum(1 << parse_move(name) for name in names.split()) for names in expected}
+
+    @pytest.mark.parametrize("turn", range(8))
+    def test_a_position_is_the_same_however_it_lies(self, turn: int) -> None:
+        position = random_position(0, 40)
+        other = Position(
+            turned_board(position.mover, turn), turned_board(position.opponent, turn), position.black_to_move
+        )
+        assert len(other.moves()) == len(position.moves())
+        assert standing(position) == standing(other)
+
+    def test_the_first_four_moves_are_one(self) -> None:
+        assert len({standing(START.play(move)) for move in START.moves()}) == 1
+
+
+def test_lines_lead_to_every_position_once() -> None:
+    """A board is turned or mirrored by a move of the four squares in the middle; there are 1, 3 and 14 positions."""
+    for plies, count in enumerate((1, 1, 3, 14)):
+        found = lines(plies, Position.moves)
+        assert len({standing(position) for _, position in found}) == len(found) == count
+        assert all(after(START, moves) == position and len(moves) == plies for moves, position in found)
+
+
+class TestBook:
+    def test_a_move_is_worth_what_the_best_replies_lead_to(self) -> None:
+        book = Book(LINES)
+        assert known(book, "f5d6") == {"c3": 1.0, "c4": 3.0}
+        assert known(book, "f5f6") == {"e6": -2.0}
+        assert known(book, "f5") == {"d6": -3.0, "f6": 2.0, "f4": -8.0}
+        assert known(book, "") == {"d3": -2.0, "c4": -2.0, "f5": -2.0, "e6": -2.0}
+        assert known(book, "f5d6c3") == {}
+        assert known(book, "f5d6c7") == {}
+
+    def test_it_is_known_whichever_way_the_board_lies(self) -> None:
+        """f5 d6, mirrored by the long diagonal: e6 f4."""
+        assert known(Book(LINES), "e6f4") == {"c3": 1.0, "d3": 3.0}
+
+    def test_moves_that_are_nearly_as_good_are_played_in_turns(self) -> None:
+        book = Book([opening("f5d6", 0.5), opening("f5f6", 2.4), opening("f5f4", 2.6)])
+        position = parse_transcript("f5").end
+        rng = random.Random(1)
+        assert {book.choose(position, rng) for _ in range(50)} == {(parse_move("d6"), -0.5), (parse_move("f6"), -2.4)}
+        assert book.choose(START.play(parse_move("f5")).play(parse_move("d6")), rng) is None
+        assert Book([]).choose(START, rng) is None
+
+    def test_a_line_that_others_continue_is_worth_what_they_lead_to(self) -> None:
+        book = Book([opening("f5d6", 9.0), *LINES[:2]])
+        assert known(book, "f5") == {"d6": -3.0}
+
+
+class TestFiles:
+    def test_written_and_read_again(self, tmp_path: Path) -> None:
+        write_openings(tmp_path / "openings.txt", LINES)
+        assert read_openings(tmp_path / "openings.txt") == sorted(LINES)
+        assert "f5d6c3 +1.00\n" in (tmp_path / "openings.txt").read_text()
+
+    @pytest.mark.parametrize(
+        ("line", "reason"),
+        [("f5a1 +1", "move 2, a1, cannot be played"), ("f5d6", "could not convert"), ("f5d6 x", "could not convert")],
+    )
+    def test_refusals(self, tmp_path: Path, line: str, reason: str) -> None:
+        (tmp_path / "openings.txt").write_text(f"# comment\n\n{line}\n")
+        with pytest.raises(RecordError, match=rf"openings\.txt, line 3: .*{reason}"):
+            read_openings(tmp_path / "openings.txt")
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("weights") / "weights.npz"
+    save_weights(path, random_weights(1))
+    return path
+
+
+def test_the_engine_plays_from_them_in_varied_games(tmp_path: Path, weights: Path) -> None:
+    write_openings(tmp_path / "openings.txt", [opening("f5d6c3", 0.0), opening("f5f6e6", 0.0)])
+    engine = AlphaBetaEngine(weights, plain=True, openings=tmp_path / "openings.txt", megabytes=1)
+    engine.prepare()
+    clock = Clock(Effort(level=1))
+    replies = {engine.choose(parse_transcript("f5").end, clock, lambda _: None).move for _ in range(30)}
+    assert replies == {parse_move("d6"), parse_move("f6")}
+    assert engine.choose(parse_transcript("f5d6").end, clock, lambda _: None).move == parse_move("c3")
+    assert engine.choose(parse_transcript("f5d6c3").end, clock, lambda _: None).depth == 1
+
+
+class TestRegister:
+    def run(self, weights: Path, *words: str) -> str:
+        command = [sys.executable, "-m", "pydlshogi.games.othello.register", *words]
+        command += ["--weights", str(weights), "--plain", "--level", "2"]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    def test_beginnings_of_games(self, tmp_path: Path, weights: Path) -> None:
+        file, games = tmp_path / "openings.txt", tmp_path / "games.txt"
+        games.write_text("f5d6c3d3\nf5d6c3d3c4\nf5f6e6f4\ne6f4c3c4\n")
+        said = self.run(weights, str(file), "--games", str(games), "--plies", "3", "--least", "2")
+        assert said == "1 openings registered, 0 were known\n"
+        (first,) = read_openings(file)
+        said = self.run(weights, str(file), "--games", str(games), "--plies", "3")
+        assert said == "1 openings registered, 1 were known\n", "the last game is the first one in a mirror"
+        assert first in read_openings(file)
+        assert {opening.moves for opening in read_openings(file)} == {
+            parse_transcript(moves).moves for moves in ("f5d6c3", "f5f6e6")
+        }
+
+    def test_what_the_engine_finds(self, tmp_path: Path, weights: Path) -> None:
+        said = self.run(weights, str(tmp_path / "openings.txt"), "--grow", "--plies", "3")
+        found = read_openings(tmp_path / "openings.txt")
+        assert said == f"{len(found)} openings registered, 0 were known\n"
+        positions = [standing(after(START, opening.moves)) for opening in found]
+        assert len(positions) == len(set(positions)) > 0
+        assert all(len(opening.moves) == 3 for opening in found)
+
+
+class TestEven:
+    def run(self, weights: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "pydlshogi.games.othello.even", *words, "--weights", str(weights), "--plain"]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    def test_neither_side_is_ahead(self, tmp_path: Path, weights: Path) -> None:
+        words = ("--plies", "3", "--level", "2", "--within")
+        assert self.run(weights, str(tmp_path / "all.txt"), *words, "64").stdout == "14 openings\n"
+        assert len(read_games(tmp_path / "all.txt")) == 14
+        self.run(weights, str(tmp_path / "even.txt"), *words, "3.5")
+        engine = AlphaBetaEngine(weights, plain=True, megabytes=1)
+        engine.prepare()
+        openings = {game.moves for game in read_games(tmp_path / "even.txt")}
+        for game in read_games(tmp_path / "all.txt"):
+            (best,) = engine.hints(game.end, 1, Clock(Effort(level=2)), lambda _: None)
+            assert (abs(best.score or 0.0) <= 3.5) == (game.moves in openings)
+        assert 0 < len(openings) < 14
+
+    def test_seconds_are_no_level(self, tmp_path: Path, weights: Path) -> None:
+        done = self.run(weights, str(tmp_path / "even.txt"), "--seconds", "1")
+        assert (done.returncode, done.stderr) == (1, "even: openings are judged by searches of a --level\n")
+        assert not (tmp_path / "even.txt").exists()

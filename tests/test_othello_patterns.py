@@ -1,0 +1,137 @@
+"""The patterns: their numbers against a slow obvious count, their symmetry, and their files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from othello_games import random_game, random_position, random_weights
+
+from pydlshogi.games.othello.patterns import (
+    CLASSES,
+    FIRST,
+    NUMBERS,
+    PARITY,
+    PATTERNS,
+    STAGES,
+    WORDS,
+    advance_numbers,
+    evaluate,
+    load_weights,
+    pass_numbers,
+    save_weights,
+    stage_of,
+    write_numbers,
+)
+from pydlshogi.games.othello.rules import PASS, START, Position, flips, parse_move
+
+
+def numbers_of(position: Position) -> list[int]:
+    """What stands on each pattern: 0 the opponent, 1 nothing, 2 the side to move."""
+    digits = [1 + (position.mover >> square & 1) - (position.opponent >> square & 1) for square in range(64)]
+    return [sum(digits[square] * 3**place for place, square in enumerate(squares)) for _, squares in PATTERNS]
+
+
+def written(position: Position) -> "np.ndarray[tuple[int, int], np.dtype[np.uint16]]":
+    words = np.zeros((1, WORDS), np.uint64)
+    write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words, 0)
+    return words.view(np.uint16)
+
+
+def turned(position: Position) -> Position:
+    """The board seen from the opposite side, and in a mirror."""
+    mover, opponent = (
+        sum(1 << 8 * (square % 8) + square // 8 for square in range(64) if discs >> (63 - square) & 1)
+        for discs in (position.mover, position.opponent)
+    )
+    return Position(mover, opponent, position.black_to_move)
+
+
+def test_there_are_46_and_they_cover_the_board_evenly() -> None:
+    assert len(PATTERNS) == 46
+    covered = np.zeros((8, 8), int)
+    for _, squares in PATTERNS:
+        assert len(set(squares)) == len(squares)
+        for square in squares:
+            covered[square // 8, square % 8] += 1
+    assert covered.min() >= 3
+    assert (covered == covered.T).all()
+    assert (covered == covered[::-1]).all()
+
+
+def test_numbers_are_counted_and_go_along_with_moves() -> None:
+    words = np.zeros((70, WORDS), np.uint64)
+    for seed in range(5):
+        position = START
+        write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words, 0)
+        for row, move in enumerate(random_game(seed).moves):
+            if move == PASS:
+                pass_numbers(words, row)
+            else:
+                square = np.uint64(move)
+                discs = flips(np.uint64(position.mover), np.uint64(position.opponent), square)
+                advance_numbers(words, row, square, discs)
+            position = position.play(move)
+            assert list(words[row + 1].view(np.uint16)[:46]) == numbers_of(position)
+            assert list(written(position)[0, :46]) == numbers_of(position)
+
+
+def test_a_position_and_its_mirror_image_are_worth_the_same() -> None:
+    weights = random_weights(1)
+    for seed in range(0, 1000, 100):
+        position = random_position(seed, 30)
+        assert position != turned(position)
+        values = [evaluate(weights, 34, written(each), 0) for each in (position, turned(position))]
+        assert values[0] == values[1]
+
+
+def test_the_value_is_the_sum_of_the_weights() -> None:
+    weights = random_weights(2)
+    for empties in (19, 20):
+        position = random_position(0, empties)
+        expected = sum(
+            int(weights[10, first + number]) for first, number in zip(FIRST, numbers_of(position), strict=True)
+        )
+        expected += int(weights[10, PARITY + empties % 2])
+        assert evaluate(weights, 64 - empties, written(position), 0) == expected
+
+
+def test_a_line_read_from_either_end_has_one_weight() -> None:
+    """Of the second rank: a disc of the side to move on b2 alone, or on g2 alone."""
+    empty = (3**8 - 1) // 2
+    first = int(FIRST[0])
+    assert CLASSES[first + empty + 3] == CLASSES[first + empty + 3**6]
+    assert CLASSES[first + empty + 3] != CLASSES[first + empty + 3**5]
+    assert len(CLASSES) == NUMBERS
+    assert len(np.unique(CLASSES)) == 113_879
+
+
+def test_stages() -> None:
+    stages = [stage_of(64 - empties) for empties in range(61)]
+    assert stages == [14] + [14 - (empties - 1) // 4 for empties in range(1, 61)]
+
+
+class TestFiles:
+    def test_written_and_read_again(self, tmp_path: Path) -> None:
+        weights = random_weights(3)
+        save_weights(tmp_path / "weights.npz", weights)
+        again = load_weights(tmp_path / "weights.npz")
+        assert again.dtype == np.int16
+        assert np.array_equal(weights, again)
+
+    def test_refusals(self, tmp_path: Path) -> None:
+        path = tmp_path / "weights.npz"
+        path.write_bytes(b"no archive")
+        with pytest.raises(ValueError, match="holds no weights of patterns"):
+            load_weights(path)
+        np.savez(path, other=np.zeros(3))
+        with pytest.raises(ValueError, match="holds no weights of patterns"):
+            load_weights(path)
+        np.savez(path, weights=np.zeros((STAGES, 7), np.int16))
+        with pytest.raises(ValueError, match=r"holds int16 \[15, 7\], not int16 \[15, 113879\]"):
+            load_weights(path)
+        with pytest.raises(FileNotFoundError):
+            load_weights(tmp_path / "nothing.npz")
+
+
+def test_squares_are_named_as_on_the_board() -> None:
+    assert {parse_move(name) for name in "a1 b2 c3 d4 e5 f6 g7 h8".split()} in [set(squares) for _, squares in PATTERNS]

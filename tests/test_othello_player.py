@@ -1,0 +1,109 @@
+"""The alpha-beta engine as protocols use it."""
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+from othello_games import random_position, random_weights
+
+from pydlshogi.games.othello.clock import Clock, Effort
+from pydlshogi.games.othello.endgame import Solver
+from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
+from pydlshogi.games.othello.patterns import save_weights
+from pydlshogi.games.othello.player import AlphaBetaEngine
+from pydlshogi.games.othello.rules import PASS, Position
+from pydlshogi.games.othello.transcript import after
+
+
+def unheard(_: Hint) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> OthelloEngine:
+    weights = tmp_path_factory.mktemp("weights") / "weights.npz"
+    save_weights(weights, random_weights(1))
+    engine = AlphaBetaEngine(weights, plain=True, megabytes=4)
+    engine.prepare()
+    return engine
+
+
+def test_a_level_is_a_depth(engine: OthelloEngine) -> None:
+    heard: list[Hint] = []
+    position = random_position(0, 40)
+    hint = engine.choose(position, Clock(Effort(level=4)), heard.append)
+    assert [each.depth for each in heard] == [1, 2, 3, 4]
+    assert heard[-1] == hint
+    assert [each.nodes for each in heard] == sorted(each.nodes for each in heard)
+    assert not hint.exact
+    assert hint.line[0] == hint.move
+    after(position, hint.line)
+
+
+@pytest.mark.parametrize("empties", [12, 11, 5, 2, 1])
+def test_a_level_solves_the_end(engine: OthelloEngine, empties: int) -> None:
+    position = random_position(100, empties)
+    hint = engine.choose(position, Clock(Effort(level=4)), unheard)
+    solution = Solver(1).solve(position)
+    assert solution is not None
+    if len(position.moves()) > 1:
+        assert (hint.score, hint.exact, hint.depth) == (solution.score, True, empties)
+
+
+def test_before_that_it_does_not(engine: OthelloEngine) -> None:
+    assert not engine.choose(random_position(100, 13), Clock(Effort(level=4)), unheard).exact
+
+
+def test_the_only_move_is_played_at_once(engine: OthelloEngine) -> None:
+    heard: list[Hint] = []
+    passing = Position(mover=1 << 1, opponent=1 << 0)
+    assert engine.choose(passing, Clock(Effort(level=60)), heard.append) == Hint(PASS, None, (PASS,))
+    assert heard == []
+
+
+@pytest.mark.parametrize("empties", [45, 11])
+def test_hints_are_the_best_moves_with_their_scores(engine: OthelloEngine, empties: int) -> None:
+    position = random_position(200, empties)
+    everything = engine.hints(position, 60, Clock(Effort(level=4)), unheard)
+    assert sorted(hint.move for hint in everything) == position.moves()
+    scores = [hint.score or 0.0 for hint in everything]
+    assert scores == sorted(scores, reverse=True)
+    best = engine.choose(position, Clock(Effort(level=4)), unheard)
+    assert scores[0] == best.score
+    assert all(hint.exact == (empties == 11) for hint in everything)
+    few = engine.hints(position, 3, Clock(Effort(level=4)), unheard)
+    assert [hint.score for hint in few] == scores[:3]
+
+
+@pytest.mark.parametrize("empties", [50, 30, 19])
+def test_it_stops_when_the_time_is_up(engine: OthelloEngine, empties: int) -> None:
+    """On a clock that goes on by a second whenever it is looked at."""
+    position = random_position(300, empties)
+    for ask in (engine.choose, lambda *arguments: engine.hints(position, 3, *arguments[1:])):
+        looks = count()
+        ask(position, Clock(Effort(optimum=40.0, maximum=40.0), now=lambda looks=looks: float(next(looks))), unheard)
+        assert next(looks) <= 43
+
+
+def test_it_can_be_stopped_by_another_thread(engine: OthelloEngine) -> None:
+    for position in (random_position(300, 30), random_position(300, 20)):
+        clock = Clock(Effort())
+        hint = engine.choose(position, clock, lambda hint, clock=clock: clock.stop() if hint.depth > 4 else None)
+        assert hint.move in position.moves()
+        assert hint.depth <= 5 or hint.score is None
+
+
+def test_without_time_there_is_a_move_all_the_same(engine: OthelloEngine) -> None:
+    position = random_position(300, 30)
+    clock = Clock(Effort(optimum=0.0, maximum=0.0))
+    assert engine.choose(position, clock, unheard).depth == 1
+    assert len(engine.hints(position, 2, clock, unheard)) == 2
+
+
+def test_what_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"nothing\.npz: No such file"):
+        AlphaBetaEngine(tmp_path / "nothing.npz").prepare()
+    weights = tmp_path / "weights.npz"
+    save_weights(weights, random_weights(1))
+    with pytest.raises(EngineError, match=r"nothing\.toml: No such file"):
+        AlphaBetaEngine(weights, tmp_path / "nothing.toml").prepare()

@@ -1,0 +1,246 @@
+"""Multi-ProbCut measured: lines through values that are known beforehand, files, and the games of the table."""
+
+import json
+import math
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from othello_games import random_game, random_weights
+
+from pydlshogi.games.othello.cuts import Cuts, Pair, at_stage, probing_of, read_cuts, write_cuts
+from pydlshogi.games.othello.patterns import STAGES, save_weights
+from pydlshogi.games.othello.probcut import FORMS, ROOM, TUTORIAL_PAIRS, fit, main, measure, samples, values
+from pydlshogi.games.othello.probcut_table import Results, TableError, Task, drawn_opening, fill, play, table, tasks
+from pydlshogi.games.othello.rules import PASS
+from pydlshogi.games.othello.transcript import parse_transcript, transcript
+
+ROOT = Path(__file__).resolve().parent.parent
+TUTORIAL = FORMS["tutorial"]
+STAGEWISE = FORMS["stages"]
+PAIR = Pair(5, 1, (1.0, 0.5), (100.0, -500.0), (2000.0, 4000.0), 77, 0.9)
+CUTS = Cuts(1.5, False, 2.0, (PAIR, PAIR._replace(depth=4, shallow=0), PAIR._replace(shallow=3)))
+
+
+class TestFit:
+    rng = np.random.default_rng(0)
+    passed = rng.uniform(0.1, 0.8, 20_000)
+    less = rng.normal(0, 8000, 20_000)
+
+    def test_the_tutorials_pair_is_mean_and_deviation_of_the_difference(self) -> None:
+        deep = self.less - 300 + self.rng.normal(0, 3000, 20_000)
+        pair = fit(5, 1, deep, self.less, self.passed, TUTORIAL)
+        assert pair.slope == (1.0, 1.0)
+        assert pair.offset == (pytest.approx(np.mean(deep - self.less)),) * 2
+        assert pair.deviation == (pytest.approx(np.std(deep - self.less)),) * 2
+        assert (pair.depth, pair.shallow, pair.positions) == (5, 1, 20_000)
+
+    def test_lines_and_deviations_change_with_the_game(self) -> None:
+        noise = self.rng.normal(0, 1, 20_000) * (2000 + 3000 * self.passed)
+        deep = (0.9 + 0.2 * self.passed) * self.less + 500 - 800 * self.passed + noise
+        pair = fit(6, 2, deep, self.less, self.passed, STAGEWISE)
+        assert pair.slope == (pytest.approx(0.9, abs=0.03), pytest.approx(1.1, abs=0.03))
+        assert pair.offset == (pytest.approx(500, abs=200), pytest.approx(-300, abs=300))
+        assert pair.deviation == (pytest.approx(2000, rel=0.1), pytest.approx(5000, rel=0.1))
+
+    def test_a_deviation_is_never_nothing(self) -> None:
+        noise = self.rng.normal(0, 1, 20_000) * np.maximum(0, 3000 * (0.5 - self.passed))
+        pair = fit(6, 2, self.less + noise, self.less, self.passed, STAGEWISE)
+        assert min(pair.deviation) > 0
+
+
+class TestForms:
+    def test_the_tutorials_pairs(self) -> None:
+        pairs = {depth: TUTORIAL.shallow(depth) for depth in range(16)}
+        assert pairs == {depth: [TUTORIAL_PAIRS[depth]] if depth in TUTORIAL_PAIRS else [] for depth in range(16)}
+        assert (TUTORIAL.deviations, TUTORIAL.everywhere, TUTORIAL.slack) == (1.4, True, math.inf)
+
+    def test_pairs_by_stage_begin_with_an_evaluation_and_keep_the_parity(self) -> None:
+        assert [STAGEWISE.shallow(depth) for depth in range(3)] == [[]] * 3
+        for depth in range(3, 15):
+            first, *others = STAGEWISE.shallow(depth)
+            assert first == 0
+            assert 1 <= len(others) <= 2
+            assert others == sorted(others)
+            assert all(0 < each < depth and (depth - each) % 2 == 0 for each in others)
+
+
+class TestCuts:
+    def test_a_search_gets_them_by_stage_and_depth(self) -> None:
+        probing = probing_of(CUTS)
+        assert (probing.everywhere, probing.slack) == (False, 2.0)
+        assert probing.cuts.shape == (STAGES, 6, 2)
+        assert probing.cuts["shallow"][0].tolist() == [[-1, -1]] * 4 + [[0, -1], [1, 3]]
+        for stage in (0, 7, 14):
+            row = probing.cuts[stage, 5, 0]
+            assert row["slope"] == pytest.approx(at_stage(stage, (1.0, 0.5)))
+            assert row["margin"] == pytest.approx(1.5 * at_stage(stage, (2000.0, 4000.0)))
+        assert at_stage(0, (0.0, 60.0)) == 1.5
+        assert at_stage(14, (0.0, 60.0)) == 57.5
+
+    def test_without_pairs_nothing_is_cut(self) -> None:
+        assert probing_of(CUTS._replace(pairs=())).cuts.size == 0
+
+    def test_written_and_read_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "cuts.toml"
+        write_cuts(path, CUTS)
+        assert read_cuts(path) == CUTS
+        write_cuts(path, CUTS._replace(slack=math.inf))
+        assert read_cuts(path).slack == math.inf
+        assert "depth = 5\nshallow = 1\nslope = [1.000, 0.500]\noffset = [100, -500]\n" in path.read_text()
+
+    @pytest.mark.parametrize(
+        ("before", "after", "reason"),
+        [
+            ("deviations", "diversions", "holds no cuts: 'deviations'"),
+            ("[1.000, 0.500]", "[1.000]", "holds no cuts: not enough values"),
+            ("shallow = 1", "shallow = 5", "a shallow search is one of fewer plies"),
+            ("[1.000, 0.500]", "[1.000, -0.500]", "slopes are above 0"),
+            ("[[pair]]", "[pair", "holds no cuts"),
+            ("depth = 5", 'depth = "x"', "holds no cuts: invalid literal"),
+        ],
+    )
+    def test_refusals(self, tmp_path: Path, before: str, after: str, reason: str) -> None:
+        path = tmp_path / "cuts.toml"
+        write_cuts(path, CUTS)
+        path.write_text(path.read_text().replace(before, after, 1))
+        with pytest.raises(ValueError, match=reason):
+            read_cuts(path)
+
+
+class TestMeasuring:
+    def test_positions_begin_after_the_opening_and_nobody_passes_in_them(self) -> None:
+        game = random_game(1)
+        positions = samples([game])
+        assert len(positions) == sum(move != PASS for move in game.moves[8:])
+        assert positions[0] == parse_transcript(transcript(game.moves[:8])).end
+
+    def test_each_depth_is_measured_where_there_is_room(self) -> None:
+        weights = random_weights(1)
+        positions = samples(random_game(seed) for seed in range(4))
+        with ThreadPoolExecutor(1) as pool:
+            measured = list(measure(positions, TUTORIAL, 4, weights, pool))
+        assert [each.depth for each in measured] == [0, 1, 2, 3, 4]
+        assert [[(pair.depth, pair.shallow) for pair in each.pairs] for each in measured] == [
+            [],
+            [],
+            [],
+            [(3, 1)],
+            [(4, 2)],
+        ]
+        assert [pair.depth for pair in measured[-1].cuts.pairs] == [3, 4]
+        roomy = [position for position in positions if position.empties > 3 + ROOM]
+        pair = measured[3].pairs[0]
+        assert pair.positions == len(roomy)
+        plain = probing_of(measured[2].cuts)
+        deep, less = (np.array(values(roomy, depth, weights, plain)) for depth in (3, 1))
+        assert pair.offset[0] == pytest.approx(np.mean(deep - less))
+        assert pair.deviation[0] == pytest.approx(np.std(deep - less))
+
+    def test_where_there_are_too_few_positions_it_ends(self) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            assert list(measure(samples([random_game(1)])[:20], TUTORIAL, 4, random_weights(1), pool)) == []
+
+    def test_the_command(self, tmp_path: Path) -> None:
+        save_weights(tmp_path / "weights.npz", random_weights(1))
+        (tmp_path / "games.txt").write_text("".join(f"{transcript(random_game(seed).moves)}\n" for seed in range(3)))
+        command = [sys.executable, "-m", "pydlshogi.games.othello.probcut", "--depth", "4", "--workers", "2"]
+        files = {name: str(tmp_path / name) for name in ("games.txt", "cuts.toml", "picture.png", "weights.npz")}
+        command += ["--games", files["games.txt"], "--out", files["cuts.toml"], "--plot", files["picture.png"]]
+        pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")
+        done = subprocess.run(
+            [*command, "--weights", files["weights.npz"]], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        cuts = read_cuts(tmp_path / "cuts.toml")
+        assert [(pair.depth, pair.shallow) for pair in cuts.pairs] == [(3, 0), (3, 1), (4, 0), (4, 2)]
+        assert len(done.stdout.splitlines()) == len(cuts.pairs)
+        assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+    @pytest.mark.parametrize(
+        ("words", "reason"),
+        [
+            (["--games", "/nowhere"], "/nowhere: No such file or directory"),
+            (["--games", __file__, "--weights", __file__], "holds no weights of patterns"),
+            (["--table", "/nowhere/table"], "/nowhere/table: No such file or directory"),
+        ],
+    )
+    def test_errors_are_one_line(self, capsys: pytest.CaptureFixture[str], words: list[str], reason: str) -> None:
+        assert main(words) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert reason in line
+
+
+@pytest.fixture(scope="module")
+def parameters(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Files of weights and of cuts."""
+    folder = tmp_path_factory.mktemp("parameters")
+    save_weights(folder / "weights.npz", random_weights(1))
+    write_cuts(folder / "cuts.toml", Cuts(1.4, True, math.inf, (PAIR._replace(depth=3),)))
+    return folder / "weights.npz", folder / "cuts.toml"
+
+
+class TestTable:
+    def test_all_games_of_all_cells(self) -> None:
+        wanted = list(tasks(4, None))
+        assert len(wanted) == 16 * 4
+        assert wanted[:4] == [
+            Task(4, 0, 0, drawn_opening(0)),
+            Task(4, 0, 1, drawn_opening(0)),
+            Task(4, 0, 2, drawn_opening(1)),
+            Task(4, 0, 3, drawn_opening(1)),
+        ]
+        assert {task.opening for task in tasks(6, ["f5d6", "f5f6"])} == {"f5d6", "f5f6"}
+
+    def test_a_game(self, parameters: tuple[Path, Path]) -> None:
+        """The second game is the first one with colours swapped: seen from the cuts it is another one."""
+        opening = drawn_opening(3)
+        first, second = (play(Task(2, 1, number, opening), *parameters) for number in (0, 1))
+        for game in (first, second):
+            played = parse_transcript(game["moves"])
+            assert game["moves"].startswith(opening)
+            assert played.result == (-game["discs"] if game["number"] else game["discs"])
+            assert game["evaluations"][0] > game["evaluations"][1] > 0
+        assert first["moves"] != second["moves"]
+
+    def test_it_goes_on_after_whatever_broke_it_off(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
+        path = tmp_path / "games.jsonl"
+        wanted = [Task(2, 1, number, drawn_opening(number // 2)) for number in range(4)]
+        results = Results(path, *parameters)
+        with ThreadPoolExecutor(1) as pool:
+            fill(results, wanted[:2], *parameters, pool)
+        results.close()
+        whole = path.read_text()
+        path.write_text(whole + whole.splitlines()[0][:50])
+        results = Results(path, *parameters)
+        assert results.missing(wanted) == wanted[2:]
+        with ThreadPoolExecutor(1) as pool:
+            fill(results, wanted, *parameters, pool)
+        results.close()
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [line["number"] for line in lines] == [0, 1, 2, 3]
+        assert path.read_text().startswith(whole)
+
+    def test_games_of_other_parameters_are_not_mixed(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
+        path = tmp_path / "games.jsonl"
+        with ThreadPoolExecutor(1) as pool:
+            fill(Results(path, *parameters), [Task(1, 0, 0, "f5d6")], *parameters, pool)
+        write_cuts(tmp_path / "other.toml", CUTS)
+        with pytest.raises(TableError, match="other weights or cuts"):
+            Results(path, parameters[0], tmp_path / "other.toml")
+        path.write_text("nonsense\n")
+        with pytest.raises(TableError, match="line 1 is no game"):
+            Results(path, *parameters)
+
+    def test_the_table_by_hand(self) -> None:
+        """Two pairs: won twice; won and drawn. 3.5 of 4 points; pairs of 1 and 3/4, so +- 1.96 x 0.1768 / sqrt 2."""
+        games = [
+            {"plain": 4, "more": 1, "number": number, "discs": discs, "evaluations": [30, 20], "seconds": [1.0, 2.0]}
+            for number, discs in enumerate((10, 2, 5, 0))
+        ]
+        lines = table(games).splitlines()
+        assert lines[0] == "| | N = 4 | N = 6 | N = 8 | N = 10 |"
+        assert lines[3] == "| +1 | 88 ± 24 / 1.5 / 0.5 (4) | - | - | - |"
+        assert lines[2] == "| +0 | - | - | - | - |"
