@@ -1,5 +1,5 @@
 @echo off
-rem start.bat PLAYER: be the USI engine pydlshogi.usi.usi_PLAYER. Once .venv is there this asks neither pip nor network.
+rem start.bat MODULE: be the engine that is this module. Once .venv is there this asks neither pip nor network.
 setlocal
 set "mended="
 for %%I in ("%~dp0..") do set "root=%%~fI"
@@ -15,7 +15,7 @@ if errorlevel 1 exit /b 1
 :start
 set "PYTHONHOME="
 set "PYTHONPATH=%root%"
-"%python%" -P -m "pydlshogi.usi.usi_%~1" %2 %3 %4 %5 %6 %7 %8 %9
+"%python%" -P -m "%~1" %2 %3 %4 %5 %6 %7 %8 %9
 rem 103: the Python that .venv was made with is gone. Then it is made anew, once.
 if not "%errorlevel%"=="103" exit /b %errorlevel%
 if defined mended exit /b 103

@@ -1,7 +1,7 @@
 #!/bin/sh
-# start.sh PLAYER: become the USI engine pydlshogi.usi.usi_PLAYER. Once .venv is there this asks neither pip nor network.
+# start.sh MODULE: become the engine that is this module. Once .venv is there this asks neither pip nor network.
 root=${0%/bat/start.sh}
-player=$1
+module=$1
 shift
 
 python="$root/.venv/bin/python"
@@ -11,4 +11,4 @@ fi
 
 unset PYTHONHOME
 export PYTHONPATH="$root"
-exec "$python" -P -m "pydlshogi.usi.usi_$player" "$@"
+exec "$python" -P -m "$module" "$@"

@@ -15,7 +15,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DECLARED = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-PLAYERS = ["mcts_player", "policy_player", "search1_player"]
+PLAYERS = {
+    "mcts_player": "pydlshogi.usi.usi_mcts_player",
+    "policy_player": "pydlshogi.usi.usi_policy_player",
+    "search1_player": "pydlshogi.usi.usi_search1_player",
+    "othello_alphabeta": "pydlshogi.games.othello.serve",
+}
+"""Launchers, and the modules that they start."""
+
 ENGINE = """
 import json, os, sys
 sys.stderr.write("engine's stderr\\n")
@@ -52,10 +59,10 @@ class Checkout:
         self.root = folder / "将棋 engine" / "pydlshogi"
         shutil.copytree(ROOT / "bat", self.root / "bat")
         self.declare(DECLARED)
-        players = self.root / "pydlshogi" / "usi"
-        players.mkdir(parents=True)
-        for player in PLAYERS:
-            (players / f"usi_{player}.py").write_text(ENGINE, encoding="utf-8")
+        for module in PLAYERS.values():
+            path = self.root.joinpath(*module.split(".")).with_suffix(".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(ENGINE, encoding="utf-8")
         self.programs = folder / "bin"
         self.programs.mkdir()
         (self.programs / "python3").symlink_to(os.path.realpath(sys.executable))
@@ -156,7 +163,7 @@ def test_the_next_start_calls_neither_python_nor_pip(installed: Checkout, player
     assert (code, err) == (7, "engine's stderr\n")
     (line,) = out
     assert is_engine(line, installed)
-    assert json.loads(line)["module"] == f"pydlshogi.usi.usi_{player}"
+    assert json.loads(line)["module"] == PLAYERS[player]
 
 
 @on_posix

@@ -20,7 +20,7 @@ class Hint(NamedTuple):
     line: tuple[int, ...]
     """How the game may go on; the move comes first."""
     depth: int = 0
-    """Plies searched; all that are left where the score is exact."""
+    """Plies searched; all that are left where the score is exact. 0: none, the move is a registered opening."""
     exact: bool = False
     """The score is proven."""
     nodes: int = 0

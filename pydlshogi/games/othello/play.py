@@ -1,0 +1,194 @@
+"""A game of Othello at a terminal: `python -m pydlshogi.games.othello.play`
+
+Moves are written `f5`, or `5,6`: row and column, as in IaGo. With --auto the engine plays both sides.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from pydlshogi.command_line import exit_status
+from pydlshogi.games.othello.board import board_of
+from pydlshogi.games.othello.clock import Clock, Effort
+from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
+from pydlshogi.games.othello.options import add_engine_options, engine_of
+from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
+from pydlshogi.games.othello.transcript import transcript
+
+HELP: Final = """\
+f5 or 5,6   play there (column and row, or row, column)
+hint [N]    what the engine would play, and by how many discs the side to move would win
+undo        take your last move back
+quit        end the game here"""
+
+_ROW_AND_COLUMN: Final = re.compile(r"([1-8])\s*,\s*([1-8])")
+
+
+class Left(Exception):
+    """The person has left the table."""
+
+
+class Game:
+    """One game between a person and an engine, or of an engine with itself."""
+
+    def __init__(
+        self,
+        engine: OthelloEngine,
+        effort: Effort,
+        person: frozenset[bool],
+        ask: Callable[[str], str],
+        tell: Callable[[str], None],
+    ) -> None:
+        """`person`: the colours that a person plays, True being Black. `ask` takes a prompt and returns a line; it may
+        raise EOFError. `tell` shows a text.
+        """
+        self._engine, self._effort, self._person = engine, effort, person
+        self._ask, self._tell = ask, tell
+        self.moves: list[int] = []
+        self._positions: list[Position] = [START]
+
+    @property
+    def position(self) -> Position:
+        """The position on the board."""
+        return self._positions[-1]
+
+    def play(self) -> None:
+        """Play to the end. Raises Left."""
+        self._tell(board_of(self.position))
+        while not self.position.over:
+            mover = _colour(self.position.black_to_move)
+            if self.position.moves() == [PASS]:
+                self._tell(f"{mover} must pass.")
+                self._make(PASS)
+            elif self.position.black_to_move in self._person:
+                self._make(self._asked(mover))
+            else:
+                hint = self._engine.choose(self.position, Clock(self._effort), _unheard)
+                self._tell(f"{mover} plays {_described(hint)}")
+                self._make(hint.move)
+            self._tell(board_of(self.position))
+        self._tell(self.result())
+
+    def result(self) -> str:
+        """Who has won, or that nobody has yet."""
+        position = self.position
+        if not position.over:
+            return "The game is not over."
+        score = position.score if position.black_to_move else -position.score
+        return f"{_colour(score > 0)} wins by {abs(score)}." if score else "A draw."
+
+    def _make(self, move: int) -> None:
+        self._positions.append(self.position.play(move))
+        self.moves.append(move)
+
+    def _asked(self, mover: str) -> int:
+        """The move of a person, after all that came before it."""
+        while True:
+            try:
+                words = self._ask(f"{mover}> ").split()
+            except EOFError as error:
+                raise Left from error
+            match words:
+                case []:
+                    continue
+                case ["help" | "?"]:
+                    self._tell(HELP)
+                case ["quit" | "exit" | "resign"]:
+                    raise Left
+                case ["undo"]:
+                    self._undo()
+                case ["hint", *count] if len(count) < 2:
+                    self._hint(count)
+                case _:
+                    move = _move("".join(words))
+                    if move in self.position.moves():
+                        return move
+                    self._tell("That is no legal move; they are marked with +, and `help` says what else can be said.")
+            mover = _colour(self.position.black_to_move)
+
+    def _undo(self) -> None:
+        """Back to where the person had to choose the last time."""
+        for ply in reversed(range(len(self.moves))):
+            before = self._positions[ply]
+            if before.black_to_move in self._person and before.moves() != [PASS]:
+                del self.moves[ply:], self._positions[ply + 1 :]
+                self._tell(board_of(self.position))
+                return
+        self._tell("There is nothing to take back.")
+
+    def _hint(self, count: Sequence[str]) -> None:
+        most = int(count[0]) if count and count[0].isdecimal() else 1
+        for hint in self._engine.hints(self.position, max(1, most), Clock(self._effort), _unheard):
+            self._tell(_described(hint))
+
+
+def _move(text: str) -> int | None:
+    """The move that a person has written; None: it is none."""
+    if found := _ROW_AND_COLUMN.fullmatch(text):
+        return 8 * (int(found[1]) - 1) + int(found[2]) - 1
+    try:
+        return parse_move(text)
+    except ValueError:
+        return None
+
+
+def _colour(black: bool) -> str:
+    return "Black (X)" if black else "White (O)"
+
+
+def _described(hint: Hint) -> str:
+    if hint.score is None:
+        return move_name(hint.move)
+    kind = "exactly" if hint.exact else f"at depth {hint.depth}" if hint.depth else "as registered"
+    return f"{move_name(hint.move)}, {hint.score:+.1f} discs {kind}: {' '.join(map(move_name, hint.line))}"
+
+
+def _unheard(_: Hint) -> None:
+    """What the engine thinks on the way."""
+
+
+def log_lines(game: Game, names: tuple[str, str]) -> str:
+    """Two lines of a file of transcripts: a comment, and the moves."""
+    return f"# {date.today()} {names[0]} - {names[1]}: {game.result()}\n{transcript(game.moves)}\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.games.othello.play",
+        description="Play Othello at a terminal.",
+        epilog=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    sides = parser.add_mutually_exclusive_group()
+    sides.add_argument("--white", action="store_true", help="you have White, and the engine begins")
+    sides.add_argument("--auto", action="store_true", help="the engine plays both sides")
+    parser.add_argument("--log", type=Path, help="append the game to this file of transcripts")
+    add_engine_options(parser)
+    options = parser.parse_args(arguments)
+    person: frozenset[bool] = frozenset() if options.auto else frozenset([not options.white])
+
+    def run() -> None:
+        engine, effort = engine_of(options)
+        engine.prepare()
+        game = Game(engine, effort, person, input, print)
+        try:
+            game.play()
+        except Left:
+            print(f"\n{game.result()}")
+        finally:
+            print(transcript(game.moves))
+            if options.log and game.moves:
+                black, white = ("you" if black in person else engine.name for black in (True, False))
+                with options.log.open("a", encoding="utf-8") as file:
+                    file.write(log_lines(game, (black, white)))
+
+    return exit_status("othello", run, EngineError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

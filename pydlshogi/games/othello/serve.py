@@ -1,0 +1,55 @@
+"""The engine that a GUI registers, in GTP or NBoard's protocol: `python -m pydlshogi.games.othello.serve`
+
+NBoard says `nboard 2` before anything else; whoever begins otherwise speaks GTP.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from itertools import chain
+
+from pydlshogi.command_line import exit_status
+from pydlshogi.games.othello import gtp, nboard
+from pydlshogi.games.othello.clock import Effort
+from pydlshogi.games.othello.engine import EngineError, OthelloEngine
+from pydlshogi.games.othello.gtp import Gtp
+from pydlshogi.games.othello.inbox import Inbox
+from pydlshogi.games.othello.nboard import NBoard
+from pydlshogi.games.othello.options import add_engine_options, engine_of
+
+
+def speak(engine: OthelloEngine, effort: Effort) -> None:
+    """Converse on stdin and stdout."""
+    first = next((line for line in sys.stdin if line.strip()), "")
+    lines = chain([first], sys.stdin)
+    if first.split()[:1] == ["nboard"]:
+        NBoard(engine, effort, lambda line: _say(f"{line}\n")).run(Inbox(lines, nboard.interrupts))
+    else:
+        Gtp(engine, effort).run(Inbox(lines, gtp.interrupts), _say)
+
+
+def _say(text: str) -> None:
+    """Write at once: whoever listens waits for it."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.games.othello.serve",
+        description="An Othello engine that speaks GTP and NBoard's protocol.",
+    )
+    add_engine_options(parser)
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        engine, effort = engine_of(options)
+        engine.prepare()
+        speak(engine, effort)
+
+    return exit_status("othello", run, EngineError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,291 @@
+"""GTP: a controller that speaks from a script, and one that speaks nonsense."""
+
+import queue
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from othello_engines import Broken, LowestSquare, Waiting
+
+from pydlshogi.games.othello.clock import Effort
+from pydlshogi.games.othello.engine import OthelloEngine
+from pydlshogi.games.othello.gtp import Gtp, interrupts
+from pydlshogi.games.othello.inbox import Inbox
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def answers(engine: OthelloEngine, *lines: str) -> list[str]:
+    """What is said to these lines, each answer without its empty line."""
+    said: list[str] = []
+    Gtp(engine, Effort(level=5)).run(Inbox(lines, interrupts), said.append)
+    assert all(answer.endswith("\n\n") for answer in said)
+    return [answer[:-2] for answer in said]
+
+
+def ask(*lines: str) -> list[str]:
+    return answers(LowestSquare(), *lines)
+
+
+def test_a_game_with_every_command() -> None:
+    assert ask("protocol_version", "name", "known_command undo", "known_command fly", "list_games") == [
+        "= 2",
+        "= lowest",
+        "= true",
+        "= false",
+        "= Othello",
+    ]
+    (listed,) = ask("list_commands")
+    assert {"play", "genmove", "undo", "hint", "level", "final_score"} <= {*listed[2:].split("\n")}
+    assert ask("boardsize 8", "set_game Othello", "komi 0", "clear_board", "quit", "name") == ["="] * 5
+
+
+def test_the_board() -> None:
+    (_, board) = ask("play b f5", "showboard")
+    assert board.splitlines() == [
+        "=",
+        "  a b c d e f g h",
+        "1 . . . . . . . .",
+        "2 . . . . . . . .",
+        "3 . . . . . . . .",
+        "4 . . . O X + . .",
+        "5 . . . X X X . .",
+        "6 . . . + . + . .",
+        "7 . . . . . . . .",
+        "8 . . . . . . . .",
+        "White to move; Black (X) 4, White (O) 1",
+    ]
+
+
+def test_moves_are_played_and_taken_back() -> None:
+    assert ask("play black F5", "genmove w", "reg_genmove b", "undo", "undo", "undo", "genmove b") == [
+        "=",
+        "= F4",
+        "= C3",
+        "=",
+        "=",
+        "? cannot undo",
+        "= D3",
+    ]
+
+
+def test_numbers_of_commands_come_back() -> None:
+    assert ask("12 name", "7", "3 fly", "0 play b a1") == [
+        "=12 lowest",
+        "?7 unknown command",
+        "?3 unknown command",
+        "?0 illegal move",
+    ]
+
+
+def test_what_a_line_may_hold() -> None:
+    assert ask("", "   ", "# comment", "name # again", "\tplay\tb  f5\r", "na\x01me\x7f") == [
+        "= lowest",
+        "=",
+        "= lowest",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("play b a1", "illegal move"),
+        ("play w f4", "illegal move"),
+        ("play b pass", "illegal move"),
+        ("play b i9", "syntax error"),
+        ("play x f5", "syntax error"),
+        ("play b", "syntax error"),
+        ("genmove", "syntax error"),
+        ("genmove w", "illegal move"),
+        ("boardsize 10", "unacceptable size"),
+        ("boardsize eight", "syntax error"),
+        ("komi x", "syntax error"),
+        ("set_game Go", "unsupported game"),
+        ("final_score", "cannot score"),
+        ("level 0", "syntax error"),
+        ("hint 0", "syntax error"),
+        ("hint x", "syntax error"),
+        ("setup_board XO", "syntax error"),
+        ("time_settings 1 2", "syntax error"),
+        ("time_settings nan 1 1", "syntax error"),
+        ("time_left b -1 0", "syntax error"),
+        ("known_command", "syntax error"),
+    ],
+)
+def test_errors(line: str, error: str) -> None:
+    assert ask(line, "name") == [f"? {error}", "= lowest"]
+
+
+PASSING = "XO" + "-" * 30 + "-" * 32
+"""White to move must pass, Black can play c1."""
+
+
+def test_a_pass_may_be_said_or_not() -> None:
+    for line in ("play w pass", "genmove w"):
+        assert ask(
+            f"setup_board {PASSING} O", line, "genmove b", "final_score", "genmove w", "genmove b", "undo", "undo"
+        )[1:] == [
+            "= PASS" if line == "genmove w" else "=",
+            "= C1",
+            "= B+64",
+            "= PASS",
+            "= PASS",
+            "=",
+            "=",
+        ]
+    assert ask(f"setup_board {PASSING} O", "play b c1", "undo", "undo") == ["=", "=", "=", "? cannot undo"]
+
+
+def test_a_board_may_be_set_up_in_pieces() -> None:
+    rows = ["--------"] * 3 + ["---OX---", "---XO---"] + ["--------"] * 3
+    engine = LowestSquare()
+    assert answers(engine, f"setup_board {' '.join(rows)} X", "genmove b") == ["=", "= D3"]
+    assert engine.games == 1
+
+
+def test_a_draw_is_nobodys_win() -> None:
+    assert ask(f"setup_board {'X' * 32}{'O' * 32} X", "final_score") == ["=", "= 0"]
+    assert ask(f"setup_board {'X' * 31}{'O' * 33} X", "final_score") == ["=", "= W+2"]
+
+
+def test_hints_have_scores_in_discs() -> None:
+    assert ask("hint 2", "hint") == [
+        "= D3 +19.00 depth 3\nC4 +26.00 depth 3",
+        "= D3 +19.00 depth 3\nC4 +26.00 depth 3\nF5 +37.00 depth 3\nE6 +44.00 depth 3",
+    ]
+    assert ask(f"setup_board {'X' * 64} X", "hint") == ["=", "? the game is over"]
+
+
+class TestTime:
+    def efforts(self, *lines: str) -> list[Effort]:
+        engine = LowestSquare()
+        assert not [answer for answer in answers(engine, *lines) if answer.startswith("?")]
+        return [clock.effort for clock in engine.clocks]
+
+    def test_without_a_clock_there_is_a_level(self) -> None:
+        assert self.efforts("genmove b", "level 7", "genmove w") == [Effort(level=5), Effort(level=7)]
+        assert self.efforts("time_settings 0 1 0", "genmove b") == [Effort(level=5)]
+
+    def test_byoyomi_of_one_move_is_used_up(self) -> None:
+        (effort,) = self.efforts("time_settings 0 2 1", "genmove b")
+        assert effort.maximum == effort.optimum == pytest.approx(1.9)
+
+    def test_what_is_left_is_heard(self) -> None:
+        (effort,) = self.efforts("time_settings 300 0 0", "time_left b 11 0", "genmove b")
+        assert effort.level is None
+        assert effort.optimum == pytest.approx(11 / 22)
+        assert self.efforts("time_left b 11 0", "genmove b") == [effort]
+        (effort,) = self.efforts("time_settings 300 10 5", "time_left b 3 2", "genmove b")
+        assert effort.optimum == effort.maximum == pytest.approx(1.4)
+
+    def test_each_side_has_its_clock(self) -> None:
+        black, white = self.efforts("time_settings 220 0 0", "time_left b 22 0", "genmove b", "genmove w")
+        assert black.optimum == pytest.approx(1.0)
+        assert white.optimum == pytest.approx(220 / 21.5)
+
+    def test_a_new_game_begins_with_all_of_it(self) -> None:
+        first, again = self.efforts(
+            "time_settings 220 0 0", "time_left b 22 0", "genmove b", "clear_board", "genmove b"
+        )
+        assert (first.optimum, again.optimum) == (pytest.approx(1.0), pytest.approx(10.0))
+
+
+def test_thinking_can_be_interrupted() -> None:
+    """GoGui says `# interrupt` and waits for the answer."""
+    engine, lines, said = Waiting(), queue.SimpleQueue[str | None](), queue.SimpleQueue[str]()
+
+    def sent() -> Iterator[str]:
+        return iter(lines.get, None)
+
+    thread = threading.Thread(
+        target=lambda: Gtp(engine, Effort()).run(Inbox(sent(), interrupts), said.put), daemon=True
+    )
+    thread.start()
+    for _ in range(2):
+        engine.thinking.clear()
+        lines.put("reg_genmove b")
+        assert engine.thinking.wait(60)
+        lines.put("# interrupt")
+        assert said.get(timeout=60) == "= D3\n\n"
+    lines.put(None)
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_an_engine_that_fails_is_told_in_one_line() -> None:
+    assert answers(Broken(), "genmove b", "name") == ["? RuntimeError: no idea", "= broken"]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_nonsense_is_answered_command_by_command(seed: int) -> None:
+    rng = random.Random(seed)
+    names = ["play", "genmove", "reg_genmove", "undo", "hint", "level", "time_settings", "time_left", "setup_board"]
+    names += ["boardsize", "clear_board", "komi", "final_score", "showboard", "known_command", "fly", "set_game"]
+    words = [
+        "b",
+        "w",
+        "black",
+        "f5",
+        "d6",
+        "c3",
+        "pass",
+        "z9",
+        "1",
+        "0",
+        "-5",
+        "1e400",
+        "nan",
+        "9" * 5000,
+        "é",
+        PASSING,
+        "O",
+    ]
+    lines = []
+    for _ in range(300):
+        line = " ".join([rng.choice(names), *rng.choices(words, k=rng.randrange(4))])
+        if rng.random() < 0.2:
+            line = "".join(chr(rng.randrange(32, 0x2FF)) for _ in range(rng.randrange(1, 30))).replace("#", "x")
+        lines.append(f"{rng.randrange(10**6)} {line}" if rng.random() < 0.5 else line)
+    commands = [line for line in lines if line.strip()]
+    said = ask(*lines)
+    assert len(said) == len(commands)
+    for answer in said:
+        assert answer[0] in "=?"
+        assert "\n\n" not in answer
+        assert "Error" not in answer, "a defect"
+
+
+def test_the_process_speaks_as_well() -> None:
+    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", "--level", "2"]
+    done = subprocess.run(
+        command, input="name\n2 genmove b\nquit\n", cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    name, move, end, rest = done.stdout.split("\n\n")
+    assert name == "= pydlshogi alpha-beta"
+    assert move in ("=2 D3", "=2 C4", "=2 F5", "=2 E6")
+    assert (end, rest) == ("=", "")
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--level", "0"], "--level is 1 to 60"),
+        (["--seconds", "nan"], "--seconds is above 0"),
+        (["--memory", "0"], "--memory is 1 to 65536"),
+        (["--weights", "/nowhere.npz"], "/nowhere.npz: No such file or directory"),
+        (["--weights", __file__], "holds no weights of patterns"),
+        (["--cuts", __file__], "holds no cuts"),
+    ],
+)
+def test_an_engine_that_cannot_be_had_is_one_line(words: list[str], reason: str) -> None:
+    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", *words]
+    done = subprocess.run(command, input="", cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("othello: ")
+    assert reason in line

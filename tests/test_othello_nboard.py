@@ -1,0 +1,169 @@
+"""NBoard's protocol: a board that speaks from a script, and one that speaks nonsense."""
+
+import queue
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from othello_engines import Broken, LowestSquare, Waiting
+from othello_games import random_game
+
+from pydlshogi.games.othello.clock import Effort
+from pydlshogi.games.othello.engine import OthelloEngine
+from pydlshogi.games.othello.ggf import ggf
+from pydlshogi.games.othello.inbox import Inbox
+from pydlshogi.games.othello.nboard import NBoard, interrupts
+from pydlshogi.games.othello.rules import PASS, START, Position
+from pydlshogi.games.othello.transcript import Game, game_of, parse_transcript
+
+ROOT = Path(__file__).resolve().parent.parent
+GAME = ggf(parse_transcript("f5d6"))
+
+
+def answers(engine: OthelloEngine, *lines: str) -> list[str]:
+    said: list[str] = []
+    NBoard(engine, Effort(level=5), said.append).run(Inbox(lines, interrupts))
+    return said
+
+
+def ask(*lines: str) -> list[str]:
+    return [line for line in answers(LowestSquare(), *lines) if not line.startswith(("status", "nodestats"))]
+
+
+def test_a_session_as_the_protocol_shows_it() -> None:
+    assert answers(LowestSquare(), "nboard 2", "set depth 6", f"set game {GAME}", "ping 1", "go") == [
+        "set myname lowest",
+        "set myname lowest 6",
+        "pong 1",
+        "status Thinking",
+        "search C3 18.00 0 3",
+        "=== C3/18.00/0.00",
+        "nodestats 7 0.00",
+        "status",
+    ]
+
+
+def test_the_engine_does_not_play_its_move_itself() -> None:
+    assert ask("go", "go", "move F5/1.5/3", "go")[1::2] == [
+        "=== D3/19.00/0.00",
+        "=== D3/19.00/0.00",
+        "=== F4/29.00/0.00",
+    ]
+
+
+def test_hints() -> None:
+    assert ask("hint 3") == ["search D3 19.00 0 3", "search C4 26.00 0 3", "search F5 37.00 0 3"]
+    assert ask("hint") == ["search D3 19.00 0 3"]
+
+
+def test_the_depth_is_the_level() -> None:
+    engine = LowestSquare()
+    answers(engine, "go", "set depth 12", "go", "hint 2")
+    assert [clock.effort for clock in engine.clocks] == [Effort(level=5), Effort(level=12), Effort(level=12)]
+
+
+def test_passes() -> None:
+    start = Position(mover=1 << 1, opponent=1 << 0, black_to_move=False)
+    game = ggf(Game(start=start))
+    assert ask(f"set game {game}", "go")[-1] == "=== PA/64.00/0.00"
+    for passes in (["move PA"], ["move PA/0/1"], []):
+        assert ask(f"set game {game}", *passes, "move C1", "go")[-1] == "=== PA"
+    (move, *_) = ask(f"set game {ggf(game_of([], start))}", "hint 1")
+    assert move == "search PA 64.00 0 3"
+
+
+def test_any_game_can_be_set_up() -> None:
+    for seed in range(5):
+        game = random_game(seed)
+        move = next(move for move in game.moves[30:] if move != PASS)
+        before = game.moves[: game.moves.index(move)]
+        position = START
+        for each in before:
+            position = position.play(each)
+        expected = "PA" if position.moves() == [PASS] else position.moves()[0]
+        said = ask(f"set game {ggf(game_of(before))}", "hint 1")[-1].split()
+        assert expected == "PA" or float(said[2]) == expected
+
+
+def test_what_is_wrong_is_a_status_and_changes_nothing() -> None:
+    for line, reason in {
+        "move A1": "Error! a1 cannot be played",
+        "move Z9": "Error! z9 is no move",
+        "set depth 0": "Error! a depth of 0; it is 1 to 60",
+        "set depth x": "Error! invalid literal",
+        "set game hello": "Error! that is no game in GGF",
+        f"set game {GAME.replace('D6', 'A1')}": "Error! move 2, a1, cannot be played",
+        "hint x": "Error! invalid literal",
+    }.items():
+        said = answers(LowestSquare(), line, "go")
+        assert said[0].startswith(f"status {reason}")
+        assert "=== D3/19.00/0.00" in said
+
+
+def test_what_it_does_not_know_is_passed_over() -> None:
+    assert ask("", "analyze", "set contempt 3", "set", "fly me", "ping 3", "ping", "learn", "quit", "ping 4") == [
+        "pong 3",
+        "pong",
+        "learned",
+    ]
+
+
+def test_an_engine_that_fails_is_told() -> None:
+    assert answers(Broken(), "go", "ping 1")[1:] == ["status Error! RuntimeError: no idea at all", "pong 1"]
+
+
+@pytest.mark.parametrize("command", ["go", "hint 2"])
+def test_whatever_is_said_ends_the_thinking(command: str) -> None:
+    engine, lines, said = Waiting(), queue.SimpleQueue[str | None](), queue.SimpleQueue[str]()
+
+    def sent() -> Iterator[str]:
+        return iter(lines.get, None)
+
+    thread = threading.Thread(
+        target=lambda: NBoard(engine, Effort(), said.put).run(Inbox(sent(), interrupts)), daemon=True
+    )
+    thread.start()
+    lines.put(command)
+    assert engine.thinking.wait(60)
+    lines.put("ping 7")
+    heard = []
+    while "pong 7" not in heard:
+        heard.append(said.get(timeout=60))
+    assert heard[-2:] == ["status", "pong 7"]
+    assert any(line.startswith(("===", "search")) for line in heard)
+    lines.put(None)
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_a_ping_that_comes_before_the_thinking_has_begun_ends_it_too() -> None:
+    engine = Waiting()
+    assert "pong 1" in answers(engine, "go", "ping 1")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_nonsense_does_no_harm(seed: int) -> None:
+    rng = random.Random(seed)
+    names = ["nboard", "set depth", "set game", "set contempt", "move", "hint", "go", "ping", "learn", "fly", "set"]
+    words = ["2", "0", "-1", "F5", "PA", "D6/1/2", "x", "9" * 5000, GAME, "(;", ";)", "é", "F5/", "/"]
+    lines = [" ".join([rng.choice(names), *rng.choices(words, k=rng.randrange(3))]) for _ in range(300)]
+    lines += ["".join(chr(rng.randrange(1, 0x2FF)) for _ in range(30)) for _ in range(50)]
+    rng.shuffle(lines)
+    said = ask(*[line.replace("quit", "") for line in lines], "ping 42")
+    assert said[-1] == "pong 42"
+    pings = [line for line in lines if line.split()[:1] == ["ping"]]
+    assert sum(line.startswith("pong") for line in said) == len(pings) + 1
+    assert not [line for line in said if "\n" in line]
+
+
+def test_the_process_speaks_as_well() -> None:
+    command = [sys.executable, "-m", "pydlshogi.games.othello.serve"]
+    lines = f"nboard 2\nset depth 2\nset game {GAME}\nhint 1\n"
+    done = subprocess.run(command, input=lines, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[:2] == ["set myname pydlshogi alpha-beta", "set myname pydlshogi alpha-beta 2"]
+    assert any(line.startswith("search ") for line in done.stdout.splitlines())
+    assert done.stderr == ""
