@@ -516,10 +516,10 @@ class TestMatch:
     def test_an_engine_that_never_stops_talking_is_given_up(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        monkeypatch.setattr("utils.arena.usi_engine.MOST_LINES", 20_000)
+        monkeypatch.setattr("utils.arena.engine_process.MOST_LINES", 20_000)
         assert match(tmp_path / "m", engine("a"), "yes") == 1
         assert "engine B `yes` talks on and on and does not answer while starting" in capsys.readouterr().err
-        monkeypatch.setattr("utils.arena.usi_engine.MOST_LINES", 10**9)
+        monkeypatch.setattr("utils.arena.engine_process.MOST_LINES", 10**9)
         monkeypatch.setattr("utils.arena.usi_engine.START_SECONDS", 0.2)
         assert match(tmp_path / "n", engine("a"), "yes") == 1
         assert "engine B `yes` talks on and on" in capsys.readouterr().err

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from test_mate import MATES
 
-from utils.arena.usi_engine import Answer, UsiEngine
+from utils.arena.engine_process import Answer
+from utils.arena.usi_engine import UsiEngine
 from utils.mate_sets import Claim, Judge, Problem, main, play, read_problems, row
 
 IN_ONE = MATES[0][0]

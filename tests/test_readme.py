@@ -27,6 +27,7 @@ def test_headings_are_in_the_order_a_reader_needs_them() -> None:
         "Registering it in a GUI",
         "Options",
         "More than games",
+        "Othello",
         "Modules",
         "Strength",
         "Measuring",
@@ -40,13 +41,13 @@ def test_every_module_is_listed_once_lower_ones_first() -> None:
     assert sorted(listed) == sorted(
         path.relative_to(ROOT).as_posix() for path in (ROOT / "pydlshogi").rglob("*.py") if path.name != "__init__.py"
     )
-    order = ["common", "features", "games/shogi", "uct/uct_node", "uct/search", "evaluator", "player/base_player"]
+    order = ["common", "features", "uct/uct_node", "uct/search", "evaluator", "games/shogi", "player/base_player"]
     places = [listed.index(f"pydlshogi/{name}.py") for name in [*order, "player/mcts_player", "usi/usi"]]
     assert places == sorted(places)
 
 
 def test_files_it_names_exist() -> None:
-    named = re.findall(r"`((?:bat|tests|utils|model)/[\w/.]*)`", TEXT)
+    named = re.findall(r"`((?:bat|docs|kifu|tests|utils|model)/[\w/.]*)`", TEXT)
     assert [name for name in named if not (ROOT / name).exists()] == []
     for module in re.findall(r"python -m ([\w.]+)", TEXT):
         assert (ROOT / Path(*module.split("."))).with_suffix(".py").is_file(), module

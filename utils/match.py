@@ -1,7 +1,7 @@
-"""A match between two USI engines: paired openings, colours swapped, records kept, Elo with error bars.
+"""A match between two engines, of shogi (USI) or Othello (GTP): paired openings, colours swapped, records, Elo.
 
 Every opening is played twice with colours swapped, one pair after the other by each of `--concurrency` workers with two
-engine processes of its own. A finished game is a CSA record and one line of OUT/games.jsonl; a match that was
+engine processes of its own. A finished game is a record (CSA, GGF) and one line of OUT/games.jsonl; a match that was
 interrupted, however rudely, goes on after its finished games when the same command is given again. Engines do not
 ponder. How a single game is played is in play_game.py.
 """
@@ -22,7 +22,8 @@ from tqdm import tqdm
 
 from pydlshogi.command_line import exit_status
 from utils.arena.elo import Sprt
-from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
+from utils.arena.games import GAMES
+from utils.arena.openings import Opening, OpeningError
 from utils.arena.play_game import Limit, Played, Rules
 from utils.arena.report import Score, report, standing
 from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
@@ -42,6 +43,9 @@ examples:
   records to learn from, each pair of games from an opening that engine A makes:
     python -m utils.match bat/mcts_player.sh bat/mcts_player.sh --nodes 200 --random-plies 12 --games 600 \\
         --adjudicate 1200 8 --out matches/self --records kifu/self
+  Othello against gtp-rhino (Debian: grhino), which keeps no time, from even openings:
+    python -m utils.match --game othello bat/othello_alphabeta.sh "/usr/games/gtp-rhino -l 4" \\
+        --a-time 1000 --b-time 60000 --openings kifu/othello_even.txt --out matches/rhino
 
 Fairy-Stockfish turns to shogi by itself when it hears `usi`; gnushogi does not speak USI. A command is split as a shell
 would, but run by none.
@@ -111,6 +115,10 @@ def _limit(arguments: argparse.Namespace, side: Side) -> Limit:
                 f"--{prefix}{given[0][0]} and --{prefix}{given[1][0]} exclude each other".replace("_", "-")
             )
         for kind, text in given:
+            if kind not in GAMES[arguments.game].limits:
+                raise MatchError(
+                    f"--{prefix}{kind} is nothing that engines of {arguments.game} know: give --time".replace("_", "-")
+                )
             try:
                 return parse_limit(kind, text)
             except ValueError as error:
@@ -132,15 +140,16 @@ def _options(words: Sequence[str]) -> dict[Side, dict[str, str]]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m utils.match",
-        description="A match between two USI engines: paired openings, colours swapped, Elo with error bars.",
+        description="A match between two engines: paired openings, colours swapped, Elo with error bars.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("a", metavar="ENGINE_A", help="command line of a USI engine")
+    parser.add_argument("a", metavar="ENGINE_A", help="command line of an engine: USI, or GTP for Othello")
     parser.add_argument("b", metavar="ENGINE_B", help="command line of its opponent")
     parser.add_argument("options", nargs="*", metavar="A.Name=Value", help="USI options of engine A, or B.Name=Value")
+    parser.add_argument("--game", choices=GAMES, default="shogi", help="(default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="folder of the match; give it again to go on with it")
-    parser.add_argument("--records", type=Path, help="folder of the CSA records (default: OUT/records)")
+    parser.add_argument("--records", type=Path, help="folder of the records (default: OUT/records)")
     parser.add_argument("--games", type=int, default=100, help="an even number (default: %(default)s)")
     parser.add_argument("--concurrency", type=int, default=1, help="games at the same time (default: %(default)s)")
     limits = parser.add_argument_group("what a move may cost; times in milliseconds")
@@ -167,7 +176,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     openings = parser.add_argument_group("openings; the standard start position where nothing is said")
     openings.add_argument(
-        "--openings", type=Path, metavar="FILE", help="one a line, `startpos moves ...` or sfen; may be .xz"
+        "--openings",
+        type=Path,
+        metavar="FILE",
+        help="one a line, `startpos moves ...` or sfen, may be .xz; for Othello any file of games",
     )
     openings.add_argument("--opening-plies", type=int, metavar="N", help="cut the openings of FILE after N moves")
     openings.add_argument(
@@ -224,6 +236,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         random_nodes=arguments.random_nodes,
         random_margin=arguments.random_margin,
         seed=arguments.seed,
+        game=arguments.game,
     )
 
 
@@ -236,8 +249,11 @@ def _run(arguments: argparse.Namespace) -> None:
             if not (isfinite(elo0) and isfinite(elo1)):
                 raise MatchError(f"--sprt {elo0:g} {elo1:g} makes no sense")
             sprt = Sprt(elo0, elo1, arguments.alpha, arguments.beta)
+        kind = GAMES[settings.game]
         openings = (
-            [STANDARD] if arguments.openings is None else read_openings(arguments.openings, arguments.opening_plies)
+            [kind.opening(None, ())]
+            if arguments.openings is None
+            else kind.read_openings(arguments.openings, arguments.opening_plies)
         )
     except (OpeningError, ValueError) as error:
         raise MatchError(str(error)) from error

@@ -22,7 +22,8 @@ from typing import Final, NamedTuple
 import cshogi
 import shogi
 
-from utils.arena.usi_engine import EngineError, UsiEngine
+from utils.arena.engine_process import EngineError
+from utils.arena.usi_engine import UsiEngine
 
 _POSITION: Final = re.compile(r"((?:[\w+]+/){8}[\w+]+ [bw] \S+(?: \d+)?)(?: moves (.+))?")
 _ANNOUNCED: Final = re.compile(r"info .*\bscore mate (-?\d+)\b.* pv (.+)")

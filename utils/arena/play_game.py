@@ -1,13 +1,13 @@
-"""One game between two USI engines: whose turn, whose clock, whose fault. It knows no match, no files and no Elo."""
+"""One game between two engines: whose turn, whose clock, whose fault. It knows no match, no files and no Elo."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
+from utils.arena.engine_process import EngineDied, EngineError, EngineProcess, EngineSilent
 from utils.arena.openings import Opening
 from utils.arena.referee import Colour, Referee, Verdict, other
-from utils.arena.usi_engine import EngineDied, EngineError, EngineSilent, UsiEngine
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def go_limits(clocks: Mapping[Colour, Clock], mover: Colour) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Rules:
-    """When a game ends other than by the rules of shogi."""
+    """When a game ends other than by its rules."""
 
     max_moves: int = 320
     """Moves after the start position (those of the opening included) after which the game is drawn."""
@@ -93,7 +93,7 @@ class Played:
 
 
 def play_game(
-    engines: Mapping[Colour, UsiEngine], limits: Mapping[Colour, Limit], opening: Opening, rules: Rules
+    engines: Mapping[Colour, EngineProcess], limits: Mapping[Colour, Limit], opening: Opening, rules: Rules
 ) -> Played:
     """Play from `opening` to the end. The engines have been told `usinewgame`; afterwards they know the result.
 
@@ -114,7 +114,7 @@ def play_game(
 
 
 def _move(
-    engines: Mapping[Colour, UsiEngine],
+    engines: Mapping[Colour, EngineProcess],
     clocks: Mapping[Colour, Clock],
     referee: Referee,
     rules: Rules,
@@ -160,7 +160,9 @@ def _adjudicate(evals: Sequence[int | None], rules: Rules, turn: Colour) -> Verd
     return None
 
 
-def random_opening(engine: UsiEngine, start: Opening, plies: int, nodes: int, margin_cp: int, rng: Random) -> Opening:
+def random_opening(
+    engine: EngineProcess, start: Opening, plies: int, nodes: int, margin_cp: int, rng: Random
+) -> Opening:
     """Continue `start` by `plies` moves that `engine` finds about equally good: variety without nonsense.
 
     Each is drawn evenly from the moves whose MultiPV score, after `nodes` nodes, is within `margin_cp` of the best.
@@ -177,4 +179,4 @@ def random_opening(engine: UsiEngine, start: Opening, plies: int, nodes: int, ma
         if not close or referee.play(rng.choice(close)) is not None:
             raise EngineError(f"found no move that keeps the game open after {ply} random plies")
     engine.set_option(multipv, "1")
-    return Opening(start.sfen, tuple(referee.moves))
+    return start._replace(moves=tuple(referee.moves))

@@ -13,7 +13,7 @@ from pydlshogi.games.shogi import board_from_sfen
 from pydlshogi.kifu.game import Ending as Ruling
 
 Colour = Literal["b", "w"]
-Ending = Ruling | Literal["crash", "false_declaration", "adjudication"]
+Ending = Ruling | Literal["crash", "false_declaration", "adjudication", "count"]
 
 
 class Verdict(NamedTuple):

@@ -10,11 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import cshogi
-
 from pydlshogi.files import replacing, reserved
-from pydlshogi.kifu.csa import to_csa
-from pydlshogi.kifu.game import Ending, Game, Win
+from utils.arena.games import GAMES, Kind
 from utils.arena.openings import Opening
 from utils.arena.play_game import Limit, Played, Rules
 from utils.arena.referee import Colour
@@ -51,6 +48,8 @@ class Settings:
     seed: int
     openings_digest: str = ""
     """Of what the file of openings held: it may have changed since."""
+    game: str = "shogi"
+    """One of GAMES."""
 
     def contestant(self, side: Side) -> Contestant:
         return self.A if side == "A" else self.B
@@ -62,6 +61,7 @@ class Store:
     def __init__(self, out: Path, records: Path, settings: Settings) -> None:
         """Open a new or an interrupted match; raises MatchError if the folder holds another one or is in use."""
         self.out, self.records = out, records
+        self._kind = GAMES[settings.game]
         self.games: dict[int, dict[str, Any]] = {}
         """Finished games by number, from 1, as they are in games.jsonl."""
         try:
@@ -87,16 +87,17 @@ class Store:
         if not path.exists():
             if os.fstat(self._file.fileno()).st_size:
                 raise MatchError(f"{self.out} holds games, but no match.json says of which match: choose another --out")
-            if any(self.records.glob(f"{glob.escape(self.out.name)}-*.csa")):
+            if any(self.records.glob(f"{glob.escape(self.out.name)}-*{self._kind.suffix}")):
                 raise MatchError(
                     f"{self.records} holds records of another match called {self.out.name}: choose another"
                 )
             _write(path, json.dumps(now, indent=1) + "\n")
             return
         try:
-            then = json.loads(path.read_text(encoding="utf-8"))
+            # Matches were of shogi before there was another game.
+            then = {"game": "shogi"} | json.loads(path.read_text(encoding="utf-8"))
             changed = [key for key in now if now[key] != then.get(key)]
-        except (ValueError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise MatchError(f"{path} is no description of a match: {error}") from error
         if changed:
             raise MatchError(
@@ -109,7 +110,7 @@ class Store:
         whole = data.rfind(b"\n") + 1
         for number, line in enumerate(data[:whole].splitlines(), 1):
             try:
-                game = _game(line)
+                game = _game(line, self._kind)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise MatchError(f"{path}, line {number} is no game: {error!r}") from error
             self.games[game["game"]] = game
@@ -121,7 +122,7 @@ class Store:
         """Keep a finished game: first its record, then the line that makes it count."""
         side_of: dict[Colour, Side] = {"b": black, "w": "B" if black == "A" else "A"}
         winner = played.verdict.winner
-        record = self.records / f"{self.out.name}-{number:05d}.csa"
+        record = self.records / f"{self.out.name}-{number:05d}{self._kind.suffix}"
         line = {
             "game": number,
             "black": black,
@@ -140,7 +141,7 @@ class Store:
         }
         try:
             event = f"{self.out.name} {number}"
-            _write(record, to_csa(game_of(played, (names[side_of["b"]], names[side_of["w"]]), event)))
+            _write(record, self._kind.record(played, (names[side_of["b"]], names[side_of["w"]]), event))
             self._append(json.dumps(line) + "\n")
         except OSError as error:
             raise MatchError(f"game {number} is lost: {error.filename or self.out}: {error.strerror}") from error
@@ -159,14 +160,14 @@ class Store:
             raise
 
 
-def _game(line: bytes) -> dict[str, Any]:
+def _game(line: bytes, kind: Kind) -> dict[str, Any]:
     """A line of games.jsonl; raises ValueError, KeyError, TypeError, AttributeError or RecursionError if it is none."""
     game: dict[str, Any] = json.loads(line)
     if type(game["game"]) is not int or game["game"] < 1:
         raise ValueError(f"{game['game']!r} is no number of a game")
     if game["black"] not in SIDES or game["winner"] not in (*SIDES, None):
         raise ValueError("it is played by others than A and B")
-    opening_of(game).referee(max_moves=len(game["moves"]) + 1)
+    opening_of(game, kind).referee(max_moves=len(game["moves"]) + 1)
     for _, side, milliseconds in game["overruns"]:
         if side not in SIDES or type(milliseconds) is not int:
             raise ValueError("its overruns are none")
@@ -180,33 +181,6 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def game_of(played: Played, names: tuple[str, str], event: str) -> Game:
-    """The game as records know it: whole seconds, none for the opening; a crash says nothing of the position."""
-    winner, ending = played.verdict
-    win: Win | None = winner or "d"
-    kept: Ending
-    if ending == "crash":
-        win, kept = None, "abnormal"
-    elif ending == "adjudication":
-        kept = "resign"
-    elif ending == "false_declaration":
-        kept = "illegal_move"
-    else:
-        kept = ending
-    opening = len(played.opening.moves)
-    times = tuple(ms // 1000 if ply >= opening else None for ply, ms in enumerate(played.times_ms))
-    return Game(
-        played.opening.sfen or cshogi.STARTING_SFEN,
-        tuple(played.moves),
-        win,
-        kept,
-        tuple(played.evals),
-        times,
-        names,
-        event=event,
-    )
-
-
-def opening_of(game: Mapping[str, Any]) -> Opening:
+def opening_of(game: Mapping[str, Any], kind: Kind) -> Opening:
     """The opening of a line of games.jsonl."""
-    return Opening(game["sfen"], tuple(game["moves"].split()[: game["opening_plies"]]))
+    return kind.opening(game["sfen"], tuple(game["moves"].split()[: game["opening_plies"]]))

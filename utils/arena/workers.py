@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 from random import Random
 
+from utils.arena.engine_process import EngineError, EngineProcess
+from utils.arena.games import GAMES
 from utils.arena.openings import Opening
 from utils.arena.play_game import Played, play_game, random_opening
 from utils.arena.store import SIDES, MatchError, Settings, Side, Store, opening_of
-from utils.arena.usi_engine import EngineError, UsiEngine
 
 Keep = Callable[[int, Side, Mapping[Side, str], Played], bool]
 """Takes a finished game (its number, who was Black, names, what happened); says whether the match is decided by it."""
@@ -24,11 +25,12 @@ class Workers:
 
     def __init__(self, settings: Settings, openings: Sequence[Opening], store: Store, games: int, keep: Keep) -> None:
         self._settings, self._openings, self._keep, self._out = settings, openings, keep, store.out
+        self._kind = GAMES[settings.game]
         self._done = dict(store.games)
         self._news: SimpleQueue[Exception | None] = SimpleQueue()
         self._todo = iter([first for first in range(1, games, 2) if not {first, first + 1} <= store.games.keys()])
         self._lock = threading.Lock()
-        self._engines: list[UsiEngine] = []
+        self._engines: list[EngineProcess] = []
         self._stopped = False
         self._threads: list[threading.Thread] = []
 
@@ -61,7 +63,7 @@ class Workers:
             thread.join()
 
     def _work(self, number: int) -> None:
-        seats: dict[Side, UsiEngine] = {}
+        seats: dict[Side, EngineProcess] = {}
         news: Exception | None = None
         try:
             while (first := self._next()) is not None:
@@ -77,12 +79,12 @@ class Workers:
         with self._lock:
             return None if self._stopped else next(self._todo, None)
 
-    def _pair(self, first: int, worker: int, seats: dict[Side, UsiEngine]) -> None:
+    def _pair(self, first: int, worker: int, seats: dict[Side, EngineProcess]) -> None:
         """The games `first` (A is Black) and `first` + 1 (B is Black) that are not finished yet."""
         opening: Opening | None = None
         for number in (first, first + 1):
             if number in self._done:
-                opening = opening_of(self._done[number])
+                opening = opening_of(self._done[number], self._kind)
         for number, black in zip((first, first + 1), SIDES, strict=True):
             if number in self._done:
                 continue
@@ -107,7 +109,7 @@ class Workers:
                     self._stopped = True
                     raise Stopped
 
-    def _opening(self, first: int, engine: UsiEngine) -> Opening:
+    def _opening(self, first: int, engine: EngineProcess) -> Opening:
         settings = self._settings
         opening = self._openings[first // 2 % len(self._openings)]
         if settings.random_plies == 0:
@@ -120,7 +122,7 @@ class Workers:
         except EngineError as error:
             raise self._failure("A", error) from error
 
-    def _seat(self, side: Side, worker: int, seats: dict[Side, UsiEngine]) -> None:
+    def _seat(self, side: Side, worker: int, seats: dict[Side, EngineProcess]) -> None:
         """Have an engine of `side` ready for a new game; one that died in the last game is started again."""
         contestant = self._settings.contestant(side)
         try:
@@ -132,7 +134,7 @@ class Workers:
             with self._lock:
                 if self._stopped:
                     raise Stopped
-                engine = UsiEngine(contestant.command, self._out / f"stderr-{side}-{worker}.log")
+                engine = self._kind.engine(contestant.command, self._out / f"stderr-{side}-{worker}.log")
                 self._engines.append(engine)
             seats[side] = engine
             engine.prepare(contestant.options)

@@ -1,0 +1,175 @@
+"""utils.match plays Othello: scripted GTP engines, so that every game is known beforehand."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pydlshogi.games.othello.ggf import parse_ggf
+from utils.arena.othello import OthelloReferee
+from utils.arena.referee import Verdict
+from utils.match import main
+
+ROOT = Path(__file__).resolve().parent.parent
+WIPEOUT = "e6 f4 e3 f6 g5 d6 e7 f5 c5".split()
+"""Black has all discs after nine moves."""
+
+
+def engine(*words: str, **options: object) -> str:
+    """Command line of a scripted engine; see fake_gtp_engine.py."""
+    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    return shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests" / "fake_gtp_engine.py"), *words, *flags])
+
+
+def match(out: Path, a: str, b: str, *words: str, limit: str = "--time=60000", games: int = 2) -> int:
+    return main([a, b, "--game", "othello", *words, limit, "--games", str(games), "--out", str(out)])
+
+
+def games(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "games.jsonl").read_text().splitlines()]
+
+
+def heard(log: Path, command: str) -> list[str]:
+    return [line for line in log.read_text().splitlines() if line.split()[0] == command]
+
+
+class TestReferee:
+    def play(self, moves: str) -> tuple[OthelloReferee, Verdict | None]:
+        referee, verdict = OthelloReferee(), None
+        for move in moves.split():
+            assert verdict is None
+            verdict = referee.play(move)
+        return referee, verdict
+
+    def test_whoever_has_more_discs_wins(self) -> None:
+        referee, verdict = self.play(" ".join(WIPEOUT))
+        assert verdict == Verdict("b", "count")
+        assert referee.moves == WIPEOUT
+
+    @pytest.mark.parametrize("move", ["f4", "pass", "z9", "resign", ""])
+    def test_an_illegal_move_is_not_made_and_loses(self, move: str) -> None:
+        referee, _ = self.play("f5 d6")
+        assert referee.play(move) == (Verdict("w", "illegal_move"))
+        assert referee.moves == ["f5", "d6"]
+        assert referee.turn == "b"
+        assert referee.declare() == Verdict("w", "false_declaration")
+
+
+def test_a_game_is_played_to_its_end_with_both_colours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = engine("a", *WIPEOUT), engine("b", *WIPEOUT)
+    assert match(tmp_path / "m", a, b) == 0
+    first, second = games(tmp_path / "m")
+    assert (first["winner"], second["winner"], first["ending"]) == ("A", "B", "count")
+    assert first["moves"].split() == WIPEOUT
+    (record,) = parse_ggf((tmp_path / "m" / "records" / "m-00001.ggf").read_text())
+    assert (record.result, record.black, record.white, record.event) == (64, "a", "b", "m 1")
+    assert "A against B in 2 games: +1 =0 -1 = 50.0 %" in capsys.readouterr().out
+
+
+def test_openings_are_beginnings_of_games(tmp_path: Path) -> None:
+    openings, log = tmp_path / "xot.txt", tmp_path / "b.log"
+    openings.write_text("e6f4e3f6g5d6\n")
+    a, b = engine("a", *WIPEOUT), engine("b", *WIPEOUT, log=log)
+    assert match(tmp_path / "m", a, b, "--openings", str(openings)) == 0
+    assert [game["opening_plies"] for game in games(tmp_path / "m")] == [6, 6]
+    assert heard(log, "play")[:7] == [f"play {'bw'[ply % 2]} {move}" for ply, move in enumerate(WIPEOUT[:7])]
+    assert heard(log, "genmove")[0] == "genmove w"
+    assert match(tmp_path / "n", a, b, "--openings", str(openings), "--opening-plies", "2") == 0
+    assert [game["opening_plies"] for game in games(tmp_path / "n")] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("f5a1\n", "line 1: move 2, a1, cannot be played"), ("e6f4e3f6g5d6e7f5c5\n", "not all of it"), ("", "no game")],
+)
+def test_openings_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, reason: str) -> None:
+    (tmp_path / "xot.txt").write_text(text)
+    assert match(tmp_path / "m", engine("a"), engine("b"), "--openings", str(tmp_path / "xot.txt")) == 1
+    assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("answer", "ending", "said"),
+    [
+        ("a1", "illegal_move", "a1"),
+        ("resign", "resign", "resign"),
+        ("error", "illegal_move", "? out of ideas"),
+        ("die", "crash", None),
+        ("late=0.4=f5", "time_up", "f5"),
+    ],
+)
+def test_ways_to_lose(tmp_path: Path, answer: str, ending: str, said: str | None) -> None:
+    a, b = engine("a", answer, answer), engine("b", *WIPEOUT)
+    assert match(tmp_path / "m", a, b, "--tolerance", "100", limit="--time=200") == 0
+    first, second = games(tmp_path / "m")
+    assert (first["winner"], first["ending"], first["answer"]) == ("B", ending, said)
+    assert second["winner"] == "B"
+
+
+def test_an_engine_that_is_silent_loses_and_is_started_again(tmp_path: Path) -> None:
+    a, b = engine("a", "silent", "d6"), engine("b", "f5")
+    words = ("--patience", "0", "--tolerance", "100")
+    assert match(tmp_path / "m", a, b, *words, limit="--time=200") == 0
+    assert [(game["winner"], game["ending"]) for game in games(tmp_path / "m")] == [("B", "time_up"), ("A", "resign")]
+
+
+def test_clocks_are_told(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    a, b = engine("a", *WIPEOUT, log=log), engine("b", *WIPEOUT)
+    assert match(tmp_path / "m", a, b, limit="--time=60000/1500", games=4) == 0
+    assert heard(log, "time_settings") == ["time_settings 60 1.5 1"] * 4
+    told = [line.split() for line in heard(log, "time_left")]
+    assert len(told) == 4 + 3 + 4 + 3
+    assert all(59 < float(seconds) <= 60 and stones == "0" for _, _, seconds, stones in told)
+    assert [line[1] for line in told[:8]] == ["b"] * 4 + ["w"] * 3 + ["b"]
+
+
+def test_an_engine_without_clocks_is_not_told(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    a = engine("a", *WIPEOUT, log=log, commands="name list_commands clear_board play genmove quit")
+    assert match(tmp_path / "m", a, engine("b", *WIPEOUT)) == 0
+    assert heard(log, "time_settings") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("{e}", "{e}", "--nodes=9"), "--nodes is nothing that engines of othello know: give --time"),
+        (("{e}", "{e}", "--a-time=9", "--b-fischer=1000+10"), "--b-fischer is nothing"),
+        (("{e}", "{e}", "A.Level=3", "--time=9"), "has no options, not Level nor any other"),
+        (("{e}", "true", "--time=9"), "engine B `true` has stopped while starting"),
+        (("{e}", "{mute}", "--time=9"), "unknown command while starting"),
+        (("{e}", "{e}", "--time=9", "--random-plies=3"), "has no option MultiPV"),
+    ],
+)
+def test_a_match_that_cannot_be_played_says_why_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], reason: str
+) -> None:
+    arguments = [word.format(e=engine("e"), mute=engine("m", commands="quit")) for word in words]
+    assert main(["--out", str(tmp_path / "m"), "--game", "othello", "--games=2", *arguments]) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("match: ")]
+    assert reason in line
+
+
+def test_a_match_of_another_game_is_another_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "m"
+    assert match(out, engine("a"), engine("b")) == 0
+    assert match(out, engine("a"), engine("b"), "--game", "shogi") == 1
+    assert "other settings (game)" in capsys.readouterr().err
+    assert match(out, engine("a"), engine("b"), games=4) == 0
+    assert len(games(out)) == 4
+
+
+def test_a_match_of_shogi_from_before_goes_on(tmp_path: Path) -> None:
+    """Its match.json does not say that it is of shogi."""
+    usi = shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests" / "fake_usi_engine.py"), "a"])
+    out = tmp_path / "m"
+    assert main([usi, usi, "--time=60000", "--games=2", "--out", str(out)]) == 0
+    settings = json.loads((out / "match.json").read_text())
+    assert settings.pop("game") == "shogi"
+    (out / "match.json").write_text(json.dumps(settings))
+    assert main([usi, usi, "--time=60000", "--games=4", "--out", str(out)]) == 0
+    assert len(games(out)) == 4

@@ -1,0 +1,195 @@
+"""An engine as a child process that cannot hang or outlive the match.
+
+Every read has a deadline, death is an exception, stderr is a file. What is said to the engine is up to its protocol; it
+knows no games.
+"""
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from queue import Empty, Queue
+from typing import Any, NamedTuple
+
+START_SECONDS = 180.0
+"""How long an engine may take to get ready: networks are loaded and kernels compiled there."""
+QUIT_SECONDS = 5.0
+LINES_AHEAD = 10_000
+"""Read before anybody asks; an engine that says more has to wait."""
+MOST_LINES = 1_000_000
+"""Of one answer."""
+LONGEST_LINE = 1 << 20
+"""Bytes."""
+
+
+class EngineError(Exception):
+    """An engine cannot be started or used; the text says which and why."""
+
+
+class EngineDied(EngineError):
+    """The process is gone."""
+
+
+class EngineSilent(EngineError):
+    """No answer within the deadline."""
+
+
+class Candidate(NamedTuple):
+    """A move an engine thinks of and what it is worth, centipawns for the side to move."""
+
+    move: str
+    cp: int
+
+
+class Answer(NamedTuple):
+    """What came back from one `go`."""
+
+    bestmove: str
+    cp: int | None
+    """Of the last line about the best move, for the side to move; None if the engine gave no score."""
+    candidates: tuple[Candidate, ...]
+    """The last line of each MultiPV rank, best first."""
+    milliseconds: float
+    """From writing `go` to the arrival of `bestmove`."""
+    lines: tuple[str, ...]
+    """All that it said, `bestmove` included."""
+
+
+class Pipes:
+    """A process and its pipes, with deadlines: the part of subprocess.Popen that cshogi's client of USI uses."""
+
+    def __init__(self, command: Sequence[str], stderr: Path) -> None:
+        with stderr.open("ab") as log:
+            # In a session of its own: Ctrl-C reaches the match alone, and what a launcher started dies with it.
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+            )
+        self.stdin = self.stdout = self
+        self.deadline = 0.0
+        self.arrived = 0.0
+        self.unanswered = 0
+        """Lines since the last command."""
+        self._lines: Queue[tuple[bytes, float] | None] = Queue(LINES_AHEAD)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as stream:
+            while line := stream.readline(LONGEST_LINE):
+                self._lines.put((line, time.perf_counter()))
+        self._lines.put(None)
+
+    def readline(self) -> bytes:
+        """The next line in plain ASCII; raises EngineSilent at the deadline and EngineDied at the end of the stream."""
+        try:
+            item = self._lines.get(timeout=max(0.0, self.deadline - time.perf_counter()))
+        except Empty:
+            raise EngineSilent("does not answer") from None
+        if item is None:
+            self._lines.put(None)
+            raise EngineDied("has stopped")
+        line, self.arrived = item
+        self.unanswered += 1
+        # An engine that never stops talking is as good as silent.
+        if self.arrived > self.deadline or self.unanswered > MOST_LINES:
+            raise EngineSilent("talks on and on and does not answer")
+        # Both protocols are ASCII: a stray byte in a remark must not end the match.
+        return line.decode("utf-8", "replace").encode("ascii", "replace")
+
+    def write(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(data)
+        except (OSError, ValueError) as error:
+            raise EngineDied("has stopped") from error
+
+    def flush(self) -> None:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.flush()
+        except (OSError, ValueError) as error:
+            raise EngineDied("has stopped") from error
+
+
+class EngineProcess(ABC):
+    """One running engine. Every method raises EngineDied or EngineSilent when the engine does not play its part."""
+
+    def __init__(self, command: str, stderr: Path) -> None:
+        """Start `command`, split as a shell would but run by none. Raises EngineError if there is no such program."""
+        self.command = command
+        self.name = ""
+        self._stderr = stderr
+        self._ended = False
+        try:
+            words = shlex.split(command, posix=os.name == "posix")
+            if not words:
+                raise EngineError("cannot be started: the command is empty")
+            self._pipes = Pipes(words, stderr)
+        except (OSError, ValueError) as error:
+            raise EngineError(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
+
+    @abstractmethod
+    def prepare(self, options: Mapping[str, str]) -> None:
+        """Get ready under these options. Raises EngineError if the engine does not play along or lacks an option."""
+
+    def declares(self, _name: str) -> bool:
+        """Whether the engine has an option of this name, upper and lower case being the same."""
+        return False
+
+    def set_option(self, name: str, value: str) -> None:
+        """Raises EngineError if the engine does not declare the option: a misspelt one would spoil the match unseen."""
+        raise EngineError(f"has no options, not {name} nor any other")
+
+    @abstractmethod
+    def new_game(self) -> None:
+        """What follows is another game."""
+
+    @abstractmethod
+    def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> Answer:
+        """The move in the position after `moves`; `limits` are cshogi's (btime, wtime, byoyomi, binc, winc, nodes;
+        milliseconds). Raises EngineSilent when there is none within `seconds`.
+        """
+
+    @abstractmethod
+    def game_over(self, result: str) -> None:
+        """`result` is win, lose or draw. An engine that has died meanwhile is found out by the next game."""
+
+    def close(self) -> None:
+        """Ask the engine to quit; kill it if it does not."""
+        with contextlib.suppress(EngineDied, subprocess.TimeoutExpired):
+            self._pipes.write(b"quit\n")
+            self._pipes.flush()
+            self._pipes.process.wait(QUIT_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process, and on POSIX whatever it started, at once. May be called from any thread and again."""
+        if self._ended:
+            return
+        # Once only: the number of a process that is gone may be another's.
+        self._ended = True
+        process = self._pipes.process
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+        process.wait()
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+
+    def alive(self) -> bool:
+        """Whether the process is still there."""
+        return self._pipes.process.poll() is None
+
+    def _within(self, seconds: float, call: Callable[[], Any]) -> Any:
+        self._pipes.deadline = time.perf_counter() + seconds
+        self._pipes.unanswered = 0
+        return call()

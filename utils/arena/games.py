@@ -1,0 +1,67 @@
+"""The games that matches are played of: what one needs that another has differently."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import cshogi
+
+from pydlshogi.kifu.csa import to_csa
+from pydlshogi.kifu.game import Ending, Game, Win
+from utils.arena.engine_process import EngineProcess
+from utils.arena.gtp_engine import GtpEngine
+from utils.arena.openings import Opening, read_openings
+from utils.arena.othello import OthelloOpening, othello_record, read_othello_openings
+from utils.arena.play_game import Played
+from utils.arena.usi_engine import UsiEngine
+
+
+class Kind(NamedTuple):
+    """A game."""
+
+    engine: Callable[[str, Path], EngineProcess]
+    """(command, file for its stderr): an engine in the game's protocol. Raises EngineError."""
+    opening: Callable[[str | None, tuple[str, ...]], Opening]
+    """(start, moves), without a start the game's own."""
+    read_openings: Callable[[Path, int | None], list[Opening]]
+    """(file, most plies). Raises OpeningError."""
+    record: Callable[[Played, tuple[str, str], str], str]
+    """(game, names of Black and White, event): the text of a record."""
+    suffix: str
+    """Of its file."""
+    limits: tuple[str, ...]
+    """What engines can be limited by: "time", "fischer", "nodes"."""
+
+
+def shogi_record(played: Played, names: tuple[str, str], event: str) -> str:
+    """The game in CSA: whole seconds, none for the opening; a crash says nothing of the position."""
+    winner, ending = played.verdict
+    win: Win | None = winner or "d"
+    kept: Ending
+    if ending == "crash":
+        win, kept = None, "abnormal"
+    elif ending == "adjudication":
+        kept = "resign"
+    elif ending == "false_declaration":
+        kept = "illegal_move"
+    else:
+        kept = ending
+    opening = len(played.opening.moves)
+    times = tuple(ms // 1000 if ply >= opening else None for ply, ms in enumerate(played.times_ms))
+    game = Game(
+        played.opening.sfen or cshogi.STARTING_SFEN,
+        tuple(played.moves),
+        win,
+        kept,
+        tuple(played.evals),
+        times,
+        names,
+        event=event,
+    )
+    return to_csa(game)
+
+
+GAMES = {
+    "shogi": Kind(UsiEngine, Opening, read_openings, shogi_record, ".csa", ("time", "fischer", "nodes")),
+    "othello": Kind(GtpEngine, OthelloOpening, read_othello_openings, othello_record, ".ggf", ("time",)),
+}

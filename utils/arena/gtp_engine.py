@@ -1,0 +1,94 @@
+"""A GTP engine (Go Text Protocol), for Othello. It knows no games."""
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from utils.arena.engine_process import START_SECONDS, Answer, EngineDied, EngineError, EngineProcess, EngineSilent
+
+
+class Refused(EngineError):
+    """The engine's answer is an error; the text is the engine's."""
+
+
+class GtpEngine(EngineProcess):
+    """One running engine. Every method raises EngineDied or EngineSilent when the engine does not play its part."""
+
+    def __init__(self, command: str, stderr: Path) -> None:
+        """Start `command`, split as a shell would but run by none. Raises EngineError if there is no such program."""
+        super().__init__(command, stderr)
+        self._commands: frozenset[str] = frozenset()
+        self._known: list[str] = []
+        """The moves of the game as far as the engine has heard of them."""
+        self._timed = False
+        """Whether it knows the time for this game."""
+
+    def prepare(self, options: Mapping[str, str]) -> None:
+        """`list_commands`, `name`. Raises EngineError if the engine does not play along; options it has none."""
+        for name, value in options.items():
+            self.set_option(name, value)
+        try:
+            self._commands = frozenset(self._ask("list_commands", START_SECONDS).split())
+            self.name = self._ask("name", START_SECONDS) or Path(shlex.split(self.command)[0]).stem
+        except (EngineDied, EngineSilent, Refused) as error:
+            raise EngineError(f"{error} while starting (its stderr: {self._stderr})") from error
+
+    def new_game(self) -> None:
+        """`clear_board`."""
+        self._ask("clear_board", START_SECONDS)
+        self._known, self._timed = [], False
+
+    def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> Answer:
+        """`genmove`, after the moves that the engine has not heard of. What it refuses is its answer, which loses.
+
+        There is one `start` only, and `limits` are main time and byoyomi.
+        """
+        began = time.perf_counter()
+        try:
+            if self._known != list(moves[: len(self._known)]):
+                self.new_game()
+            for ply in range(len(self._known), len(moves)):
+                self._ask(f"play {_colour(ply)} {moves[ply]}", START_SECONDS)
+                self._known.append(moves[ply])
+            self._tell_time(limits, _colour(len(moves)))
+            began = time.perf_counter()
+            answer = self._ask(f"genmove {_colour(len(moves))}", seconds).lower()
+            self._known.append(answer)
+        except Refused as error:
+            answer = f"? {error}"
+        return Answer(answer, None, (), (self._pipes.arrived - began) * 1000, (answer,))
+
+    def game_over(self, _result: str) -> None:
+        """GTP does not say."""
+
+    def _tell_time(self, limits: Mapping[str, int], colour: str) -> None:
+        """`time_settings` once a game, `time_left` while there is main time, if the engine knows the commands."""
+        main, byoyomi = limits[f"{colour}time"] / 1000, limits["byoyomi"] / 1000
+        if not self._timed and "time_settings" in self._commands:
+            self._ask(f"time_settings {main:g} {byoyomi:g} {int(byoyomi > 0)}", START_SECONDS)
+        elif main and "time_left" in self._commands:
+            self._ask(f"time_left {colour} {main:g} 0", START_SECONDS)
+        self._timed = True
+
+    def _ask(self, command: str, seconds: float) -> str:
+        """What the engine answers. Raises Refused, EngineDied, EngineSilent."""
+        return str(self._within(seconds, lambda: self._converse(command)))
+
+    def _converse(self, command: str) -> str:
+        self._pipes.write(f"{command}\n".encode())
+        self._pipes.flush()
+        lines: list[str] = []
+        # Empty lines before an answer mean nothing; one ends it.
+        while (line := self._pipes.readline().decode("ascii").strip()) or not lines:
+            if line:
+                lines.append(line)
+        status, answer = lines[0][0], "\n".join(lines)[1:].strip()
+        if status != "=":
+            raise Refused(answer.removeprefix("?").strip() or "no reason given")
+        return answer
+
+
+def _colour(ply: int) -> str:
+    """Who plays the move of this number, the first being 0. Passes are moves."""
+    return "w" if ply % 2 else "b"
