@@ -1,4 +1,4 @@
-"""All checks of the project, one after the other: formatting, lint, types, tests. The last line sums them up.
+"""All checks of the project, one after the other: formatting, lint, types, kernels, tests. The last line sums them up.
 
 Run by bat/test.sh and bat/test.bat with the environment's Python, in any working directory.
 """
@@ -14,6 +14,7 @@ CHECKS = {
     "format": ["ruff", "format", "--check", "."],
     "lint": ["ruff", "check", "."],
     "types": ["mypy", "--strict"],
+    "kernels": ["pydlshogi.compile"],  # or each process of the tests would compile them
     "tests": ["pytest", "--quiet", f"--numprocesses={min(os.cpu_count() or 1, 4)}", *sys.argv[1:]],
 }
 

@@ -1,12 +1,16 @@
-"""environment.py [EXTRA...]: make or mend .venv beside the project: its dependencies, and those of the named extras.
+"""environment.py [--dry-run] [EXTRA...]: make or mend .venv beside the project: its dependencies, and those of extras.
+
+    environment.py gpu      what fits the NVIDIA driver: PyTorch, and Chainer with CuPy
 
 Needs nothing but Python 3.11. It knows pyproject.toml and pip, and nothing of the engine. A copy of pyproject.toml in
 .venv/pydlshogi/ says that what it declares is installed; the launchers compare the two before they call this script.
-Exit status 1 after one line that says what went wrong: on stderr, and on stdout as a GUI shows it.
+Exit status 1 after one line that says what went wrong: on stderr, and on stdout as a GUI shows it. A dry run prints
+what pip would be told, and does nothing.
 """
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,28 +29,40 @@ LOG = ROOT / "install.log"
 # Chainer's setup.py imports pkg_resources, which is gone from newer releases. Older pips hand PIP_CONSTRAINT on to the
 # environment they build in, newer ones have a variable of its own. The variables are split at blanks: hence the URI.
 BUILD_CONSTRAINTS = ROOT / "bat" / "build_constraints.txt"
-BUILD_SETTINGS = dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), BUILD_CONSTRAINTS.as_uri())
+SETTINGS = dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), BUILD_CONSTRAINTS.as_uri())
+SETTINGS["PYTHONPATH"] = str(ROOT)
 WINDOWS = sys.platform == "win32"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 LOADS = "import cshogi, numba, numpy, onnx, onnxruntime"
-TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu/torch/"
+TORCH_BUILDS = "https://download.pytorch.org/whl/{}/torch/"
+INCLUDED = {"gpu": ("chainer", "train")}
+"""Extras that come along with another one."""
+Cuda = tuple[int, int]
+"""A version of CUDA."""
 
 
 class InstallError(Exception):
     """Why there is no environment, in one line."""
 
 
-def main(extras: list[str]) -> None:
+def main(arguments: list[str]) -> None:
+    asked = [argument for argument in arguments if argument != "--dry-run"]
+    extras = [extra for name in asked for extra in (name, *INCLUDED.get(name, ()))]
     try:
+        if "gpu" in extras:
+            print(f"pydlshogi: {chosen_for(cuda_of_driver())}", file=sys.stderr)
+        if len(asked) < len(arguments):
+            print(*(" ".join(["pip", *command]) for command in pip_commands(requirements(extras))), sep="\n")
+            return
         with LOCK.open("ab") as lock:
             wait_for(lock)
             if not is_complete(extras):
                 if extras or sys.stdin.isatty():
-                    print(f"pydlshogi: installing into {ENVIRONMENT}; this takes a minute or two ...", file=sys.stderr)
+                    print(f"pydlshogi: installing into {ENVIRONMENT}; this takes a few minutes ...", file=sys.stderr)
                     install(extras, lock)
                     print("pydlshogi: installed; a GUI can start it from now on.", file=sys.stderr)
                 else:
-                    tell_gui("Installing what the engine needs, once; this takes a minute or two.")
+                    tell_gui("Installing what the engine needs, once; this takes a few minutes.")
                     install(extras, lock)
                     tell_gui("Installed. A GUI that has given up waiting can start the engine again.")
     except InstallError as error:
@@ -118,6 +134,12 @@ def install(extras: list[str], lock: IO[bytes]) -> None:
         unfinished = stamp(group).with_suffix(".unfinished")
         unfinished.write_bytes(DECLARED.read_bytes())
         unfinished.replace(stamp(group))
+    with LOG.open("ab") as log:
+        try:
+            run([PYTHON, "-P", "-m", "pydlshogi.compile"], lock, log, "The engine does not load")
+        except InstallError as error:
+            # What its options say may mend it, so this is for its first `isready` to tell.
+            print(f"pydlshogi: {error}", file=sys.stderr)
 
 
 def is_empty(path: Path) -> bool:
@@ -155,16 +177,53 @@ def requirements(extras: list[str]) -> list[str]:
 
 
 def install_packages(wanted: list[str], lock: IO[bytes], log: IO[bytes]) -> None:
-    command = [*pip(), "install", "--disable-pip-version-check", "--no-input", "--prefer-binary", "--progress-bar=off"]
     complaint = "pip cannot install the packages"
     if sys.version_info >= (3, 15):
         complaint += f" for Python {sys.version_info.major}.{sys.version_info.minor}; 3.11 to 3.14 are tried"
-    if sys.platform == "linux" and not shutil.which("nvidia-smi"):
-        # For Linux PyPI has only the builds with CUDA, several GB of it. Where PyTorch's own index is out of reach, pip
-        # takes what it finds elsewhere.
-        for torch in (requirement for requirement in wanted if requirement.startswith("torch")):
-            run([*command, "--no-deps", "--retries=0", "--find-links", TORCH_FOR_CPU, torch], lock, log, complaint)
-    run([*command, *wanted], lock, log, complaint)
+    for command in pip_commands(wanted):
+        run([*pip(), *command], lock, log, complaint)
+
+
+def pip_commands(wanted: list[str]) -> list[list[str]]:
+    """What pip is told, one command after the other."""
+    install = ["install", "--disable-pip-version-check", "--no-input", "--prefer-binary", "--progress-bar=off"]
+    commands = [[*install, *wanted]]
+    torch = [requirement for requirement in wanted if requirement.startswith("torch")]
+    if torch and (build := torch_build(cuda_of_driver())):
+        # PyPI has but one build. Where PyTorch's own index is out of reach, pip takes what it finds elsewhere.
+        from_there = ["--upgrade", "--no-deps", "--retries=0", "--find-links", TORCH_BUILDS.format(build)]
+        commands.insert(0, [*install, *from_there, *torch])
+    return commands
+
+
+def torch_build(cuda: Cuda | None) -> str:
+    """Which of PyTorch's builds fits; "" for that of PyPI. CUDA 12.6 runs with any driver for CUDA 12."""
+    if cuda is None or cuda < (12, 0):
+        return "cpu" if sys.platform == "linux" else ""  # for Linux PyPI has only one with CUDA, several GB of it
+    return "cu130" if cuda >= (13, 0) else "cu126"
+
+
+def cuda_of_driver() -> Cuda | None:
+    """The newest CUDA that the NVIDIA driver knows, as `nvidia-smi` says; None where there is no driver."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    said = subprocess.run([program], capture_output=True, text=True, errors="replace", check=False).stdout
+    found = re.search(r"CUDA (?:\w+ )?Version\s*:\s*(\d+)\.(\d+)", said)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def chosen_for(cuda: Cuda | None) -> str:
+    """What the extra `gpu` installs, in words. Raises InstallError where no GPU can be used."""
+    if cuda is None:
+        raise InstallError("no NVIDIA driver that works is found (by nvidia-smi); without one nothing runs on a GPU.")
+    major, minor = cuda
+    if cuda < (12, 0):
+        raise InstallError(f"the NVIDIA driver knows CUDA {major}.{minor}; a newer one is needed, for CUDA 12 or 13.")
+    return (
+        f"the NVIDIA driver knows CUDA {major}.{minor}: PyTorch is installed in its build {torch_build(cuda)}, "
+        "and CuPy for CUDA 12 with Chainer"
+    )
 
 
 def run(command: list[str | Path], lock: IO[bytes], log: IO[bytes], complaint: str) -> None:
@@ -172,7 +231,7 @@ def run(command: list[str | Path], lock: IO[bytes], log: IO[bytes], complaint: s
     begin = log.tell()
     done = subprocess.run(
         command,
-        env=os.environ | BUILD_SETTINGS,
+        env=os.environ | SETTINGS,
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# environment.sh [EXTRA...]: find a Python that is new enough and let environment.py make .venv with it.
+# environment.sh [--dry-run] [EXTRA...]: find a Python that is new enough and let environment.py make .venv with it.
 # For a Python that is newer than 3.14 the packages may not have been built yet: it is the last choice.
 unset PYTHONHOME
 for end in 15 99; do

@@ -3,7 +3,6 @@
 It knows players and games, but no files and no screen: see `pydlshogi.analyze`.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,10 +10,10 @@ from typing import Final, NamedTuple
 
 import cshogi
 
+from pydlshogi.engines.shogi import set_up
 from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.player.base_player import BestMove, Info
-from pydlshogi.player.clock import Budget, Limits
-from pydlshogi.player.network_player import NetworkPlayer
+from pydlshogi.player.base_player import BasePlayer, BestMove, Info, play_moves
+from pydlshogi.player.clock import Budget, Clock, Limits
 
 MARKS: Final = ((0.20, "??"), (0.10, "?"), (0.05, "?!"))
 """Win rate lost from which on a move is a blunder, a mistake, an inaccuracy; ShogiHome draws its lines there too."""
@@ -78,7 +77,7 @@ class Judgement:
         return next((mark for least, mark in MARKS if self.loss >= least), "")
 
 
-def judge(player: NetworkPlayer, game: Game, effort: Effort) -> Iterator[Judgement]:
+def judge(player: BasePlayer, game: Game, effort: Effort) -> Iterator[Judgement]:
     """The moves of `game`, as soon as each is judged; the player goes on with its tree from move to move.
 
     Raises PlayerError.
@@ -90,28 +89,28 @@ def judge(player: NetworkPlayer, game: Game, effort: Effort) -> Iterator[Judgeme
         yield Judgement(number, (turn + number - 1) % 2, move, before, after)
 
 
-def think(player: NetworkPlayer, game: Game, plies: int, effort: Effort) -> Opinion:
+def think(player: BasePlayer, game: Game, plies: int, effort: Effort) -> Opinion:
     """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
-    player.position(game.start_sfen, game.moves[:plies])
+    position = set_up(game.start_sfen, player.options)
+    play_moves(position, game.moves[:plies])
     # The limits of an analysis: no book, no resignation, no drawn move, no early stop.
-    limits = Limits(infinite=True, nodes=effort.nodes)
-    clock = player.start_clock(limits)
+    clock = player.start_clock(position, Clock(Limits(infinite=True, nodes=effort.nodes)))
     if effort.time is not None:
         # Without a maximum: however short the time, one batch is evaluated.
         budget = Budget(optimum=effort.time, extended=effort.time)
         clock.govern(lambda _: budget)
     infos: list[Info] = []
-    answer = player.think(limits, clock, infos.append)
+    answer = player.think(position, clock, infos.append)
     if answer == BestMove("win"):
         return Opinion(MATE_EVAL - 1, 1.0)
     if answer == BestMove("resign"):
         return Opinion(-MATE_EVAL, 0.0)
-    said = next(info for info in reversed(infos) if info.pv)
+    said = next(info for info in reversed(infos) if info.pv and info.multipv in {None, 1})
+    assert said.win_rate is not None  # at least one batch was evaluated
+    evaluation = said.score_cp or 0
     if said.score_mate:
-        mate = MATE_EVAL - abs(said.score_mate)
-        return Opinion(mate if said.score_mate > 0 else -mate, float(said.score_mate > 0), said.pv)
-    cp = said.score_cp or 0
-    return Opinion(cp, 1 / (1 + math.exp(-cp / player.eval_coef)), said.pv)
+        evaluation = MATE_EVAL - abs(said.score_mate) if said.score_mate > 0 else abs(said.score_mate) - MATE_EVAL
+    return Opinion(evaluation, said.win_rate, said.pv)
 
 
 def summary(judgements: Iterable[Judgement], names: Sequence[str]) -> list[str]:

@@ -16,20 +16,21 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Final
+from typing import Final, NamedTuple
 
 import cshogi
 
 from pydlshogi.analysis import MARKS, Effort, Judgement, judge, summary
-from pydlshogi.command_line import exit_status
-from pydlshogi.files import replacing
+from pydlshogi.engines.shogi import mcts
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.csa import line_to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
 from pydlshogi.kifu.kif import line_to_kif
-from pydlshogi.player.base_player import PlayerError
-from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
+from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.options import UnknownOption
 from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import replacing
 
 MILLISECONDS: Final = 1000.0
 """Thought about a position when nothing else is asked for."""
@@ -39,6 +40,7 @@ HEADING: Final = "   ply  move       eval  black wins  best     lost"
 _IN_CSA: Final = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
 _IN_KIF: Final = {"?!": "疑問手", "?": "悪手", "??": "大悪手"}
 _COMMENTED_MOVES: Final = 6
+_FONT: Final = "DejaVu Sans"
 _MORE: Final = "it comes with the extra `train`: sh bat/environment.sh train, or pip install 'pydlshogi[train]'"
 
 
@@ -89,9 +91,31 @@ def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> str:
     return f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"
 
 
-def graph(judgements: Sequence[Judgement], title: str) -> bytes:
+class Title(NamedTuple):
+    """The heading of the graph."""
+
+    text: str
+    font: str
+    """A family that has all its letters."""
+
+
+def title(names: Sequence[str]) -> Title:
+    """Who played; the colours alone where a name is missing, or no font on this machine can write both."""
+    from matplotlib.font_manager import fontManager, get_font
+
+    letters = {ord(letter) for letter in "".join(names) if not letter.isspace()}
+    # The default, which comes with matplotlib, before all others. The last resort draws boxes.
+    fonts = sorted(fontManager.ttflist, key=lambda font: font.name != _FONT)
+    for font in fonts if all(names) else ():
+        if "LastResort" not in font.fname and letters <= get_font(font.fname).get_charmap().keys():
+            return Title(" - ".join(names), font.name)
+    return Title("Black - White", _FONT)
+
+
+def graph(judgements: Sequence[Judgement], title: Title) -> bytes:
     """Black's win rate move by move, as a PNG."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(10, 4), layout="constrained")
     axes = figure.subplots()
@@ -112,7 +136,9 @@ def graph(judgements: Sequence[Judgement], title: str) -> bytes:
             s=24,
             label=f"{mark} {least:.0%} of winning lost, or more",
         )
-    axes.set(xlim=(plies[0], max(plies[-1], plies[0] + 1)), ylim=(0, 100), title=title)
+    axes.set(xlim=(plies[0], max(plies[-1], plies[0] + 1)), ylim=(0, 100))
+    axes.set_title(title.text, family=title.font, parse_math=False)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="move", ylabel="Black wins, %")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small", loc="best")
@@ -176,8 +202,8 @@ def _game(path: Path, number: int) -> Game:
     return game
 
 
-def _player(settings: Sequence[str]) -> MCTSPlayer:
-    options = MCTSOptions()
+def _player(settings: Sequence[str]) -> BasePlayer:
+    options = MCTSPlayerOptions()
     for setting in settings:
         name, separator, value = setting.partition("=")
         try:
@@ -186,10 +212,10 @@ def _player(settings: Sequence[str]) -> MCTSPlayer:
             remark = f"there is no option {name}"
         if remark:
             raise AnalysisError(remark)
-    return MCTSPlayer(options)
+    return mcts(options).load()
 
 
-def _judge_all(player: MCTSPlayer, game: Game, effort: Effort, judgements: list[Judgement]) -> None:
+def _judge_all(player: BasePlayer, game: Game, effort: Effort, judgements: list[Judgement]) -> None:
     """Add what is judged to `judgements`, and show it."""
     from tqdm import tqdm
 
@@ -239,7 +265,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if not arguments.no_record:
             _write(record, _encoded(annotated(game, judgements, kif), kif))
         if drawn:
-            _write(picture, graph(judgements, _title(game)))
+            _write(picture, graph(judgements, title(game.names)))
     return status
 
 
@@ -253,12 +279,6 @@ def _check_writable(path: Path) -> None:
     except OSError as error:
         error.filename = str(path)
         raise
-
-
-def _title(game: Game) -> str:
-    # The fonts that come with matplotlib have no Japanese.
-    names = game.names if all(name and name.isascii() for name in game.names) else ("Black", "White")
-    return f"{names[0]} - {names[1]}"
 
 
 def _write(path: Path, content: bytes) -> None:

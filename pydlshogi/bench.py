@@ -1,95 +1,218 @@
 """How fast is it, and does it still search the same tree? `python -m pydlshogi.bench`
 
-Prints playouts per second of one core with an evaluator that costs nothing but with all the work of a leaf (moves,
-repetition, declaration, mate in one, planes, labels, softmax), then those of a real network beside the bare speed of
-the network, and last a signature: a hash of the root visits under opinions that are the same on every machine. A
-change that should not alter the search must not alter the signature.
+What is printed, part by part:
+
+    core       playouts a second with an evaluator that costs nothing but with all the work of a leaf (moves, labels,
+               repetition, declaration, mates, packing, softmax): in one thread by CPU time, in several by the clock
+    growth     the same at 10,000 and at 1,000,000 nodes, bytes a node, and the longest pause at a new root
+    network    playouts a second in the default configuration, beside the positions a second of the bare network
+    device     the share of time in which a simulated GPU is busy
+    dobutsu    playouts a second of one core in Dobutsu shogi with all moves alike: in the trees of many games, of 64
+               playouts each, and in one large tree
+    signature  a hash of the root visits under evaluations that are the same on every machine: a change that should not
+               alter the search must not alter it
+
+The machine may be shared: compare what is printed in one run.
 """
 
 import argparse
 import hashlib
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.common import NUM_LABELS, NUM_PLANES
-from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator
-from pydlshogi.features import Float32Array
-from pydlshogi.games.shogi import START_SFEN, ShogiPosition
-from pydlshogi.network.backend import BackendError, load_backend
-from pydlshogi.network.weights import ModelError
-from pydlshogi.player.pipeline import Pipeline
-from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import UctNodeTable
+from pydlshogi.encoding import Encoding
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
+from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
+from pydlshogi.games.dobutsu import rules as dobutsu
+from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.shogi.encodings import BOOK, MOVES
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.rules import RULES, settings_of
+from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.network.host import softmax_over_legal_moves
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.processes import available_cores
+from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
+from pydlshogi.uct.pipeline import Pipeline
+from pydlshogi.uct.root import Root
+from pydlshogi.uct.search import Search, stored_search
 
 MIDDLE_GAME: Final = "l2g4l/2ks3+R1/ppppp2pp/2s2np2/5P3/2P1P1P2/PPSP1G2P/1KG6/LN5NL b RBGNPbs3P 1"
 END_GAME: Final = "8l/1l+R2P3/p2pBG1pp/kps1p4/Nn1P2G2/P1P1P2PP/1PS6/1KSG3+r1/LN2+p3L w Sbgn3p 124"
 POSITIONS: Final = {"start": START_SFEN, "middle game": MIDDLE_GAME, "end game": END_GAME}
+MATE_PLIES: Final = int(MCTSPlayerOptions().mate_leaf_search)
 
 
-class NullBackend:
-    """Answers with logits drawn once: the work around a network without the network."""
+class NullEvaluator:
+    """Softmax over logits drawn once: the work around a network without the network."""
 
-    on_gpu = False
+    encoding: Encoding | None = BOOK
 
     def __init__(self) -> None:
         rng = np.random.default_rng(0)
-        self._policy = rng.normal(0, 1.5, (1024, NUM_LABELS)).astype(np.float32)
-        self._values = rng.normal(0, 0.6, 8192).astype(np.float32)
+        self._policy: Float32Array = rng.normal(0, 1.5, (1024, BOOK.labels)).astype(np.float32)
+        self._values: Float32Array = (1 / (1 + np.exp(-rng.normal(0, 0.6, 8192)))).astype(np.float32)
         self._given = 0
 
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        count = len(planes)
+    def evaluate(self, batch: Batch) -> Evaluations:
+        count = len(batch)
+        priors = np.empty(batch.firsts[count], np.float32)
+        softmax_over_legal_moves(self._policy, batch.firsts[: count + 1], batch.labels, np.float32(1), priors)
         self._given = (self._given + count) % (len(self._values) - 1024)
-        return self._policy[:count], self._values[self._given : self._given + count]
+        return Evaluations(priors, self._values[self._given : self._given + count])
 
 
-def search_for(sfen: str, evaluator: Any, playouts: int, batch: int) -> tuple[Search, float]:
-    """A search of at least `playouts` playouts, and the seconds of CPU time of this process that it took."""
-    search = Search(UctNodeTable(max(64, playouts // 200)))
-    search.set_root(ShogiPosition(sfen))
-    requests = evaluator.requests(batch)
-    began = time.process_time()
-    while search.playouts < playouts:
-        leaves = search.gather(requests, batch)
-        search.backup(leaves, evaluator.evaluate(requests))
-    return search, time.process_time() - began
+class SimulatedDevice(NullEvaluator):
+    """Takes its time like a device that evaluates so many positions a second, one batch after the other."""
+
+    def __init__(self, positions_per_second: float) -> None:
+        super().__init__()
+        self._rate = positions_per_second
+        self._lock = threading.Lock()
+        self._free_at = 0.0
+        self.busy = 0.0
+        """Seconds that it has worked."""
+
+    def evaluate(self, batch: Batch) -> Evaluations:
+        took = len(batch) / self._rate
+        with self._lock:
+            self._free_at = ready = max(time.perf_counter(), self._free_at) + took
+            self.busy += took
+        time.sleep(max(0.0, ready - time.perf_counter()))
+        return super().evaluate(batch)
 
 
-def core_speed(sfen: str, playouts: int, batch: int, repeats: int = 3) -> float:
-    """Playouts per second of one core under the NullBackend: the best of some runs, for the machine is shared."""
-    evaluator = NetworkEvaluator(NullBackend())
-    search_for(sfen, evaluator, 2 * batch, batch)
-    runs = (search_for(sfen, evaluator, playouts, batch) for _ in range(repeats))
-    return max(search.playouts / seconds for search, seconds in runs)
+def new_search(sfen: str, encoding: Encoding | None, megabytes: int, mate_plies: int = MATE_PLIES) -> Search:
+    """A search of a position under the rules of the defaults."""
+    position = ShogiPosition(sfen, mate_plies=mate_plies)
+    search = stored_search(RULES, settings_of(position), encoding, megabytes)
+    search.set_root(position)
+    return search
 
 
-def network_speed(backend: Any, batch: int, seconds: float) -> tuple[float, float]:
-    """Playouts per second with a network, and positions per second of the network alone.
+def make_playouts(search: Search, evaluator: Evaluator, playouts: int, batch_size: int, threads: int = 1) -> None:
+    """So many playouts, in batches of up to `batch_size` in each thread."""
+    pipeline = Pipeline(search, evaluator, batch_size, threads)
+    wanted: Callable[[int], int] = lambda begun: playouts - begun  # noqa: E731
+    aim = search.playouts + playouts
+    with pipeline.running(wanted):
+        while search.playouts < aim:
+            pipeline.step(wanted)
+    pipeline.close()
 
-    Both by the clock on the wall, half of `seconds` each.
+
+def core_speed(sfen: str, playouts: int, batch_size: int, threads: int = 1, repeats: int = 3) -> float:
+    """Playouts per second under the NullEvaluator, the best of some runs, for the machine is shared.
+
+    With one thread by the CPU time of this process, with several by the clock.
     """
-    evaluator = NetworkEvaluator(backend)
-    pipeline = Pipeline(evaluator, batch, ahead=int(evaluator.on_gpu))
-    search = Search(UctNodeTable(512))
-    search.set_root(ShogiPosition(MIDDLE_GAME))
-    planes = (np.random.default_rng(0).random((batch, NUM_PLANES, 9, 9)) < 0.05).astype(np.float32)
+    now = time.process_time if threads == 1 else time.perf_counter
+    speeds = []
+    for _ in range(repeats + 1):  # the first warms up
+        search, evaluator = new_search(sfen, BOOK, max(64, playouts // 500)), NullEvaluator()
+        began = now()
+        make_playouts(search, evaluator, playouts, batch_size, threads)
+        speeds.append(search.playouts / (now() - began))
+    return max(speeds[1:])
 
-    def playouts() -> int:
+
+def growth(sizes: Sequence[int], batch_size: int = 128) -> Iterator[str]:
+    """Lines on one tree of the middle game that grows to each of `sizes` nodes, and on the new root after that."""
+    search, evaluator = new_search(MIDDLE_GAME, BOOK, 1 + sizes[-1] // 900), NullEvaluator()
+    for before, size in pairwise((0, *sizes)):
+        began, playouts = time.process_time(), search.playouts
+        while len(search.table) < size and not search.table.full:
+            make_playouts(search, evaluator, max(1000, (size - before) // 20), batch_size)
+        speed = (search.playouts - playouts) / (time.process_time() - began)
+        bytes_a_node = search.table.bytes_used / len(search.table)
+        yield f"to {len(search.table):9,} nodes: {speed:8,.0f} playouts/s, {bytes_a_node:.0f} bytes a node"
+    position = ShogiPosition(MIDDLE_GAME)
+    pauses = []
+    for _ in range(2):
+        best = Root(search).moves()[0].move
+        began = time.perf_counter()
+        search.advance(position, best)
+        pauses.append(time.perf_counter() - began)
+        for _ in range(100):
+            began = time.perf_counter()
+            make_playouts(search, evaluator, batch_size, batch_size)
+            pauses.append(time.perf_counter() - began)
+    yield f"longest pause at two new roots, and of the batches after them: {1000 * max(pauses):.1f} ms"
+
+
+def device_share(rate: float, batch_size: int, threads: int, seconds: float) -> tuple[float, float]:
+    """The share of time that a device of `rate` positions a second is busy, and playouts per second."""
+    device = SimulatedDevice(rate)
+    search = new_search(MIDDLE_GAME, BOOK, 512)
+    make_playouts(search, device, 4 * batch_size, batch_size, threads)
+    device.busy, began, before = 0.0, time.perf_counter(), search.playouts
+    make_playouts(search, device, round(rate * seconds), batch_size, threads)
+    took = time.perf_counter() - began
+    return device.busy / took, (search.playouts - before) / took
+
+
+def dobutsu_speed(trees: int, playouts: int, batch_size: int, repeats: int = 3) -> float:
+    """Playouts per second of CPU time in Dobutsu shogi, the best of some runs, each with fresh trees.
+
+    `playouts` in each of the trees, in batches of `batch_size` from each. The time to set the roots does not count.
+    """
+    position, evaluator, speeds = DobutsuPosition(), UniformEvaluator(), []
+    batch = Batch(trees * batch_size, dobutsu.RULES.most_moves)
+    megabytes = 16 + trees * playouts // 2000
+    for _ in range(repeats + 1):  # the first warms up
+        search = stored_search(dobutsu.RULES, position.settings, None, megabytes, trees=trees)
+        for tree in range(trees):
+            search.set_root(position, tree=tree)
+        began = time.process_time()
+        while search.playouts < trees * playouts:
+            batch.clear()
+            search.backup(search.gather(batch, [batch_size] * trees), evaluator.evaluate(batch))
+        speeds.append(search.playouts / (time.process_time() - began))
+    return max(speeds[1:])
+
+
+def network_speed(player: ShogiMCTSPlayer, seconds: float) -> tuple[float, float]:
+    """Playouts per second of a player that has loaded, and positions per second of its network alone.
+
+    Both by the clock on the wall and with as many threads, `seconds` each.
+    """
+    evaluator, batch_size, threads = player.evaluator, player.batch_size, player.threads
+    assert isinstance(evaluator, NetworkEvaluator)
+    search = player.new_search(512)
+    search.set_root(ShogiPosition(MIDDLE_GAME))
+    make_playouts(search, evaluator, 4 * batch_size, batch_size, threads)
+    batch = Batch(batch_size, RULES.most_moves, evaluator.encoding)
+    for _ in range(batch_size):
+        batch.add(ShogiPosition(MIDDLE_GAME), ShogiPosition(MIDDLE_GAME).legal_moves())
+
+    def searched() -> int:
         before = search.playouts
-        pipeline.step(search, batch)
+        make_playouts(search, evaluator, 8 * threads * batch_size, batch_size, threads)
         return search.playouts - before
 
-    def positions() -> int:
-        pipeline.drain(search)  # one thread at a time may ask a backend
-        backend.infer(planes)
-        return batch
+    def bare() -> int:
+        helpers = [threading.Thread(target=ask) for _ in range(threads - 1)]
+        for helper in helpers:
+            helper.start()
+        ask()
+        for helper in helpers:
+            helper.join()
+        return 8 * threads * batch_size
 
-    speeds = speeds_in_turns({"searched": playouts, "bare": positions}, seconds / 2)
+    def ask() -> None:
+        for _ in range(8):
+            evaluator.evaluate(batch)
+
+    speeds = speeds_in_turns({"searched": searched, "bare": bare}, seconds)
     return speeds["searched"], speeds["bare"]
 
 
@@ -100,9 +223,8 @@ def speeds_in_turns(ways: Mapping[str, Callable[[], int]], seconds: float) -> di
     """
     counts = dict.fromkeys(ways, 0)
     spent = dict.fromkeys(ways, 0.0)
-    for work in ways.values():  # what is compiled when it is first needed
-        for _ in range(8):
-            work()
+    for work in ways.values():
+        work()
     while min(spent.values()) < seconds:
         for name, work in ways.items():
             began = time.perf_counter()
@@ -116,30 +238,55 @@ def signature(playouts: int = 5000) -> str:
     """Eight hexadecimal digits that change whenever the search does."""
     digest = hashlib.sha256()
     for sfen in POSITIONS.values():
-        for batch in (1, 16):
-            search, _ = search_for(sfen, HashEvaluator(), playouts, batch)
-            for move in search.root_moves():
-                digest.update(f"{move.move} {move.visits};".encode())
+        for batch_size in (1, 16):
+            search, evaluator = new_search(sfen, MOVES, 64, mate_plies=1), HashEvaluator(MOVES)
+            batch = Batch(batch_size, RULES.most_moves, MOVES)
+            while search.playouts < playouts:
+                batch.clear()
+                search.backup(search.gather(batch, batch_size), evaluator.evaluate(batch))
+            legal = {move & 0xFFFF: move for move in ShogiPosition(sfen).legal_moves().tolist()}
+            for move in Root(search).moves():
+                digest.update(f"{legal[move.move]} {move.visits};".encode())
     return digest.hexdigest()[:8]
 
 
-def report(
-    playouts: int, modelfile: str | None, batch: int, seconds: float, backend_name: str = "auto"
-) -> Iterator[str]:
-    """The lines of the whole bench; `modelfile` None: no network. Raises BackendError, ModelError."""
-    backend = None if modelfile is None else load_backend(backend_name, modelfile, batch_size=batch)
-    for name, sfen in POSITIONS.items():
-        for size in (1, 8, 32):
-            speed = core_speed(sfen, playouts, size)
-            yield f"{name:12} batch {size:3}: {speed:8,.0f} playouts/s"
-    if backend is not None:
-        searched, bare = network_speed(backend, batch, seconds)
-        yield backend.description
+PARTS: Final = ("core", "growth", "network", "device", "dobutsu", "signature")
+
+
+def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPlayerOptions) -> Iterator[str]:
+    """The lines of these parts of the bench. Raises PlayerError."""
+    cores = available_cores()
+    if "core" in parts:
+        for name, sfen in POSITIONS.items():
+            for batch_size in (1, 8, 32, 128):
+                one = core_speed(sfen, playouts, batch_size)
+                line = f"{name:12} batch {batch_size:3}: {one:8,.0f} playouts/s of one core"
+                for threads in range(2, cores + 1):
+                    line += f", {core_speed(sfen, playouts, batch_size, threads):8,.0f} in {threads} threads"
+                yield line
+    if "growth" in parts:
+        yield from growth((10_000, 100_000, 1_000_000))
+    if "network" in parts:
+        player = ShogiMCTSPlayer(options)
+        yield from player.prepare()
+        yield player.description
+        searched, bare = network_speed(player, seconds)
+        plural = "" if player.threads == 1 else "s"
         yield (
-            f"network      batch {batch:3}: {searched:8,.0f} playouts/s, "
+            f"network      batch {player.batch_size:3}, {player.threads} thread{plural}: {searched:8,.0f} playouts/s, "
             f"{bare:,.0f} positions/s alone, ratio {searched / bare:.2f}"
         )
-    yield f"signature {signature()}"
+    if "device" in parts:
+        for threads in (cores, cores + 1):
+            busy, speed = device_share(100_000, 256, threads, seconds)
+            what = f"device of 100,000 positions/s, {threads} threads, batch 256"
+            yield f"{what}: busy {busy:.0%}, {speed:,.0f} playouts/s"
+    if "dobutsu" in parts:
+        for trees, each, batch_size in ((512, 64, 4), (1, playouts, 128)):
+            speed = dobutsu_speed(trees, each, batch_size)
+            yield f"dobutsu      {trees:3} trees of {each:,} playouts: {speed:8,.0f} playouts/s of one core"
+    if "signature" in parts:
+        yield f"signature {signature()}"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -147,20 +294,29 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m pydlshogi.bench", description="Measure the search and print its signature."
     )
-    parser.add_argument("--playouts", type=int, default=30000, help="playouts per position (default %(default)s)")
-    parser.add_argument("--modelfile", help="a network to measure too, .npz or .onnx")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; none: all")
+    parser.add_argument("--playouts", type=int, default=60000, help="playouts per position (default %(default)s)")
+    parser.add_argument(
+        "--modelfile", default="", help="the network, .npz or .onnx (default: the one that comes along)"
+    )
     parser.add_argument("--backend", default="auto", help="what runs it (default %(default)s)")
-    parser.add_argument("--batch", type=int, default=16, help="its batch size (default %(default)s)")
-    parser.add_argument("--seconds", type=float, default=10.0, help="how long to measure it (default %(default)s)")
+    parser.add_argument("--batch", type=int, default=0, help="its batch size (default: measured)")
+    parser.add_argument("--threads", type=int, default=0, help="threads with the network (default: all cores)")
+    parser.add_argument("--seconds", type=float, default=5.0, help="how long to measure it (default %(default)s)")
     given = parser.parse_args(arguments)
-    if min(given.playouts, given.batch) < 1 or not 0 < given.seconds < float("inf"):
-        parser.error("--playouts, --batch and --seconds are above 0")
+    if unknown := [part for part in given.parts if part not in PARTS]:
+        parser.error(f"{unknown[0]} is no part: {', '.join(PARTS)}")
+    if given.playouts < 1 or min(given.batch, given.threads) < 0 or not 0 < given.seconds < float("inf"):
+        parser.error("--playouts and --seconds are above 0, --batch and --threads not below")
+    options = MCTSPlayerOptions()
+    options.modelfile, options.backend = given.modelfile, given.backend
+    options.batch_size, options.threads = given.batch, given.threads
 
     def show() -> None:
-        for line in report(given.playouts, given.modelfile, given.batch, given.seconds, given.backend):
+        for line in report(given.parts or PARTS, given.playouts, given.seconds, options):
             print(line, flush=True)
 
-    return exit_status("bench", show, BackendError, ModelError)
+    return exit_status("bench", show, PlayerError)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""What the search asks of a game: six methods, always seen by the side to move.
+"""What a search asks of a game: a `Position` that moves forward and back, or the same rules compiled, as `Rules`.
 
-A game knows nothing of searches or networks. Any class with these methods can be searched; no base class is needed.
+Both see everything by the side to move. A game knows nothing of searches or networks; no base class is needed.
 """
 
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
-Int32Array = npt.NDArray[np.int32]
+from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
 
 
 class Outcome(NamedTuple):
@@ -24,12 +24,40 @@ class Outcome(NamedTuple):
 
 MATED: Final = Outcome(0.0)
 
+UNDECIDED: Final = 0
+DRAWN: Final = 1 << 14
+"""An outcome as one number, a verdict: 0 none, DRAWN, n + 1 a win within n plies, -(n + 1) a loss within n plies."""
+
+
+def verdict_of(outcome: Outcome | None) -> int:
+    """The outcome as a verdict."""
+    if outcome is None:
+        return UNDECIDED
+    if outcome.value == 0.5:
+        return DRAWN
+    return outcome.plies + 1 if outcome.value > 0.5 else -outcome.plies - 1
+
+
+def outcome_of(verdict: int, *, by_path: bool = False) -> Outcome | None:
+    """The verdict as an outcome."""
+    if verdict == UNDECIDED:
+        return None
+    if verdict == DRAWN:
+        return Outcome(0.5, by_path=by_path)
+    return Outcome(float(verdict > 0), abs(verdict) - 1, by_path)
+
 
 class Position(Protocol):
-    """A position that moves forward and back in place."""
+    """A position that moves forward and back in place.
+
+    A move is a number whose lowest 16 bits name it among the legal moves; what lies above them is the game's own.
+    """
+
+    def copy(self) -> Self:
+        """The same position with the same past; neither feels what is played on the other."""
 
     def push(self, move: int, /) -> object:
-        """Play `move`. A pass, where the game has one, is a move."""
+        """Play `move`; its lowest 16 bits suffice. A pass, where the game has one, is a move."""
 
     def pop(self) -> object:
         """Take the last move back."""
@@ -43,5 +71,49 @@ class Position(Protocol):
     def key(self) -> int:
         """A 63-bit hash, equal exactly for positions in which the same moves lead to the same positions."""
 
+    def board_key(self) -> int:
+        """A hash of what repetition compares first, 64 bits; the same as `key` where nothing lies beside the board."""
+
+    def past_board_keys(self) -> list[int]:
+        """`board_key` of every position the game has been through before this one, the oldest first."""
+
     def ply(self) -> int:
         """Number of the move to be played: one more with each move, wherever it begins. With `key` it names a node."""
+
+
+class Rules(NamedTuple):
+    """The rules of a game, compiled: functions over states, which are records of fixed size.
+
+    The functions are compiled by numba without the GIL and become part of the kernels that call them, so none may call
+    itself. A state is the position alone, without its past; an array `states[i]` hands on one record by reference.
+    Moves are uint16. `Position` above says what keys, verdicts and legal moves are.
+    """
+
+    name: str
+    """No two games have the same: it stands in the names of compiled kernels."""
+    state: np.dtype[Any]
+    settings: np.dtype[Any]
+    """What the user may choose of the rules, as one record; see `verdict`."""
+    scratch: np.dtype[Any]
+    """Room to work in for one call of `verdict`, as one record."""
+    most_moves: int
+    """Most legal moves of any position."""
+    average_moves: int
+    """By which the memory for the moves of many positions is measured out."""
+    repeats: bool
+    """Whether a position can occur twice in a game."""
+    states: Callable[[Any], Records]
+    """(position) -> states of the game so far, the oldest first, the present one last."""
+    play: Callable[[Record, int, Record], None]
+    """(state, move, after): fill `after`, which is another record, with `state` after `move`."""
+    key: Callable[[Record], int]
+    """(state) -> uint64 of 63 bits."""
+    board_key: Callable[[Record], int]
+    """(state) -> uint64."""
+    legal_moves: Callable[[Record, Uint16Array], int]
+    """(state, moves) -> how many; fills `moves`, of length `most_moves`."""
+    verdict: Callable[[Record, int, Uint16Array, int, Record, Record], int]
+    """(state, ply, moves, count, settings, scratch) -> verdict by the position alone, its `count` legal moves known."""
+    repetition: Callable[[Records, int], int]
+    """(trail, distance) -> verdict on trail[distance], whose board stood the same `distance` plies before, at trail[0];
+    the positions between lie between. UNDECIDED: this is no repetition, but an earlier one may be."""

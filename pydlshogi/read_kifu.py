@@ -1,7 +1,7 @@
 """Record files to games: CSA, KIF and KI2, whatever their encoding; and lists of such files.
 
 Games come back as `Game` (see `pydlshogi.kifu.game`). Knows nothing of networks: training positions are made in
-`pydlshogi.dataset`.
+`pydlshogi.training.shogi.records`.
 """
 
 import re
@@ -15,7 +15,7 @@ from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.game import Ending, Game, RecordError, Win, replay
 from pydlshogi.kifu.kif import to_kif
-from pydlshogi.workers import workers
+from pydlshogi.support.processes import workers
 
 __all__ = [
     "SUFFIXES",

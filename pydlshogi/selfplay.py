@@ -1,4 +1,4 @@
-"""The engine plays itself and writes records: `python -m pydlshogi.selfplay --games 100 --out kifu`
+"""The engine plays itself and writes records: `python -m pydlshogi.selfplay --games 100 --out own`
 
 A small driver over the search: gather, evaluate, backup, and a move drawn by visits while the game is young, so that
 games differ. With --starts and --blunders they begin from positions that no player would choose: what a lost piece
@@ -13,25 +13,31 @@ from collections.abc import Sequence
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from random import Random
+from typing import NamedTuple
 
-import numpy as np
-from cshogi import move_to_usi
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.dataset import DEFAULT_EVAL_COEF
+from pydlshogi.engines.shogi.players import ShogiPlayer
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.files import replacing, shipped_model
-from pydlshogi.games.shogi import START_SFEN, ShogiPosition
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.rules import RULES, settings_of
+from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
-from pydlshogi.network.backend import BACKENDS, BackendError, load_backend
-from pydlshogi.network.weights import ModelError
-from pydlshogi.player.network_player import SHIPPED_NETWORK, centipawns
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
+from pydlshogi.network.loading import BACKENDS, load_backend
+from pydlshogi.player.choice import draw
+from pydlshogi.player.lines import centipawns
 from pydlshogi.read_kifu import to_csa
-from pydlshogi.uct.search import MoveStats, Search
-from pydlshogi.uct.uct_node import UctNodeTable
-from pydlshogi.workers import workers
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.support.processes import workers
+from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
+from pydlshogi.uct.batch import Batch, Evaluator
+from pydlshogi.uct.root import MoveStats, Root
+from pydlshogi.uct.search import stored_search
 
 
 class Settings(NamedTuple):
@@ -51,33 +57,33 @@ class Settings(NamedTuple):
     """Most random moves before the game, by both sides in turn; how many, from 0, is drawn. Not part of the record."""
 
 
-def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: str = START_SFEN) -> Game:
+def play(evaluator: Evaluator, settings: Settings, rng: Random, start: str = START_SFEN) -> Game:
     """One game of `evaluator` against itself."""
-    search = Search(UctNodeTable(megabytes=16))
-    requests = evaluator.requests(settings.batch)
     if settings.blunders:
-        start = _blundered(start, int(rng.integers(settings.blunders + 1)), rng)
+        start = _blundered(start, rng.randint(0, settings.blunders), rng)
     position = ShogiPosition(start)
+    search = stored_search(RULES, settings_of(position), evaluator.encoding, megabytes=16)
+    root = Root(search)
+    batch = Batch(settings.batch, RULES.most_moves, evaluator.encoding)
     moves: list[str] = []
     evals: list[int | None] = []
     end: tuple[Ending, Win] | None = None
     while end is None:
-        search.set_root(position, past=position.past_keys())
+        search.set_root(position)
         # The search goes on beyond its playouts while the best move has no visits, because all that have are proven to
         # lose: it would be judged, and played, without a look at it.
-        while search.root_plies is None and (
-            search.root_visits < settings.playouts or not search.root_moves()[0].visits
-        ):
-            leaves = search.gather(requests, settings.batch)
-            search.backup(leaves, evaluator.evaluate(requests))
-        ranked = search.root_moves()
+        while root.plies is None and (root.visits < settings.playouts or not root.moves()[0].visits):
+            batch.clear()
+            leaves = search.gather(batch, settings.batch)
+            search.backup(leaves, evaluator.evaluate(batch))
+        ranked = root.moves()
         best = ranked[0]
         if best.plies is None and best.value < settings.resign_below:
             end = "resign", _opponent(position)
         else:
-            chosen = _draw(ranked, rng) if len(moves) < settings.random_plies else best
-            evals.append(_black_centipawns(best, position.board.turn))
-            moves.append(move_to_usi(chosen.move))
+            chosen = draw(ranked, 1.0, rng) if len(moves) < settings.random_plies else best
+            evals.append(_black_centipawns(best, position.turn))
+            moves.append(position.usi(chosen.move))
             position.push(chosen.move)
             end = _end(position, len(moves), settings)
     ending, win = end
@@ -94,12 +100,12 @@ def play(evaluator: Any, settings: Settings, rng: np.random.Generator, start: st
     )
 
 
-def _blundered(start: str, count: int, rng: np.random.Generator) -> str:
+def _blundered(start: str, count: int, rng: Random) -> str:
     """The sfen after `count` random legal moves from `start`, or after fewer if they end the game."""
     position = ShogiPosition(start)
     for _ in range(count):
         before = str(position.board.sfen())
-        position.push(int(rng.choice(position.legal_moves())))
+        position.push(rng.choice(position.legal_moves().tolist()))
         if not len(position.board.legal_moves):
             return before
     return str(position.board.sfen())
@@ -129,21 +135,12 @@ def _opponent(position: ShogiPosition) -> Win:
     return "b" if position.board.turn else "w"
 
 
-def _draw(moves: list[MoveStats], rng: np.random.Generator) -> MoveStats:
-    """A move drawn in proportion to its visits. A proven win is played, and a proven loss only if there is no other."""
-    sound = [move for move in moves if move.visits and move.plies is None]
-    if moves[0].plies is not None or not sound:
-        return moves[0]
-    visits = np.array([move.visits for move in sound])
-    return sound[rng.choice(len(sound), p=visits / visits.sum())]
-
-
 def _black_centipawns(move: MoveStats, turn: int) -> int:
     """What a move made by `turn` (0 Black, 1 White) is worth, from Black's view; MATE_EVAL where a mate is proven."""
     if move.plies is not None:
         score = MATE_EVAL if move.plies > 0 else -MATE_EVAL
     else:
-        score = centipawns(min(max(move.value, 1e-6), 1 - 1e-6), DEFAULT_EVAL_COEF)
+        score = centipawns(move.value, DEFAULT_EVAL_COEF)
     return -score if turn else score
 
 
@@ -151,8 +148,8 @@ def _play_and_write(
     number: int, out: Path, network: tuple[str, str], seed: int, settings: Settings, starts: Sequence[str]
 ) -> Ending:
     path = record_path(out, number)
-    rng = np.random.default_rng((seed, number))
-    game = play(_evaluator(*network, settings.batch), settings, rng, starts[int(rng.integers(len(starts)))])
+    rng = Random(f"{seed} {number}")
+    game = play(_evaluator(*network, settings.batch), settings, rng, rng.choice(starts))
     with replacing(path) as file:
         file.write(to_csa(game).encode())
     return game.ending
@@ -161,7 +158,7 @@ def _play_and_write(
 @cache
 def _evaluator(modelfile: str, backend: str, batch: int) -> NetworkEvaluator:
     """The network of this worker process, loaded at its first game."""
-    return NetworkEvaluator(load_backend(backend, modelfile, threads=1, batch_size=batch))
+    return NetworkEvaluator(load_backend(backend, modelfile, (BOOK, DLSHOGI), threads=1, batch_size=batch))
 
 
 def _read_starts(parser: argparse.ArgumentParser, path: Path) -> list[str]:
@@ -221,7 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     job = partial(
         _play_and_write,
         out=options.out,
-        network=(options.modelfile or str(shipped_model() / SHIPPED_NETWORK), options.backend),
+        network=(options.modelfile or str(shipped_model() / ShogiPlayer.shipped), options.backend),
         seed=options.seed,
         settings=settings,
         starts=_read_starts(parser, options.starts) if options.starts else [START_SFEN],
@@ -231,9 +228,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.out.mkdir(parents=True, exist_ok=True)
         missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
         with workers(options.workers) as pool:
-            bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True)
+            bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True, disable=not missing)
             for ending in bar:
                 bar.set_postfix_str(ending)
+        played = f"{len(missing)} played now" if missing else "nothing was left to play"
+        print(f"{options.out} holds the {options.games} games asked for; {played}")
 
     resume = "the same command plays the games that are missing"
     return exit_status("selfplay", play_missing, BackendError, ModelError, resume=resume)

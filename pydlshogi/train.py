@@ -1,12 +1,11 @@
-"""Training: game records in, a policy-value network out. To be read from top to bottom.
+"""Training: game records of shogi in, a policy-value network out. To be read from top to bottom.
 
     python -m pydlshogi.train --quick
     python -m pydlshogi.train --train games.jsonl.xz --out runs/mine --hours 8
     python -m pydlshogi.train --out runs/mine --resume
-    python -m pydlshogi.train --train games.jsonl.xz --out runs/larger --hours 8 --blocks 10 --init runs/mine/net.npz
+    python -m pydlshogi.train --train games.jsonl.xz --out runs/larger --hours 8 --depth 10 --init runs/mine/net.npz
 
-Knows records through dataset.py, the encoding through batches.py and networks through network/torch_nets.py; knows no
-search and no player.
+The records come from training/shogi/, what learns from them is training/run.py. Knows no search and no player.
 """
 
 import signal
@@ -15,12 +14,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, replace
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, Final
 
 import numpy as np
@@ -28,146 +26,43 @@ from tqdm import tqdm
 
 try:
     import torch
-    from torch import nn
 except ImportError as error:
     remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install torch`"
     sys.exit(f"train: PyTorch is not installed here: {remedy} ({error})")
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.dataset import (
-    DEFAULT_EVAL_COEF,
-    NO_EVAL,
-    DatasetError,
-    Positions,
-    averaged_evals,
-    fit_eval_coef,
-    limit_repeats,
-    load_positions,
-)
-from pydlshogi.features import Float32Array
-from pydlshogi.files import cache_folder, replacing, reserved
-from pydlshogi.network.backend import available_cores
+from pydlshogi.encoding import Encoding
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.fitted import write_fitted
-from pydlshogi.network.torch_nets import build, grow, to_npz
-from pydlshogi.network.weights import ModelError, read_weights, write_weights
-from pydlshogi.training.batches import Batch, Shuffle, ValueTarget, batches, numbered_batch
-from pydlshogi.training.gradients import FIGURES, Shards, architecture_of, faster_precision, forward
+from pydlshogi.network.torch_nets import to_npz
+from pydlshogi.network.weights import read_weights, write_weights
+from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import cache_folder, replacing, reserved
+from pydlshogi.support.processes import available_cores
+from pydlshogi.support.settings import SettingError, by_field, check, option_of
+from pydlshogi.training.batches import Shuffle, batches, numbered_batch
+from pydlshogi.training.examples import Batch
+from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal
-from pydlshogi.training.optimisers import follow, optimisers_of, schedule
-from pydlshogi.training.settings import ON_RESUME, QUICK, Settings, parser
-from pydlshogi.training.validation import fit_for_play, sample, validate
+from pydlshogi.training.optimisers import schedule
+from pydlshogi.training.run import Run, TrainingError, read_checkpoint
+from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, ValueTarget, averaged_evals, fit_eval_coef
+from pydlshogi.training.shogi.fit import fit_for_play
+from pydlshogi.training.shogi.recorded import Recorded
+from pydlshogi.training.shogi.records import NO_EVAL, DatasetError, Positions, limit_repeats, load_positions
+from pydlshogi.training.shogi.settings import ON_RESUME, QUICK, Settings, parser
+from pydlshogi.training.shogi.validation import sample, validate
 
+ENCODINGS: Final[dict[str, Encoding]] = {"book": BOOK, "dlshogi": DLSHOGI}
+EVAL_COEF: Final = "eval_coef"
+"""Centipawns of the records' evaluations for one unit of the logit of a win rate; kept with the run."""
 CHECKPOINT: Final = "checkpoint.pt"
 BEFORE_DECAY: Final = "before_decay.pt"
 """The run when its learning rate began to fall, kept for whoever wants to go on from there in another way."""
 JOURNAL: Final = "log.jsonl"
 LOADER_THREADS: Final = min(4, available_cores())
 """More would wait for each other: half of their work holds Python's lock."""
-
-
-class TrainingError(Exception):
-    """A run that cannot go on; the message is one line."""
-
-
-class Run:
-    """A run between two steps: all that a checkpoint holds, and what was made from the settings."""
-
-    def __init__(self, settings: Settings, device: torch.device, init: str = "") -> None:
-        """The run before its first step, with a new network or with one grown from the file `init`; ModelError."""
-        torch.manual_seed(settings.seed)
-        self.device = device
-        size = architecture_of(settings)
-        self.net = (grow(read_weights(init), size) if init else build(size)).to(device)
-        if settings.precision == "auto":
-            untouched = {name: tensor.clone() for name, tensor in self.net.state_dict().items()}
-            settings = replace(settings, precision=faster_precision(self.net, device, settings))
-            self.net.load_state_dict(untouched)
-        self.settings = settings
-        self.averaged = build(architecture_of(settings)).to(device)
-        self.averaged.load_state_dict(self.net.state_dict())
-        self.optimisers = optimisers_of(self.net, settings)
-        self.peaks = [[group["lr"] for group in optimiser.param_groups] for optimiser in self.optimisers]
-        """The highest learning rate of each parameter group."""
-        self.shards = Shards(self.net, device, settings)
-        self.step = 0
-        self.progress = 0.0
-        """Share of the run that is done, 0 to 1."""
-        self.eval_coef = 0.0
-        """Centipawns of the records' evaluations for one unit of the logit of a win rate."""
-        self.window = torch.zeros(len(FIGURES))
-        """Sum of FIGURES since the last line of the log."""
-
-    def learn(self, batch: Batch) -> None:
-        """One step."""
-        figures = self.shards.gradients(batch)
-        nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
-        share = schedule(self.progress, self.settings)
-        for optimiser, peaks in zip(self.optimisers, self.peaks, strict=True):
-            for group, peak in zip(optimiser.param_groups, peaks, strict=True):
-                group["lr"] = peak * share
-            optimiser.step()
-        self.step += 1
-        # At first the average follows more closely, or it would remember the untrained network for long.
-        follow(self.averaged, self.net, min(self.settings.average, self.step / (self.step + 10)))
-        self.window += figures.cpu()
-
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Logits of the averaged network."""
-        self.averaged.eval()
-        with torch.inference_mode():
-            policy, value = forward(self.averaged, planes, self.device, self.settings.precision)
-        return policy.cpu().numpy(), value.cpu().numpy()
-
-    def save(self, path: Path) -> None:
-        """Write everything to `path`. Raises TrainingError if the run is spoilt."""
-        self.check()
-        state = {
-            "settings": asdict(self.settings),
-            "net": self.net.state_dict(),
-            "averaged": self.averaged.state_dict(),
-            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
-            "step": self.step,  # with the seed, it is the data order too
-            "progress": self.progress,
-            "eval_coef": self.eval_coef,
-            "window": self.window,
-            "generator": torch.get_rng_state(),
-        }
-        with replacing(path) as file:
-            torch.save(state, file)
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Go on where a checkpoint was written. Raises TrainingError."""
-        try:
-            self.net.load_state_dict(state["net"])
-            self.averaged.load_state_dict(state["averaged"])
-            for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
-                optimiser.load_state_dict(saved)
-            self.step, self.progress, self.eval_coef = state["step"], state["progress"], state["eval_coef"]
-            self.window = state["window"]
-            torch.set_rng_state(state["generator"])
-        except (LookupError, RuntimeError, TypeError, ValueError) as error:
-            raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
-
-    def check(self) -> None:
-        """Raises TrainingError if the loss or a weight is no longer a number."""
-        tensors = [self.window, *self.net.state_dict().values()]
-        if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors):
-            raise TrainingError(
-                f"step {self.step}: the loss is not a number any more; {CHECKPOINT} holds the run before"
-            )
-
-
-def read_checkpoint(path: Path) -> dict[str, Any]:
-    """What `Run.save` wrote to `path`. Raises TrainingError."""
-    try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError as error:
-        raise TrainingError(f"nothing to resume: there is no {path}") from error
-    except (AssertionError, EOFError, LookupError, OSError, RuntimeError, UnpicklingError, ValueError) as error:
-        raise TrainingError(f"{path} is not a checkpoint, or damaged") from error
-    if not isinstance(state, dict) or "settings" not in state:
-        raise TrainingError(f"{path} is not a checkpoint of a training run")
-    return state
 
 
 def seconds_of(stop_at: str) -> float:
@@ -181,9 +76,10 @@ class Timeline:
     A resumed run has the share of its hours left that `progress` had not reached.
     """
 
-    def __init__(self, settings: Settings, progress: float) -> None:
+    def __init__(self, settings: Settings, progress: float, step: int) -> None:
         self._steps = settings.steps
-        self._last = time.time()
+        self._first = step
+        self._began = self._last = time.time()
         self._end = self._last + settings.hours * 3600 * (1.0 - progress)
         if settings.stop_at:
             self._end = seconds_of(settings.stop_at)
@@ -198,6 +94,14 @@ class Timeline:
         share = (now - self._last) / (self._end - self._last)
         self._last = now
         return before + (1.0 - before) * share
+
+    def left(self, step: int) -> timedelta:
+        """How long the run will still take after `step`, which is not its first."""
+        now = time.time()
+        seconds = self._end - now
+        if self._steps:
+            seconds = (now - self._began) / (step - self._first) * (self._steps - step)
+        return timedelta(seconds=round(max(0.0, seconds)))
 
 
 def tensorboard_for(settings: Settings) -> Callable[[dict[str, Any], int], None]:
@@ -232,25 +136,25 @@ def load_data(settings: Settings) -> tuple[Positions, Positions]:
 
 def train(settings: Settings, state: dict[str, Any] | None) -> None:
     """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
-    out = Path(settings.out)
+    out, encoding = Path(settings.out), ENCODINGS[settings.encoding]
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    run = Run(settings, device, settings.init if state is None else "")
+    init = read_weights(settings.init) if settings.init and state is None else None
     learned, val = load_data(settings)
+    run = Run(settings, encoding, device, init)
     val_sample = sample(val, settings.validate_positions)
     if state is None:
-        run.eval_coef = fit_eval_coef(learned)
+        run.kept[EVAL_COEF] = fit_eval_coef(learned)
     else:
         run.load(state)
+    eval_coef = run.kept[EVAL_COEF]
     if settings.eval_plies > 1:
         learned = np.array(learned)
-        learned["eval"] = averaged_evals(learned, settings.eval_plies, run.eval_coef)
+        learned["eval"] = averaged_evals(learned, settings.eval_plies, eval_coef)
     journal, plot = Journal(out / JOURNAL, run.step), tensorboard_for(settings)
-    indices = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
-    if len(indices) < settings.batch_size:
-        raise TrainingError(f"{len(indices)} positions do not fill a batch of {settings.batch_size}")
-    shuffle = Shuffle(indices, settings.batch_size, settings.seed, mirror=settings.mirror)
-    target = ValueTarget(settings.val_lambda, run.eval_coef)
-    prepare = partial(numbered_batch, learned, shuffle, target)
+    rows = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
+    if len(rows) < settings.batch_size:
+        raise TrainingError(f"{len(rows)} positions do not fill a batch of {settings.batch_size}")
+    prepare = preparing(settings, learned, rows, ValueTarget(settings.val_lambda, eval_coef))
 
     def try_to_write(action: Callable[[], None]) -> bool:
         """Whether it was written. A disk that is full for a while must not end a run of many hours."""
@@ -261,35 +165,36 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
             return False
         return True
 
-    bar = tqdm(
-        total=1.0,
-        initial=run.progress,
-        disable=None,
-        bar_format="{percentage:3.0f}%|{bar:20}| {elapsed}<{remaining}{postfix}",
-    )
-    timeline = Timeline(settings, run.progress)
+    bar = tqdm(total=1.0, initial=run.progress, disable=None, bar_format="{percentage:3.0f}%|{bar:20}|{postfix}")
+    timeline = Timeline(settings, run.progress, run.step)
     run.progress = timeline.progress(run.progress, run.step)
     logged = saved = time.monotonic()
+    figures = ""
+    of_how_many = f" of {settings.steps}" if settings.steps else ""
     with closing(batches(prepare, run.step, LOADER_THREADS)) as source, stopping_by_signal() as stopped:
         while run.progress < 1.0:
             run.learn(next(source))
             before = run.progress
             run.progress = timeline.progress(before, run.step)
             now = time.monotonic()
+            how_far = f"step {run.step}{of_how_many}"
+            left = f"{timeline.left(run.step)} left"
             if run.step % settings.log_every == 0:
                 run.check()
-                line = line_of(run, now - logged)
+                line = line_of(run, settings, now - logged)
                 run.window.zero_()
                 logged = now
                 try_to_write(partial(journal.write, line))
                 plot(line, run.step)
-                with suppress(OSError):
-                    show(bar, line)
+                figures = shown(line)
+            with suppress(OSError):
+                bar.set_postfix_str(f"{how_far}, {left}{figures}", refresh=False)
+                bar.update(run.progress - bar.n)
             if run.step % settings.validate_every == 0:
-                report = validate(run.infer, val_sample)
+                report = validate(run.infer, val_sample, encoding)
                 try_to_write(partial(journal.write, {"step": run.step, "validation": report}))
                 plot(report, run.step)
-                say(summary(run.step, report))
+                say(f"{how_far} ({run.progress:.0%}, {left}): {summary(report)}")
             begins_to_fall = before <= 1.0 - settings.decay < run.progress
             if begins_to_fall:
                 try_to_write(partial(run.save, out / BEFORE_DECAY))
@@ -304,7 +209,17 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
                 say(f"stopped after {run.step} steps; go on with: --out {out} --resume")
                 return
     bar.close()
-    finish(run, val, journal)
+    finish(run, settings, val, journal)
+
+
+def preparing(
+    settings: Settings, positions: Positions, rows: Int64Array, target: ValueTarget
+) -> Callable[[int], Batch]:
+    """A function that prepares the batch of each number from these `rows` of `positions`."""
+    encoding = ENCODINGS[settings.encoding]
+    symmetries = len(encoding.symmetries) if settings.symmetries else 0
+    shuffle = Shuffle(rows, settings.batch_size, settings.seed, symmetries=symmetries)
+    return partial(numbered_batch, Recorded(positions, encoding, target), encoding, shuffle)
 
 
 def say(text: str) -> None:
@@ -313,9 +228,8 @@ def say(text: str) -> None:
         tqdm.write(text)
 
 
-def line_of(run: Run, seconds: float) -> dict[str, Any]:
+def line_of(run: Run, settings: Settings, seconds: float) -> dict[str, Any]:
     """The line of the log for the steps since the last one, which took `seconds`."""
-    settings = run.settings
     means = (run.window / settings.log_every).tolist()
     return {
         "step": run.step,
@@ -328,32 +242,30 @@ def line_of(run: Run, seconds: float) -> dict[str, Any]:
     }
 
 
-def show(bar: Any, line: dict[str, Any]) -> None:
-    """Bring the progress bar up to date."""
-    bar.set_postfix_str(
-        f"loss {line['loss']:.3f}, policy {line['policy_accuracy']:.1%}, value {line['value_accuracy']:.1%}, "
-        f"{line['positions_per_s']:.0f} positions/s",
-        refresh=False,
+def shown(line: dict[str, Any]) -> str:
+    """A line of the log, for the progress bar."""
+    return (
+        f", loss {line['loss']:.3f}, policy {line['policy_accuracy']:.1%}, value {line['value_accuracy']:.1%}, "
+        f"{line['positions_per_s']:.0f} positions/s"
     )
-    bar.update(line["progress"] - bar.n)
 
 
-def summary(step: int, report: dict[str, Any]) -> str:
+def summary(report: dict[str, Any]) -> str:
     """A validation in one line."""
     value = "unknown" if report["value_accuracy"] is None else f"{report['value_accuracy']:.1%}"
     return (
-        f"step {step}: of {report['positions']} positions top-1 {report['top1']:.1%}, top-5 {report['top5']:.1%}, "
+        f"of {report['positions']} positions top-1 {report['top1']:.1%}, top-5 {report['top5']:.1%}, "
         f"value {value}; policy loss {report['policy_loss']}, value loss {report['value_loss']}"
     )
 
 
-def finish(run: Run, val: Positions, journal: Journal) -> None:
+def finish(run: Run, settings: Settings, val: Positions, journal: Journal) -> None:
     """Validate with all positions of `val` and write the network: net.npz, net.onnx, and net.json with its options."""
-    out = Path(run.settings.out)
-    report = validate(run.infer, val)
+    out, encoding = Path(settings.out), ENCODINGS[settings.encoding]
+    report = validate(run.infer, val, encoding)
     journal.write({"step": run.step, "final": True, "validation": report})
-    say(summary(run.step, report))
-    options = fit_for_play(run.infer, sample(val, run.settings.validate_positions))
+    say(f"step {run.step}, the last: {summary(report)}")
+    options = fit_for_play(run.infer, sample(val, settings.validate_positions), encoding)
     weights = to_npz(run.averaged)
     write_weights(out / "net.npz", weights)
     # Imported here, so that the .npz is there even if onnx is not.
@@ -391,9 +303,9 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     """Print positions a second of bare forward and backward passes, and of the same fed by the loader."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     learned, _ = load_data(settings)
-    run = Run(settings, device)
-    shuffle = Shuffle(np.arange(len(learned)), settings.batch_size, settings.seed, mirror=settings.mirror)
-    prepare = partial(numbered_batch, learned, shuffle, ValueTarget(settings.val_lambda, DEFAULT_EVAL_COEF))
+    run = Run(settings, ENCODINGS[settings.encoding], device)
+    target = ValueTarget(settings.val_lambda, DEFAULT_EVAL_COEF)
+    prepare = preparing(settings, learned, np.arange(len(learned)), target)
 
     def steps(source: Iterator[Batch], limit: float) -> tuple[int, float]:
         """Steps made in `limit` seconds, and the seconds they took."""
@@ -412,7 +324,7 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
             bare.append(steps(same, seconds / 10))
             fed.append(steps(loader, seconds / 10))
     rates = [settings.batch_size * sum(n for n, _ in runs) / sum(t for _, t in runs) for runs in (bare, fed)]
-    net = f"{architecture_of(settings)}, {run.settings.precision}, batch {settings.batch_size}, {device.type}"
+    net = f"{run.architecture}, {run.settings.precision}, batch {settings.batch_size}, {device.type}"
     print(f"{net}: {rates[0]:.0f} positions/s bare, {rates[1]:.0f} from the loader, ratio {rates[1] / rates[0]:.3f}")
 
 
@@ -422,19 +334,20 @@ def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
     Raises TrainingError for a change that only a new run can have: see ON_RESUME.
     """
     try:
-        before = Settings(**state["settings"])
+        before = Settings(**by_field(Settings, state["settings"]))
     except TypeError as error:
         raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
     for name in sorted(given.keys() - ON_RESUME):
         if given[name] != getattr(before, name):
-            raise TrainingError(f"--{name.replace('_', '-')} cannot change on the way: it was {getattr(before, name)}")
+            raise TrainingError(f"{option_of(name)} cannot change on the way: it was {getattr(before, name)}")
     if given.keys() & {"hours", "stop_at", "steps"}:
         before = replace(before, hours=0.0, stop_at="", steps=0)
     return replace(before, **given)
 
 
 def checked(settings: Settings) -> Settings:
-    """`settings`, or TrainingError if something is missing or contradicts itself."""
+    """`settings`, or TrainingError or SettingError if something is missing, contradicts itself or makes no sense."""
+    check(settings)
     if not settings.out or not settings.train:
         raise TrainingError("--train and --out are needed, or --quick")
     if sum(bool(end) for end in (settings.hours, settings.stop_at, settings.steps)) != 1:
@@ -446,18 +359,6 @@ def checked(settings: Settings) -> Settings:
             seconds_of(settings.stop_at)
     except (OverflowError, ValueError) as error:
         raise TrainingError(f"--stop-at {settings.stop_at}: not a time like 2026-01-31T18:00") from error
-    for name in (
-        "blocks",
-        "channels",
-        "batch_size",
-        "log_every",
-        "validate_every",
-        "validate_positions",
-        "repeats",
-        "eval_plies",
-    ):
-        if getattr(settings, name) < 1:
-            raise TrainingError(f"--{name.replace('_', '-')} must be at least 1")
     return settings
 
 
@@ -468,7 +369,7 @@ def _run(given: dict[str, Any]) -> None:
             given = {"hours": 0.0, **given}
         given = {**QUICK, **given}
     if only_benchmark:
-        benchmark(replace(Settings(), **given))
+        benchmark(Settings(**given))
         return
     out = Path(given.get("out", ""))
     state = read_checkpoint(out / CHECKPOINT) if resume else None
@@ -498,7 +399,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit status."""
     given = vars(parser().parse_args(arguments))
     # Ctrl-C counts here before the training, which notes it: see `stopping_by_signal`.
-    return exit_status("train", partial(_run, given), TrainingError, DatasetError, ModelError)
+    return exit_status("train", partial(_run, given), TrainingError, DatasetError, ModelError, SettingError)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,46 @@
-"""Small networks and real positions for the tests of networks, and a slow, plain way to compute a network."""
+"""Small networks, an encoding that belongs to no game, and a slow, plain way to compute a network."""
 
-import random
+from typing import Any
 
-import cshogi
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.features import PlaneBatch
-from pydlshogi.network.weights import Architecture, Weights, random_weights
+from pydlshogi.encoding import Encoding, planes_of
+from pydlshogi.network.architecture import Architecture, architecture_for
+from pydlshogi.network.weights import Weights, random_weights
+from pydlshogi.support.compiled import compiled
 
 Array = npt.NDArray[np.float32]
 
-PLAIN = Architecture("policy_value", 12, 12)
-RESNET = Architecture("policy_value_resnet", 3, 12)
+
+@compiled
+def unpack(packed: npt.NDArray[np.uint32], planes: npt.NDArray[Any]) -> None:
+    """Element i of the planes is bit i of the packed position."""
+    for row in range(len(planes)):
+        elements = planes[row].reshape(-1)
+        for i in range(len(elements)):
+            elements[i] = (packed[row, i // 32] >> (i % 32)) & 1
+
+
+def encoding_of(planes: int, height: int, width: int, labels: int) -> Encoding:
+    """An encoding of so many planes and labels, for whoever brings positions that are packed already."""
+    words = -(-planes * height * width // 32)
+
+    def unused(*_: object) -> Any:
+        raise NotImplementedError
+
+    return Encoding(f"{planes}x{height}x{width}", planes, height, width, labels, words, unused, unused, unpack, unused)
+
+
+SQUARE = encoding_of(104, 9, 9, 27 * 81)
+"""The sizes of the book."""
+NARROW = encoding_of(14, 4, 3, 11 * 12)
+ODD_LABELS = encoding_of(3, 8, 8, 65)
+"""One label too many for a single plane."""
+ENCODINGS = (SQUARE, NARROW, ODD_LABELS)
+
+PLAIN = architecture_for(SQUARE, "policy_value", 12, 12)
+RESNET = architecture_for(SQUARE, "policy_value_resnet", 3, 12)
 
 
 def network(architecture: Architecture) -> Weights:
@@ -25,34 +53,40 @@ def network(architecture: Architecture) -> Weights:
     return weights
 
 
-def planes_of_positions(count: int, seed: int = 20) -> Array:
-    """Planes [count, 104, 9, 9] of positions met in random games; both sides to move, pieces in hand."""
-    generator = random.Random(seed)
-    batch = PlaneBatch(count)
-    while len(batch) < count:
-        board = cshogi.Board()
-        for _ in range(generator.randrange(120)):
-            moves = list(board.legal_moves)
-            if not moves:
-                break
-            board.push(generator.choice(moves))
-        batch.add(board)
-    return batch.planes().copy()
+def packed_positions(encoding: Encoding, count: int, seed: int = 20) -> npt.NDArray[np.uint32]:
+    """Packed positions [count, words] in whose planes one element of twenty is set."""
+    bits = np.random.default_rng(seed).random((count, 32 * encoding.words)) < 0.05
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint32)
+
+
+def some_planes(count: int, seed: int = 20) -> Array:
+    """Planes [count, 104, 9, 9]."""
+    return planes_of(SQUARE, packed_positions(SQUARE, count, seed))
+
+
+def legal_labels(encoding: Encoding, count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """`firsts` and `labels` of so many positions: one has a single legal move, one has 600 or every label."""
+    most = min(600, encoding.labels)
+    generator = np.random.default_rng(5)
+    counts = generator.integers(1, most, count)
+    counts[:2] = 1, most
+    labels = [generator.permutation(encoding.labels)[:size] for size in counts]
+    return np.cumsum([0, *counts], dtype=np.int32), np.concatenate(labels).astype(np.int32)
 
 
 def convolution(x: Array, kernel: Array) -> Array:
     """Every output square is a sum over the squares around it."""
-    size = kernel.shape[2]
+    size, (height, width) = kernel.shape[2], x.shape[2:]
     around = np.pad(x, ((0, 0), (0, 0), (size // 2,) * 2, (size // 2,) * 2))
-    y = np.zeros((len(x), len(kernel), 9, 9))
+    y = np.zeros((len(x), len(kernel), height, width))
     for i in range(size):
         for j in range(size):
-            y += np.einsum("oc,bcyx->boyx", kernel[:, :, i, j], around[:, :, i : i + 9, j : j + 9])
+            y += np.einsum("oc,bcyx->boyx", kernel[:, :, i, j], around[:, :, i : i + height, j : j + width])
     return y
 
 
 def logits(weights: Weights, planes: Array) -> tuple[Array, Array]:
-    """Policy [B, 2187] and value [B] as the book defines the two networks, in float64."""
+    """Policy [B, labels] and value [B] as the book defines the two networks, in float64."""
     w = {name: array.astype(np.float64) for name, array in weights.items()}
 
     def normalised(x: Array, name: str) -> Array:
@@ -79,10 +113,14 @@ def logits(weights: Weights, planes: Array) -> tuple[Array, Array]:
         for layer in range(2, 13):
             h = relu(convolved(h, f"l{layer}"))
         policy, bias, value = w["l13/W"], w["l13_bias/b"], ("l13_v", "l14_v", "l15_v")
-    policy_logits = convolution(h, policy).reshape(len(h), -1) + bias
+    policy_logits = convolution(h, policy).reshape(len(h), -1) + bias.reshape(-1)
     v = convolved(h, value[0])
     if "value1_bn/gamma" in w:
         v = normalised(v, "value1_bn")
     v = relu(v).reshape(len(h), -1)
     v = relu(v @ w[f"{value[1]}/W"].T + w[f"{value[1]}/b"])
     return policy_logits, (v @ w[f"{value[2]}/W"].T + w[f"{value[2]}/b"])[:, 0]
+
+
+def softmax(logits: Array) -> Array:
+    return np.exp(logits) / np.exp(logits).sum()

@@ -3,7 +3,8 @@
 import random
 from collections.abc import Iterator
 
-from pydlshogi.games.shogi import START_SFEN, ShogiPosition
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import START_SFEN
 
 SQUARES = [f"{file}{rank}" for rank in "abcdefghi" for file in "987654321"]
 """The squares in the order of the network: 0 = 9a, 8 = 1a, 80 = 1i."""

@@ -4,11 +4,24 @@ One playout takes at least a millisecond of waiting. Run as a program, it is a U
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
-from pydlshogi.player.clock import ClockSettings
-from pydlshogi.player.options import Button, Combo, SearchOptions, Spin, String
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.player.base_player import (
+    BasePlayer,
+    BestMove,
+    Checkmate,
+    Engine,
+    Info,
+    Loaded,
+    PlayedPosition,
+    PlayerError,
+    Report,
+)
+from pydlshogi.player.clock import Clock, ClockSettings
+from pydlshogi.player.options import Button, Combo, EngineOptions, SearchOptions, Spin, String
 
 
 class ScriptedOptions(SearchOptions):
@@ -19,38 +32,54 @@ class ScriptedOptions(SearchOptions):
     load = Combo("Load", "quick", ("quick", "refused", "endless", "defect"), help="how `isready` goes")
 
 
+class Nothing(NamedTuple):
+    """What it loads."""
+
+    remarks: Sequence[str] = ()
+
+
 class ScriptedPlayer(BasePlayer):
-    name = "scripted"
     options: ScriptedOptions
 
     def __init__(self) -> None:
         super().__init__(ScriptedOptions())
         self.loads = 0
 
+    def engine(self) -> Engine:
+        return Engine(
+            "scripted", self.options, lambda sfen: ShogiPosition(START_SFEN if sfen is None else sfen), lambda: self
+        )
+
     def clock_settings(self) -> ClockSettings:
         return self.options.clock_settings(default_nodes=self.options.playout)
 
-    def prepare(self) -> list[str]:
-        match self.options.load:
-            case "refused":
-                raise PlayerError("modelfile: no such file")
-            case "endless":
-                threading.Event().wait()
-            case "defect":
-                raise RuntimeError("a defect\nof two lines")
-        self.loads += 1
-        return []
+    def loading(self, options: EngineOptions) -> Callable[[], Loaded]:
+        assert isinstance(options, ScriptedOptions)
 
-    def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
-        moves = self.legal_moves()
-        if limits.mate:
-            return self._mate(clock)
+        def load() -> Loaded:
+            match options.load:
+                case "refused":
+                    raise PlayerError("modelfile: no such file")
+                case "endless":
+                    threading.Event().wait()
+                case "defect":
+                    raise RuntimeError("a defect\nof two lines")
+            self.loads += 1
+            return Nothing()
+
+        return load
+
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        assert isinstance(position, ShogiPosition)
+        moves = names(position)
+        if clock.limits.mate:
+            return self._mate(position, clock)
         if not moves:
             return BestMove("resign")
-        if self.game.board.is_nyugyoku():
+        if position.declares():
             report(Info(depth=1, time=0, nodes=0, score_mate=1, string="win by declaration"))
             return BestMove("win")
-        moves = [move for move in moves if move in limits.searchmoves] or moves
+        moves = [move for move in moves if move in clock.limits.searchmoves] or moves
         playouts = 0
         while len(moves) > 1 and not clock.expired(playouts):
             playouts += 1
@@ -58,13 +87,15 @@ class ScriptedPlayer(BasePlayer):
                 self._report(moves, playouts, clock, report)
             clock.wait(1)
         self._report(moves, playouts, clock, report)
-        return BestMove(moves[0], self._reply(moves[0]))
+        after = position.copy()
+        after.push_usi(moves[0])
+        return BestMove(moves[0], next(iter(names(after)), None))
 
-    def evaluate(self) -> Iterator[str]:
+    def evaluate(self, position: PlayedPosition) -> Iterator[str]:
         yield "value 0.5"
 
     def _report(self, moves: list[str], playouts: int, clock: Clock, report: Report) -> None:
-        for rank in range(min(self.options.multi_pv, len(moves)), 0, -1):
+        for rank, move in enumerate(moves[: self.options.multi_pv], 1):
             report(
                 Info(
                     depth=1,
@@ -74,26 +105,17 @@ class ScriptedPlayer(BasePlayer):
                     hashfull=0,
                     multipv=rank if self.options.multi_pv > 1 else None,
                     score_cp=100 - rank,
-                    pv=(moves[rank - 1],),
+                    pv=(move,),
                 )
             )
 
-    def _reply(self, move: str) -> str | None:
-        game = self.game
-        game.push_usi(move)
-        replies = self.legal_moves()
-        game.pop()
-        return replies[0] if replies else None
-
-    def _mate(self, clock: Clock) -> Checkmate:
-        game = self.game
-        for move in self.legal_moves():
-            game.push_usi(move)
-            mated = game.board.is_check() and not self.legal_moves()
-            game.pop()
-            if mated:
+    def _mate(self, position: ShogiPosition, clock: Clock) -> Checkmate:
+        for move in names(position):
+            after = position.copy()
+            after.push_usi(move)
+            if after.board.is_check() and not names(after):
                 return Checkmate("mate", (move,))
-        if not self.legal_moves():
+        if not names(position):
             return Checkmate("nomate")
         playouts = 0
         while not clock.expired(playouts):
@@ -102,7 +124,12 @@ class ScriptedPlayer(BasePlayer):
         return Checkmate("timeout")
 
 
+def names(position: ShogiPosition) -> list[str]:
+    """The legal moves."""
+    return [position.usi(move) for move in position.legal_moves().tolist()]
+
+
 if __name__ == "__main__":
     from pydlshogi.usi.usi import run
 
-    run(ScriptedPlayer)
+    run(ScriptedPlayer().engine())

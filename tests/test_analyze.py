@@ -13,11 +13,16 @@ from cshogi import CSA, KIF
 
 from pydlshogi import analyze
 from pydlshogi.analysis import Effort, Judgement, Opinion, judge, summary, think
-from pydlshogi.files import replacing
+from pydlshogi.engines import shogi
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.game import MATE_EVAL
-from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Limits, PlayerError, Report
-from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Info, PlayedPosition, PlayerError, Report
+from pydlshogi.player.clock import Clock
+from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.read_kifu import Game, read, to_csa, to_kif
+from pydlshogi.support.files import replacing
+
+font_manager = pytest.importorskip("matplotlib.font_manager", reason="needs matplotlib (the extra `train`)")
 
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
 START = cshogi.STARTING_SFEN
@@ -25,11 +30,11 @@ MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
 
 
-def player(backend: str = "uniform") -> MCTSPlayer:
-    options = MCTSOptions()
-    for name, value in (("Backend", backend), ("USI_Hash", "8")):
-        assert options.set(name, value) == ""
-    ready = MCTSPlayer(options)
+def player(backend: str = "uniform", **settings: object) -> BasePlayer:
+    options = MCTSPlayerOptions()
+    for name, value in {"Backend": backend, "USI_Hash": 8, "Threads": 1, **settings}.items():
+        assert options.set(name, str(value)) == ""
+    ready = shogi.mcts(options).load()
     ready.prepare()
     return ready
 
@@ -104,12 +109,34 @@ def test_a_mated_side_has_lost_and_a_declaration_wins() -> None:
     assert think(ready, game("", DECLARABLE), 0, Effort(nodes=10)) == Opinion(MATE_EVAL - 1, 1.0)
 
 
+def said_by(ready: BasePlayer) -> list[Info]:
+    """What the player will have reported, as it comes."""
+    said: list[Info] = []
+    original = ready.think
+
+    def think(position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        def overheard(info: Info) -> None:
+            said.append(info)
+            report(info)
+
+        return original(position, clock, overheard)
+
+    ready.think = think  # type: ignore[method-assign]
+    return said
+
+
 def test_the_tree_goes_on_from_move_to_move() -> None:
     ready = player("hash")
+    said = said_by(ready)
     best = think(ready, game(""), 0, Effort(nodes=400)).line[0]
-    think(ready, game(best), 1, Effort(nodes=100))
-    assert ready._search is not None
-    assert ready._search.root_visits > 150
+    think(ready, game(best), 1, Effort(nodes=1))
+    assert said[-1].nodes == 1
+    assert (said[-1].visits or 0) > 5
+
+
+def test_of_several_lines_the_best_one_counts() -> None:
+    opinion, best = (think(player("hash", MultiPV=lines), game(""), 0, Effort(nodes=300)) for lines in (5, 1))
+    assert opinion == best
 
 
 def test_however_short_the_time_there_is_an_opinion() -> None:
@@ -124,7 +151,16 @@ def test_win_rate_and_centipawns_agree() -> None:
     for opinion in opinions:
         # 756 centipawns are odds of e to 1.
         odds = 2.718281828 ** (opinion.evaluation / 756)
-        assert opinion.win_rate == pytest.approx(odds / (1 + odds))
+        assert opinion.win_rate == pytest.approx(odds / (1 + odds), abs=0.5 / 756)
+
+
+def test_how_centipawns_are_shown_does_not_change_what_a_move_costs() -> None:
+    moves, others = (
+        list(judge(player("hash", Eval_Coef=coefficient), game("7g7f 3c3d"), Effort(nodes=50)))
+        for coefficient in (1, 5000)
+    )
+    assert [move.loss for move in moves] == [move.loss for move in others]
+    assert moves[0].evaluation != others[0].evaluation
 
 
 # The table
@@ -271,13 +307,11 @@ def test_ctrl_c_keeps_what_was_judged(
     record: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     original = MCTSPlayer.think
-    asked: list[int] = []
 
-    def interrupted(self: MCTSPlayer, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
-        asked.append(len(self.moves))
-        if len(asked) == 6:
+    def interrupted(self: MCTSPlayer, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        if position.ply() == 6:
             raise KeyboardInterrupt
-        return original(self, limits, clock, report)
+        return original(self, position, clock, report)
 
     monkeypatch.setattr(MCTSPlayer, "think", interrupted)
     assert run(record) == 130
@@ -290,14 +324,14 @@ def test_ctrl_c_keeps_what_was_judged(
 def test_a_player_that_fails_keeps_what_was_judged(
     record: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    original = MCTSPlayer.position
+    original = MCTSPlayer.think
 
-    def position(self: MCTSPlayer, sfen: str, moves: tuple[str, ...]) -> None:
-        if len(moves) == 3:
+    def fails(self: MCTSPlayer, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        if position.ply() == 4:
             raise PlayerError("no more")
-        original(self, sfen, moves)
+        return original(self, position, clock, report)
 
-    monkeypatch.setattr(MCTSPlayer, "position", position)
+    monkeypatch.setattr(MCTSPlayer, "think", fails)
     assert run(record, "--no-graph") == 1
     assert capsys.readouterr().err == "analyze: no more; 2 of 12 moves are judged\n"
     assert record.with_name("game.analysed.csa").exists()
@@ -325,6 +359,32 @@ def test_a_graph_without_matplotlib_is_told_and_left_out(
     monkeypatch.setattr(analyze, "find_spec", lambda name: None)
     assert run(record, "--overwrite") == 1
     assert "\nanalyze: tqdm is missing; " in "\n" + capsys.readouterr().err
+
+
+def test_names_are_no_formulas(record: Path) -> None:
+    named = replace(read(record)[0], names=(r"$\frac{x$", "a^b_c $1$"))
+    record.write_text(to_csa(named))
+    assert run(record, "--no-record") == 0
+    assert record.with_name("game.analysed.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "fonts", "heading"),
+    [
+        (("taro", "jiro"), ["DejaVu Sans"], analyze.Title("taro - jiro", "DejaVu Sans")),
+        (("", "jiro"), ["DejaVu Sans"], analyze.Title("Black - White", "DejaVu Sans")),
+        (("先手", "jiro"), ["DejaVu Sans"], analyze.Title("Black - White", "DejaVu Sans")),
+        # cmr10 has no Cyrillic, and the last resort has every letter, as a box.
+        (("Иван", "jiro"), ["cmr10", "DejaVu Sans Mono"], analyze.Title("Иван - jiro", "DejaVu Sans Mono")),
+        (("Иван", "jiro"), ["cmr10", "Last Resort High-Efficiency"], analyze.Title("Black - White", "DejaVu Sans")),
+    ],
+)
+def test_the_graph_names_the_players_where_a_font_can_write_them(
+    monkeypatch: pytest.MonkeyPatch, names: tuple[str, str], fonts: list[str], heading: analyze.Title
+) -> None:
+    known = font_manager.fontManager
+    monkeypatch.setattr(known, "ttflist", [font for name in fonts for font in known.ttflist if font.name == name])
+    assert analyze.title(names) == heading
 
 
 def test_one_game_of_several(record: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,10 +3,15 @@
 import importlib
 import importlib.util
 import os
+import re
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -14,11 +19,27 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
-from pydlshogi.network.backend import Backend, BackendError, available_cores, load_backend, why_unusable
+from pydlshogi.encoding import Encoding, planes_of
+from pydlshogi.network.architecture import ModelError, architecture_for
+from pydlshogi.network.backend import Backend, BackendError
+from pydlshogi.network.loading import load_backend, why_unusable
 from pydlshogi.network.onnx_export import onnx_model
-from pydlshogi.network.weights import ModelError, read_weights, recognise, write_weights
-from pydlshogi.player.policy_player import PolicyPlayer
-from tests.networks import PLAIN, RESNET, logits, network, planes_of_positions
+from pydlshogi.network.weights import architecture_of, read_weights, write_weights
+from pydlshogi.support.processes import available_cores
+from tests.networks import (
+    ENCODINGS,
+    NARROW,
+    ODD_LABELS,
+    PLAIN,
+    RESNET,
+    SQUARE,
+    legal_labels,
+    logits,
+    network,
+    packed_positions,
+    softmax,
+    some_planes,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,26 +61,42 @@ BACKENDS = [
 ]
 
 
+NETWORKS = {
+    "plain.npz": (PLAIN, SQUARE),
+    "resnet.npz": (RESNET, SQUARE),
+    "narrow.npz": (architecture_for(NARROW, "policy_value_resnet", 2, 8), NARROW),
+    "odd_labels.npz": (architecture_for(ODD_LABELS, "policy_value", 12, 8), ODD_LABELS),
+}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both networks, plain.npz and resnet.npz."""
+    """A folder with NETWORKS."""
     folder = tmp_path_factory.mktemp("networks")
-    write_weights(folder / "plain.npz", network(PLAIN))
-    write_weights(folder / "resnet.npz", network(RESNET))
+    for name, (architecture, _) in NETWORKS.items():
+        write_weights(folder / name, network(architecture))
     return folder
 
 
-@pytest.mark.parametrize("modelfile", ["plain.npz", "resnet.npz"])
+@pytest.fixture
+def graph(folder: Path) -> onnx.ModelProto:
+    return onnx_model(read_weights(folder / "resnet.npz"))
+
+
+def load(name: str, modelfile: Path, **how: Any) -> Backend:
+    return load_backend(name, modelfile, ENCODINGS, **how)
+
+
+@pytest.mark.parametrize("modelfile", NETWORKS)
 @pytest.mark.parametrize("name", BACKENDS)
 def test_all_backends_give_the_same_raw_logits(name: str, modelfile: str, folder: Path) -> None:
-    planes = planes_of_positions(64)
-    backend: Backend = load_backend(
-        name, folder / modelfile, device="cpu", precision="float32", threads=1, batch_size=16
-    )
+    architecture, encoding = NETWORKS[modelfile]
+    planes = planes_of(encoding, packed_positions(encoding, 64))
+    backend = load(name, folder / modelfile, device="cpu", precision="float32", threads=1, batch_size=16)
     policy, value = backend.infer(planes)
     expected_policy, expected_value = logits(read_weights(folder / modelfile), planes)
     assert policy.dtype == value.dtype == np.float32
-    assert policy.shape == (64, 2187)
+    assert policy.shape == (64, architecture.labels)
     assert value.shape == (64,)
     assert policy.flags.c_contiguous
     assert expected_policy.std(axis=0).mean() > 0.02
@@ -68,10 +105,67 @@ def test_all_backends_give_the_same_raw_logits(name: str, modelfile: str, folder
     assert np.abs(value - expected_value).max() < 1e-3
 
 
+def expected_prediction(
+    modelfile: Path, encoding: Encoding, packed: np.ndarray, firsts: np.ndarray, labels: np.ndarray, temperature: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Priors and win rates from the logits of the oracle, position by position."""
+    policy, value = logits(read_weights(modelfile), planes_of(encoding, packed))
+    priors = [softmax(policy[i, labels[first:stop]] / temperature) for i, (first, stop) in enumerate(pairwise(firsts))]
+    return np.concatenate(priors), 1 / (1 + np.exp(-value))
+
+
+@pytest.mark.parametrize("modelfile", NETWORKS)
+@pytest.mark.parametrize("name", BACKENDS)
+def test_all_backends_predict_alike(name: str, modelfile: str, folder: Path) -> None:
+    """More positions than were announced, and fewer; labels may go on behind the last position's."""
+    _, encoding = NETWORKS[modelfile]
+    backend = load(name, folder / modelfile, device="cpu", precision="float32", threads=1, batch_size=4)
+    assert backend.encoding is encoding
+    for count, temperature in ((9, 1.0), (3, 0.7)):
+        packed, (firsts, labels) = packed_positions(encoding, count), legal_labels(encoding, count)
+        priors, values = backend.predict(packed, firsts, np.append(labels, np.int32(1 << 30)), temperature)
+        assert priors.dtype == values.dtype == np.float32
+        expected = expected_prediction(folder / modelfile, encoding, packed, firsts, labels, temperature)
+        np.testing.assert_allclose(priors, expected[0], rtol=1e-3, atol=1e-6)
+        np.testing.assert_allclose(values, expected[1], rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_threads_that_ask_at_once_get_their_own_answers(name: str, folder: Path) -> None:
+    """Two streams, and four threads with different batches."""
+    path, how = folder / "resnet.npz", {"device": "cpu", "precision": "float32", "batch_size": 8}
+    backend = load(name, path, threads=2, streams=2, **how)
+    assert backend.streams == 2
+    assert "CPU, 2 streams of 1 thread: " in backend.description
+    firsts, labels = legal_labels(SQUARE, 8)
+    batches = [packed_positions(SQUARE, 8, seed) for seed in range(4)]
+    alone = load(name, path, threads=1, **how)
+    expected = [alone.predict(packed, firsts, labels, 1.0) for packed in batches]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            found = pool.map(lambda packed: backend.predict(packed, firsts, labels, 1.0), batches)
+            for mine, others in zip(found, expected, strict=True):
+                np.testing.assert_allclose(mine[0], others[0], rtol=1e-4, atol=1e-7)
+                np.testing.assert_allclose(mine[1], others[1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["onnx", pytest.param("openvino", marks=WITH_OPENVINO)])
+def test_a_batch_asks_for_no_megabytes(name: str, folder: Path) -> None:
+    """Planes and logits of a batch of 64 are 2.7 MB here; the system gives such memory page by page, slowly."""
+    backend = load(name, folder / "resnet.npz", device="cpu", threads=1, batch_size=64)
+    packed, firsts = packed_positions(SQUARE, 64), np.arange(65, dtype=np.int32)
+    labels = np.zeros(64, np.int32)
+    backend.predict(packed, firsts, labels, 1.0)
+    tracemalloc.start()
+    backend.predict(packed, firsts, labels, 1.0)
+    assert tracemalloc.get_traced_memory()[1] < 100_000
+    tracemalloc.stop()
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 def test_the_arrays_belong_to_the_caller(name: str, folder: Path) -> None:
-    backend = load_backend(name, folder / "resnet.npz", device="cpu", threads=1, batch_size=2)
-    planes = planes_of_positions(3)
+    backend = load(name, folder / "resnet.npz", device="cpu", threads=1, batch_size=2)
+    planes = some_planes(3)
     policy, value = backend.infer(planes)
     before = policy.copy(), value.copy()
     planes[:] = planes[::-1].copy()
@@ -85,13 +179,50 @@ def test_the_arrays_belong_to_the_caller(name: str, folder: Path) -> None:
     assert one_value.shape == (1,)
 
 
+@pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([256] * 8, [(0, 8)]),
+        ([1] * 20, [(0, 8), (8, 16), (16, 20)]),
+        ([0, 600] * 4, [(0, 4), (4, 8)]),
+        ([600] * 8, [(0, 2), (2, 5), (5, 8)]),
+        ([600], [(0, 1)]),
+    ],
+)
+def test_batches_are_cut_where_a_graph_has_no_room(
+    name: str, counts: list[int], expected: list[tuple[int, int]]
+) -> None:
+    module = importlib.import_module(f"pydlshogi.network.{name}_backend")
+    assert list(module.portions(np.cumsum([0, *counts]), 8)) == expected
+
+
+@pytest.mark.parametrize("modelfile", NETWORKS)
+@pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
+def test_what_runs_on_a_gpu_predicts_alike_on_the_cpu(name: str, modelfile: str, folder: Path) -> None:
+    """The network and the softmax as tensors, as in CUDA graphs: filled up with positions and labels."""
+    import torch
+
+    module = importlib.import_module(f"pydlshogi.network.{name}_backend")
+    path, (_, encoding) = folder / modelfile, NETWORKS[modelfile]
+    packed, (firsts, labels) = packed_positions(encoding, 6), legal_labels(encoding, 6)
+    planes = planes_of(encoding, np.concatenate([packed, packed[:2]])).astype(np.uint8)
+    filled_up = np.append(firsts, [firsts[-1]] * 2).astype(np.int32), np.append(labels, [0, 0]).astype(np.int32)
+    predictor = module.Predictor(module.network(read_weights(path)), torch.float32)
+    with torch.no_grad():
+        priors, values = predictor(*map(torch.from_numpy, (planes, *filled_up)), torch.tensor([1 / 0.8]))
+    expected = expected_prediction(path, encoding, packed, firsts, labels, 0.8)
+    np.testing.assert_allclose(priors[: len(labels)], expected[0], rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(values[:6], expected[1], rtol=1e-4)
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 def test_a_bad_file_is_a_line(name: str, folder: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.npz"
     cut.write_bytes((folder / "resnet.npz").read_bytes()[:5000])
     for path in (tmp_path / "none.npz", tmp_path / "none.onnx", cut):
         with pytest.raises(ModelError) as caught:
-            load_backend(name, path, device="cpu")
+            load(name, path, device="cpu")
         assert str(path) in str(caught.value)
         assert "\n" not in str(caught.value)
 
@@ -106,11 +237,11 @@ def test_nothing_is_printed_and_no_other_framework_loaded(name: str, folder: Pat
     }[name]
     program = f"""
 import sys
-from pydlshogi.network.backend import load_backend
+from pydlshogi.network.loading import load_backend
+from tests.networks import ENCODINGS, some_planes
 assert not {{"onnx", "onnxruntime", "openvino", "chainer", "torch"}} & sys.modules.keys()
-import numpy
-backend = load_backend({name!r}, {str(folder / "resnet.npz")!r}, device="cpu", threads=1, batch_size=2)
-backend.infer(numpy.zeros((2, 104, 9, 9), numpy.float32))
+backend = load_backend({name!r}, {str(folder / "resnet.npz")!r}, ENCODINGS, device="cpu", threads=1, batch_size=2)
+backend.infer(some_planes(2))
 assert not set({others!r}.split()) & sys.modules.keys()
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -136,7 +267,7 @@ def test_a_missing_framework_names_itself(
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda asked: None if asked == module else find_spec(asked))
     with pytest.raises(BackendError, match=message):
-        load_backend(name, folder / "resnet.npz")
+        load(name, folder / "resnet.npz")
 
 
 @pytest.mark.parametrize("error", [ImportError("DLL load failed\nwhile importing"), OSError(126, "module not found")])
@@ -148,25 +279,25 @@ def test_a_framework_that_does_not_load_is_a_line(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("pydlshogi.network.onnx_backend.OnnxBackend", fail)
+    monkeypatch.setattr("pydlshogi.network.onnx_backend.onnx_backend", fail)
     with pytest.raises(BackendError, match=r"ONNX Runtime does not load: .*; pip install onnxruntime onnx") as caught:
-        load_backend("onnx", folder / "resnet.npz")
+        load("onnx", folder / "resnet.npz")
     assert "\n" not in str(caught.value)
 
 
 def test_words_without_a_meaning_are_refused(folder: Path) -> None:
     with pytest.raises(BackendError, match="Backend tensorflow is none of auto, onnx, openvino, chainer, torch"):
-        load_backend("tensorflow", folder / "resnet.npz")
+        load("tensorflow", folder / "resnet.npz")
     with pytest.raises(BackendError, match="Device abacus is none of auto, cpu, gpu, tensorrt"):
-        load_backend("auto", folder / "resnet.npz", device="abacus")
+        load("auto", folder / "resnet.npz", device="abacus")
 
 
 def test_the_description_names_framework_device_and_network(folder: Path) -> None:
-    backend = load_backend("onnx", folder / "plain.npz", device="cpu", threads=2)
+    backend = load("onnx", folder / "plain.npz", device="cpu", threads=2)
     assert (
         backend.description == f"ONNX Runtime {onnxruntime.__version__} on CPU, 2 threads: policy_value 12x12 float32"
     )
-    all_cores = load_backend("onnx", folder / "resnet.npz", device="cpu")
+    all_cores = load("onnx", folder / "resnet.npz", device="cpu")
     assert f"CPU, {available_cores()} thread" in all_cores.description
     assert "policy_value_resnet 3x12 float32" in all_cores.description
 
@@ -174,10 +305,10 @@ def test_the_description_names_framework_device_and_network(folder: Path) -> Non
 def test_onnx_wants_a_gpu_provider_for_a_gpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(BackendError, match=r"Device gpu: .* onnxruntime-gpu\[cuda,cudnn\] .* or onnxruntime-directml"):
-        load_backend("onnx", folder / "resnet.npz", device="gpu")
+        load("onnx", folder / "resnet.npz", device="gpu")
     with pytest.raises(BackendError, match="Device tensorrt: "):
-        load_backend("onnx", folder / "resnet.npz", device="tensorrt")
-    assert " on CPU, " in load_backend("onnx", folder / "resnet.npz", device="auto").description
+        load("onnx", folder / "resnet.npz", device="tensorrt")
+    assert " on CPU, " in load("onnx", folder / "resnet.npz", device="auto").description
 
 
 @pytest.mark.filterwarnings("ignore:Specified provider")
@@ -186,7 +317,7 @@ def test_onnx_does_not_fall_back_to_the_cpu(device: str, folder: Path, monkeypat
     """A runtime with CUDA but without a driver gives a session on the CPU and says so on stdout only."""
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
     with pytest.raises(BackendError, match="CUDAExecutionProvider does not start"):
-        load_backend("onnx", folder / "resnet.npz", device=device)
+        load("onnx", folder / "resnet.npz", device=device)
 
 
 @pytest.mark.chainer
@@ -194,7 +325,7 @@ def test_onnx_does_not_fall_back_to_the_cpu(device: str, folder: Path, monkeypat
 @pytest.mark.skipif(importlib.util.find_spec("chainer") is None, reason="needs chainer: bat/install_chainer.sh")
 def test_chainer_wants_cupy_for_a_gpu(folder: Path) -> None:
     with pytest.raises(BackendError, match=r"Device gpu: Chainer has no CuPy .*: pip install cupy-cuda12x"):
-        load_backend("chainer", folder / "resnet.npz", device="gpu")
+        load("chainer", folder / "resnet.npz", device="gpu")
 
 
 @pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
@@ -203,14 +334,14 @@ def test_torch_wants_cuda_for_a_gpu(name: str, folder: Path, monkeypatch: pytest
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(BackendError, match="Device gpu: PyTorch sees no CUDA GPU"):
-        load_backend(name, folder / "resnet.npz", device="gpu")
-    assert " on CPU, " in load_backend(name, folder / "resnet.npz", device="auto").description
+        load(name, folder / "resnet.npz", device="gpu")
+    assert " on CPU, " in load(name, folder / "resnet.npz", device="auto").description
 
 
 @pytest.mark.parametrize("name", ["onnx", pytest.param("chainer", marks=WITH_CHAINER)])
 def test_half_precision_is_refused_where_there_is_none(name: str, folder: Path) -> None:
     with pytest.raises(BackendError, match="Precision half: "):
-        load_backend(name, folder / "resnet.npz", device="cpu", precision="half")
+        load(name, folder / "resnet.npz", device="cpu", precision="half")
 
 
 @pytest.mark.parametrize(
@@ -219,8 +350,8 @@ def test_half_precision_is_refused_where_there_is_none(name: str, folder: Path) 
 def test_bfloat16_stays_close(name: str, folder: Path) -> None:
     if name == "openvino" and not importlib.import_module("pydlshogi.network.openvino_backend").has_bfloat16():
         pytest.skip("needs a CPU with AVX-512 or AVX-VNNI-INT8")
-    planes = planes_of_positions(16)
-    backend = load_backend(name, folder / "resnet.npz", device="cpu", precision="half", threads=1)
+    planes = some_planes(16)
+    backend = load(name, folder / "resnet.npz", device="cpu", precision="half", threads=1)
     policy, _ = backend.infer(planes)
     expected, _ = logits(read_weights(folder / "resnet.npz"), planes)
     assert "bfloat16" in backend.description
@@ -237,12 +368,12 @@ def test_files_go_to_chainer_and_come_from_it(name: str, modelfile: str, folder:
 
     serializers = import_chainer().serializers
     ours = read_weights(folder / modelfile)
-    architecture = recognise(ours)
-    chain = PolicyValueNetwork(12) if modelfile == "plain.npz" else PolicyValueResnet(blocks=3, channels=12)
+    architecture = architecture_of(ours)
+    chain = PolicyValueNetwork(PLAIN) if modelfile == "plain.npz" else PolicyValueResnet(RESNET)
     serializers.load_npz(folder / modelfile, chain)
     serializers.save_npz(tmp_path / "theirs.npz", chain)
     theirs = read_weights(tmp_path / "theirs.npz")
-    assert recognise(theirs) == architecture
+    assert architecture_of(theirs) == architecture
     assert theirs.keys() == ours.keys()
     assert all(np.array_equal(theirs[key], ours[key]) for key in ours)
 
@@ -256,8 +387,8 @@ def test_auto_is_openvino_on_a_cpu_and_in_bfloat16_where_there_is_amx(
     name: str, amx: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pydlshogi.network.openvino_backend.has_amx", lambda: amx)
-    description = load_backend("auto", folder / "resnet.npz", device="cpu").description
-    assert description == load_backend(name, folder / "resnet.npz").description
+    description = load("auto", folder / "resnet.npz", device="cpu").description
+    assert description == load(name, folder / "resnet.npz").description
     assert description.startswith("OpenVINO ")
     assert description.endswith("policy_value_resnet 3x12 bfloat16" if amx else "policy_value_resnet 3x12 float32")
 
@@ -293,35 +424,43 @@ def test_without_a_usable_openvino_auto_is_onnx(
     breaks(monkeypatch)
     assert why_unusable("onnx") == ""
     assert why_unusable(name).startswith(reason)
-    assert load_backend("auto", folder / "resnet.npz", device="cpu").description.startswith("ONNX Runtime ")
-    player = PolicyPlayer()
-    player.options.set("Device", "cpu")
-    assert player.prepare() == [why_unusable(name)]
-    assert player.prepare() == []
-    player.options.set("Backend", "onnx")
-    assert player.prepare() == []
+    assert load("auto", folder / "resnet.npz", device="cpu").description.startswith("ONNX Runtime ")
 
 
 @openvino_only
 def test_auto_prefers_a_gpu_to_openvino(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"pydlshogi.network.{name}_backend.has_amx", lambda: True)
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
-    monkeypatch.setattr("pydlshogi.network.onnx_backend.OnnxBackend", lambda *_: "the GPU's")
-    assert load_backend("auto", folder / "resnet.npz") == "the GPU's"
-    assert load_backend("auto", folder / "resnet.npz", device="cpu") != "the GPU's"
+    monkeypatch.setattr("pydlshogi.network.onnx_backend.onnx_backend", lambda *_: "the GPU's")
+    assert load("auto", folder / "resnet.npz") == "the GPU's"
+    assert load("auto", folder / "resnet.npz", device="cpu") != "the GPU's"
+
+
+@pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
+def test_auto_prefers_torch_on_a_gpu_for_what_it_reads(
+    name: str, folder: Path, graph: onnx.ModelProto, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"pydlshogi.network.{name}_backend.has_gpu", lambda device: device != "cpu")
+    monkeypatch.setattr(f"pydlshogi.network.{name}_backend.torch_backend", lambda *_: "the GPU's")
+    assert load("auto", folder / "resnet.npz") != "the GPU's", "there is no driver"
+    monkeypatch.setattr("pydlshogi.network.loading._has_nvidia_driver", lambda: True)
+    assert load("auto", folder / "resnet.npz") == "the GPU's"
+    assert load("auto", folder / "resnet.npz", device="cpu") != "the GPU's"
+    onnx.save(graph, tmp_path / "net.onnx")
+    assert load("auto", tmp_path / "net.onnx", device="auto") != "the GPU's"
 
 
 @openvino_only
 def test_openvino_is_for_cpus(name: str, folder: Path) -> None:
     with pytest.raises(BackendError, match=r"Device gpu: OpenVINO .* set Backend onnx"):
-        load_backend(name, folder / "resnet.npz", device="gpu")
+        load(name, folder / "resnet.npz", device="gpu")
 
 
 @openvino_only
 def test_openvino_does_not_call_float32_half(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"pydlshogi.network.{name}_backend.has_bfloat16", lambda: False)
     with pytest.raises(BackendError, match="Precision half: this CPU has no bfloat16"):
-        load_backend(name, folder / "resnet.npz", precision="half")
+        load(name, folder / "resnet.npz", precision="half")
 
 
 @openvino_only
@@ -338,18 +477,13 @@ def test_bfloat16_without_amx_is_not_amx(name: str) -> None:
 ONNX_READERS = ["onnx", pytest.param("openvino", marks=WITH_OPENVINO)]
 
 
-@pytest.fixture
-def graph(folder: Path) -> onnx.ModelProto:
-    return onnx_model(read_weights(folder / "resnet.npz"))
-
-
 @pytest.mark.parametrize("name", ONNX_READERS)
 def test_an_onnx_file_is_run_as_it_is(name: str, graph: onnx.ModelProto, folder: Path, tmp_path: Path) -> None:
-    planes = planes_of_positions(4)
+    planes = some_planes(4)
     graph.graph.output.reverse()
     onnx.save(graph, tmp_path / "net.onnx")
-    policy, value = load_backend(name, tmp_path / "net.onnx", device="cpu", threads=1).infer(planes)
-    same_policy, same_value = load_backend(name, folder / "resnet.npz", device="cpu", threads=1).infer(planes)
+    policy, value = load(name, tmp_path / "net.onnx", device="cpu", threads=1).infer(planes)
+    same_policy, same_value = load(name, folder / "resnet.npz", device="cpu", threads=1).infer(planes)
     assert np.array_equal(policy, same_policy)
     assert np.array_equal(value, same_value)
 
@@ -365,32 +499,97 @@ def graph_between(inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInf
     return helper.make_model(helper.make_graph(nodes, "foreign", inputs, outputs), opset_imports=opset, ir_version=8)
 
 
+def refusal(name: str, path: Path) -> str:
+    """What is said of a file that cannot be used, without its name."""
+    with pytest.raises(ModelError) as caught:
+        load(name, path, device="cpu")
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
 PLANES = tensor("planes", ["N", 104, 9, 9])
+LOGITS = [tensor("policy", ["N", 2187]), tensor("value", ["N", 1])]
 
 
 @pytest.mark.parametrize("name", ONNX_READERS)
 @pytest.mark.parametrize(
-    ("model", "message"),
+    ("inputs", "outputs", "message"),
     [
         (
-            graph_between(
-                [tensor("input1", ["N", 62, 9, 9]), tensor("input2", ["N", 57, 9, 9])],
-                [tensor("output_policy", ["N", 62, 9, 9])],
-            ),
-            r"takes input1 \(float\) \['N', 62, 9, 9\].*; a network of this engine takes \[N, 104, 9, 9\]",
+            [tensor("x", ["N", 104, 9])],
+            LOGITS,
+            "takes x (float) ['N', 104, 9]; a network of this engine takes [N, planes, height, width]",
         ),
-        (graph_between([tensor("x", [8, 104, 9, 9])], [tensor("y", [8, 104, 9, 9])]), "made for batches of exactly 8;"),
+        ([tensor("x", [8, 104, 9, 9])], LOGITS, "made for batches of exactly 8; export it with a free batch size"),
         (
-            graph_between([PLANES], [tensor("y", ["N", 104, 9, 9])]),
-            r"gives y \(float\) .*; a network of this engine gives \[N, 2187\] and \[N, 1\]",
+            [PLANES],
+            [tensor("y", ["N", 104, 9, 9])],
+            "gives y (float) ['N', 104, 9, 9]; a network of this engine gives [N, labels] and [N, 1]",
+        ),
+        (
+            [tensor("x", ["N", 46, 9, 9])],
+            LOGITS,
+            "a network of 46 planes of 9 x 9 and 2187 labels, not of 104 planes of 9 x 9 and 2187 labels "
+            "or 14 planes of 4 x 3 and 132 labels or 3 planes of 8 x 8 and 65 labels",
         ),
     ],
 )
-def test_a_foreign_onnx_file_is_a_line(name: str, model: onnx.ModelProto, message: str, tmp_path: Path) -> None:
-    onnx.save(model, tmp_path / "foreign.onnx")
-    with pytest.raises(ModelError, match=message) as caught:
-        load_backend(name, tmp_path / "foreign.onnx", device="cpu")
-    assert "\n" not in str(caught.value)
+def test_a_foreign_onnx_file_is_a_line(
+    name: str,
+    inputs: list[onnx.ValueInfoProto],
+    outputs: list[onnx.ValueInfoProto],
+    message: str,
+    tmp_path: Path,
+) -> None:
+    onnx.save(graph_between(inputs, outputs), tmp_path / "foreign.onnx")
+    assert refusal(name, tmp_path / "foreign.onnx") == message
+
+
+@pytest.mark.parametrize("name", ONNX_READERS)
+def test_no_other_file_is_read_for_an_onnx_file(name: str, graph: onnx.ModelProto, tmp_path: Path) -> None:
+    onnx.save(graph, tmp_path / "net.onnx", save_as_external_data=True, location="weights", size_threshold=0)
+    assert refusal(name, tmp_path / "net.onnx") == "some of it is in another file; export it with all weights inside"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs pipes and devices in the file system, which Windows does not have")
+@pytest.mark.parametrize("name", ONNX_READERS)
+def test_an_onnx_file_is_a_plain_file(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "net.onnx")
+    assert refusal(name, tmp_path / "net.onnx") == "Not a plain file"
+
+
+@pytest.mark.parametrize("name", ONNX_READERS)
+@pytest.mark.parametrize("numbers", [TensorProto.FLOAT, TensorProto.FLOAT16])
+@pytest.mark.parametrize("opset", [17, 11])
+def test_planes_in_two_inputs_and_a_win_rate_are_those_of_one(
+    name: str, numbers: int, opset: int, graph: onnx.ModelProto, tmp_path: Path, folder: Path
+) -> None:
+    """Of the network with one input is made one with two: as foreign programs have it, in both kinds of numbers."""
+    parts, dtype = (62, 42), np.float16 if numbers == TensorProto.FLOAT16 else np.float32
+    inputs = [helper.make_tensor_value_info(f"input{i}", numbers, ["b", part, 9, 9]) for i, part in enumerate(parts)]
+    outputs = [
+        helper.make_tensor_value_info("output_policy", numbers, ["b", 2187]),
+        helper.make_tensor_value_info("output_value", numbers, ["b", 1]),
+    ]
+    nodes = [
+        helper.make_node("Concat", ["input0", "input1"], ["both"], axis=1),
+        helper.make_node("Cast", ["both"], ["planes"], to=TensorProto.FLOAT),
+        *graph.graph.node,
+        helper.make_node("Sigmoid", ["value"], ["win rate"]),
+        helper.make_node("Cast", ["win rate"], ["output_value"], to=numbers),
+        helper.make_node("Cast", ["policy"], ["output_policy"], to=numbers),
+    ]
+    foreign = helper.make_graph(nodes, "foreign", inputs, outputs, graph.graph.initializer)
+    imports = [helper.make_opsetid("", opset)]
+    onnx.save(helper.make_model(foreign, opset_imports=imports, ir_version=8), tmp_path / "net.onnx")
+    packed, (firsts, labels) = packed_positions(SQUARE, 5), legal_labels(SQUARE, 5)
+    found = load(name, tmp_path / "net.onnx", device="cpu", threads=1).predict(packed, firsts, labels, 1.0)
+    expected = expected_prediction(folder / "resnet.npz", SQUARE, packed, firsts, labels, 1.0)
+    tolerance = 1e-4 if dtype == np.float32 else 5e-3
+    np.testing.assert_allclose(found[0], expected[0], rtol=10 * tolerance, atol=1e-6)
+    np.testing.assert_allclose(found[1], expected[1], rtol=tolerance)
 
 
 @pytest.mark.parametrize("name", ONNX_READERS)
@@ -401,7 +600,7 @@ def test_a_damaged_onnx_file_is_a_line(
     cuts = [content[:size] for size in (0, 10, 1000, len(content) // 2, len(content) - 1)]
     for damaged in [*cuts, content.replace(b"Conv", b"Co\xa5v", 1)]:
         (tmp_path / "cut.onnx").write_bytes(damaged)
-        with pytest.raises(ModelError, match=r"not an ONNX file that can be loaded|cannot be run") as caught:
-            load_backend(name, tmp_path / "cut.onnx", device="cpu")
-        assert "\n" not in str(caught.value)
+        assert re.match(
+            "not an ONNX file|takes nothing|gives nothing|cannot be run", refusal(name, tmp_path / "cut.onnx")
+        )
     assert capfd.readouterr() == ("", "")

@@ -1,32 +1,47 @@
 """What is measured of a network, with devices whose speed is a formula."""
 
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pydlshogi.files import cache_folder
-from pydlshogi.player import batching, network_player
 from pydlshogi.player.batching import LONGEST, best_batch_size, choose, fastest
-from pydlshogi.player.network_player import NetworkPlayer
-from pydlshogi.player.policy_player import PolicyPlayer
+from pydlshogi.support.files import cache_folder
+from tests.networks import SQUARE
 
 
 class Device:
     """A backend that takes `start` seconds and `each` more for every position, on a clock of its own."""
 
-    def __init__(self, start: float, each: float) -> None:
-        self.description = f"device {start} {each}"
-        self.on_gpu = False
+    encoding = SQUARE
+    on_gpu = False
+
+    def __init__(self, start: float, each: float, streams: int = 1) -> None:
+        self.description = f"device {start} {each} {streams}"
         self.start = start
         self.each = each
+        self.streams = streams
         self.time = 0.0
         self.batches = 0
+        self._lock = threading.Lock()
+
+    def predict(
+        self, packed: np.ndarray, firsts: np.ndarray, labels: np.ndarray, temperature: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        assert packed.shape == (len(firsts) - 1, SQUARE.words)
+        assert len(labels) == firsts[-1]
+        with self._lock:
+            self.time += self.took(len(packed)) / self.streams
+            self.batches += 1
+        return np.zeros(len(labels), np.float32), np.zeros(len(packed), np.float32)
+
+    def took(self, size: int) -> float:
+        """Seconds for a batch, while all streams have one."""
+        return self.start + self.each * size
 
     def infer(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        self.time += self.start + self.each * len(planes)
-        self.batches += 1
-        return np.zeros((len(planes), 2187), np.float32), np.zeros(len(planes), np.float32)
+        raise NotImplementedError
 
     def now(self) -> float:
         return self.time
@@ -123,51 +138,23 @@ def test_a_quantised_network_must_be_clearly_faster(model: Path, speedups: tuple
     assert [device.batches for device in devices] == measured
 
 
+@pytest.mark.parametrize(("each", "best"), [(0.0012, 1), (0.0014, 0)])
+def test_streams_count_by_the_positions_of_all_of_them(model: Path, each: float, best: int) -> None:
+    """Two streams at `each` seconds a position against one at 0.001 that is not quantised: 1.5 times as fast wins."""
+    devices = [Device(0.0, 0.001), Device(0.0, each, streams=2)]
+    clock = lambda: sum(device.time for device in devices)  # noqa: E731
+    assert fastest(devices[0], devices[1:], model, clock) is devices[best]
+    assert devices[1].batches == 2 * devices[0].batches
+
+
 def test_a_program_that_runs_for_a_while_does_not_decide(model: Path) -> None:
     """The machine is ten times slower for four batches, as many as one network was once measured with at a stretch."""
     devices: list[Device] = []
 
     class Disturbed(Device):
-        def infer(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            self.time += 9 * self.each * len(planes) if sum(device.batches for device in devices) < 4 else 0.0
-            return super().infer(planes)
+        def took(self, size: int) -> float:
+            return super().took(size) * (10 if sum(device.batches for device in devices) < 4 else 1)
 
     devices += [Disturbed(0.0, 0.001), Disturbed(0.0, 0.001 / 1.2)]
     clock = lambda: sum(device.time for device in devices)  # noqa: E731
     assert fastest(devices[0], devices[1:], model, clock) is devices[0]
-
-
-@pytest.mark.parametrize(
-    ("options", "loaded"),
-    [
-        ({}, ["auto npz", "onnx int8", "openvino int8"]),
-        ({"Backend": "onnx"}, ["onnx npz", "onnx int8"]),
-        ({"Backend": "openvino"}, ["openvino npz", "openvino int8"]),
-        ({"Backend": "torch"}, ["torch npz"]),
-        ({"Precision": "float32"}, ["auto npz"]),
-        ({"modelfile": "other.npz"}, ["auto other"]),
-    ],
-)
-def test_what_the_player_chooses_from(
-    options: dict[str, str], loaded: list[str], model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The last one loaded is the fastest; every framework is there."""
-    names = {"pydlshogi.npz": "npz", "pydlshogi.int8.onnx": "int8", "other.npz": "other"}
-    for name in names:
-        (model.parent / name).write_bytes(b"")
-    seen = []
-
-    def load(_: NetworkPlayer, name: str, modelfile: Path) -> Device:
-        seen.append(f"{name} {names[modelfile.name]}")
-        return Device(0.0, 0.001)
-
-    monkeypatch.setattr(NetworkPlayer, "_load", load)
-    monkeypatch.setattr(network_player, "shipped_model", lambda: model.parent)
-    monkeypatch.setattr("pydlshogi.network.backend.why_unusable", lambda _: "")
-    monkeypatch.setattr(batching, "fastest", lambda exact, quantised, _: quantised[-1])
-    player = PolicyPlayer()
-    for name, value in options.items():
-        player.options.set(name, value)
-    modelfile, _ = player._choose_network()
-    assert seen == loaded
-    assert names[modelfile.name] == loaded[-1].split()[1]

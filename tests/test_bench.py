@@ -4,15 +4,24 @@ import os
 import re
 import subprocess
 import sys
-from typing import Any
+import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from networks import PLAIN, network
 
 from pydlshogi import bench
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.evaluator import HashEvaluator
-from pydlshogi.games.shogi import ShogiPosition
-from pydlshogi.uct.search import MoveStats, Puct, Search
+from pydlshogi.games.shogi.encodings import BOOK, MOVES
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.network.weights import write_weights
+from pydlshogi.uct.batch import Batch
+from pydlshogi.uct.puct import Puct
+from pydlshogi.uct.root import MoveStats, Root
+from pydlshogi.uct.search import Search
 
 
 def test_the_signature_is_the_same_every_time_and_in_every_process() -> None:
@@ -34,27 +43,59 @@ def test_the_signature_is_the_same_every_time_and_in_every_process() -> None:
 
 def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     before = bench.signature(100)
-    original = Search.__init__
-    monkeypatch.setattr(Search, "__init__", lambda self, table: original(self, table, Puct(c_init=1.0)))
+    new_search = bench.new_search
+
+    def explores_less(*arguments: object, **how: object) -> Search:
+        search = new_search(*arguments, **how)  # type: ignore[arg-type]
+        search.puct = Puct(c_init=1.0)
+        return search
+
+    monkeypatch.setattr(bench, "new_search", explores_less)
     assert bench.signature(100) != before
 
 
 def test_the_signature_changes_with_a_single_visit(monkeypatch: pytest.MonkeyPatch) -> None:
     before = bench.signature(100)
-    original = Search.root_moves
+    original = Root.moves
 
-    def one_visit_more(search: Search) -> list[MoveStats]:
-        best, *others = original(search)
+    def one_visit_more(root: Root) -> list[MoveStats]:
+        best, *others = original(root)
         return [best._replace(visits=best.visits + 1), *others]
 
-    monkeypatch.setattr(Search, "root_moves", one_visit_more)
+    monkeypatch.setattr(Root, "moves", one_visit_more)
     assert bench.signature(100) != before
 
 
-def test_a_bench_search_makes_the_playouts_asked_for() -> None:
-    search, seconds = bench.search_for(bench.MIDDLE_GAME, HashEvaluator(), 200, 16)
-    assert 200 <= search.playouts < 216
-    assert seconds > 0
+@pytest.mark.parametrize("threads", [1, 2])
+def test_it_makes_the_playouts_asked_for(threads: int) -> None:
+    search = bench.new_search(bench.MIDDLE_GAME, MOVES, 16)
+    bench.make_playouts(search, HashEvaluator(MOVES), 200, 16, threads)
+    assert search.playouts == 200
+    bench.make_playouts(search, HashEvaluator(MOVES), 30, 16, threads)
+    assert search.playouts == 230
+
+
+def batch_of(count: int) -> Batch:
+    batch = Batch(count, 600, BOOK)
+    for _ in range(count):
+        batch.add(ShogiPosition(), ShogiPosition().legal_moves())
+    return batch
+
+
+def test_the_null_evaluator_gives_priors_and_win_rates() -> None:
+    priors, values = bench.NullEvaluator().evaluate(batch_of(3))
+    np.testing.assert_allclose(priors.reshape(3, 30).sum(axis=1), 1, rtol=1e-5)
+    assert ((values > 0) & (values < 1)).all()
+
+
+def test_a_simulated_device_takes_its_time() -> None:
+    """Ten positions at 1,000 a second: 10 ms, whether asked at once or in two batches."""
+    device = bench.SimulatedDevice(1000)
+    began = time.perf_counter()
+    for _ in range(2):
+        device.evaluate(batch_of(5))
+    assert time.perf_counter() - began >= 0.01
+    assert device.busy == pytest.approx(0.01)
 
 
 def test_the_positions_are_positions() -> None:
@@ -62,54 +103,105 @@ def test_the_positions_are_positions() -> None:
         assert ShogiPosition(sfen).outcome() is None
 
 
-def test_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nine speeds, a network's two, and the signature in the last line."""
+def test_ways_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call of the second does ten times as much and takes twice as long."""
+    now = 0.0
+    turns = ""
 
-    class Backend:
-        description = "a backend of the test"
-        on_gpu = False
+    def way(name: str, count: int, seconds: float) -> int:
+        nonlocal now, turns
+        now += seconds
+        turns += name
+        return count
 
-        def infer(self, planes: Any) -> tuple[np.ndarray, np.ndarray]:
-            return np.zeros((len(planes), 2187), np.float32), np.zeros(len(planes), np.float32)
+    monkeypatch.setattr(bench, "time", SimpleNamespace(perf_counter=lambda: now))
+    ways = {"one": lambda: way("a", 1, 0.125), "ten": lambda: way("b", 10, 0.25)}
+    assert bench.speeds_in_turns(ways, 0.5) == {"one": 8.0, "ten": 40.0}
+    assert turns == "ab" + "aab" * 2
 
-    monkeypatch.setattr(bench, "load_backend", lambda *_, **__: Backend())
+
+def test_the_speed_of_the_core_is_playouts_by_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best of the runs, the first of which does not count."""
+    seconds = iter([1.0, 2.0, 10.0, 14.0, 20.0, 22.0, 30.0, 31.0])
+    monkeypatch.setattr(bench, "time", SimpleNamespace(process_time=lambda: next(seconds)))
+    assert bench.core_speed(bench.MIDDLE_GAME, 64, 16, repeats=2) == 32.0
+
+
+def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve speeds, three lines on growth, a network's name and speeds, two devices, another game
+    twice, and the signature."""
     monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
-    *speeds, description, network, last = bench.report(64, "model.npz", 4, 0.01)
-    assert len(speeds) == 9
-    for line in speeds:
-        assert re.fullmatch(r"(start|middle game|end game) +batch +(1|8|32): +[0-9,]+ playouts/s", line)
-    assert description == "a backend of the test"
-    assert re.fullmatch(r"network +batch +4: +[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+", network)
-    assert last == "signature 0123abcd"
+    monkeypatch.setattr(bench, "available_cores", lambda: 2)
+    monkeypatch.setattr(bench, "growth", lambda sizes: [f"to {size}" for size in sizes])
+    monkeypatch.setattr(bench, "device_share", lambda *asked: (0.5, 1234.0))
+    monkeypatch.setattr(bench, "core_speed", lambda *asked: 5678.0)
+    monkeypatch.setattr(bench, "dobutsu_speed", lambda *asked: 8765.0)
+    options = MCTSPlayerOptions()
+    options.modelfile, options.backend, options.batch_size = str(tmp_path / "net.npz"), "onnx", 4
+    options.threads, options.eval_coef = 1, 600
+    write_weights(Path(options.modelfile), network(PLAIN))
+    lines = list(bench.report(bench.PARTS, 64, 0.01, options))
+    assert len(lines) == 12 + 3 + 2 + 2 + 2 + 1
+    for line in lines[:12]:
+        assert re.fullmatch(
+            r"(start|middle game|end game) +batch +(1|8|32|128): +5,678 playouts/s of one core, +5,678 in 2 threads",
+            line,
+        )
+    assert lines[15].startswith("net.npz: ONNX Runtime")
+    assert re.fullmatch(
+        r"network +batch +4, 1 thread: +[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+", lines[16]
+    )
+    assert [line.split(": ")[1] for line in lines[17:19]] == ["busy 50%, 1,234 playouts/s"] * 2
+    assert [line.split(": ")[1].strip() for line in lines[19:21]] == ["8,765 playouts/s of one core"] * 2
+    assert lines[21] == "signature 0123abcd"
+
+
+def test_growth_tells_of_speed_room_and_pauses() -> None:
+    small, large, pause = bench.growth((500, 2000), batch_size=32)
+    for line, size in ((small, 500), (large, 2000)):
+        told = re.fullmatch(r"to +([0-9,]+) nodes: +[0-9,]+ playouts/s, (\d+) bytes a node", line)
+        assert told
+        assert size <= int(told[1].replace(",", "")) <= size + 1100
+        assert 100 < int(told[2]) < 2000
+    assert re.fullmatch(r"longest pause at two new roots, and of the batches after them: [0-9.]+ ms", pause)
+
+
+def test_a_device_is_never_busier_or_faster_than_it_can_be() -> None:
+    """But for the batches that were under way when the clock was started."""
+    share, speed = bench.device_share(5000, 32, 2, 0.2)
+    assert 0 < share < 1.2
+    assert 0 < speed < 1.2 * 5000
 
 
 def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(bench, "available_cores", lambda: 1)
     monkeypatch.setattr(bench, "core_speed", lambda sfen, playouts, batch: 1000.0 * playouts)
     monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
-    assert bench.main(["--playouts", "7"]) == 0
+    assert bench.main(["core", "signature", "--playouts", "7"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "start        batch   1:    7,000 playouts/s"
+    assert lines[0] == "start        batch   1:    7,000 playouts/s of one core"
+    assert len(lines) == 13
     assert lines[-1] == "signature 0123abcd"
+
+
+@pytest.mark.parametrize("backend", [[], ["--backend", "foo"]])
+def test_a_network_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str], backend: list[str]) -> None:
+    assert bench.main(["network", "--modelfile", "/no.npz", *backend]) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert re.fullmatch("bench: .*(/no.npz: No such file or directory|Backend foo is none of .*)\n", output.err)
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--modelfile", "/no.npz"], "bench: /no.npz: No such file or directory"),
-        (["--modelfile", "/no.npz", "--backend", "foo"], "bench: "),
+        (["--playouts", "0"], "--playouts and --seconds are above 0"),
+        (["--batch", "-1"], "--batch and --threads not below"),
+        (["--seconds", "nan"], "--playouts and --seconds are above 0"),
+        (["speed"], "speed is no part: core, growth, network"),
     ],
 )
-def test_a_network_that_is_not_there_is_one_line_before_anything_is_measured(
-    capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
-) -> None:
-    assert bench.main(words) == 1
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert re.fullmatch(f"{complaint}.*\n", output.err)
-
-
-@pytest.mark.parametrize("words", [["--playouts", "0"], ["--batch", "0"], ["--seconds", "nan"]])
-def test_nothing_cannot_be_measured(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+def test_nothing_cannot_be_measured(capsys: pytest.CaptureFixture[str], words: list[str], complaint: str) -> None:
     with pytest.raises(SystemExit, match="2"):
         bench.main(words)
-    assert "--playouts, --batch and --seconds are above 0" in capsys.readouterr().err
+    assert complaint in capsys.readouterr().err

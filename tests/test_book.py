@@ -9,12 +9,13 @@ from pathlib import Path
 
 import cshogi
 import pytest
+import thinker
 from usi_driver import InProcess
 
-from pydlshogi.games.shogi import ShogiPosition
-from pydlshogi.player.base_player import BestMove, Checkmate, Info, Limits
-from pydlshogi.player.book import (
+from pydlshogi.engines import shogi
+from pydlshogi.engines.shogi.book import (
     HEADER,
+    LARGE,
     Book,
     BookError,
     BookMove,
@@ -22,10 +23,11 @@ from pydlshogi.player.book import (
     choose,
     flip_move,
     flip_sfen,
-    key_of,
     legal_moves,
 )
-from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.player.base_player import BestMove
 from pydlshogi.read_kifu import Game, to_csa
 from utils import make_book
 
@@ -146,20 +148,32 @@ def test_a_large_book_that_is_not_sorted_is_read_whole(book_file: MakeFile) -> N
         ("", "not a book in YaneuraOu's text format (DB2016)"),
         ("\0\1\2 apery", "not a book in YaneuraOu's text format (DB2016)"),
         ("#YANEURAOU-DB2016 1.00\n", "the book holds no position"),
-        ("#YANEURAOU-DB2016 1.00\n7g7f\n", "line 2: a move before the first position"),
-        ("sfen startpos\n7g7f\n", "line 1: an sfen has a board, a side to move and hands"),
-        (f"sfen {START}\n7g7\n", "line 2: '7g7' is not a move of a book"),
-        (f"sfen {START}\n7g7f 3c3d x 1 1\n", "line 2: value, depth and count are numbers, not 'x 1 1'"),
-        (f"sfen {START}\n\xff\n", "is not a move of a book"),
+        ("#YANEURAOU-DB2016 1.00\n7g7f\n", "the book holds no position"),
+        ("sfen startpos\n7g7f\n", "the book holds no position"),
     ],
 )
-def test_a_broken_book_is_one_line(book_file: MakeFile, text: str, reason: str) -> None:
+def test_what_is_no_book_is_one_line(book_file: MakeFile, text: str, reason: str) -> None:
     path = book_file(text)
     with pytest.raises(BookError) as error:
         Book(path)
-    assert reason in str(error.value)
-    assert str(error.value).startswith(f"{path}: ")
-    assert "\n" not in str(error.value)
+    assert str(error.value) == f"{path}: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("sfen startpos\n1g1f", "line 3: an sfen has a board, a side to move and hands"),
+        ("7g7", "line 3: '7g7' is not a move of a book"),
+        ("7g7f 3c3d x 1 1", "line 3: value, depth and count are numbers, not 'x 1 1'"),
+        ("\xff", "line 3: "),
+    ],
+)
+def test_a_bad_line_costs_that_line(book_file: MakeFile, line: str, reason: str) -> None:
+    book = Book(book_file(f"sfen {START}\n2g2f\n{line}\nsfen {AFTER_7G7F}\n3c3d\n"))
+    (bad,) = book.bad_lines
+    assert bad.startswith(reason)
+    assert [entry.move for entry in book.find(START)] == ["2g2f"]
+    assert [entry.move for entry in book.find(AFTER_7G7F)] == ["3c3d"]
 
 
 def test_a_carriage_return_within_a_line_ends_no_line(book_file: MakeFile) -> None:
@@ -256,22 +270,16 @@ def test_drawn_by_frequency_among_those_near_the_best(difference: int, shares: l
 # The player
 
 
-class Thinker:
-    """A player with a book, asked for a move."""
+class Thinker(thinker.Thinker):
+    """It has a book."""
 
-    def __init__(self, book: Path | str, **values: object) -> None:
-        settings = MCTSOptions()
-        defaults = {"Backend": "uniform", "USI_Hash": 1, "Random_Ply": 0, "USI_OwnBook": "true", "Book_File": book}
-        for name, value in {**defaults, **values}.items():
-            assert settings.set(name, str(value)) == ""
-        self.player = MCTSPlayer(settings)
-        self.infos: list[Info] = []
+    def __init__(self, book: Path | str, **options: object) -> None:
+        super().__init__(**{"USI_OwnBook": "true", "Book_File": book, **options})
 
-    def go(self, moves: str = "", sfen: str = START, **limits: object) -> BestMove | Checkmate:
-        self.infos.clear()
-        self.player.position(sfen, moves.split())
-        wanted = Limits(**limits) if limits else Limits(nodes=20)  # type: ignore[arg-type]
-        return self.player.think(wanted, self.player.start_clock(wanted), self.infos.append)
+    def play(self, moves: str = "", **limits: object) -> BestMove:
+        """The answer after `moves`."""
+        self.moves = tuple(moves.split())
+        return self.go(**(limits or {"nodes": 20}))
 
     @property
     def from_book(self) -> bool:
@@ -279,26 +287,26 @@ class Thinker:
 
 
 def test_the_book_move_is_played_with_its_line(book_file: MakeFile) -> None:
-    thinker = Thinker(book_file())
-    assert thinker.go(btime=60000, wtime=60000) == BestMove("7g7f", "3c3d")
-    (info,) = thinker.infos
+    player = Thinker(book_file())
+    assert player.play(btime=60000, wtime=60000) == BestMove("7g7f", "3c3d")
+    (info,) = player.infos
     assert (info.depth, info.score_cp, info.pv) == (12, 40, ("7g7f", "3c3d", "2g2f"))
-    thinker.go("7g7f 3c3d")
-    assert not thinker.from_book
+    player.play("7g7f 3c3d")
+    assert not player.from_book
 
 
 def test_the_line_ends_where_the_book_or_the_rules_end_it(book_file: MakeFile) -> None:
-    thinker = Thinker(book_file(f"sfen {START}\n7g7f 7g7f 5 0 1\n"))
-    assert thinker.go() == BestMove("7g7f", None)
-    assert thinker.infos[0].depth == 1
+    player = Thinker(book_file(f"sfen {START}\n7g7f 7g7f 5 0 1\n"))
+    assert player.play() == BestMove("7g7f", None)
+    assert player.infos[0].depth == 1
 
 
 def test_illegal_book_moves_are_left_out(book_file: MakeFile) -> None:
-    thinker = Thinker(book_file(f"sfen {START}\n7g7e none 900 0 1\n2g2f none 5 0 1\n"))
-    assert thinker.go() == BestMove("2g2f", None)
-    thinker = Thinker(book_file(f"sfen {START}\n7g7e none 900 0 1\n"))
-    thinker.go()
-    assert not thinker.from_book
+    player = Thinker(book_file(f"sfen {START}\n7g7e none 900 0 1\n2g2f none 5 0 1\n"))
+    assert player.play() == BestMove("2g2f", None)
+    player = Thinker(book_file(f"sfen {START}\n7g7e none 900 0 1\n"))
+    player.play()
+    assert not player.from_book
 
 
 @pytest.mark.parametrize(
@@ -313,46 +321,56 @@ def test_illegal_book_moves_are_left_out(book_file: MakeFile) -> None:
     ],
 )
 def test_who_wants_an_opinion_gets_one(book_file: MakeFile, limits: dict[str, object], values: dict[str, str]) -> None:
-    thinker = Thinker(book_file(), **values)
-    assert isinstance(thinker.go(**limits), BestMove)
-    assert not thinker.from_book
+    player = Thinker(book_file(), **values)
+    assert player.play(**limits).move
+    assert not player.from_book
 
 
 def test_so_many_moves_of_the_game_may_be_book(book_file: MakeFile) -> None:
-    thinker = Thinker(book_file(), Book_Moves=1)
-    thinker.go()
-    assert thinker.from_book
-    thinker.go("7g7f")
-    assert not thinker.from_book
+    player = Thinker(book_file(), Book_Moves=1)
+    player.play()
+    assert player.from_book
+    player.play("7g7f")
+    assert not player.from_book
 
 
 def test_a_position_that_occurred_before_is_thought_about(book_file: MakeFile) -> None:
-    thinker = Thinker(book_file())
-    thinker.go("4i4h 4a4b 4h4i 4b4a")
-    assert not thinker.from_book
+    player = Thinker(book_file())
+    player.play("4i4h 4a4b 4h4i 4b4a")
+    assert not player.from_book
 
 
 def test_book_trouble_on_disk_does_not_cost_the_move(book_file: MakeFile) -> None:
-    thinker = Thinker(book_file())
-    thinker.player.prepare()
-    book = thinker.player._book._book
-    assert book is not None
-    book._positions = {key_of(START.encode()): b"broken\n"}
-    assert isinstance(thinker.go(), BestMove)
-    assert thinker.infos[0].string.startswith("Error! ")
-    assert "'broken' is not a move of a book" in thinker.infos[0].string
-    assert thinker.infos[-1].nodes
+    """A book so large is not read before it is needed."""
+    player = Thinker(book_file(f"sfen {START}\nbroken\n# {'x' * LARGE}\n"))
+    assert player.remarks == []
+    assert player.play().move
+    assert player.infos[0].string.startswith("Error! ")
+    assert "'broken' is not a move of a book" in player.infos[0].string
+    assert player.last.nodes
 
 
 def test_another_book_is_opened_when_the_option_changes(book_file: MakeFile, tmp_path: Path) -> None:
-    thinker = Thinker(book_file())
+    player = Thinker(book_file())
     other = tmp_path / "other.db"
     other.write_text(f"sfen {START}\n9g9f\n")
-    thinker.player.options.set("BookFile", str(other))
-    assert thinker.go() == BestMove("9g9f", None)
-    thinker.player.options.set("OwnBook", "false")
-    thinker.go()
-    assert not thinker.from_book
+    player.set(BookFile=other)
+    assert player.play() == BestMove("9g9f", None)
+    player.set(OwnBook="false")
+    player.play()
+    assert not player.from_book
+
+
+def test_a_book_rewritten_in_place_is_read_anew(book_file: MakeFile) -> None:
+    player = Thinker(book_file())
+    assert player.play().move == "7g7f"
+    book_file(f"sfen {START}\n9g9f\n")
+    assert player.play() == BestMove("9g9f", None)
+    book_file("").unlink()
+    player.play()
+    assert not player.from_book
+    book_file()
+    assert player.play().move == "7g7f"
 
 
 # Over the protocol
@@ -360,7 +378,10 @@ def test_another_book_is_opened_when_the_option_changes(book_file: MakeFile, tmp
 
 @pytest.fixture
 def engine(book_file: MakeFile) -> Iterator[InProcess]:
-    conversation = InProcess(Thinker(book_file()).player)
+    options = MCTSPlayerOptions()
+    for name, value in {"Backend": "uniform", "USI_Hash": 1, "USI_OwnBook": "true", "Book_File": book_file()}.items():
+        assert options.set(name, str(value)) == ""
+    conversation = InProcess(shogi.mcts(options))
     yield conversation
     conversation.close()
 
@@ -374,14 +395,33 @@ def test_pondering_the_book_move_is_held_back(engine: InProcess) -> None:
     assert [line for line in engine.said if " pv " in line][-1].endswith("pv 7g7f 3c3d 2g2f")
 
 
-def test_a_broken_book_is_one_line_at_isready(engine: InProcess, tmp_path: Path) -> None:
-    good = engine.player.options.get("Book_File")
+def test_a_missing_book_is_one_line_at_isready_and_the_engine_plays_on(engine: InProcess, book_file: MakeFile) -> None:
+    missing = book_file().with_name("none.db")
     engine.ask("usi", "usiok")
-    engine.send(f"setoption name Book_File value {tmp_path / 'none.db'}", "isready")
-    errors = [line for line in engine.settle() if "Error!" in line]
-    assert errors == [f"info string Error! {tmp_path / 'none.db'}: No such file or directory"]
-    engine.send(f"setoption name Book_File value {good}")
+    engine.send(f"setoption name Book_File value {missing}")
+    said = [line for line in engine.ask("isready", "readyok") if line]
+    assert said == [f"info string Error! {missing}: there is no such file; playing without a book", "readyok"]
+    assert " nodes 20 " in engine.go("go nodes 20")[-2]
+    assert [line for line in engine.ask("isready", "readyok") if line] == ["readyok"]
+    engine.send(f"setoption name Book_File value {book_file()}")
     engine.ask("isready", "readyok")
+    assert engine.go()[-1] == "bestmove 7g7f ponder 3c3d"
+
+
+def test_bad_lines_are_told_at_isready(engine: InProcess, book_file: MakeFile) -> None:
+    path = book_file(f"{BOOK}7g7\n7g7f 3c3d x\n")
+    engine.ask("usi", "usiok")
+    said = [line for line in engine.ask("isready", "readyok") if line]
+    assert said == [f"info string {path}: line 10: '7g7' is not a move of a book and 1 more: passed over", "readyok"]
+    assert engine.go()[-1] == "bestmove 7g7f ponder 3c3d"
+
+
+def test_a_book_rewritten_in_place_is_read_anew_at_isready(engine: InProcess, book_file: MakeFile) -> None:
+    engine.start()
+    assert engine.go()[-1] == "bestmove 7g7f ponder 3c3d"
+    book_file(f"sfen {START}\n9g9f\n")
+    engine.ask("isready", "readyok")
+    assert engine.go()[-1] == "bestmove 9g9f"
 
 
 # Books from games

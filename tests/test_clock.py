@@ -315,10 +315,11 @@ def test_playouts_left_follow_the_rate(time: Time) -> None:
 
 
 def test_playouts_left_of_a_fixed_number(time: Time) -> None:
-    clock = Clock(Limits(nodes=300), time)
-    clock.govern(law(UNLIMITED._replace(nodes=300)))
-    assert clock.playouts_left(120) == 180
-    assert clock.may_stop_early
+    for limits, may_stop_early in ((Limits(), True), (Limits(nodes=300), False)):
+        clock = Clock(limits, time)
+        clock.govern(law(UNLIMITED._replace(nodes=300)))
+        assert clock.playouts_left(120) == 180
+        assert clock.may_stop_early is may_stop_early
 
 
 def test_nothing_stops_early_before_the_minimum(time: Time) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.command_line import exit_status
+from pydlshogi.support.command_line import exit_status
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -55,7 +55,7 @@ def test_a_defect_keeps_its_traceback() -> None:
 def test_whoever_reads_no_longer_ends_it_without_a_line() -> None:
     script = """
 import sys
-from pydlshogi.command_line import exit_status
+from pydlshogi.support.command_line import exit_status
 
 def run():
     while True:
@@ -80,7 +80,7 @@ sys.exit(exit_status("tool", run))
 def test_names_that_the_output_has_no_letters_for(encoding: str, shown: bytes) -> None:
     script = """
 import sys
-from pydlshogi.command_line import exit_status
+from pydlshogi.support.command_line import exit_status
 
 sys.exit(exit_status("tool", lambda: print("\\udc8a\\udcfb\\u5c06")))
 """

@@ -1,113 +1,226 @@
-"""What is on the disk never stops a kernel."""
+"""Kernels: what is kept on the disk, where, and that it is never the code of other sources."""
 
-import ast
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from pydlshogi.compiled import SOURCES
+from pydlshogi.support.compiled import ROOMS_WITHOUT_KERNELS, compiled_for, kernels_folder, part, rule
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pydlshogi"
 
-MODULE = """
-from pydlshogi.compiled import compiled
+PROGRAM = """
+from pydlshogi.support.bits import twice
+from pydlshogi.support.compiled import compiled, kernels_folder
 
 @compiled
 def double(number):
-    return 2 * number
+    return twice(number)
 
-print(double(21))
+print(double(21), sum(double.stats.cache_hits.values()), kernels_folder())
+"""
+HELPER = """
+from pydlshogi.support.compiled import rule
+
+@rule
+def twice(number):
+    return number + number
 """
 
 
+READ_ONLY = """
+import os
+import tempfile
+
+create = tempfile.TemporaryFile
+
+def refusing(*, dir):
+    if str(dir).startswith(os.environ["READ_ONLY"]):
+        raise PermissionError(13, "Permission denied", str(dir))
+    return create(dir=dir)
+
+tempfile.TemporaryFile = refusing
+"""
+"""Root may write everywhere: this is how the system answers others."""
+
+
+class Installation:
+    """A package with one rule, a program with a kernel made of it, and a home for its user."""
+
+    def __init__(self, folder: Path) -> None:
+        self.package = folder / "site" / "pydlshogi"
+        (self.package / "support").mkdir(parents=True)
+        for name in ("__init__.py", "support/__init__.py", "support/compiled.py", "support/files.py"):
+            (self.package / name).write_bytes((PACKAGE / name).read_bytes())
+        self.helper = self.package / "support" / "bits.py"
+        self.helper.write_text(HELPER)
+        self.program = folder / "program.py"
+        self.program.write_text(PROGRAM)
+        self.home = folder / "home"
+
+    def run(self, **environment: str) -> tuple[str, str, str]:
+        """What the kernel answers, how many kernels came from the disk, and the folder they are kept in."""
+        own = {"PYTHONPATH": str(self.package.parent), "XDG_CACHE_HOME": str(self.home), "LOCALAPPDATA": str(self.home)}
+        done = subprocess.run(
+            [sys.executable, "-B", self.program],
+            capture_output=True,
+            text=True,
+            env=os.environ | own | environment,
+            check=True,
+        )
+        answer, loaded, folder = done.stdout.strip().split(" ", 2)
+        return answer, loaded, folder
+
+    @property
+    def kept_in_package(self) -> Path:
+        return self.package / "__pycache__"
+
+
 @pytest.fixture
-def module(tmp_path: Path) -> Path:
-    path = tmp_path / "kernel.py"
-    path.write_text(MODULE)
-    return path
+def installation(tmp_path: Path) -> Installation:
+    return Installation(tmp_path)
 
 
-def run(module: Path) -> subprocess.CompletedProcess[str]:
-    root = Path(__file__).resolve().parents[1]
-    environment = {**os.environ, "PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(module.parent / "cache")}
-    return subprocess.run([sys.executable, module], capture_output=True, text=True, env=environment, check=True)
+def test_kernels_are_kept_in_the_package_and_loaded_at_the_next_start(installation: Installation) -> None:
+    answer, loaded, folder = installation.run()
+    assert (answer, loaded) == ("42", "0")
+    assert Path(folder).parent == installation.kept_in_package
+    assert list(Path(folder).rglob("*.nbc"))
+    assert installation.run() == ("42", "1", folder)
+    assert not installation.home.exists()
 
 
-@pytest.mark.parametrize(
-    ("suffix", "damage"), [(".nbi", b""), (".nbi", b"\x80\x04cnowhere\nNothing\n."), (".nbc", b"half of a fi")]
-)
-def test_a_damaged_cache_is_compiled_anew(module: Path, suffix: str, damage: bytes) -> None:
-    assert run(module).stdout == "42\n"
-    files = list(module.parent.rglob(f"*{suffix}"))
-    assert files
-    for file in files:
-        file.write_bytes(damage)
-    again = run(module)
-    assert again.stdout == "42\n"
-    assert "compiled anew" in again.stderr
+def test_when_any_source_has_changed_all_is_compiled_anew(installation: Installation) -> None:
+    """numba would look at the program alone."""
+    _, _, folder = installation.run()
+    installation.helper.write_text(HELPER.replace("number + number", "3 * number"))
+    answer, loaded, other = installation.run()
+    assert (answer, loaded) == ("63", "0")
+    assert other != folder
+    installation.helper.write_text(HELPER)
+    assert installation.run() == ("42", "1", folder)
 
 
-def test_machine_code_with_a_page_of_zeros_is_not_run(module: Path) -> None:
-    run(module)
-    (file,) = module.parent.rglob("*.nbc")
-    code = bytearray(file.read_bytes())
-    assert len(code) > 8192
-    code[4096:8192] = bytes(4096)
-    file.write_bytes(code)
-    again = run(module)
-    assert again.stdout == "42\n"
-    assert "damaged" in again.stderr
-    assert run(module).stderr == ""
+def test_rooms_that_no_kernel_is_made_of_may_change(installation: Installation) -> None:
+    before = installation.run()
+    for room in ROOMS_WITHOUT_KERNELS:
+        (installation.package / room).mkdir()
+        (installation.package / room / "new.py").write_text("x = 1\n")
+    assert installation.run() == (before[0], "1", before[2])
 
 
-def test_a_kernel_is_compiled_anew_when_another_module_has_changed(module: Path) -> None:
-    copy = module.parent / "pydlshogi"
-    copy.mkdir()
-    for name in ("__init__.py", "compiled.py"):
-        (copy / name).write_bytes((PACKAGE / name).read_bytes())
-    (copy / "common.py").write_text(
-        "from pydlshogi.compiled import inlined\n\n@inlined\ndef twice(n):\n    return n + n\n"
+def test_no_kernel_is_made_of_the_rooms_that_are_not_looked_at() -> None:
+    for room in ROOMS_WITHOUT_KERNELS:
+        for path in (PACKAGE / room).rglob("*.py"):
+            assert "support.compiled" not in path.read_text(encoding="utf-8"), path
+
+
+def test_a_user_who_may_not_write_there_gets_a_copy_of_what_was_compiled_there(installation: Installation) -> None:
+    installation.program.write_text(READ_ONLY + PROGRAM)
+    _, _, folder = installation.run(READ_ONLY="/nowhere")
+    for _ in ("copied", "found"):
+        answer, loaded, own = installation.run(READ_ONLY=str(installation.package))
+        assert (answer, loaded) == ("42", "1")
+        assert Path(own) == installation.home / "pydlshogi" / Path(folder).name
+
+
+def test_without_a_place_anywhere_each_start_compiles(installation: Installation) -> None:
+    installation.kept_in_package.write_text("a file where a folder should be")
+    installation.home.write_text("a file where a folder should be")
+    for _ in ("first", "second"):
+        assert installation.run() == ("42", "0", "None")
+
+
+def test_a_user_without_a_home_is_served_from_the_package(installation: Installation) -> None:
+    answer, _, folder = installation.run(XDG_CACHE_HOME="", LOCALAPPDATA="", HOME="")
+    assert answer == "42"
+    assert Path(folder).parent == installation.kept_in_package
+
+
+def test_where_numba_does_not_compile_nothing_is_kept(installation: Installation) -> None:
+    source = PROGRAM.replace("sum(double.stats.cache_hits.values())", "0").replace(", kernels_folder())", ", None)")
+    installation.program.write_text(source)
+    assert installation.run(NUMBA_DISABLE_JIT="1") == ("42", "0", "None")
+    assert not list(installation.package.rglob("*.nbc"))
+
+
+def test_kernels_of_this_process_are_kept() -> None:
+    folder = kernels_folder()
+    assert folder is not None
+    assert folder.name.startswith("kernels-")
+    assert folder == kernels_folder()
+
+
+# Kernels of games
+
+
+def change(number: int) -> int:
+    raise NotImplementedError
+
+
+def _changed(numbers: np.ndarray) -> int:
+    total = 0
+    for number in numbers:
+        total += change(number)
+    return total
+
+
+@rule
+def doubled(number: int) -> int:
+    return 2 * number
+
+
+@part
+def squared(number: int) -> int:
+    return number * number
+
+
+def test_each_game_has_a_kernel_of_its_own_with_its_own_rules() -> None:
+    numbers = np.array([1, 2, 3], np.int64)
+    double, square = (
+        compiled_for("doubles", _changed, change=doubled),
+        compiled_for("squares", _changed, change=squared),
     )
-    module.write_text(MODULE.replace("2 * number", "twice(number)") + "print(sum(double.stats.cache_hits.values()))")
-    module.write_text("from pydlshogi.common import twice\n" + module.read_text())
-
-    def ask() -> str:
-        environment = {**os.environ, "PYTHONPATH": str(module.parent), "NUMBA_CACHE_DIR": str(module.parent / "cache")}
-        done = subprocess.run([sys.executable, module], capture_output=True, text=True, env=environment, check=True)
-        return done.stdout
-
-    assert [ask(), ask()] == ["42\n0\n", "42\n1\n"]
-    (copy / "common.py").write_text((copy / "common.py").read_text().replace("n + n", "n + n + n"))
-    assert ask() == "63\n0\n"
+    assert (double(numbers), square(numbers)) == (12, 14)
+    assert double is not square
 
 
-def test_without_a_folder_for_the_cache_it_is_compiled_at_every_start(module: Path) -> None:
-    root = str(PACKAGE.parent)
-    environment = {**os.environ, "PYTHONPATH": root, "NUMBA_CACHE_LOCATOR_CLASSES": "_UserProvidedCacheLocator"}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run([sys.executable, module], capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout == "42\n"
-    assert "compiled at every start" in done.stderr
+def test_asked_for_again_a_kernel_is_the_same() -> None:
+    assert compiled_for("doubles", _changed, change=doubled) is compiled_for("doubles", _changed, change=doubled)
 
 
-def test_all_that_kernels_are_made_of_is_watched() -> None:
-    watched = {path.relative_to(PACKAGE).as_posix() for pattern in SOURCES for path in PACKAGE.glob(pattern)}
-    for path in PACKAGE.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        kernels = [
-            node
-            for node in tree.body
-            if isinstance(node, ast.FunctionDef)
-            and {"compiled", "inlined"} & {each.id for each in node.decorator_list if isinstance(each, ast.Name)}
-        ]
-        if not kernels:
-            continue
-        assert path.relative_to(PACKAGE).as_posix() in watched
-        used = {node.id for kernel in kernels for node in ast.walk(kernel) if isinstance(node, ast.Name)}
-        for statement in tree.body:
-            if isinstance(statement, ast.ImportFrom) and used & {alias.name for alias in statement.names}:
-                package, _, module = (statement.module or "").partition(".")
-                assert package != "pydlshogi" or module.replace(".", "/") + ".py" in watched
+GAME = """
+import sys
+import numpy as np
+from pydlshogi.support.compiled import compiled_for, kernels_folder, rule
+
+def change(number):
+    raise NotImplementedError
+
+def changed(number):
+    return change(number)
+
+@rule
+def doubled(number):
+    return 2 * number
+
+@rule
+def squared(number):
+    return number * number
+
+kernel = compiled_for(sys.argv[1], changed, change={"doubles": doubled, "squares": squared}[sys.argv[1]])
+print(kernel(21), sum(kernel.stats.cache_hits.values()), kernels_folder())
+"""
+
+
+def test_on_the_disk_no_game_finds_the_kernel_of_another(installation: Installation) -> None:
+    installation.program.write_text(GAME.replace("sys.argv[1]", '__import__("os").environ["GAME"]'))
+    assert [installation.run(GAME=game)[:2] for game in ("doubles", "squares", "doubles", "squares")] == [
+        ("42", "0"),
+        ("441", "0"),
+        ("42", "1"),
+        ("441", "1"),
+    ]

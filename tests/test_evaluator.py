@@ -1,31 +1,59 @@
 """Evaluators: what comes out is in the order of the legal moves that went in."""
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-import shogi
-from positions import MOST_MOVES, random_positions, turned
-from test_features import naive_label, naive_planes
-from tic_tac_toe import TicTacToe
 
-from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
+from pydlshogi.evaluator import Cached, HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.game import Position
-from pydlshogi.games.shogi import START_SFEN, ShogiPosition
-from pydlshogi.uct.search import Evaluations, Requests
+from pydlshogi.network.host import HostBackend
+from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
+from tests.networks import encoding_of
+from tests.tic_tac_toe import TicTacToe
 
 
-def ask(evaluator: Any, positions: list[Position], requests: Any = None) -> Evaluations:
-    """Fill a notebook as the search does, and have it evaluated."""
-    if requests is None:
-        requests = evaluator.requests(max(1, len(positions)))
-    requests.clear()
-    moves = [position.legal_moves() for position in positions]
+def pack(position: TicTacToe, words: np.ndarray) -> None:
+    """Nine bits for the cells of the side to move, nine for those of the other."""
+    own, other = position.played[-2::-2], position.played[-1::-2]
+    words[0] = sum(1 << cell for cell in own) + sum(1 << 9 + cell for cell in other)
+
+
+ENCODING = encoding_of(2, 3, 3, 9)._replace(
+    name="tic-tac-toe", state=lambda position: position, pack=pack, label=lambda _, move: 8 - move
+)
+
+
+def known_run(scale: float = 2.0) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """A network whose logits depend on what it is shown."""
+
+    def run(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        answers = [answer(each, scale) for each in planes]
+        return np.array([policy for policy, _ in answers]), np.array([value for _, value in answers])
+
+    return run
+
+
+def answer(planes: np.ndarray, scale: float = 2.0) -> tuple[np.ndarray, np.float32]:
+    generator = np.random.default_rng(int(np.flatnonzero(planes).sum()))
+    return scale * generator.standard_normal(9, np.float32), np.float32(generator.normal())
+
+
+def known(temperature: float = 1.0, **how: Any) -> NetworkEvaluator:
+    return NetworkEvaluator(HostBackend("known", ENCODING, [known_run(**how)], 1), temperature)
+
+
+def batch_of(evaluator: Evaluator, positions: list[Position]) -> Batch:
+    batch = Batch(max(1, len(positions)), 9, evaluator.encoding)
     for position in positions:
-        requests.note(position)
-    requests.counts = np.array([len(some) for some in moves], np.int32)
-    requests.moves = np.concatenate([np.zeros(0, np.int32), *moves]).astype(np.int32)
-    return evaluator.evaluate(requests)
+        batch.add(position, position.legal_moves())
+    return batch
+
+
+def ask(evaluator: Evaluator, positions: list[Position]) -> Evaluations:
+    return evaluator.evaluate(batch_of(evaluator, positions))
 
 
 def split(evaluations: Evaluations, positions: list[Position]) -> list[np.ndarray]:
@@ -35,33 +63,15 @@ def split(evaluations: Evaluations, positions: list[Position]) -> list[np.ndarra
     return np.split(evaluations.priors, np.cumsum(counts)[:-1])
 
 
-class Known:
-    """A backend whose logits depend on what it is shown."""
-
-    on_gpu = False
-
-    def __init__(self, scale: float = 2.0) -> None:
-        self.scale = scale
-        self.shown: list[np.ndarray] = []
-
-    def infer(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        self.shown.append(planes.copy())
-        answers = [self.answer(board) for board in planes]
-        return np.array([policy for policy, _ in answers]), np.array([value for _, value in answers])
-
-    def answer(self, planes: np.ndarray) -> tuple[np.ndarray, np.float32]:
-        rng = np.random.default_rng(int(np.flatnonzero(planes).sum()))
-        return self.scale * rng.standard_normal(2187, np.float32), np.float32(rng.normal())
+def some_positions() -> list[TicTacToe]:
+    return [TicTacToe(moves) for moves in ([], [4], [4, 0], [0, 4, 8], [8, 4, 0], [0, 1, 2, 3, 4, 5, 6, 7])]
 
 
-def some_positions() -> list[Position]:
-    double_check = "4k4/9/9/9/4r4/9/3n5/9/4K4 b RBGSNLP 1"
-    sfens = (START_SFEN, turned(START_SFEN), MOST_MOVES, turned(MOST_MOVES), double_check)
-    return [ShogiPosition(sfen) for sfen in sfens]
+EVALUATORS = [UniformEvaluator(), HashEvaluator(), HashEvaluator(ENCODING), known(), Cached(known(), 4)]
 
 
-@pytest.mark.parametrize("evaluator", [UniformEvaluator(), HashEvaluator(), NetworkEvaluator(Known())])
-def test_priors_and_values_have_their_shapes(evaluator: Any) -> None:
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_priors_and_values_have_their_shapes(evaluator: Evaluator) -> None:
     positions = some_positions()
     evaluations = ask(evaluator, positions)
     assert evaluations.priors.dtype == evaluations.values.dtype == np.float32
@@ -72,30 +82,23 @@ def test_priors_and_values_have_their_shapes(evaluator: Any) -> None:
         assert priors.sum() == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize("evaluator", [UniformEvaluator(), HashEvaluator(), NetworkEvaluator(Known())])
-def test_an_empty_batch_has_no_answers(evaluator: Any) -> None:
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_an_empty_batch_has_no_answers(evaluator: Evaluator) -> None:
     evaluations = ask(evaluator, [])
     assert evaluations.priors.shape == evaluations.values.shape == (0,)
 
 
-def test_an_empty_batch_does_not_trouble_the_network() -> None:
-    backend = Known()
-    ask(NetworkEvaluator(backend), [])
-    assert backend.shown == []
-
-
-@pytest.mark.parametrize("evaluator", [HashEvaluator(), NetworkEvaluator(Known())])
-def test_a_position_is_judged_alike_alone_and_in_company(evaluator: Any) -> None:
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_a_position_is_judged_alike_alone_and_in_company(evaluator: Evaluator) -> None:
     positions = some_positions()
     together = ask(evaluator, positions)
-    notebook = evaluator.requests(len(positions))
     for position, priors, value in zip(positions, split(together, positions), together.values, strict=True):
-        alone = ask(evaluator, [position], notebook)
+        alone = ask(evaluator, [position])
         np.testing.assert_array_equal(alone.priors, priors)
         assert alone.values == [value]
 
 
-def test_uniform_opinions() -> None:
+def test_uniform_evaluations() -> None:
     evaluations = ask(UniformEvaluator(), [TicTacToe([4]), TicTacToe([4, 0, 1, 2, 3])])
     assert evaluations.values.tolist() == [0.5, 0.5]
     assert evaluations.priors.tolist() == [0.125] * 8 + [0.25] * 4
@@ -108,17 +111,19 @@ def mix(number: int) -> int:
     return (number ^ number >> 31) >> 54
 
 
-def test_hash_opinions_come_from_key_and_move_alone() -> None:
-    """Weights 1 + mix(key xor move << 20), values (mix(key) + 0.5) / 1024."""
-    positions = [*some_positions(), TicTacToe(), TicTacToe([4])]
-    evaluations = ask(HashEvaluator(), positions)
+@pytest.mark.parametrize(("evaluator", "label"), [(HashEvaluator(), 0), (HashEvaluator(ENCODING), 8)])
+def test_hash_evaluations_come_from_key_and_label_alone(evaluator: Evaluator, label: int) -> None:
+    """Weights 1 + mix(key xor label << 20), values (mix(key) + 0.5) / 1024; without an encoding moves are labels."""
+    positions = some_positions()
+    evaluations = ask(evaluator, positions)
     for position, priors, value in zip(positions, split(evaluations, positions), evaluations.values, strict=True):
-        weights = np.array([1 + mix(position.key() ^ move << 20) for move in position.legal_moves().tolist()])
+        labels = [abs(label - move) for move in position.legal_moves().tolist()]
+        weights = np.array([1 + mix(position.key() ^ each << 20) for each in labels])
         np.testing.assert_allclose(priors, weights / weights.sum(), rtol=1e-6)
         assert value == (mix(position.key()) + 0.5) / 1024
 
 
-def test_hash_opinions_never_change() -> None:
+def test_hash_evaluations_never_change() -> None:
     """Numbers written down once: whoever changes them changes the signature of the bench on every machine."""
     evaluations = ask(HashEvaluator(), [TicTacToe([4])])
     weights = [557, 661, 300, 821, 241, 789, 520, 604]
@@ -126,65 +131,93 @@ def test_hash_opinions_never_change() -> None:
     np.testing.assert_allclose(evaluations.priors * sum(weights), weights, rtol=1e-6)
 
 
-def softmax(logits: np.ndarray) -> np.ndarray:
-    exponentials = np.exp(logits.astype(np.float64) - logits.max())
-    return exponentials / exponentials.sum()
-
-
 @pytest.mark.parametrize("temperature", [1.0, 0.25, 1.74, 100.0])
-def test_network_opinions_are_the_softmax_over_the_labels_of_the_legal_moves(temperature: float) -> None:
-    backend = Known()
-    evaluator = NetworkEvaluator(backend, temperature)
-    sfens = [START_SFEN, MOST_MOVES, turned(MOST_MOVES)]
-    sfens += [position.board.sfen() for position in random_positions(11, games=2, plies=40)]
-    positions = [ShogiPosition(sfen) for sfen in sfens]
-    evaluations = ask(evaluator, positions)
-    for sfen, priors, value in zip(sfens, split(evaluations, positions), evaluations.values, strict=True):
-        board = shogi.Board(sfen)
-        policy_logits, value_logit = backend.answer(naive_planes(board))
-        usis = [move.usi() for move in board.legal_moves]
-        expected = softmax(
-            np.array([policy_logits[naive_label(shogi.Move.from_usi(usi), board.turn)] for usi in usis]) / temperature
-        )
-        found = {ShogiPosition(sfen).move_from_usi(usi): prior for usi, prior in zip(usis, expected, strict=True)}
-        in_order = [found[move] for move in ShogiPosition(sfen).legal_moves().tolist()]
-        np.testing.assert_allclose(priors, in_order, rtol=1e-4, atol=1e-7)
+def test_a_networks_priors_are_the_softmax_over_the_labels_of_the_legal_moves(temperature: float) -> None:
+    positions = some_positions()
+    evaluations = ask(known(temperature), positions)
+    for position, priors, value in zip(positions, split(evaluations, positions), evaluations.values, strict=True):
+        planes = np.zeros((2, 9))
+        planes[0, position.played[-2::-2]] = planes[1, position.played[-1::-2]] = 1
+        policy_logits, value_logit = answer(planes)
+        exponentials = np.exp(policy_logits[[8 - move for move in position.legal_moves()]] / temperature)
+        np.testing.assert_allclose(priors, exponentials / exponentials.sum(), rtol=1e-5)
         assert value == pytest.approx(1 / (1 + np.exp(-value_logit)))
-
-
-def test_the_network_is_shown_the_planes() -> None:
-    backend = Known()
-    sfens = [START_SFEN, turned(MOST_MOVES)]
-    ask(NetworkEvaluator(backend), [ShogiPosition(sfen) for sfen in sfens])
-    np.testing.assert_array_equal(backend.shown[0], [naive_planes(shogi.Board(sfen)) for sfen in sfens])
 
 
 def test_a_higher_temperature_is_flatter() -> None:
     spreads = []
     for temperature in (0.5, 1.0, 2.0):
-        priors = ask(NetworkEvaluator(Known(), temperature), [ShogiPosition()]).priors
+        priors = ask(known(temperature), [TicTacToe()]).priors
         spreads.append(priors.max() / priors.min())
     assert spreads[1] == pytest.approx(spreads[0] ** 0.5, rel=1e-3)
     assert spreads[2] == pytest.approx(spreads[1] ** 0.5, rel=1e-3)
 
 
-class Sure(Known):
-    """A network that has no doubts."""
-
-    def answer(self, planes: np.ndarray) -> tuple[np.ndarray, np.float32]:
-        return np.linspace(-3e4, 3e4, 2187, dtype=np.float32), np.float32(self.scale)
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("logit", "win_rate"), [(200.0, 1.0), (-200.0, 0.0)])
 def test_the_greatest_logits_are_no_trouble(logit: float, win_rate: float) -> None:
-    evaluations = ask(NetworkEvaluator(Sure(logit), 0.01), [ShogiPosition()])
+    def sure(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        policy = np.tile(np.linspace(-3e4, 3e4, 9, dtype=np.float32), (len(planes), 1))
+        return policy, np.full(len(planes), logit, np.float32)
+
+    evaluations = ask(NetworkEvaluator(HostBackend("sure", ENCODING, [sure], 1), 0.01), [TicTacToe()])
     assert evaluations.values == pytest.approx([win_rate], abs=1e-9)
     assert evaluations.priors.sum() == pytest.approx(1)
     assert evaluations.priors.max() == pytest.approx(1)
 
 
-def test_a_notebook_for_nobody_in_particular_notes_nothing() -> None:
-    requests = Requests()
-    requests.note(TicTacToe())
-    assert len(requests) == 0
+class Counted:
+    """Counts how often each position is asked about."""
+
+    encoding = None
+
+    def __init__(self) -> None:
+        self.keys: list[int] = []
+
+    def evaluate(self, batch: Batch) -> Evaluations:
+        self.keys += batch.keys[: len(batch)].tolist()
+        return HashEvaluator().evaluate(batch)
+
+
+def test_what_is_cached_is_not_asked_again_and_the_same() -> None:
+    counted = Counted()
+    cached = Cached(counted, 100)
+    first, second, third = some_positions()[1:4]
+    for positions in ([first], [second, first, second], [third, first], []):
+        expected = ask(HashEvaluator(), positions)
+        for mine, other in zip(ask(cached, positions), expected, strict=True):
+            np.testing.assert_array_equal(mine, other)
+    assert counted.keys == [first.key(), second.key(), third.key()]
+
+
+def test_a_cache_keeps_so_many_positions() -> None:
+    counted = Counted()
+    cached = Cached(counted, 2)
+    first, second, third = some_positions()[1:4]
+    for position in (first, second, third, second, first):
+        ask(cached, [position])
+    assert counted.keys == [each.key() for each in (first, second, third, first)]
+
+
+def test_several_threads_ask_one_evaluator() -> None:
+    """Each with a batch of its own; there are fewer streams than threads."""
+    runs = [known_run(), known_run()]
+    evaluators: list[Evaluator] = [NetworkEvaluator(HostBackend("known", ENCODING, runs, 2)), Cached(known(), 3)]
+    positions = some_positions()
+    expected = ask(known(), positions)
+    wrong: list[str] = []
+
+    def work(evaluator: Evaluator, turn: int) -> None:
+        order = positions[turn:] + positions[:turn]
+        for _ in range(50):
+            found = ask(evaluator, order)
+            if not np.array_equal(np.roll(found.values, turn), expected.values):
+                wrong.append(f"thread {turn}")
+
+    for evaluator in evaluators:
+        threads = [threading.Thread(target=work, args=(evaluator, turn)) for turn in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []

@@ -5,8 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pydlshogi.network.backend import load_backend
-from pydlshogi.network.weights import Architecture, random_weights, write_weights
+from pydlshogi.encoding import planes_of
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.loading import load_backend
+from pydlshogi.network.weights import random_weights, write_weights
 from utils import export_onnx
 from utils.export_onnx import listed_positions, played_positions
 
@@ -14,7 +17,7 @@ from utils.export_onnx import listed_positions, played_positions
 @pytest.fixture(scope="module")
 def npz(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("network") / "net.npz"
-    write_weights(path, random_weights(Architecture("policy_value_resnet", 1, 16), seed=2))
+    write_weights(path, random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 16), seed=2))
     return path
 
 
@@ -32,24 +35,24 @@ def test_float32_and_int8(npz: Path, tmp_path: Path, capfd: pytest.CaptureFixtur
     )
     assert run(npz, tmp_path / "int8.onnx", "--count", "40", "--int8") == 0
     assert (tmp_path / "int8.onnx").stat().st_size < 0.5 * (tmp_path / "net.onnx").stat().st_size
-    assert load_backend("onnx", tmp_path / "int8.onnx", device="cpu")
+    assert load_backend("onnx", tmp_path / "int8.onnx", [BOOK], device="cpu")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["int8.onnx", "net.onnx"]
 
 
 def test_positions_from_games_are_many_and_the_same_for_a_seed(npz: Path) -> None:
-    backend = load_backend("onnx", npz, device="cpu", threads=1)
-    planes, again, other = (played_positions(backend, 60, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert planes.shape == (60, 104, 9, 9)
-    assert np.array_equal(planes, again)
-    assert not np.array_equal(planes, other)
-    assert len(np.unique(planes.reshape(60, -1), axis=0)) > 50
+    backend = load_backend("onnx", npz, [BOOK], device="cpu", threads=1)
+    packed, again, other = (played_positions(backend, 60, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert planes_of(BOOK, packed).shape == (60, 104, 9, 9)
+    assert np.array_equal(packed, again)
+    assert not np.array_equal(packed, other)
+    assert len(np.unique(packed, axis=0)) > 50
 
 
 def test_positions_from_a_list(tmp_path: Path) -> None:
     listed = tmp_path / "positions.sfen"
     listed.write_text("startpos moves 7g7f 3c3d\n4k4/9/4G4/9/9/9/9/9/4K4 b G 1\n", encoding="utf-8")
-    assert listed_positions(listed, 100, np.random.default_rng(0)).shape == (4, 104, 9, 9)
-    assert listed_positions(listed, 3, np.random.default_rng(0)).shape == (3, 104, 9, 9)
+    assert len(listed_positions(listed, BOOK, 100, np.random.default_rng(0))) == 4
+    assert len(listed_positions(listed, BOOK, 3, np.random.default_rng(0))) == 3
 
 
 def test_what_cannot_be_done_is_a_line(npz: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,76 +7,35 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-import cshogi
 import numpy as np
 import pytest
 import shogi
+from book_oracle import naive_label, naive_planes
 from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, SQUARES, random_positions, turned, turned_move
 
-from pydlshogi.common import NUM_LABELS, NUM_PLANES
-from pydlshogi.features import PlaneBatch, board_planes, move_label
-from pydlshogi.games.shogi import START_SFEN, ShogiPosition
-
-MOST_IN_HAND = {
-    shogi.PAWN: 18,
-    shogi.LANCE: 4,
-    shogi.KNIGHT: 4,
-    shogi.SILVER: 4,
-    shogi.GOLD: 4,
-    shogi.BISHOP: 2,
-    shogi.ROOK: 2,
-}
-DIRECTIONS = [
-    "UP",
-    "UP LEFT",
-    "UP RIGHT",
-    "LEFT",
-    "RIGHT",
-    "DOWN",
-    "DOWN LEFT",
-    "DOWN RIGHT",
-    "UP2 LEFT",
-    "UP2 RIGHT",
-]
+from pydlshogi.encoding import planes_of
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.games.shogi.names import NUM_LABELS, NUM_PLANES
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.support.arrays import Float32Array
+from pydlshogi.uct.batch import Batch
 
 
-def seen(square: int, turn: int) -> tuple[int, int]:
-    """Row and column of a square of python-shogi as the side to move sees it."""
-    return divmod(square if turn == shogi.BLACK else 80 - square, 9)
+def in_batch(*positions: ShogiPosition) -> Batch:
+    batch = Batch(len(positions), 600, BOOK)
+    for position in positions:
+        batch.add(position, position.legal_moves())
+    return batch
 
 
-def naive_planes(board: shogi.Board) -> np.ndarray:
-    planes = []
-    for side in (board.turn, 1 - board.turn):
-        pieces = {piece_type: np.zeros((9, 9)) for piece_type in shogi.PIECE_TYPES}
-        for square in shogi.SQUARES:
-            piece = board.piece_at(square)
-            if piece and piece.color == side:
-                pieces[piece.piece_type][seen(square, board.turn)] = 1
-        planes += [pieces[piece_type] for piece_type in sorted(pieces)]
-        for piece_type, most in MOST_IN_HAND.items():
-            held = board.pieces_in_hand[side][piece_type]
-            planes += [np.full((9, 9), int(n < held)) for n in range(most)]
-    return np.array(planes, np.float32)
-
-
-def naive_label(move: shogi.Move, turn: int) -> int:
-    row, column = seen(move.to_square, turn)
-    if move.drop_piece_type:
-        plane = 20 + list(MOST_IN_HAND).index(move.drop_piece_type)
-    else:
-        from_row, from_column = seen(move.from_square, turn)
-        down, right = row - from_row, column - from_column
-        knight = down == -2 and abs(right) == 1
-        words = ["UP2" if knight else "UP" if down < 0 else "DOWN" if down > 0 else ""]
-        words += ["LEFT" if right < 0 else "RIGHT" if right > 0 else ""]
-        plane = DIRECTIONS.index(" ".join(filter(None, words))) + (10 if move.promotion else 0)
-    return plane * 81 + row * 9 + column
+def planes_seen(position: ShogiPosition) -> Float32Array:
+    return planes_of(BOOK, in_batch(position).packed)[0]
 
 
 def labels(position: ShogiPosition) -> dict[str, int]:
-    turn = position.board.turn
-    return {cshogi.move_to_usi(move): move_label(move, turn) for move in position.legal_moves().tolist()}
+    moves = position.legal_moves().tolist()
+    return dict(zip(map(position.usi, moves), in_batch(position).labels[: len(moves)].tolist(), strict=True))
 
 
 def check(positions: Iterable[ShogiPosition]) -> int:
@@ -84,7 +43,7 @@ def check(positions: Iterable[ShogiPosition]) -> int:
     count = 0
     for position in positions:
         board = shogi.Board(position.board.sfen())
-        np.testing.assert_array_equal(board_planes(position.board), naive_planes(board), position.board.sfen())
+        np.testing.assert_array_equal(planes_seen(position), naive_planes(board), position.board.sfen())
         found = labels(position)
         assert found == {usi: naive_label(shogi.Move.from_usi(usi), board.turn) for usi in found}
         assert len(set(found.values())) == len(found)
@@ -124,7 +83,7 @@ def test_planes_and_labels_on_real_games(shared_data: Path, capsys: pytest.Captu
 
 def test_planes_of_the_start() -> None:
     """Worked out by hand: row 6 holds the mover's pawns, row 7 bishop on the left and rook on the right."""
-    planes = board_planes(ShogiPosition().board)
+    planes = planes_seen(ShogiPosition())
     assert planes.shape == (NUM_PLANES, 9, 9) == (104, 9, 9)
     assert planes.dtype == np.float32
     assert planes.sum() == 40
@@ -137,7 +96,7 @@ def test_planes_of_the_start() -> None:
 
 def test_planes_of_hands() -> None:
     """Plane 14 on: 18 of pawns, then four each of lances, knights, silvers and golds, two bishops, two rooks."""
-    planes = board_planes(ShogiPosition("4k4/9/9/9/9/9/9/9/4K4 w RG2P2bsl 1").board)
+    planes = planes_seen(ShogiPosition("4k4/9/9/9/9/9/9/9/4K4 w RG2P2bsl 1"))
     full = [index for index in range(104) if planes[index].all()]
     white_lance, white_silver, white_bishops = 14 + 18, 14 + 26, [14 + 34, 14 + 35]
     black_pawns, black_gold, black_rook = [52 + 14, 52 + 15], 52 + 14 + 30, 52 + 14 + 36
@@ -187,38 +146,17 @@ def test_labels_worked_out_by_hand(sfen: str, usi: str, label: int) -> None:
 def test_the_turned_position_looks_the_same() -> None:
     for position in islice(random_positions(2, games=5), 0, None, 3):
         other = ShogiPosition(turned(position.board.sfen()))
-        np.testing.assert_array_equal(board_planes(position.board), board_planes(other.board))
+        np.testing.assert_array_equal(planes_seen(position), planes_seen(other))
         assert {turned_move(usi): label for usi, label in labels(position).items()} == labels(other)
 
 
-def test_a_label_needs_only_the_low_16_bits_of_a_move() -> None:
-    position = ShogiPosition(MOST_MOVES)
-    for move in position.legal_moves().tolist():
-        assert move_label(move & 0xFFFF, 0) == move_label(move, 0)
-
-
-def test_a_batch_takes_1_to_capacity_boards_and_forgets_those_before() -> None:
-    """Batches of changing size, full boards after empty ones and the reverse: nothing of a former board stays."""
+def test_nothing_of_a_former_board_stays() -> None:
+    """Batches of changing size, full boards after empty ones and the reverse, in the same planes."""
     rng = random.Random(3)
     sfens = [START_SFEN, FULL_HANDS, turned(FULL_HANDS), MOST_MOVES, "4k4/9/9/9/9/9/9/9/4K4 w - 1"]
     expected = {sfen: naive_planes(shogi.Board(sfen)) for sfen in sfens}
-    batch = PlaneBatch(6)
-    for size in [6, 1, 6, 2, 5, 1, 1, 6, 3, 4] + [rng.randint(1, 6) for _ in range(40)]:
-        batch.clear()
+    planes = np.zeros((6, NUM_PLANES, 9, 9), np.float32)
+    for size in [6, 1, 6, 2, 5, 1, 1, 6, 3, 4] + [rng.randint(1, 6) for _ in range(20)]:
         chosen = rng.choices(sfens, k=size)
-        for sfen in chosen:
-            batch.add(ShogiPosition(sfen).board)
-        assert len(batch) == size
-        if rng.random() < 0.7:  # some batches are dropped without being looked at
-            np.testing.assert_array_equal(batch.planes(), [expected[sfen] for sfen in chosen])
-
-
-def test_a_batch_notes_a_board_as_it_is_now() -> None:
-    position = ShogiPosition()
-    batch = PlaneBatch(2)
-    batch.add(position.board)
-    position.push_usi("7g7f")
-    batch.add(position.board)
-    expected = [naive_planes(shogi.Board(START_SFEN)), naive_planes(shogi.Board(position.board.sfen()))]
-    np.testing.assert_array_equal(batch.planes(), expected)
-    np.testing.assert_array_equal(batch.planes(), expected)
+        BOOK.unpack(in_batch(*map(ShogiPosition, chosen)).packed, planes[:size])
+        np.testing.assert_array_equal(planes[:size], [expected[sfen] for sfen in chosen])

@@ -9,21 +9,21 @@ import pytest
 from networks import RESNET, network
 from usi_driver import InProcess
 
-from pydlshogi.files import shipped_model
+from pydlshogi.engines import shogi
 from pydlshogi.network.fitted import FittedError, eval_coef_for
 from pydlshogi.network.weights import write_weights
-from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.player.base_player import Engine
 from pydlshogi.player.network_player import NetworkPlayer
-from pydlshogi.player.policy_player import PolicyPlayer
+from pydlshogi.support.files import shipped_model
 
-Engine = Callable[..., "Gui"]
+Start = Callable[..., "Gui"]
 
 
 class Gui(InProcess):
     """It sends back every default it was shown, as GUIs do; then what its user chose."""
 
-    def __init__(self, player: NetworkPlayer, **chosen: object) -> None:
-        super().__init__(player)
+    def __init__(self, engine: Engine, **chosen: object) -> None:
+        super().__init__(engine)
         declared = [line.split(" default ") for line in self.ask("usi", "usiok") if " default " in line]
         for head, tail in declared:
             self.option(head.split()[2], re.split(" (?:min|var) ", tail)[0])
@@ -43,11 +43,11 @@ class Gui(InProcess):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
+def engine() -> Iterator[Start]:
     engines: list[Gui] = []
 
-    def start(player: NetworkPlayer | None = None, **chosen: object) -> Gui:
-        engines.append(Gui(player or MCTSPlayer(), **chosen))
+    def start(make: Callable[[], Engine] = shogi.mcts, **chosen: object) -> Gui:
+        engines.append(Gui(make(), **chosen))
         return engines[-1]
 
     yield start
@@ -68,10 +68,10 @@ def lay_beside(net: Path, eval_coef: object) -> None:
     (net.parent / "net.json").write_text(json.dumps({"options": {"Eval_Coef": eval_coef, "temperature": 50}}))
 
 
-@pytest.mark.parametrize("player", [MCTSPlayer, PolicyPlayer])
-def test_defaults_sent_back_leave_it_to_the_network(net: Path, engine: Engine, player: type[NetworkPlayer]) -> None:
+@pytest.mark.parametrize("make", [shogi.mcts, shogi.policy])
+def test_defaults_sent_back_leave_it_to_the_network(net: Path, engine: Start, make: Callable[[], Engine]) -> None:
     lay_beside(net, 200)
-    gui = engine(player(), modelfile=net, Random_Ply=0)
+    gui = engine(make, modelfile=net, Random_Ply=0)
     assert gui.load() == []
     fitted = gui.score()
     gui.option("Eval_Coef", 600)
@@ -83,15 +83,20 @@ def test_defaults_sent_back_leave_it_to_the_network(net: Path, engine: Engine, p
     assert gui.score() == fitted
 
 
-def test_the_shipped_network_has_its_own(engine: Engine) -> None:
+def test_the_shipped_network_has_its_own(engine: Start) -> None:
     fitted = json.loads((shipped_model() / "pydlshogi.json").read_bytes())["options"]["Eval_Coef"]
     gui = engine(Backend="auto")
     assert gui.load() == []
-    assert isinstance(gui.player, NetworkPlayer)
-    assert gui.player.eval_coef == fitted
+    score = gui.score()
+    gui.option("Eval_Coef", fitted)
+    assert gui.load() == []
+    assert gui.score() == score
+    gui.option("Eval_Coef", 10000)
+    assert gui.load() == []
+    assert score == pytest.approx(gui.score() * fitted / 10000, abs=1)
 
 
-def test_of_two_networks_each_has_its_own(net: Path, engine: Engine) -> None:
+def test_of_two_networks_each_has_its_own(net: Path, engine: Start) -> None:
     lay_beside(net, 200)
     gui = engine(modelfile=net, Random_Ply=0)
     gui.load()
@@ -103,20 +108,19 @@ def test_of_two_networks_each_has_its_own(net: Path, engine: Engine) -> None:
     assert gui.score() == pytest.approx(fitted * 756 / 200, abs=3)
 
 
-def test_a_missing_one_is_told_once_and_only_to_those_who_want_it(net: Path, engine: Engine) -> None:
-    gui = engine(modelfile=net, Eval_Coef=500)
-    assert gui.load() == []
-    gui.option("Eval_Coef", 0)
+def test_a_missing_one_is_told_once_and_only_to_those_who_want_it(net: Path, engine: Start) -> None:
+    assert engine(modelfile=net, Eval_Coef=500).load() == []
+    gui = engine(modelfile=net)
     assert gui.load() == ["info string there is no net.json beside net.npz: Eval_Coef is 756"]
     assert gui.load() == []
     assert engine(Backend="hash").load() == []
 
 
-def test_eval_tells_it_too(net: Path, engine: Engine) -> None:
+def test_eval_tells_it_too(net: Path, engine: Start) -> None:
     gui = engine(modelfile=net)
     gui.send("eval")
     remark, win_rate, *_ = gui.settle()
-    assert remark == "there is no net.json beside net.npz: Eval_Coef is 756"
+    assert remark == "info string there is no net.json beside net.npz: Eval_Coef is 756"
     assert win_rate.startswith("win rate 0.")
 
 
@@ -127,7 +131,8 @@ def test_eval_tells_it_too(net: Path, engine: Engine) -> None:
 )
 def test_a_broken_one_is_one_line_and_the_engine_plays_on(net: Path, content: bytes) -> None:
     (net.parent / "net.json").write_bytes(content)
-    player = MCTSPlayer()
+    player = shogi.mcts().load()
+    assert isinstance(player, NetworkPlayer)
     for name, value in {"modelfile": net, "Backend": "onnx", "DNN_Batch_Size": 1}.items():
         player.options.set(name, str(value))
     (remark,) = player.prepare()

@@ -1,69 +1,105 @@
 """The check of GPUs, as far as it can be checked without one."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 
-from pydlshogi.features import Float32Array
-from pydlshogi.network import backend as backends
-from tests.networks import RESNET
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.backend import BackendError
+from pydlshogi.player.batching import some_batch
+from pydlshogi.support.arrays import Float32Array
 from utils import gpu_check
-from utils.gpu_check import Row, error_of, heading, line, rows, speed_of, usable_ways
+from utils.gpu_check import CPU_WAYS, Row, Way, check_chainer, error_of, heading, line, rows, speeds_of, usable
+
+SMALL = architecture_for(BOOK, "policy_value_resnet", 1, 8)
 
 
 class Constant:
-    """Gives the same logits for every position."""
+    """Gives the same numbers for every position."""
 
     description = "constant"
+    encoding = BOOK
+    on_gpu = False
+    streams = 1
 
-    def __init__(self, policy: float, value: float) -> None:
-        self.policy, self.value = policy, value
+    def __init__(self, policy: float, value: float, prior: float = 0.5) -> None:
+        self.policy, self.value, self.prior = policy, value, prior
         self.batches: list[int] = []
 
     def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        self.batches.append(len(planes))
-        size = len(planes)
-        return np.full((size, 2187), self.policy, np.float32), np.full(size, self.value, np.float32)
+        return np.full((len(planes), 2187), self.policy, np.float32), np.full(len(planes), self.value, np.float32)
+
+    def predict(
+        self, packed: np.ndarray, *_: np.ndarray, temperature: float = 1.0
+    ) -> tuple[Float32Array, Float32Array]:
+        self.batches.append(len(packed))
+        return np.full(len(packed), self.prior, np.float32), np.zeros(len(packed), np.float32)
 
 
 def test_the_largest_error_counts() -> None:
-    planes = np.zeros((3, 104, 9, 9), np.float32)
-    expected = Constant(1.0, -1.0).infer(planes)
-    assert error_of(Constant(1.0, -1.0), planes, expected) == 0.0
-    assert error_of(Constant(1.25, -1.0), planes, expected) == 0.25
-    assert error_of(Constant(1.0, -3.0), planes, expected) == 2.0
-    assert error_of(Constant(1.0, np.nan), planes, expected) == np.inf
+    packed = some_batch(BOOK, 3)[0]
+    reference = Constant(1.0, -1.0)
+    assert error_of(Constant(1.0, -1.0), reference, packed) == 0.0
+    assert error_of(Constant(1.25, -1.0), reference, packed) == 0.25
+    assert error_of(Constant(1.0, -3.0), reference, packed) == 2.0
+    assert error_of(Constant(1.0, -1.0, prior=1.0), reference, packed) == 0.5
+    assert error_of(Constant(1.0, np.nan), reference, packed) == np.inf
 
 
-def test_speed_counts_positions() -> None:
+def test_no_larger_batch_is_timed_than_is_bearable(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = Constant(0.0, 0.0)
-    assert speed_of(backend, np.zeros((8, 104, 9, 9), np.float32), seconds=0.0) > 0
-    assert backend.batches == [8] * 5
+    assert all(speeds_of(backend, (4, 8)))
+    assert {*backend.batches} == {4, 8}
+    monkeypatch.setattr(gpu_check, "LONGEST", 0.0)
+    first, second = speeds_of(backend, (4, 8))
+    assert first
+    assert second is None
 
 
 def test_a_table_on_the_cpu() -> None:
-    ways, _ = usable_ways("cpu")
-    assert ("onnx", "float32") in ways
-    assert ("onnx", "half") not in ways
-    (row,) = rows(RESNET, "cpu", [("onnx", "float32")], (1, 3), seconds=0.0)
-    assert row.agrees
-    assert len(row.speeds) == 2
-    assert heading((1, 3)).splitlines()[0].count("|") == line(row).count("|") == 5
+    onnx = Way("onnx", "cpu", "float32")
+    assert onnx in CPU_WAYS
+    assert usable((onnx, Way("onnx", "cpu", "half")))[0] == [onnx]
+    one, two = rows(SMALL, [onnx], (1, 3), (1, 2))
+    assert one.agrees
+    assert two.agrees
+    assert len(one.speeds) == 2
+    assert heading((1, 3)).splitlines()[0].count("|") == line(one).count("|") == 6
 
 
 def test_a_backend_that_is_wrong_is_marked() -> None:
-    assert "WRONG" in line(Row("onnx", 0.5, False, (1.0,)))
-    assert "WRONG" not in line(Row("onnx", 1e-5, True, (1.0,)))
+    assert "WRONG" in line(Row("onnx", 1, 0.5, False, (1.0, None)))
+    assert "WRONG" not in line(Row("onnx", 1, 1e-5, True, (1.0, None)))
 
 
-def test_without_a_gpu_it_says_so_in_one_line_and_exits_with_2(
+@pytest.mark.chainer
+@pytest.mark.skipif(importlib.util.find_spec("chainer") is None, reason="needs chainer: bat/install_chainer.sh")
+def test_chainer_learns_alike_on_one_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_check, "BOOK_NETWORKS", (SMALL,))
+    lines = list(check_chainer(("cpu", "cpu")))
+    assert len(lines) == 3
+    assert all(agrees for _, agrees in lines)
+
+
+def test_without_a_gpu_it_says_so_measures_the_cpu_and_exits_with_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refused(name: str, *_: object, **__: object) -> None:
-        raise backends.BackendError(f"no {name} for a GPU")
+    load = gpu_check.load_backend
 
-    monkeypatch.setattr(gpu_check, "load_backend", refused)
+    def without_gpu(name: str, *given: object, device: str = "cpu", **how: object) -> object:
+        if device != "cpu" or name == "chainer":
+            raise BackendError(f"no {name} for it")
+        return load(name, *given, device=device, **how)
+
+    monkeypatch.setattr(gpu_check, "load_backend", without_gpu)
+    monkeypatch.setattr(gpu_check, "NETWORKS", (SMALL,))
+    monkeypatch.setattr(gpu_check, "CPU_BATCH_SIZES", (2,))
     monkeypatch.setattr("sys.argv", ["gpu_check"])
     assert gpu_check.main() == 2
     out = capsys.readouterr().out
-    assert out.count("\n") == 1
-    assert "No backend can use a GPU here. chainer: no chainer for a GPU; onnx: no onnx" in out
+    assert out.startswith("No backend can use a GPU here. chainer: no chainer for it; onnx: no onnx for it; torch: no")
+    assert "ONNX Runtime" in out
+    assert "Not measured: chainer: no chainer for it." in out
+    assert "Not compared: how Chainer learns" in out

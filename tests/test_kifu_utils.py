@@ -3,11 +3,13 @@
 import sys
 from pathlib import Path
 
+import cshogi
 import pytest
+import shogi
+from book_oracle import naive_label
 
-from pydlshogi.dataset import WIN, pack, pack_units
-from pydlshogi.features import move_label
 from pydlshogi.read_kifu import read, read_list
+from pydlshogi.training.shogi.records import WIN, pack, pack_units
 from utils import bench_read_kifu, filter_csa, make_kifu_list
 
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
@@ -208,7 +210,8 @@ def test_the_loop_of_the_book_makes_the_same_training_positions() -> None:
     slow = bench_read_kifu.positions_by_python_shogi(path)
     assert pack_units([path], "train")[0].tobytes() == packed.tobytes()
     for ply, ((*_, label, won), ours) in enumerate(zip(slow, packed, strict=True)):
-        assert move_label(int(ours["move"]), ply % 2) == label
+        move = shogi.Move.from_usi(cshogi.move_to_usi(int(ours["move"])))
+        assert naive_label(move, ply % 2) == label
         assert (ours["result"] == WIN) == bool(won)
 
 

@@ -15,14 +15,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DECLARED = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-PLAYERS = {
+LAUNCHERS = {
     "mcts_player": "pydlshogi.usi.usi_mcts_player",
     "policy_player": "pydlshogi.usi.usi_policy_player",
     "search1_player": "pydlshogi.usi.usi_search1_player",
+    "dobutsu": "pydlshogi.usi.usi_dobutsu_player",
     "othello_alphabeta": "pydlshogi.games.othello.serve",
 }
-"""Launchers, and the modules that they start."""
-
+"""By the name of the script, the module that it starts."""
 ENGINE = """
 import json, os, sys
 sys.stderr.write("engine's stderr\\n")
@@ -34,6 +34,15 @@ for line in sys.stdin:
         sys.exit(7)
 """
 
+COMPILE = """
+import os, sys
+from pathlib import Path
+print(*sys.argv, os.environ["PYTHONPATH"], file=Path(__file__).with_name("compiled").open("a"))
+if Path(__file__).with_name("fail").exists():
+    sys.exit("compile: no network")
+"""
+"""A stand-in for pydlshogi.compile, which notes each time that it is run."""
+
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 
 
@@ -42,7 +51,8 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of empty packages with the names and the lowest versions that pyproject.toml asks for."""
     folder = tmp_path_factory.mktemp("wheels")
     for requirement in tomllib.loads(DECLARED)["project"]["dependencies"]:
-        name, version = re.fullmatch(r"(\w+)>=([\d.]+),<\d+(?:;.*)?", requirement).groups()
+        name, version = re.fullmatch(r"([\w-]+)>=([\d.]+),<\d+(?:;.*)?", requirement).groups()
+        name = name.replace("-", "_")
         info = f"{name}-{version}.dist-info"
         with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
             wheel.writestr(f"{name}/__init__.py", "")
@@ -59,10 +69,11 @@ class Checkout:
         self.root = folder / "将棋 engine" / "pydlshogi"
         shutil.copytree(ROOT / "bat", self.root / "bat")
         self.declare(DECLARED)
-        for module in PLAYERS.values():
+        for module in LAUNCHERS.values():
             path = self.root.joinpath(*module.split(".")).with_suffix(".py")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(ENGINE, encoding="utf-8")
+        (self.root / "pydlshogi" / "compile.py").write_text(COMPILE, encoding="utf-8")
         self.programs = folder / "bin"
         self.programs.mkdir()
         (self.programs / "python3").symlink_to(os.path.realpath(sys.executable))
@@ -81,6 +92,12 @@ class Checkout:
     @property
     def environment(self) -> Path:
         return self.root / ".venv"
+
+    @property
+    def compiled(self) -> int:
+        """How often the engine was compiled."""
+        notes = self.root / "pydlshogi" / "compiled"
+        return len(notes.read_text(encoding="utf-8").splitlines()) if notes.exists() else 0
 
     def declare(self, text: str) -> None:
         (self.root / "pyproject.toml").write_text(text, encoding="utf-8")
@@ -157,13 +174,36 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
 
 
 @on_posix
-@pytest.mark.parametrize("player", PLAYERS)
-def test_the_next_start_calls_neither_python_nor_pip(installed: Checkout, player: str) -> None:
-    code, out, err = installed.play(player, PATH=installed.only("sh", "dirname", "readlink", "cmp"))
+@pytest.mark.parametrize(("script", "module"), LAUNCHERS.items())
+def test_the_next_start_calls_neither_python_nor_pip(installed: Checkout, script: str, module: str) -> None:
+    code, out, err = installed.play(script, PATH=installed.only("sh", "dirname", "readlink", "cmp"))
     assert (code, err) == (7, "engine's stderr\n")
     (line,) = out
     assert is_engine(line, installed)
-    assert json.loads(line)["module"] == PLAYERS[player]
+    assert json.loads(line)["module"] == module
+
+
+@on_posix
+def test_the_engine_is_compiled_when_it_is_installed_and_when_that_changes(checkout: Checkout) -> None:
+    assert checkout.play()[0] == 7
+    assert checkout.compiled == 1
+    assert checkout.play()[0] == 7
+    assert checkout.compiled == 1
+    checkout.declare(DECLARED + "# changed\n")
+    assert checkout.play()[0] == 7
+    assert checkout.compiled == 2
+
+
+@on_posix
+def test_an_engine_that_does_not_load_is_installed_all_the_same(checkout: Checkout) -> None:
+    """What its options say may mend it: it is for the engine to tell."""
+    (checkout.root / "pydlshogi" / "fail").touch()
+    code, out, err = checkout.play()
+    assert (code, len(out)) == (7, 3)
+    assert is_engine(out[-1], checkout)
+    told, *_ = err.splitlines()
+    assert told.startswith("pydlshogi: The engine does not load: compile: no network (all of it: ")
+    assert len(checkout.play()[1]) == 1
 
 
 @on_posix
@@ -344,6 +384,72 @@ def test_an_extra_that_is_not_declared_is_named(checkout: Checkout) -> None:
     assert done.returncode == 1
     assert "knows no extra cuda99" in done.stderr.splitlines()[-1]
     assert not checkout.environment.exists()
+
+
+def dry_run(checkout: Checkout, extra: str, nvidia_smi: str | None) -> "subprocess.CompletedProcess[str]":
+    """What environment.sh would do for an extra where nvidia-smi says this, or does not exist."""
+    few = Path(checkout.only("sh"))
+    if nvidia_smi is not None:
+        (few / "nvidia-smi").write_text(f"#!/bin/sh\nprintf '%s\\n' '{nvidia_smi}'\n")
+        (few / "nvidia-smi").chmod(0o755)
+    command = [checkout.root / "bat" / "environment.sh", "--dry-run", extra]
+    path = f"{checkout.programs}{os.pathsep}{few}"
+    done = subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, check=False)
+    assert not checkout.environment.exists()
+    return done
+
+
+@on_posix
+@pytest.mark.parametrize(
+    ("nvidia_smi", "known", "build"),
+    [
+        ("| NVIDIA-SMI 550.90.07   Driver Version: 550.90.07   CUDA Version: 12.4 |", "12.4", "cu126"),
+        ("| NVIDIA-SMI 580.65.06   Driver Version: 580.65.06   CUDA Version: 13.0 |", "13.0", "cu130"),
+        ("| NVIDIA-SMI 590.44   KMD Version: 590.44   CUDA UMD Version: 13.1 |", "13.1", "cu130"),
+    ],
+)
+def test_for_a_gpu_it_installs_what_fits_the_driver(
+    checkout: Checkout, nvidia_smi: str, known: str, build: str
+) -> None:
+    done = dry_run(checkout, "gpu", nvidia_smi)
+    assert done.returncode == 0
+    assert done.stderr == (
+        f"pydlshogi: the NVIDIA driver knows CUDA {known}: PyTorch is installed in its build {build}, "
+        "and CuPy for CUDA 12 with Chainer\n"
+    )
+    first, second = done.stdout.splitlines()
+    assert f"--find-links https://download.pytorch.org/whl/{build}/torch/ torch>=" in first
+    for name in ("cshogi>=", "cupy-cuda12x[ctk]>=", "chainer==", "torch>="):
+        assert f" {name}" in second
+
+
+@on_posix
+@pytest.mark.parametrize(
+    ("nvidia_smi", "complaint"),
+    [
+        (None, "no NVIDIA driver that works is found"),
+        (
+            "NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.",
+            "no NVIDIA driver that works",
+        ),
+        (
+            "| NVIDIA-SMI 525.0   Driver Version: 525.0   CUDA Version: 11.8 |",
+            "the NVIDIA driver knows CUDA 11.8; a newer",
+        ),
+    ],
+)
+def test_without_a_driver_that_will_do_nothing_is_installed_for_a_gpu(
+    checkout: Checkout, nvidia_smi: str | None, complaint: str
+) -> None:
+    done = dry_run(checkout, "gpu", nvidia_smi)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"pydlshogi: {complaint}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere PyPI has PyTorch for CPUs")
+def test_without_a_gpu_pytorch_is_the_one_for_cpus(checkout: Checkout) -> None:
+    assert "/whl/cpu/torch/ torch>=" in dry_run(checkout, "train", None).stdout.splitlines()[0]
 
 
 @on_posix

@@ -1,6 +1,7 @@
 """The architecture: imports point one way, and nothing heavy is loaded before it is asked for."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,24 +15,45 @@ PACKAGE = ROOT / "pydlshogi"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 
 SEES = {
-    "common": set(),
-    "compiled": set(),
-    "features": {"common", "compiled"},
-    "game": set(),
-    "command_line": set(),
-    "files": set(),
-    "workers": set(),
-    "games": {"common", "compiled", "command_line", "features", "files", "game", "workers"},
-    "uct": {"compiled", "game"},
-    "kifu": {"common", "compiled", "features", "game", "games"},
-    "network": {"common", "files"},
-    "evaluator": {"common", "compiled", "features", "game", "network", "uct"},
-    "player": {"common", "compiled", "evaluator", "features", "files", "game", "games", "network", "uct"},
-    "usi": {"common", "files", "player"},
+    "support": set(),
+    "game": {"support"},
+    "encoding": {"support"},
+    "games": {"encoding", "game", "support"},
+    "kifu": {"encoding", "game", "games", "support"},
+    "read_kifu": {"kifu", "support"},
+    "uct": {"encoding", "game", "support"},
+    "network": {"encoding", "support"},
+    "evaluator": {"encoding", "network", "support", "uct"},
+    "player": {"encoding", "evaluator", "game", "network", "support", "uct"},
+    "engines": {"encoding", "evaluator", "game", "games", "network", "player", "support", "uct"},
+    "learning": {"encoding", "evaluator", "game", "games", "network", "support", "training", "uct"},
+    "usi": {"player", "support"},
 }
 """What each part may import, from lowest to highest. Drivers (training, self-play, bench) may import all but usi."""
 
-FRAMEWORKS = [{"chainer", "threadpoolctl"}, {"torch"}, {"onnx", "onnxruntime"}, {"openvino"}]
+ENTRY_POINTS = sorted((PACKAGE / "usi").glob("usi_*_player.py"))
+"""The programs that GUIs start: each brings an engine and the protocol together."""
+
+GENERIC = [
+    path
+    for path in MODULES
+    if path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    in {"encoding", "evaluator", "game", "learning", "network", "player", "support", "training", "uct", "usi"}
+    and (PACKAGE / "training" / "shogi") not in path.parents
+    and path not in ENTRY_POINTS
+]
+"""Rooms and files that serve every game."""
+
+GAMES = re.compile("shogi|dobutsu|othello|reversi", re.IGNORECASE)
+NO_GAMES = re.compile(
+    "pydlshogi"  # the package
+    "|python-dlshogi"  # the book: its file format, its tables, its lessons
+    "|dlshogi's"  # the engine that formulas and defaults were taken from
+    "|ShogiHome's"  # the GUI that shows what an option is compared with
+)
+"""Names of programs, each with what a generic room may name it for."""
+
+FRAMEWORKS = [{"chainer", "threadpoolctl"}, {"torch"}, {"google", "onnx", "onnxruntime"}, {"openvino"}]
 
 
 def name_of(path: Path) -> str:
@@ -61,7 +83,7 @@ def part(dotted: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@pytest.mark.parametrize("path", [path for path in MODULES if path not in ENTRY_POINTS], ids=name_of)
 def test_a_module_imports_only_what_lies_below_it(path: Path) -> None:
     own = part(name_of(path))
     seen = {part(dotted) for dotted in imports_of(path)} - {None, own}
@@ -69,6 +91,27 @@ def test_a_module_imports_only_what_lies_below_it(path: Path) -> None:
         assert seen <= SEES[own]
     else:
         assert "usi" not in seen
+
+
+@pytest.mark.parametrize("path", ENTRY_POINTS, ids=name_of)
+def test_an_entry_point_imports_an_engine_and_the_protocol(path: Path) -> None:
+    assert {part(dotted) for dotted in imports_of(path)} == {"engines", "usi"}
+
+
+@pytest.mark.parametrize("path", GENERIC, ids=name_of)
+def test_what_serves_every_game_names_none(path: Path) -> None:
+    named = [line for line in path.read_text(encoding="utf-8").splitlines() if GAMES.search(NO_GAMES.sub("", line))]
+    assert named == []
+    seen = {dotted for dotted in imports_of(path) if not dotted.startswith("pydlshogi.games.catalogue")}
+    assert not {part(dotted) for dotted in seen} & {"engines", "games", "kifu"}
+
+
+def test_the_generic_rooms_are_there() -> None:
+    found = {path.relative_to(PACKAGE).parts[0] for path in GENERIC}
+    assert found == {
+        *("encoding.py", "evaluator.py", "game.py"),
+        *("learning", "network", "player", "support", "training", "uct", "usi"),
+    }
 
 
 def test_the_parts_can_be_put_in_order() -> None:
@@ -101,14 +144,6 @@ def test_importing_loads_no_framework(module: str) -> None:
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert not loaded & set().union(*FRAMEWORKS, {"numba", "cshogi"})
-
-
-def test_preloading_imports_what_getting_ready_takes_longest_to_import() -> None:
-    script = (
-        "import sys; from pydlshogi.player.mcts_player import MCTSPlayer; MCTSPlayer().preload(); print(*sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert {"cshogi", "numba", "onnx", "onnxruntime"} <= {*done.stdout.split()}
 
 
 def test_the_walk_sees_every_way_to_import() -> None:

@@ -15,7 +15,7 @@ import pytest
 from cshogi.elo import Elo as SingleGames
 
 from pydlshogi.kifu.csa import parse
-from utils.arena.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
+from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
 from utils.arena.play_game import Clock, Limit, go_limits
 from utils.arena.referee import Referee, Verdict

@@ -13,12 +13,13 @@ import pytest
 import shogi
 from usi_driver import ROOT
 
-from pydlshogi.games.mate import MAX_PLIES, Finding, find_mate, shorter_mates
-from pydlshogi.games.shogi import board_from_sfen
-from pydlshogi.player import checkmate
-from pydlshogi.player.base_player import Checkmate, Clock, Info, Limits
-from pydlshogi.player.checkmate import CheckmateSolver
-from pydlshogi.player.clock import ClockSettings, allot
+from pydlshogi.engines.shogi import checkmate, mcts
+from pydlshogi.engines.shogi.checkmate import CheckmateSolver
+from pydlshogi.games.shogi.mate import MAX_PLIES, Finding, find_mate, shorter_mates
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import board_from_sfen
+from pydlshogi.player.base_player import Checkmate, Info
+from pydlshogi.player.clock import Clock, ClockSettings, Limits, allot
 
 MATES = [
     ("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", 1),
@@ -54,7 +55,7 @@ HARD = "2p2sk2/6p1S/L1N1n4/N4p2R/S3g4/8P/6Pl1/9/4K4 b R3G3P2bsn2p 1"
 UNSOLVED = "8p/9/kg7/8P/3R5/1p5G1/9/9/4K4 b G2SN2P2b2s2n4l3p 1"
 """The process looks at it for a minute, and gives up."""
 
-PLAYED_BEFORE = "9/4+l4/9/1k7/9/2R6/1+N1R5/9/7K1 b RGN 1"
+PLAYED_BEFORE = "9/4+l4/9/1k7/9/2R6/1+N1R5/9/7K1 b GL 1"
 BACK_AND_FORTH = ("7f8f", "8d7c", "8f7f", "7c8d")
 """The only mate in three begins with the first of these."""
 
@@ -247,10 +248,8 @@ def random_attack(chance: random.Random) -> str:
 class Problem:
     """`go mate` on a position, with a clock of its own."""
 
-    def __init__(self, sfen: str, moves: tuple[str, ...] = (), **limits: int) -> None:
-        self.board = cshogi.Board(sfen)
-        for move in moves:
-            self.board.push_usi(move)
+    def __init__(self, sfen: str, **limits: int) -> None:
+        self.sfen = sfen
         self.limits = Limits(mate=True, **limits)
         self.solver = CheckmateSolver()
         self.infos: list[Info] = []
@@ -261,9 +260,14 @@ class Problem:
         self.clock = Clock(self.limits, now=lambda: tick(self, next(looks)))
         self.clock.govern(lambda limits: allot(limits, 0, 1, ClockSettings()))
         children = psutil.Process().children()  # other tests' pools may still have a helper
-        answer = self.solver.solve(self.board, self.clock, self.infos.append)
+        answer = self.solver.solve(self.sfen, self.clock, self.infos.append)
         assert set(psutil.Process().children()) <= set(children)
         return answer
+
+
+def process_looks() -> bool:
+    """Whether the process for hard mates is under way."""
+    return any("pydlshogi.engines.shogi.mate_worker" in child.cmdline() for child in psutil.Process().children())
 
 
 @pytest.mark.parametrize(("sfen", "plies"), MATES)
@@ -280,7 +284,10 @@ def test_go_mate_answers_nomate(sfen: str) -> None:
 
 
 def test_what_was_played_before_is_no_part_of_the_problem() -> None:
-    answer = Problem(PLAYED_BEFORE, BACK_AND_FORTH).solve()
+    player = mcts().load()
+    position = ShogiPosition(PLAYED_BEFORE, BACK_AND_FORTH)
+    answer = player.think(position, player.start_clock(position, Clock(Limits(mate=True))), lambda _: None)
+    assert isinstance(answer, Checkmate)
     assert answer.moves[0] == "7f8f"
     assert is_mate(PLAYED_BEFORE, answer.moves)
 
@@ -303,7 +310,7 @@ def test_time_is_up_while_the_process_looks() -> None:
 
 def test_stop_while_the_process_looks() -> None:
     def tick(problem: Problem, looks: int) -> float:
-        if looks > 20 and problem.solver._worker:
+        if looks > 20 and process_looks():
             problem.clock.stop()
         return 0.0
 
@@ -311,14 +318,14 @@ def test_stop_while_the_process_looks() -> None:
 
 
 def test_nodes_are_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(checkmate, "_start_worker")
+    monkeypatch.delattr(checkmate, "start_worker")
     problem = Problem(UNSOLVED, nodes=3000)
     assert problem.solve() == Checkmate("timeout")
 
 
 def test_closing_ends_the_process_in_the_midst_of_it() -> None:
     def tick(problem: Problem, looks: int) -> float:
-        if problem.solver._worker:
+        if process_looks():
             problem.solver.close()
         return 0.0
 
@@ -356,7 +363,7 @@ def test_what_the_process_may_say(
         pipe = subprocess.PIPE
         return subprocess.Popen([sys.executable, "-c", script], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
-    monkeypatch.setattr(checkmate, "_start_worker", start)
+    monkeypatch.setattr(checkmate, "start_worker", start)
     problem = Problem(UNSOLVED)
     assert problem.solve() == answer
     assert len(problem.infos) == failed
@@ -366,7 +373,7 @@ def test_what_the_process_may_say(
 
 
 def test_the_process_imports_cshogi_and_nothing_else_that_is_foreign() -> None:
-    script = "import sys, pydlshogi.player.mate_worker; print(*sys.modules)"
+    script = "import sys, pydlshogi.engines.shogi.mate_worker; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     roots = {name.split(".")[0] for name in done.stdout.split()}
     own = set(sys.stdlib_module_names) | {"pydlshogi", "cshogi", "_cshogi", "numpy", "cython_runtime", "mkl"}
@@ -376,8 +383,8 @@ def test_the_process_imports_cshogi_and_nothing_else_that_is_foreign() -> None:
 def test_the_process_ends_when_its_parent_is_killed() -> None:
     script = f"""
 import sys
-from pydlshogi.player.checkmate import _start_worker
-print(_start_worker({UNSOLVED!r}).pid, flush=True)
+from pydlshogi.engines.shogi.checkmate import start_worker
+print(start_worker({UNSOLVED!r}).pid, flush=True)
 sys.stdin.read()
 """
     pipe = subprocess.PIPE
@@ -393,7 +400,7 @@ sys.stdin.read()
 def test_the_process_ends_even_while_it_holds_the_gil() -> None:
     script = f"""
 import cshogi
-from pydlshogi.player.mate_worker import end_with_parent
+from pydlshogi.engines.shogi.mate_worker import end_with_parent
 end_with_parent()
 print("looking", flush=True)
 cshogi.OslDfPn(199, 2**31).search(cshogi.Board({UNSOLVED!r}))

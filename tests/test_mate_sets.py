@@ -115,9 +115,10 @@ def test_a_wrong_claim_is_shown_and_counted(
 
 def test_what_cannot_be_measured_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").write_text("nothing\n")
+    (tmp_path / "set").write_text(f"{IN_ONE}\n")
     engine = shlex.join([sys.executable, "-c", LIAR.replace("ANSWER", "''")])
     assert main([str(tmp_path / "empty"), "--engine", engine]) == 2
-    assert main([str(tmp_path / "empty"), "--engine", "/nowhere/engine"]) == 2
+    assert main([str(tmp_path / "set"), "--engine", "/nowhere/engine"]) == 2
     out, err = capsys.readouterr()
     holds, starts = err.splitlines()
     assert out == ""

@@ -1,15 +1,27 @@
 """MCTSPlayer on positions whose right answer a reader can see."""
 
+import math
 import re
 from collections.abc import Callable
+from itertools import count
+from types import SimpleNamespace
 
 import cshogi
+import numpy as np
 import pytest
+from thinker import ALL_MOVES, Thinker
 
-from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Clock, Info, Limits, PlayerError
-from pydlshogi.player.clock import allot
-from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
-from pydlshogi.uct import uct_node
+from pydlshogi.engines import shogi
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.evaluator import UniformEvaluator
+from pydlshogi.player import mcts_player
+from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Info, PlayerError
+from pydlshogi.player.clock import Clock, Limits, allot
+from pydlshogi.player.lines import centipawns
+from pydlshogi.support.arrays import Records
+from pydlshogi.uct import search
+from pydlshogi.uct.batch import Batch, Evaluations
+from pydlshogi.uct.puct import Puct, constants
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
@@ -18,61 +30,33 @@ ONE_LEGAL_MOVE = "k8/9/1GG6/9/9/9/9/9/8K w - 1"
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
 
 
-class Game:
-    """A player with a position, asked once."""
-
-    def __init__(self, sfen: str = START, moves: tuple[str, ...] = (), **options: object) -> None:
-        settings = MCTSOptions()
-        settings.set("Backend", "uniform")
-        settings.set("Random_Ply", "0")
-        settings.set("USI_Hash", "16")
-        for name, value in options.items():
-            assert settings.set(name, str(value)) == ""
-        self.player = MCTSPlayer(settings)
-        self.player.prepare()
-        self.player.new_game()
-        self.player.position(sfen, moves)
-        self.infos: list[Info] = []
-
-    def go(self, **limits: object) -> BestMove:
-        wanted = Limits(**limits)  # type: ignore[arg-type]
-        clock = self.player.start_clock(wanted)
-        answer = self.player.think(wanted, clock, self.infos.append)
-        assert isinstance(answer, BestMove)
-        return answer
-
-    @property
-    def last(self) -> Info:
-        return self.infos[-1]
-
-
 def test_bare_go_makes_the_playouts_of_the_option() -> None:
-    game = Game(playout=200)
-    game.go()
-    assert 150 <= (game.last.nodes or 0) <= 200 + 16  # fewer only when the rest could not change the answer
+    thinker = Thinker(playout=200)
+    thinker.go()
+    assert 150 <= (thinker.last.nodes or 0) <= 200 + 16  # fewer only when the rest could not change the answer
 
 
 def test_nodes_are_new_playouts() -> None:
-    game = Game()
-    game.go(nodes=500)
-    game.go(nodes=100)
-    assert 0 < (game.last.nodes or 0) <= 100 + 16
+    thinker = Thinker()
+    for nodes in (500, 100, 1):
+        thinker.go(nodes=nodes)
+        assert thinker.last.nodes == nodes
 
 
 def test_mates_in_one_and_announces_it() -> None:
-    game = Game(MATE_IN_ONE)
-    assert game.go(nodes=300).move == "G*5b"
-    assert (game.last.score_mate, game.last.score_cp, game.last.pv) == (1, None, ("G*5b",))
+    thinker = Thinker(MATE_IN_ONE)
+    assert thinker.go(nodes=300).move == "G*5b"
+    assert (thinker.last.score_mate, thinker.last.score_cp, thinker.last.pv) == (1, None, ("G*5b",))
 
 
 def test_mated_root_resigns() -> None:
-    assert Game(MATED).go(nodes=10) == BestMove("resign")
+    assert Thinker(MATED).go(nodes=10) == BestMove("resign")
 
 
 def test_declares_a_won_entering_king() -> None:
-    game = Game(DECLARABLE)
-    assert game.go(nodes=10) == BestMove("win")
-    assert (game.last.score_cp, game.last.score_mate) == (HIGHEST_CP, None)
+    thinker = Thinker(DECLARABLE)
+    assert thinker.go(nodes=10) == BestMove("win")
+    assert (thinker.infos[-1].score_cp, thinker.infos[-1].score_mate) == (HIGHEST_CP, None)
 
 
 @pytest.mark.parametrize(
@@ -83,178 +67,245 @@ def test_declares_a_won_entering_king() -> None:
     ],
 )
 def test_a_declaration_to_come_is_no_mate(sfen: str, cp: int) -> None:
-    game = Game(sfen, Mate_Root_Search=0, Resign_Threshold=0, ConsiderationMode="true")
-    game.go(nodes=800)
-    assert (game.last.score_cp, game.last.score_mate) == (cp, None)
+    thinker = Thinker(sfen, Mate_Root_Search=0, Resign_Threshold=0, ConsiderationMode="true")
+    thinker.go(nodes=800)
+    assert (thinker.last.score_cp, thinker.last.score_mate) == (cp, None)
 
 
 def test_declares_at_odds_if_the_rule_says_so() -> None:
     two_pieces = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9 w RB2N4L11P7p 1"  # 10 + 7 points, and 10 that were given away
-    assert Game(two_pieces, EnteringKingRule="CSARule27H").go(nodes=10) == BestMove("win")
+    assert Thinker(two_pieces, EnteringKingRule="CSARule27H").go(nodes=10) == BestMove("win")
     for rule in ("CSARule27", "CSARule24", "CSARule24H"):
-        assert Game(two_pieces, EnteringKingRule=rule).go(nodes=10) != BestMove("win")
+        assert Thinker(two_pieces, EnteringKingRule=rule).go(nodes=10) != BestMove("win")
 
 
 def test_the_only_legal_move_is_played_with_an_opinion() -> None:
-    game = Game(ONE_LEGAL_MOVE, Resign_Threshold=0)
-    only = game.player.legal_moves()
-    assert len(only) == 1
-    assert game.go(btime=60000, wtime=60000).move == only[0]
-    assert game.last.pv[0] == only[0]
+    thinker = Thinker(ONE_LEGAL_MOVE, Resign_Threshold=0)
+    (only,) = thinker.legal_moves()
+    assert thinker.go(btime=60000, wtime=60000).move == only
+    assert thinker.last.pv[0] == only
 
 
 def test_last_line_is_that_of_the_move_played_and_every_line_is_legal() -> None:
-    game = Game(MultiPV=5, Random_Ply=9, Random_Cutoff=1000, Random_Seed=7)
-    answer = game.go(nodes=600)
-    assert game.last.pv[0] == answer.move
-    assert game.last.multipv == 1
-    assert [info.multipv for info in game.infos[-5:]] == [5, 4, 3, 2, 1]
-    assert len({info.pv[0] for info in game.infos[-5:]}) == 5
-    for info in game.infos:
+    thinker = Thinker(MultiPV=5, Random_Ply=9, Random_Cutoff=1000, Random_Seed=7)
+    answer = thinker.go(nodes=600)
+    assert [info.multipv for info in thinker.infos[-5:]] == [1, 2, 3, 4, 5]
+    assert len({info.pv[0] for info in thinker.infos[-5:]}) == 5
+    assert thinker.last.pv[0] == answer.move
+    for info in thinker.infos:
         board = cshogi.Board()
         for move in info.pv:
             assert board.move_from_usi(move) in list(board.legal_moves)
             board.push_usi(move)
-    assert answer.ponder == (game.last.pv[1] if len(game.last.pv) > 1 else None)
+    assert answer.ponder == (thinker.last.pv[1] if len(thinker.last.pv) > 1 else None)
 
 
 def test_more_lines_than_moves() -> None:
-    game = Game(ONE_LEGAL_MOVE, MultiPV=5, Resign_Threshold=0)
-    game.go(nodes=50)
-    assert game.last.multipv == 1
+    thinker = Thinker(ONE_LEGAL_MOVE, MultiPV=5, Resign_Threshold=0)
+    thinker.go(nodes=50)
+    assert [info.multipv for info in thinker.lines] == [1]
 
 
 def test_drawn_moves_differ_and_the_seed_repeats_them() -> None:
     def opening(seed: int) -> str:
-        return Game(Random_Ply=9, Random_Cutoff=1000, Random_Seed=seed, Backend="hash").go(nodes=200).move
+        return Thinker(Random_Ply=9, Random_Cutoff=1000, Random_Seed=seed, Backend="hash").go(nodes=200).move
 
     moves = [opening(seed) for seed in range(1, 9)]
     assert len(set(moves)) > 1
     assert moves == [opening(seed) for seed in range(1, 9)]
 
 
+def test_the_lines_are_ranked_by_visits_and_tell_them() -> None:
+    thinker = Thinker(MultiPV=ALL_MOVES, Backend="hash")
+    thinker.go(nodes=300)
+    visits = [info.visits or 0 for info in thinker.lines]
+    assert len(visits) == len(thinker.legal_moves())
+    assert visits == sorted(visits, reverse=True)
+    assert sum(visits) == 300
+    assert sum(info.prior or 0 for info in thinker.lines) == pytest.approx(1)
+    for info in thinker.lines:
+        assert info.score_cp == centipawns(info.win_rate or 0, 756)
+
+
+def test_moves_are_drawn_no_longer_than_the_option_says() -> None:
+    def answers(ply: int) -> set[str]:
+        options = {"Random_Ply": ply, "Random_Cutoff": 1000, "Backend": "hash"}
+        seeds = range(1, 9)
+        return {Thinker(START, ("7g7f", "3c3d"), Random_Seed=seed, **options).go(nodes=100).move for seed in seeds}
+
+    assert len(answers(2)) == 1
+    assert len(answers(3)) > 1
+
+
+def test_it_resigns_below_the_threshold() -> None:
+    """Without a network every position is won half the time."""
+    for permille, resigns in ((0, False), (500, False), (501, True), (1000, True)):
+        assert (Thinker(Resign_Threshold=permille).go(nodes=50).move == "resign") is resigns
+        assert Thinker(Resign_Threshold=permille).go(nodes=50, infinite=True).move != "resign"
+        assert Thinker(Resign_Threshold=permille, ConsiderationMode="true").go(nodes=50).move != "resign"
+
+
+@pytest.mark.parametrize(("moves", "draw_value"), [((), 0.7), (("7g7f",), 0.8)])
+def test_every_option_of_the_selection_reaches_its_constant(
+    monkeypatch: pytest.MonkeyPatch, moves: tuple[str, ...], draw_value: float
+) -> None:
+    used: list[Puct] = []
+
+    def noted(puct: Puct) -> Records:
+        used.append(puct)
+        return constants(puct)
+
+    monkeypatch.setattr(search, "constants", noted)
+    thinker = Thinker(START, moves, C_init=101, C_base=102, C_fpu_reduction=3)
+    thinker.set(C_init_root=104, C_base_root=105, C_fpu_reduction_root=6)
+    thinker.set(Unvisited_Value=40, Draw_Value_Black=700, Draw_Value_White=800)
+    thinker.go(nodes=1)
+    assert used[-1] == Puct(
+        c_init=1.01,
+        c_base=102,
+        fpu_reduction=0.03,
+        c_init_root=1.04,
+        c_base_root=105,
+        fpu_reduction_root=0.06,
+        unvisited=0.4,
+        draw_value=draw_value,
+    )
+    thinker.set(Unvisited_Value=-1)
+    thinker.go(nodes=1)
+    assert math.isnan(used[-1].unvisited)
+
+
 def test_analysis_never_draws_its_move() -> None:
-    game = Game(Random_Ply=9, Random_Cutoff=1000, Random_Seed=3, Backend="hash")
-    wanted = Limits(infinite=True, nodes=300)
-    answer = game.player.think(wanted, game.player.start_clock(wanted), game.infos.append)
-    best = max(game.player._search.root_moves(), key=lambda move: move.visits)  # type: ignore[union-attr]
-    assert isinstance(answer, BestMove)
-    assert answer.move == cshogi.move_to_usi(best.move)
+    thinker = Thinker(Random_Ply=9, Random_Cutoff=1000, Random_Seed=3, Backend="hash", MultiPV=ALL_MOVES)
+    answer = thinker.go(infinite=True, nodes=300)
+    assert answer.move == max(thinker.lines, key=lambda info: info.visits or 0).pv[0]
 
 
 def test_searchmoves_are_the_only_moves_played() -> None:
-    game = Game(MultiPV=5)
-    assert game.go(nodes=200, searchmoves=("1g1f", "9g9f")).move in {"1g1f", "9g9f"}
-    assert {info.pv[0] for info in game.infos} == {"1g1f", "9g9f"}
+    thinker = Thinker(MultiPV=5)
+    assert thinker.go(nodes=200, searchmoves=("1g1f", "9g9f")).move in {"1g1f", "9g9f"}
+    assert {info.pv[0] for info in thinker.infos} == {"1g1f", "9g9f"}
 
 
 def test_a_single_move_of_searchmoves_is_searched_and_not_resigned() -> None:
-    game = Game(MATE_IN_ONE, Resign_Threshold=1000)
-    assert game.go(nodes=60, searchmoves=("5i5h",)).move == "5i5h"
-    assert (game.last.nodes or 0) >= 60
+    thinker = Thinker(MATE_IN_ONE, Resign_Threshold=1000)
+    assert thinker.go(nodes=60, searchmoves=("5i5h",)).move == "5i5h"
+    assert (thinker.last.nodes or 0) >= 60
 
 
 def test_what_other_moves_prove_is_not_said_of_searchmoves() -> None:
-    game = Game(MATE_IN_ONE, Mate_Root_Search=0)
-    game.go(nodes=100)
-    assert game.last.score_mate == 1
-    game.go(nodes=100, searchmoves=("5i5h",))
-    assert game.last.score_mate is None
-    assert (game.last.nodes or 0) >= 100
-    assert abs(game.last.score_cp or 0) < HIGHEST_CP
+    thinker = Thinker(MATE_IN_ONE, Mate_Root_Search=0)
+    thinker.go(nodes=100)
+    assert thinker.last.score_mate == 1
+    thinker.go(nodes=100, searchmoves=("5i5h",))
+    assert thinker.last.score_mate is None
+    assert (thinker.last.nodes or 0) >= 100
+    assert abs(thinker.last.score_cp or 0) < HIGHEST_CP
 
 
 def test_a_mate_seen_at_a_new_position_is_announced_with_its_whole_line() -> None:
     """Black's only move is 7h6h, and there the nodes end: White mates in three."""
     sfen = "l2gkg2l/2s3s2/p1nppp1pp/2p3p2/P4P1P1/4n3P/1PPPG1N2/1BKS2+s2/LN3+r3 w RBgl3p 72"
-    game = Game(sfen, ("5f6h+",), Mate_Root_Search=0, Resign_Threshold=0, ConsiderationMode="true")
-    assert game.go(nodes=10).move == "7h6h"
-    assert game.last.score_mate == -4
+    thinker = Thinker(sfen, ("5f6h+",), Mate_Root_Search=0, Resign_Threshold=0, ConsiderationMode="true")
+    assert thinker.go(nodes=10).move == "7h6h"
+    assert thinker.last.score_mate == -4
     board = cshogi.Board(sfen)
-    for move in ("5f6h+", *game.last.pv):
+    for move in ("5f6h+", *thinker.last.pv):
         board.push_usi(move)
-    assert len(game.last.pv) == 4
+    assert len(thinker.last.pv) == 4
     assert board.is_check()
     assert not len(board.legal_moves)
 
 
-def test_the_longest_mate_looked_for_at_leaves_is_an_option() -> None:
-    sfen = "ln1gkg1nl/6+P2/2sppps1p/2p3p2/p8/P1P1P3P/2NP1PP2/3s1KSR1/L1+b2G1NL w R2Pbgp 42"
-    for plies, seen in (("1", False), ("3", True), ("5", True)):
-        assert bool(Game(sfen, Mate_Leaf_Search=plies).player.game.outcome()) is seen
-    assert not Game(sfen, Mate_Leaf_Search=5, Skill_Level=2).player.game.outcome()
+@pytest.mark.parametrize(
+    ("options", "plies"),
+    [({"Mate_Leaf_Search": 1}, None), ({}, -4), ({"Mate_Leaf_Search": 5}, -4), ({"Skill_Level": 2}, None)],
+)
+def test_the_longest_mate_looked_for_at_leaves_is_an_option(options: dict[str, object], plies: int | None) -> None:
+    """After 1g1f White mates in three."""
+    sfen = "ln1gkg1nl/6+P2/2sppps1p/2p3p2/p8/P1P1P4/2NP1PP1P/3s1KSR1/L1+b2G1NL b R2Pbgp 41"
+    thinker = Thinker(sfen, Mate_Root_Search=0, Resign_Threshold=0, **options)
+    thinker.go(nodes=3, searchmoves=("1g1f",))
+    assert thinker.last.score_mate == plies
 
 
 def test_more_memory_than_there_is_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(_megabytes: int) -> None:
+    def refused(*_: object) -> None:
         raise MemoryError
 
-    game = Game()
-    game.player.options.set("USI_Hash", "1048576")
-    monkeypatch.setattr(uct_node, "UctNodeTable", refused)
-    with pytest.raises(PlayerError, match=r"^USI_Hash 1048576: "):
-        game.player.prepare()
+    thinker = Thinker()
+    monkeypatch.setattr(search, "UctNodeTable", refused)
+    with pytest.raises(PlayerError, match=r"^USI_Hash 16: "):
+        thinker.go(nodes=1)
+
+
+def test_more_memory_than_there_is_is_said_before_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(mcts_player, "np", SimpleNamespace(empty=refused, uint8=np.uint8))
+    with pytest.raises(PlayerError, match=r"^USI_Hash 1048576: the system does not lend so much memory$"):
+        Thinker(USI_Hash=1048576)
 
 
 def test_candidates_of_the_book_under_debug_message() -> None:
-    game = Game(DebugMessage="true")
-    game.go(nodes=100)
-    table = [info.string for info in game.infos if "move_count" in info.string]
+    thinker = Thinker(DebugMessage="true")
+    thinker.go(nodes=100)
+    table = [info.string for info in thinker.infos if "move_count" in info.string]
     assert len(table) == 30
     assert "nn_rate:0.03333" in table[0]
     assert "win_rate:0.5" in table[0]
 
 
 def test_the_tree_is_kept_for_the_moves_that_were_expected() -> None:
-    game = Game()
-    answer = game.go(nodes=2000)
+    thinker = Thinker(MultiPV=ALL_MOVES)
+    answer = thinker.go(nodes=2000)
     assert answer.ponder
-    visits = game.player._search.root_visits  # type: ignore[union-attr]
-    game.player.position(START, (answer.move, answer.ponder))
-    game.go(nodes=1)
-    kept = game.player._search.root_visits  # type: ignore[union-attr]
-    assert 1 < kept < visits
+    visits = thinker.visits
+    thinker.moves = (answer.move, answer.ponder)
+    thinker.go(nodes=1)
+    assert thinker.last.nodes == 1
+    assert 2 < thinker.visits < visits
 
 
 def test_a_full_table_is_said_once_and_still_answers() -> None:
-    game = Game(USI_Hash=1)
+    thinker = Thinker(USI_Hash=1)
+    said: list[Info] = []
     for _ in range(2):
-        assert game.go(nodes=3000).move
-    assert sum("USI_Hash is full" in info.string for info in game.infos) == 1
-    assert game.last.hashfull == 1000
+        assert thinker.go(nodes=3000).move
+        said += thinker.infos
+    assert sum("USI_Hash is full" in info.string for info in said) == 1
+    assert thinker.last.hashfull == 1000
 
 
 @pytest.mark.parametrize(("name", "text"), [("C_init", "100"), ("Clear_Hash", "")])
 def test_another_formula_and_clear_hash_start_a_new_tree(name: str, text: str) -> None:
-    game = Game()
-    game.go(nodes=500)
-    game.player.options.set(name, text)
-    game.go(nodes=1)
-    assert game.player._search.root_visits <= 16  # type: ignore[union-attr]
-    game.go(nodes=500)
-    assert game.player._search.root_visits > 500  # type: ignore[union-attr]
+    thinker = Thinker(MultiPV=ALL_MOVES)
+    thinker.go(nodes=500)
+    thinker.set(**{name: text})
+    thinker.go(nodes=2)
+    assert thinker.visits == 2
+    thinker.go(nodes=500)
+    assert thinker.visits > 500
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 5, 100, 301])
 def test_a_limit_of_playouts_is_kept_to_the_playout(nodes: int) -> None:
-    game = Game(DNN_Batch_Size=16)
-    game.go(nodes=nodes)
-    assert game.last.nodes == nodes
+    thinker = Thinker(DNN_Batch_Size=16)
+    thinker.go(nodes=nodes)
+    assert thinker.last.nodes == nodes
 
 
 @pytest.mark.parametrize(("value", "cp"), [(0.5, 0), (0.75, 831), (0.25, -831), (1.0, HIGHEST_CP), (0.0, -HIGHEST_CP)])
 def test_centipawns(value: float, cp: int) -> None:
     """0.75: 756 x ln 3 = 830.6."""
-    from pydlshogi.uct.search import MoveStats
-
-    player = Game().player
-    assert player._centipawns(player._search, MoveStats(0, 1, value, 0.1, None)) == cp  # type: ignore[arg-type]
+    assert centipawns(value, 756) == cp
 
 
 def test_a_missing_network_is_one_line_and_can_be_replaced() -> None:
-    options = MCTSOptions()
+    options = MCTSPlayerOptions()
     options.set("modelfile", "/nowhere/network.npz")
-    player = MCTSPlayer(options)
+    player = shogi.mcts(options).load()
     with pytest.raises(PlayerError, match=r"/nowhere/network\.npz") as error:
         player.prepare()
     assert "\n" not in str(error.value)
@@ -262,47 +313,50 @@ def test_a_missing_network_is_one_line_and_can_be_replaced() -> None:
     player.prepare()
 
 
-def test_a_failed_search_leaves_a_player_that_plays_on() -> None:
-    game = Game()
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_failed_search_leaves_a_player_that_plays_on(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    thinker = Thinker(Threads=threads)
+    asked = count()
 
-    def break_down(requests: object) -> None:
-        raise RuntimeError("the network broke down")
+    def break_down(evaluator: UniformEvaluator, batch: Batch) -> Evaluations:
+        if next(asked) == 5:
+            raise RuntimeError("the network broke down")
+        return evaluate(evaluator, batch)
 
-    evaluator = game.player.evaluator
-    working, evaluator.evaluate = evaluator.evaluate, break_down
+    evaluate = UniformEvaluator.evaluate
+    monkeypatch.setattr(UniformEvaluator, "evaluate", break_down)
     with pytest.raises(RuntimeError, match="broke down"):
-        game.go(nodes=10)
-    evaluator.evaluate = working
-    assert game.go(nodes=100).move
+        thinker.go(nodes=500)
+    assert thinker.go(nodes=100).move
+    assert thinker.last.nodes == 100
 
 
 def test_eval_shows_the_networks_own_opinion() -> None:
-    lines = list(Game().player.evaluate())
+    thinker = Thinker()
+    lines = list(thinker.player.evaluate(thinker.position()))
     assert lines[0] == "win rate 0.5000"
     assert all(line.endswith("0.0333") for line in lines[1:])
 
 
 def test_stopped_before_it_began_it_still_answers() -> None:
-    game = Game()
+    thinker = Thinker()
     clock = Clock(Limits(infinite=True))
     clock.stop()
-    answer = game.player.think(Limits(infinite=True), clock, game.infos.append)
-    assert isinstance(answer, BestMove)
-    assert answer.move in game.player.legal_moves()
+    assert thinker.think(clock).move in thinker.legal_moves()
 
 
 def test_lower_skill_looks_less_far() -> None:
     def playouts(level: int) -> int:
-        game = Game(Skill_Level=level)
-        game.go(btime=60000, wtime=60000)
-        return game.last.nodes or 0
+        thinker = Thinker(Skill_Level=level)
+        thinker.go(btime=60000, wtime=60000)
+        return thinker.last.nodes or 0
 
     assert playouts(0) <= 2 + 1
     assert playouts(0) < playouts(8) < playouts(14)
 
 
 def test_lower_skill_heeds_the_clock() -> None:
-    settings = Game(Skill_Level=19).player.clock_settings()
+    settings = Thinker(Skill_Level=19).player.clock_settings()
     budget = allot(Limits(byoyomi=100), 0, 1, settings)
     assert (budget.maximum, budget.nodes) == (75, 976)
     assert allot(Limits(nodes=2000), 0, 1, settings).nodes == 2000
@@ -311,114 +365,108 @@ def test_lower_skill_heeds_the_clock() -> None:
 def test_a_seed_counts_from_when_it_is_set() -> None:
     answers = []
     for _ in range(2):
-        game = Game(Random_Ply=9, Random_Cutoff=1000)
-        game.go(nodes=100)
-        game.player.options.set("Random_Seed", "7")
-        answers.append([game.go(nodes=100).move for _ in range(4)])
+        thinker = Thinker(Random_Ply=9, Random_Cutoff=1000)
+        thinker.go(nodes=100)
+        thinker.set(Random_Seed=7)
+        answers.append([thinker.go(nodes=100).move for _ in range(4)])
     assert answers[0] == answers[1]
 
 
 def test_without_any_time_left_the_network_is_asked_all_the_same() -> None:
-    assert Game().go(movetime=0) is not None
-    game = Game()
-    game.go(btime=-5000, wtime=-5000, byoyomi=1000)
-    assert (game.last.nodes or 0) > 100
+    assert Thinker().go(movetime=0) is not None
+    thinker = Thinker()
+    thinker.go(btime=-5000, wtime=-5000, byoyomi=1000)
+    assert (thinker.last.nodes or 0) > 100
 
 
 def test_lower_skill_still_mates_in_one() -> None:
-    game = Game(MATE_IN_ONE, Skill_Level=19)
-    assert game.go(btime=60000, wtime=60000).move == "G*5b"
+    thinker = Thinker(MATE_IN_ONE, Skill_Level=19)
+    assert thinker.go(btime=60000, wtime=60000).move == "G*5b"
 
 
-def stochastic_ponder(game: Game, played: tuple[str, ...], end: Callable[[Clock], None]) -> BestMove:
-    """The answer to a ponder on all replies to all but the last of `played`, ended after 1000 playouts."""
-    game.player.position(START, played)
-    wanted = Limits(ponder=True, nodes=2000)
-    clock = game.player.start_clock(wanted)
-    answer = game.player.think(wanted, clock, lambda info: end(clock) if (info.nodes or 0) > 1000 else None)
-    assert isinstance(answer, BestMove)
-    return answer
+def stochastic_ponder(thinker: Thinker, end: Callable[[Clock], None]) -> BestMove:
+    """The answer to a ponder on all replies to all but the last of the moves, ended after 1000 playouts."""
+    clock = Clock(Limits(ponder=True, nodes=2000))
+    return thinker.think(clock, lambda info: end(clock) if (info.nodes or 0) > 1000 else None)
 
 
 def test_stochastic_ponder_knows_every_reply() -> None:
     """It thinks about the opponent's position, so the tree holds a reply nobody expected."""
-    game = Game(Stochastic_Ponder="true", PV_Interval=0)
-    answer = stochastic_ponder(game, ("7g7f", "3c3d"), Clock.stop)
-    assert answer.move in game.player.legal_moves()
-    game.player.position(START, ("7g7f", "8c8d"))
-    game.go(nodes=1)
-    assert game.player._search is not None
-    assert game.player._search.root_visits > 5
+    thinker = Thinker(START, ("7g7f", "3c3d"), Stochastic_Ponder="true", PV_Interval=0, MultiPV=ALL_MOVES)
+    assert stochastic_ponder(thinker, Clock.stop).move in thinker.legal_moves()
+    thinker.moves = ("7g7f", "8c8d")
+    thinker.go(nodes=1)
+    assert thinker.visits > 5
 
 
 def test_stochastic_ponder_sees_draws_with_the_eyes_of_the_engine() -> None:
-    """Black gives all for a draw. The root of its pondering is White's."""
-    game = Game(Stochastic_Ponder="true", PV_Interval=0, Draw_Value_Black=900)
-    seen = []
-
-    def look(clock: Clock) -> None:
-        assert game.player._search is not None
-        seen.append(game.player._search.puct.draw_value)
-        clock.stop()
-
-    stochastic_ponder(game, ("7g7f", "3c3d"), look)
-    assert seen[0] == pytest.approx(0.1)
-    assert game.player._search is not None
-    assert game.player._search.puct.draw_value == pytest.approx(0.9)
+    """Every reply draws, and Black gives much for a draw. The root of its pondering is White's."""
+    thinker = Thinker(START, ("7g7f", "3c3d"), Stochastic_Ponder="true", PV_Interval=0)
+    thinker.set(Draw_Ply=2, Draw_Value_Black=900)
+    stochastic_ponder(thinker, Clock.stop)
+    assert thinker.last.score_cp == centipawns(0.9, 756)
+    thinker.go(nodes=100)
+    assert thinker.last.score_cp == centipawns(0.9, 756)
 
 
 def test_a_new_evaluator_does_not_search_on_in_the_tree_of_the_old() -> None:
-    game = Game()
-    game.go(nodes=300)
-    game.player.options.set("Backend", "hash")
-    game.go(nodes=200)
-    assert game.player._search is not None
-    assert len({stats.prior for stats in game.player._search.root_moves()}) > 1
+    thinker = Thinker(MultiPV=ALL_MOVES)
+    thinker.go(nodes=300)
+    assert len({info.prior for info in thinker.lines}) == 1
+    thinker.set(Backend="hash")
+    thinker.go(nodes=200)
+    assert thinker.visits == 200
+    assert len({info.prior for info in thinker.lines}) > 1
 
 
 def test_rules_chosen_after_the_position_hold_at_once() -> None:
-    game = Game()
-    game.player.position(START, ("7g7f", "3c3d"))
-    game.player.options.set("Draw_Ply", "10")
-    game.go(nodes=100)
-    assert game.player.game.draw_ply == 10
-    assert game.player.moves == ("7g7f", "3c3d")
+    """After the next move the game is drawn."""
+    thinker = Thinker(START, ("7g7f", "3c3d"), Draw_Value_Black=900)
+    thinker.go(nodes=100)
+    assert thinker.last.score_cp == 0
+    thinker.set(Draw_Ply=3)
+    thinker.go(nodes=100)
+    assert thinker.last.score_cp == centipawns(0.9, 756)
 
 
 @pytest.mark.parametrize("stochastic", ["false", "true"])
 def test_ponderhit_turns_pondering_into_a_timed_search(stochastic: str) -> None:
-    game = Game(Stochastic_Ponder=stochastic, PV_Interval=0)
-    game.player.position(START, ("7g7f", "3c3d"))
-    wanted = Limits(ponder=True, btime=0, wtime=0, byoyomi=400)
-    clock = game.player.start_clock(wanted)
-    answer = game.player.think(wanted, clock, lambda info: clock.hit() if (info.nodes or 0) > 300 else None)
-    assert isinstance(answer, BestMove)
-    assert answer.move in game.player.legal_moves()
+    thinker = Thinker(START, ("7g7f", "3c3d"), Stochastic_Ponder=stochastic, PV_Interval=0)
+    clock = Clock(Limits(ponder=True, btime=0, wtime=0, byoyomi=400))
+    answer = thinker.think(clock, lambda info: clock.hit() if (info.nodes or 0) > 300 else None)
+    assert answer.move in thinker.legal_moves()
 
 
 def test_consideration_mode_always_gives_the_best_move() -> None:
-    game = Game(ConsiderationMode="true", Random_Ply=9, Random_Cutoff=1000, Random_Seed=5, Backend="hash")
-    answer = game.go(nodes=300)
-    best = max(game.player._search.root_moves(), key=lambda move: move.visits)  # type: ignore[union-attr]
-    assert answer.move == cshogi.move_to_usi(best.move)
+    thinker = Thinker(
+        ConsiderationMode="true",
+        Random_Ply=9,
+        Random_Cutoff=1000,
+        Random_Seed=5,
+        Backend="hash",
+        MultiPV=ALL_MOVES,
+    )
+    answer = thinker.go(nodes=300)
+    assert answer.move == max(thinker.lines, key=lambda info: info.visits or 0).pv[0]
 
 
 @pytest.mark.parametrize("sfen", [START, MATE_IN_ONE, ONE_LEGAL_MOVE])
 def test_bench_says_what_runs_and_how_fast(sfen: str) -> None:
-    player = Game(sfen, DNN_Batch_Size=4).player
-    network, speed = player.bench(["0.05"], Clock())
+    thinker = Thinker(sfen, DNN_Batch_Size=4)
+    network, speed = thinker.player.bench(thinker.position(), ["0.05"], Clock())
     assert network == "no network: Backend uniform"
     playouts, seconds, rate = re.fullmatch(
-        r"(\d+) playouts in (\d+\.\d) s: (\d+) a second, in batches of up to 4", speed
+        r"(\d+) playouts in (\d+\.\d) s: (\d+) a second, in batches of up to 4 by 1 thread", speed
     ).groups()  # type: ignore[union-attr]
     assert int(playouts) >= 4
     assert int(rate) > int(playouts) / (float(seconds) + 0.1)
 
 
 def test_bench_stops_when_told_and_refuses_nonsense() -> None:
+    thinker = Thinker()
     clock = Clock()
     clock.stop()
-    assert list(Game().player.bench(["1e9"], clock))[1:]
+    assert list(thinker.player.bench(thinker.position(), ["1e9"], clock))[1:]
     with pytest.raises(PlayerError, match="number of seconds"):
-        list(Game().player.bench(["fast"], Clock()))
-    assert list(Game(MATED).player.bench([], Clock())) == ["no legal move"]
+        list(thinker.player.bench(thinker.position(), ["fast"], Clock()))
+    assert list(thinker.player.bench(Thinker(MATED).position(), [], Clock())) == ["no legal move"]

@@ -1,6 +1,8 @@
 """Weight files: what is read and written, what is refused and in which words; and the ONNX graph made of them."""
 
 import io
+import os
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -10,26 +12,54 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, numpy_helper
 
+from pydlshogi.encoding import planes_of
+from pydlshogi.network.architecture import (
+    Architecture,
+    Ends,
+    ModelError,
+    architecture_for,
+    parameter_shapes,
+    recognise,
+)
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.onnx_quantise import quantised_model
 from pydlshogi.network.weights import (
-    Architecture,
-    ModelError,
     Weights,
-    parameter_shapes,
+    architecture_of,
     random_weights,
+    read_network,
     read_weights,
-    recognise,
     write_weights,
 )
-from tests.networks import PLAIN, RESNET, logits, network, planes_of_positions
+from tests.networks import (
+    ENCODINGS,
+    NARROW,
+    ODD_LABELS,
+    PLAIN,
+    RESNET,
+    SQUARE,
+    encoding_of,
+    logits,
+    network,
+    packed_positions,
+    some_planes,
+)
 
-BOTH = pytest.mark.parametrize("architecture", [PLAIN, RESNET], ids=str)
+ALL = pytest.mark.parametrize(
+    "architecture",
+    [
+        PLAIN,
+        RESNET,
+        architecture_for(NARROW, "policy_value_resnet", 1, 8),
+        architecture_for(ODD_LABELS, "policy_value", 12, 8),
+    ],
+    ids=lambda size: f"{size} {size.ends}",
+)
 
 
 @pytest.fixture(scope="module")
 def small() -> Weights:
-    return random_weights(Architecture("policy_value_resnet", 1, 4), seed=1)
+    return random_weights(architecture_for(SQUARE, "policy_value_resnet", 1, 4), seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -50,26 +80,51 @@ def refusal(path: Path) -> str:
 
 
 def test_the_arrays_are_those_of_the_book() -> None:
-    book = parameter_shapes(Architecture("policy_value", 12, 192))
+    book = parameter_shapes(architecture_for(SQUARE, "policy_value", 12, 192))
     assert len(book) == 12 * 2 + 2 + 3 * 2
     assert book["l1/W"] == (192, 104, 3, 3)
     assert book["l12/b"] == (192,)
     assert book["l13/W"] == (27, 192, 1, 1)
     assert book["l13_bias/b"] == (2187,)
     assert book["l14_v/W"] == (256, 2187)
-    resnet = parameter_shapes(Architecture("policy_value_resnet", 4, 192))
+    resnet = parameter_shapes(architecture_for(SQUARE, "policy_value_resnet", 4, 192))
     assert len(resnet) == 2 + 4 * 2 * (1 + 5) + 2 + 2 + 5 + 2 * 2
     assert resnet["b4/conv2/W"] == (192, 192, 3, 3)
     assert resnet["value1_bn/avg_var"] == (27,)
     assert resnet["value3/W"] == (1, 256)
 
 
-@BOTH
+def test_a_network_has_a_plane_for_labels_that_fill_none() -> None:
+    assert architecture_for(ODD_LABELS, "policy_value", 12, 8).ends == Ends(3, 8, 8, 128)
+    assert architecture_for(NARROW, "policy_value", 12, 8).ends == Ends(14, 4, 3, 132)
+
+
+@ALL
+def test_the_shapes_of_its_arrays_tell_a_network(architecture: Architecture) -> None:
+    assert recognise(parameter_shapes(architecture)) == architecture
+
+
+def test_a_network_finds_the_encoding_it_is_for(tmp_path: Path) -> None:
+    turned, fewer_labels = encoding_of(14, 3, 4, 132), encoding_of(14, 4, 3, 120)
+    for encoding in (*ENCODINGS, turned, fewer_labels):
+        write_weights(tmp_path / "net.npz", random_weights(architecture_for(encoding, "policy_value_resnet", 1, 4), 0))
+        _, architecture, found = read_network(tmp_path / "net.npz", (*ENCODINGS, turned, fewer_labels))
+        assert found is encoding
+        assert architecture.ends.suit(encoding)
+    with pytest.raises(ModelError) as caught:
+        read_network(tmp_path / "net.npz", (SQUARE, NARROW))
+    assert str(caught.value) == (
+        f"{tmp_path / 'net.npz'}: a network of 14 planes of 4 x 3 and 120 labels, not of "
+        "104 planes of 9 x 9 and 2187 labels or 14 planes of 4 x 3 and 132 labels"
+    )
+
+
+@ALL
 def test_what_is_written_is_read_again(architecture: Architecture, tmp_path: Path) -> None:
     weights = random_weights(architecture, seed=3)
     write_weights(tmp_path / "net.npz", weights)
     again = read_weights(tmp_path / "net.npz")
-    assert recognise(again) == architecture
+    assert architecture_of(again) == architecture
     assert again.keys() == weights.keys()
     for name, array in weights.items():
         assert again[name].dtype == array.dtype
@@ -96,6 +151,13 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     assert refusal(tmp_path) == "Is a directory"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs pipes and devices in the file system, which Windows does not have")
+def test_what_is_no_plain_file_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "net.npz")
+    assert refusal(tmp_path / "net.npz") == "Not a plain file"
+    assert refusal(Path("/dev/zero")) == "Not a plain file"
+
+
 @pytest.mark.parametrize("content", [b"", b"\0", b"text\n" * 100, b"PK\x03\x04", b"\x93NUMPY\x01\0", b"\x80\x04."])
 def test_files_of_another_kind(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "net.npz").write_bytes(content)
@@ -105,19 +167,19 @@ def test_files_of_another_kind(content: bytes, tmp_path: Path) -> None:
 def test_a_single_array(tmp_path: Path) -> None:
     with (tmp_path / "net.npz").open("wb") as file:
         np.save(file, np.zeros(3))
-    assert refusal(tmp_path / "net.npz") == "not an .npz archive"
+    assert refusal(tmp_path / "net.npz") == "not an .npz archive, or damaged"
 
 
 def test_a_zip_of_other_files(tmp_path: Path) -> None:
     """PyTorch's checkpoints are such."""
     with zipfile.ZipFile(tmp_path / "net.pth", "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02}q\x00.")
-    assert refusal(tmp_path / "net.pth") == "not an .npz archive"
+    assert refusal(tmp_path / "net.pth") == "not an .npz archive of a network"
 
 
 def test_pickled_objects_are_not_unpickled(tmp_path: Path) -> None:
     np.savez(tmp_path / "net.npz", **{"l1/W": np.array([{}], object)})
-    assert refusal(tmp_path / "net.npz") == "not an .npz archive, or damaged"
+    assert refusal(tmp_path / "net.npz") == "array l1/W holds object, not numbers"
 
 
 def test_files_cut_short(small_file: Path, tmp_path: Path) -> None:
@@ -125,6 +187,47 @@ def test_files_cut_short(small_file: Path, tmp_path: Path) -> None:
     for size in np.linspace(1, len(content) - 1, 25).astype(int):
         (tmp_path / "net.npz").write_bytes(content[:size])
         assert refusal(tmp_path / "net.npz") == "not an .npz archive, or damaged"
+
+
+HUGE = (1 << 14, 1 << 14, 3, 3)
+
+
+def bomb(path: Path, arrays: dict[str, tuple[int, ...]], header: bytes = b"", **how: int) -> None:
+    """An archive of arrays that are as large as they say, and hold zeros; or that only begin with `header`."""
+    with zipfile.ZipFile(path, "w", **({"compression": zipfile.ZIP_DEFLATED} | how)) as archive:
+        for name, shape in arrays.items():
+            begin = io.BytesIO()
+            np.lib.format.write_array_header_1_0(begin, {"descr": "<f4", "fortran_order": False, "shape": shape})
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                member.write(header or begin.getvalue())
+                for _ in range(4 * min(1 << 22, np.prod(shape, dtype=int)) >> 20):
+                    member.write(bytes(1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("larger", "header", "how", "message"),
+    [
+        ({"l1/b": HUGE}, b"", {}, f"array l1/b has shape {HUGE}, not (4,)"),
+        ({"more": HUGE}, b"", {}, "array more belongs to no network like this"),
+        ({"l1/b": HUGE}, b"\x93NUMPY\x02\0\xff\xff\xff\x0f", {}, "not an .npz archive, or damaged"),
+        ({}, b"", {"compression": zipfile.ZIP_BZIP2}, "not an .npz archive of a network"),
+    ],
+)
+def test_nothing_large_is_unpacked(
+    larger: dict[str, tuple[int, ...]], header: bytes, how: dict[str, int], message: str, small: Weights, tmp_path: Path
+) -> None:
+    bomb(tmp_path / "net.npz", {name: array.shape for name, array in small.items()} | larger, header, **how)
+    tracemalloc.start()
+    assert refusal(tmp_path / "net.npz") == message
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+def test_a_network_has_a_largest_size() -> None:
+    shapes = parameter_shapes(architecture_for(SQUARE, "policy_value_resnet", 40, 512))
+    assert recognise(shapes).channels == 512
+    with pytest.raises(ModelError, match=r"^303,322,260 weights are too many$"):
+        recognise(parameter_shapes(architecture_for(SQUARE, "policy_value_resnet", 64, 512)))
 
 
 def test_damaged_files_are_refused_or_intact(small_file: Path, small: Weights, tmp_path: Path) -> None:
@@ -150,15 +253,15 @@ def test_damaged_files_are_refused_or_intact(small_file: Path, small: Weights, t
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"l1/W": None}, "neither of the two policy-value networks"),
-        ({"policy/W": None}, "neither of the two policy-value networks"),
+        ({"l1/W": None}, "none of the policy-value networks"),
+        ({"policy/W": None}, "none of the policy-value networks"),
         ({"value2/b": None}, "array value2/b is missing"),
         ({"b1/bn2/N": None}, "array b1/bn2/N is missing"),
         ({"b3/conv1/W": np.zeros((4, 4, 3, 3))}, "array b2/conv1/W is missing"),
-        ({"l2/W": np.zeros(3)}, "array l2/W belongs to neither of the two networks"),
-        ({"l1/W": np.zeros((4, 46, 3, 3))}, "array l1/W has shape (4, 46, 3, 3), not (4, 104, 3, 3)"),
-        ({"l1/W": np.zeros(())}, "array l1/W has shape (), not (0, 104, 3, 3)"),
-        ({"policy_bias/b": np.zeros(1496)}, "array policy_bias/b has shape (1496,), not (2187,)"),
+        ({"l2/W": np.zeros(3)}, "array l2/W belongs to no network like this"),
+        ({"l1/W": np.zeros((5, 104, 3, 3))}, "array l1/b has shape (4,), not (5,)"),
+        ({"l1/W": np.zeros(())}, "array l1/W has shape (), not (0, 0, 3, 3)"),
+        ({"policy_bias/b": np.zeros(1496)}, "array policy_bias/b has shape (1496,), not (1323,)"),
         ({"l1/b": np.array([1, np.nan, 1, 1])}, "array l1/b holds values that are not finite in float32"),
         ({"l1/b": np.array([1, 1e39, 1, 1])}, "array l1/b holds values that are not finite in float32"),
         ({"l1/b": np.array(["a", "b", "c", "d"])}, "array l1/b holds <U1, not numbers"),
@@ -195,15 +298,16 @@ def test_a_write_that_fails_leaves_the_old_file(
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("net.npz", b"old")]
 
 
-@BOTH
+@ALL
 def test_the_graph_takes_any_batch_and_gives_raw_logits(architecture: Architecture) -> None:
     weights = network(architecture)
     model = onnx_model(weights)
     onnx.checker.check_model(model, full_check=True)
     assert "BatchNormalization" not in {node.op_type for node in model.graph.node}
     session = onnxruntime.InferenceSession(model.SerializeToString())
+    (encoding,) = (each for each in ENCODINGS if architecture.ends.suit(each))
     for size in (1, 5):
-        planes = planes_of_positions(size)
+        planes = planes_of(encoding, packed_positions(encoding, size))
         policy, value = session.run(["policy", "value"], {"planes": planes})
         expected_policy, expected_value = logits(weights, planes)
         assert np.allclose(policy, expected_policy, rtol=0, atol=1e-3)
@@ -211,10 +315,10 @@ def test_the_graph_takes_any_batch_and_gives_raw_logits(architecture: Architectu
         assert np.allclose(value[:, 0], expected_value, rtol=0, atol=1e-3)
 
 
-@BOTH
+@pytest.mark.parametrize("architecture", [PLAIN, RESNET], ids=str)
 def test_the_graph_in_half_precision_takes_bytes_and_stays_close(architecture: Architecture) -> None:
     weights = network(architecture)
-    planes = planes_of_positions(8)
+    planes = some_planes(8)
     session = onnxruntime.InferenceSession(onnx_model(weights, half=True).SerializeToString())
     policy, value = session.run(["policy", "value"], {"planes": planes.astype(np.uint8)})
     expected_policy, expected_value = logits(weights, planes)
@@ -224,8 +328,8 @@ def test_the_graph_in_half_precision_takes_bytes_and_stays_close(architecture: A
 
 
 def test_int8_stays_close_and_keeps_the_layers_before_the_logits_exact() -> None:
-    weights = random_weights(Architecture("policy_value_resnet", 2, 32), seed=4)
-    model = quantised_model(weights, planes_of_positions(64, seed=1))
+    weights = random_weights(architecture_for(SQUARE, "policy_value_resnet", 2, 32), seed=4)
+    model = quantised_model(weights, some_planes(64, seed=1))
     constants = {constant.name: constant.data_type for constant in model.graph.initializer}
     assert constants["b1/conv1/W_quantized"] == constants["value2/W_quantized"] == TensorProto.INT8
     assert constants["policy/W"] == constants["value3/W"] == TensorProto.FLOAT
@@ -235,7 +339,7 @@ def test_int8_stays_close_and_keeps_the_layers_before_the_logits_exact() -> None
     assert max(seven_bits) <= 64
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    planes = planes_of_positions(32, seed=2)
+    planes = some_planes(32, seed=2)
     policy, value = onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, {"planes": planes})
     expected_policy, expected_value = logits(weights, planes)
     assert 1e-3 < np.abs(policy - expected_policy).mean() < 0.05 * expected_policy.std()

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from pydlshogi.player.base_player import STARTPOS, BestMove, Checkmate, Info
+from pydlshogi.games.shogi.sfen import START_SFEN as STARTPOS
+from pydlshogi.player.base_player import BestMove, Checkmate, Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.usi.notation import answer_line, info_line, parse_go, parse_position, parse_setoption
 
@@ -21,7 +22,7 @@ from pydlshogi.usi.notation import answer_line, info_line, parse_go, parse_posit
         ),
         ("movetime 1000.0", Limits(movetime=1000)),
         ("btime 4999.5 wtime 1e3", Limits(btime=4999, wtime=1000)),
-        ("searchmoves 1a1b resign 7g7f nodes 5", Limits(nodes=5, searchmoves=("1a1b", "7g7f"))),
+        ("searchmoves 1a1b 7g7f nodes 5", Limits(nodes=5, searchmoves=("1a1b", "7g7f"))),
         ("nodes 50 depth 3", Limits(nodes=50)),
         ("depth 3 nodes 50 byoyomi 10", Limits(nodes=50, byoyomi=10)),
         ("nodes 0 depth -1", Limits()),
@@ -50,9 +51,9 @@ def test_go(text: str, limits: Limits) -> None:
 @pytest.mark.parametrize(
     ("text", "sfen", "moves"),
     [
-        ("startpos", STARTPOS, ()),
-        ("startpos moves", STARTPOS, ()),
-        ("startpos  moves  7g7f   3c3d ", STARTPOS, ("7g7f", "3c3d")),
+        ("startpos", None, ()),
+        ("startpos moves", None, ()),
+        ("startpos  moves  7g7f   3c3d ", None, ("7g7f", "3c3d")),
         (f"sfen {STARTPOS} moves 7g7f", STARTPOS, ("7g7f",)),
         (f"sfen  {STARTPOS.replace(' ', '   ')}", STARTPOS, ()),
         (STARTPOS, STARTPOS, ()),

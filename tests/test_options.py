@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions, PolicyPlayerOptions, Search1PlayerOptions
 from pydlshogi.player.options import (
     Button,
     Check,
@@ -23,6 +24,7 @@ class Sample(EngineOptions):
     greeting = String("Greeting", "hello", help="words")
     device = Combo("Device", "auto", ("auto", "cpu", "cuda"), help="where")
     clear = Button("Clear", help="forget")
+    tuned = Spin("Tuned", 5, 0, 9, shown=False, help="for whoever tunes")
 
 
 @pytest.fixture
@@ -34,7 +36,6 @@ def test_declarations_come_in_order_and_in_the_form_guis_parse() -> None:
     assert Sample.declarations() == [
         "option name USI_Ponder type check default false",
         "option name DebugMessage type check default false",
-        "option name Log_File type filename default <empty>",
         "option name playout type spin default 300 min 100 max 10000",
         "option name modelfile type filename default <empty>",
         "option name Greeting type string default hello",
@@ -148,14 +149,33 @@ def test_a_subclass_may_declare_a_field_anew() -> None:
         Greedy().set("Nodes", "5")
 
 
-def test_help_and_table_name_every_option() -> None:
+def test_what_is_not_shown_can_be_set_and_asked_for_by_name(options: Sample) -> None:
+    assert not any("Tuned" in line for line in Sample.declarations())
+    assert "Tuned" not in Sample.markdown_table()
+    assert options.set("tuned", "7") == ""
+    assert (options.tuned, options.get("Tuned")) == (7, "7")
+
+
+def test_help_names_every_option_and_the_table_those_that_are_shown() -> None:
     names = [option.usi_name for option in Sample.declared()]
-    assert [line.split()[0] for line in Sample.help_lines()] == names
+    told = [line.split()[0] for line in Sample.help_lines() if "default" in line]
+    assert sorted(told) == sorted(names)
     rows = Sample.markdown_table().splitlines()[2:]
-    assert [re.match(r"\| `(\w+)`", row)[1] for row in rows] == names  # type: ignore[index]
+    shown = [option.usi_name for option in Sample.declared() if option.shown]
+    assert [re.match(r"\| `(\w+)`", row)[1] for row in rows] == shown  # type: ignore[index]
+    assert len(shown) < len(names)
+    assert told[: len(shown)] == shown, "those come first in help too"
     assert all(row.count("|") == 5 for row in rows)
+
+
+@pytest.mark.parametrize("options", [MCTSPlayerOptions, PolicyPlayerOptions, Search1PlayerOptions])
+def test_a_gui_is_shown_what_a_player_or_an_analyst_sets(options: type[EngineOptions]) -> None:
+    assert len(options.declarations()) <= 35
+    # What a GUI sends by itself it must have been told of.
+    assert any(line.startswith("option name USI_Ponder ") for line in options.declarations())
 
 
 def test_the_names_guis_look_for_are_there() -> None:
     assert SearchOptions.find("USI_MultiPV").usi_name == "MultiPV"
-    assert {"USI_Ponder", "USI_Hash", "MultiPV"} <= {option.usi_name for option in SearchOptions.declared()}
+    shown = {option.usi_name for option in MCTSPlayerOptions.declared() if option.shown}
+    assert {"USI_Ponder", "USI_Hash", "MultiPV"} <= shown

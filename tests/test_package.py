@@ -43,7 +43,7 @@ def test_every_module_is_in_it(wheel: zipfile.ZipFile) -> None:
 def test_the_commands_lead_to_entry_points(wheel: zipfile.ZipFile) -> None:
     (name,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
     commands = dict(line.split(" = ") for line in wheel.read(name).decode().splitlines() if " = " in line)
-    assert sorted(commands) == ["pydlshogi", "pydlshogi-policy", "pydlshogi-search1"]
+    assert sorted(commands) == ["pydlshogi", "pydlshogi-dobutsu", "pydlshogi-policy", "pydlshogi-search1"]
     for target in commands.values():
         module, function = target.split(":")
         source = (ROOT / Path(*module.split("."))).with_suffix(".py").read_text(encoding="utf-8")

@@ -1,76 +1,75 @@
-"""The pipeline pays every playout, in whatever rhythm."""
+"""The pipeline backs up every playout, in whatever number of threads."""
 
 import threading
 
 import pytest
+from tic_tac_toe import TicTacToe
 
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
-from pydlshogi.games.shogi import ShogiPosition
-from pydlshogi.player.pipeline import Pipeline
-from pydlshogi.uct.search import Evaluations, Requests, Search
+from pydlshogi.uct.batch import Batch, Evaluations
+from pydlshogi.uct.boards import ReplayedBoards
+from pydlshogi.uct.pipeline import Pipeline
+from pydlshogi.uct.root import Root
+from pydlshogi.uct.search import Search
 from pydlshogi.uct.uct_node import UctNodeTable
 
 
 def search_of_start() -> Search:
-    search = Search(UctNodeTable(8))
-    search.set_root(ShogiPosition())
+    search = Search(UctNodeTable(1), ReplayedBoards(9))
+    search.set_root(TicTacToe())
     return search
 
 
-@pytest.mark.parametrize("ahead", [0, 1, 2])
-def test_every_playout_is_paid(ahead: int) -> None:
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("playouts", [1, 7, 300])
+def test_as_many_playouts_are_made_as_were_asked_for(threads: int, playouts: int) -> None:
+    """By all threads together, whatever collides and is begun again; and all of them are paid."""
     search = search_of_start()
-    pipeline = Pipeline(HashEvaluator(), 8, ahead)
-    for _ in range(50):
-        pipeline.step(search, 8)
-    pipeline.drain(search)
-    table = search.table
-    assert search.root_visits == search.playouts > 300
-    assert not table.nodes["unpaid"][: len(table)].any()
-    search.set_root(ShogiPosition())  # allowed only when nothing is under way
+    pipeline = Pipeline(search, HashEvaluator(), 4, threads)
+    with pipeline.running(lambda begun: playouts - begun):
+        while search.playouts < playouts:
+            pipeline.step(lambda begun: playouts - begun)
+    assert Root(search).visits == search.playouts == playouts
+    assert not search.table.tree.nodes["unpaid"].any()
+    search.set_root(TicTacToe())  # allowed only when nothing is under way
     pipeline.close()
 
 
-def test_the_next_batch_is_gathered_while_one_is_evaluated() -> None:
-    """The evaluator answers its second batch only after the third has been gathered: else the test hangs."""
-    gathered = threading.Semaphore(0)
+def test_one_thread_gathers_while_another_waits_for_its_evaluation() -> None:
+    """The evaluator answers after the root only when two batches wait for it at once: else the test hangs."""
+    both = threading.Barrier(2)
 
     class Patient(UniformEvaluator):
         batches = 0
 
-        def evaluate(self, requests: Requests) -> Evaluations:
+        def evaluate(self, batch: Batch) -> Evaluations:
             self.batches += 1
-            if self.batches > 1:
-                assert gathered.acquire(timeout=60)
-            return super().evaluate(requests)
+            if self.batches in (2, 3):
+                both.wait(timeout=60)
+            return super().evaluate(batch)
 
     search = search_of_start()
-    pipeline = Pipeline(Patient(), 4, ahead=1)
-    real_gather = search.gather
-
-    def gather(requests: Requests, playouts: int):  # type: ignore[no-untyped-def]
-        leaves = real_gather(requests, playouts)
-        gathered.release()
-        return leaves
-
-    pipeline.step(search, 1)
-    pipeline.step(search, 4)
-    search.gather = gather  # type: ignore[method-assign]
-    pipeline.step(search, 4)
-    assert search.root_visits == 8
-    gathered.release()
-    pipeline.drain(search)
+    pipeline = Pipeline(search, Patient(), 4, threads=2)
+    with pipeline.running(lambda begun: 4):
+        while search.playouts < 8:
+            pipeline.step(lambda begun: 4)
+    assert not both.broken
     pipeline.close()
 
 
-def test_a_failure_of_the_evaluator_reaches_the_player() -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_failure_of_the_evaluator_reaches_the_player(threads: int) -> None:
     class Broken(UniformEvaluator):
-        def evaluate(self, requests: Requests) -> Evaluations:
+        def evaluate(self, batch: Batch) -> Evaluations:
             raise RuntimeError("the network broke down")
 
-    pipeline = Pipeline(Broken(), 4, ahead=1)
-    search = search_of_start()
-    pipeline.step(search, 1)
+    pipeline = Pipeline(search_of_start(), Broken(), 4, threads)
+
+    def search_for_ever() -> None:
+        with pipeline.running(lambda begun: 4):
+            while True:
+                pipeline.step(lambda begun: 4)
+
     with pytest.raises(RuntimeError, match="broke down"):
-        pipeline.step(search, 1)
+        search_for_ever()
     pipeline.close()

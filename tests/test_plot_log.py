@@ -48,6 +48,17 @@ def test_a_run_is_drawn(tmp_path: Path) -> None:
     assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_run_of_a_cycle_is_drawn(tmp_path: Path) -> None:
+    line = {"step": 1, "games": 512, "positions": 9, "window": 9, "steps": 3, "length": 24.5, "draws": 0.1}
+    line |= {"first_wins": 0.5, "exact": 0.1, "false_resignations": 0.0, "play": 4.0, "learn": 1.0, "compare": 0.0}
+    line |= {"loss": 4.0, "policy_loss": 3.4, "value_loss": 0.6}
+    compared = line | {"step": 2, "compare": 3.0, "elo": 0.0}
+    anchored = compared | {"step": 3, "elo": 60.0, "anchor": {"against": 2, "elo": 80.0, "margin": 30.0}}
+    write(tmp_path / "log.jsonl", line, compared, anchored)
+    assert main([str(tmp_path)]) == 0
+    assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_a_run_without_validation_yet_and_a_line_cut_off(tmp_path: Path) -> None:
     log = write(tmp_path / "log.jsonl", STEP)
     log.write_text(log.read_text() + '{"step": 20, "lo')

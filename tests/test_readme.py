@@ -1,18 +1,21 @@
 """What README.md says is so: options, modules, commands and links."""
 
 import re
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from utils.readme import README, filled, first_sentence, modules, modules_table, options_table, shortened
+from utils.readme import README, filled, first_sentence, options_table, rooms, rooms_table, shortened
 
 ROOT = README.parent
 TEXT = README.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("table", [options_table, modules_table])
-def test_tables_are_up_to_date(table) -> None:
+@pytest.mark.parametrize("table", [options_table, rooms_table])
+def test_tables_are_up_to_date(table: Callable[[], str]) -> None:
     assert table() in TEXT, "run: python -m utils.readme"
 
 
@@ -28,29 +31,47 @@ def test_headings_are_in_the_order_a_reader_needs_them() -> None:
         "Options",
         "More than games",
         "Othello",
-        "Modules",
+        "Rooms",
         "Strength",
         "Measuring",
         "Training",
+        "Learning from nothing",
         "Licence",
     ]
 
 
-def test_every_module_is_listed_once_lower_ones_first() -> None:
-    listed = list(modules())
+def test_every_room_is_listed_once_lower_ones_first() -> None:
+    listed = list(rooms())
     assert sorted(listed) == sorted(
-        path.relative_to(ROOT).as_posix() for path in (ROOT / "pydlshogi").rglob("*.py") if path.name != "__init__.py"
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "pydlshogi").iterdir()
+        if path.name not in {"__init__.py", "__pycache__"}
     )
-    order = ["common", "features", "uct/uct_node", "uct/search", "evaluator", "games/shogi", "player/base_player"]
-    places = [listed.index(f"pydlshogi/{name}.py") for name in [*order, "player/mcts_player", "usi/usi"]]
+    order = ["support", "game.py", "games", "uct", "evaluator.py", "player", "engines", "usi"]
+    places = [listed.index(f"pydlshogi/{name}") for name in order]
     assert places == sorted(places)
 
 
 def test_files_it_names_exist() -> None:
     named = re.findall(r"`((?:bat|docs|kifu|tests|utils|model)/[\w/.]*)`", TEXT)
     assert [name for name in named if not (ROOT / name).exists()] == []
-    for module in re.findall(r"python -m ([\w.]+)", TEXT):
+    for module in re.findall(r"python -m ((?:pydlshogi|utils)[\w.]*)", TEXT):
         assert (ROOT / Path(*module.split("."))).with_suffix(".py").is_file(), module
+
+
+COMMANDS = sorted(
+    {*re.findall(r"python -m ((?:pydlshogi|utils)[\w.]+)", TEXT)} - {"pydlshogi.engines.shogi.mate_worker"}
+)
+"""All but the one that only the engine itself calls."""
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_every_command_it_names_explains_itself(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--help"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: ")
 
 
 def test_filling_in_needs_its_marks() -> None:

@@ -5,6 +5,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import cshogi
@@ -15,9 +16,14 @@ from tic_tac_toe import Letters, TicTacToe
 
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.game import MATED, Outcome, Position
-from pydlshogi.games.shogi import MATE_IN_ONE, ShogiPosition
-from pydlshogi.uct.search import DEFAULT_PUCT, MAX_DEPTH, Evaluations, MoveStats, Puct, Requests, Search
-from pydlshogi.uct.uct_node import AWAITED, EXPANDED, MAX_BATCH, NONE, TERMINAL, UctNodeTable
+from pydlshogi.games.shogi.position import MATE_IN_ONE, ShogiPosition
+from pydlshogi.uct.batch import Batch, Evaluations
+from pydlshogi.uct.boards import ReplayedBoards
+from pydlshogi.uct.kernels import MAX_BATCH, MAX_DEPTH
+from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
+from pydlshogi.uct.root import MoveStats, Root
+from pydlshogi.uct.search import Search
+from pydlshogi.uct.uct_node import AWAITED, EXPANDED, NONE, TERMINAL, UctNodeTable
 
 WON = Outcome(1.0, plies=1)
 DRAWN = Outcome(0.5)
@@ -29,18 +35,6 @@ With c_base this large, c(N) stays c_init.
 """
 
 
-class LetterRequests(Requests):
-    def __init__(self) -> None:
-        super().__init__()
-        self.letters = ""
-
-    def clear(self) -> None:
-        self.letters = ""
-
-    def note(self, position: Any) -> None:
-        self.letters += chr(position.key())
-
-
 class Opinions:
     """An evaluator with an opinion on each letter: 0.5 and equal priors where nothing is said."""
 
@@ -49,92 +43,125 @@ class Opinions:
         self.weights = weights or {}
         self.asked = ""
 
-    def requests(self, capacity: int) -> LetterRequests:
-        return LetterRequests()
+    encoding = None
 
-    def evaluate(self, requests: LetterRequests) -> Evaluations:
-        self.asked += requests.letters
+    def evaluate(self, batch: Batch) -> Evaluations:
+        letters = [chr(key) for key in batch.keys[: len(batch)].tolist()]
+        self.asked += "".join(letters)
         priors: list[float] = []
-        for moves in np.split(requests.moves, np.cumsum(requests.counts))[:-1]:
-            weights = [self.weights.get(chr(move), 1.0) for move in moves]
+        for first, stop in pairwise(batch.firsts[: len(batch) + 1].tolist()):
+            weights = [self.weights.get(chr(move), 1.0) for move in batch.labels[first:stop]]
             priors += [weight / sum(weights) for weight in weights]
-        values = [self.values.get(letter, 0.5) for letter in requests.letters]
+        values = [self.values.get(letter, 0.5) for letter in letters]
         return Evaluations(np.array(priors, np.float32), np.array(values, np.float32))
 
 
-def a_search(position: Position, puct: Puct = DEFAULT_PUCT, megabytes: int = 4, only: Iterable[int] = ()) -> Search:
-    search = Search(UctNodeTable(megabytes), puct)
-    search.set_root(position, only)
-    return search
+class SearchOfOne(Search):
+    """A search with the root of its one tree, and the position that this is."""
+
+    def __init__(self, position: Position, puct: Puct, megabytes: int, only: Iterable[int]) -> None:
+        super().__init__(UctNodeTable(megabytes), ReplayedBoards(), puct)
+        self.root = Root(self)
+        self.position = position
+        self.set_root(position, only)
+
+    def batch(self, capacity: int = MAX_BATCH) -> Batch:
+        return Batch(capacity, self.boards.most_moves)
 
 
-def run(search: Search, evaluator: Any, playouts: int, batch: int = 1, check: bool = False) -> Search:
+def a_search(
+    position: Position, puct: Puct = DEFAULT_PUCT, megabytes: int = 4, only: Iterable[int] = ()
+) -> SearchOfOne:
+    return SearchOfOne(position, puct, megabytes, only)
+
+
+def step(search: SearchOfOne, evaluator: Any, playouts: int) -> None:
+    """One batch."""
+    batch = search.batch(max(1, playouts))
+    search.backup(search.gather(batch, playouts), evaluator.evaluate(batch))
+
+
+def run(search: SearchOfOne, evaluator: Any, playouts: int, batch: int = 1, check: bool = False) -> SearchOfOne:
     """Search on until `playouts` playouts have been made since the root was set."""
-    requests = evaluator.requests(batch)
     while search.playouts < playouts:
-        leaves = search.gather(requests, batch)
-        search.backup(leaves, evaluator.evaluate(requests))
+        step(search, evaluator, batch)
         if check:
             check_invariants(search)
     return search
 
 
-def moves_of(search: Search) -> dict[int, MoveStats]:
-    return {stats.move: stats for stats in search.root_moves()}
+def moves_of(search: SearchOfOne) -> dict[int, MoveStats]:
+    return {stats.move: stats for stats in search.root.moves()}
 
 
-def letters_of(search: Search) -> dict[str, MoveStats]:
-    return {chr(stats.move): stats for stats in search.root_moves()}
+def letters_of(search: SearchOfOne) -> dict[str, MoveStats]:
+    return {chr(stats.move): stats for stats in search.root.moves()}
+
+
+EDGE = np.dtype([("move", "u2"), ("prior", "f4"), ("visits", "i4"), ("value_sum", "f8"), ("child", "i4")])
 
 
 def names_of(table: UctNodeTable) -> dict[int, tuple[int, int]]:
-    """(key, ply) of every node."""
-    return {node: (name >> 16, name & 0xFFFF) for name, node in table._index.items()}
+    """(key, ply) of every node that can be found."""
+    nodes = table.tree.slots[table.tree.slots != NONE].tolist()
+    return {node: (int(table.tree.nodes[node]["key"]), int(table.tree.nodes[node]["ply"])) for node in nodes}
 
 
 def edges_of(search: Search, node: int) -> Any:
-    record = search.table.nodes[node]
-    return search.table.edges[record["first"] : record["first"] + record["count"]]
+    """A copy of the edges of a node, with their statistics."""
+    tree = search.table.tree
+    record = tree.nodes[node]
+    edges = np.zeros(record["count"], EDGE)
+    edges["child"] = NONE
+    here = slice(record["first"], record["first"] + record["count"])
+    edges["move"], edges["prior"] = tree.moves[here], tree.priors[here]
+    stats = tree.stats[record["stats"] : record["stats"] + record["given"]]
+    for name in ("visits", "value_sum", "child"):
+        edges[name][: len(stats)] = stats[name]
+    return edges
 
 
-def node_of(search: Search, letter: str, ply: int) -> int:
+def node_of(search: SearchOfOne, letter: str, ply: int) -> int:
     return search.table.find(ord(letter), ply)
 
 
-def edge_of(search: Search, letter: str, ply: int, move: str) -> Any:
+def edge_of(search: SearchOfOne, letter: str, ply: int, move: str) -> Any:
     edges = edges_of(search, node_of(search, letter, ply))
     return edges[edges["move"] == ord(move)][0]
 
 
-def check_invariants(search: Search, in_flight: bool = False, from_scratch: bool = True) -> None:
+def check_invariants(search: SearchOfOne, in_flight: bool = False, from_scratch: bool = True) -> None:
     """What must hold after every batch.
 
     `in_flight`: leaves are out. `from_scratch`: one batch at a time, and nothing taken over from an earlier root, where
     edges that were given back had led to nodes that were kept.
     """
-    table = search.table
-    names = names_of(table)
-    size, edges = len(table), table.edges[: table._used_edges].copy()
-    nodes = table.nodes[:size].copy()
-    assert sorted(names) == list(range(size))
-    assert nodes["key"].tolist() == [names[node][0] for node in range(size)]
-
-    # Nodes have their edges side by side in the order of the nodes, the closed ones none.
+    names = names_of(search.table)
+    numbers = sorted(names)
+    of_number = {number: place for place, number in enumerate(numbers)}
+    size = len(numbers)
+    nodes = search.table.tree.nodes[numbers]
+    edges = np.concatenate([edges_of(search, number) for number in numbers])
+    assert size == len(search.table)
+    assert len(set(names.values())) == size
     of_node = np.repeat(np.arange(size), nodes["count"])
-    assert len(of_node) == len(edges)
-    assert (
-        nodes["first"][nodes["count"] > 0].tolist()
-        == (np.cumsum(nodes["count"]) - nodes["count"])[nodes["count"] > 0].tolist()
-    )
 
     def total(column: np.ndarray) -> np.ndarray:
         return np.bincount(of_node, column, minlength=size)
 
+    # No two nodes share an edge, and of the edges of a node those come first that were visited.
+    places = [range(record["first"], record["first"] + record["count"]) for record in nodes]
+    assert len({place for edges_here in places for place in edges_here}) == nodes["count"].sum()
+    for record in nodes[nodes["state"] == EXPANDED]:
+        priors = search.table.tree.priors[record["first"] + record["given"] : record["first"] + record["count"]]
+        assert len(priors) == 0 or priors[0] == priors.max()
+
     assert (nodes["visits"] == total(edges["visits"])).all()
     awaited = nodes["state"] == AWAITED
     np.testing.assert_allclose(nodes["seen"], total(edges["prior"] * (edges["visits"] > 0)), atol=1e-5)
+    known = (nodes["evaluations"] == 1) & ~awaited
     np.testing.assert_allclose(
-        nodes["value_sum"][~awaited], (nodes["value"] + total(edges["value_sum"]))[~awaited], atol=1e-6
+        nodes["value_sum"][known], (nodes["value"] + total(edges["value_sum"]))[known], atol=1e-6
     )
     assert ((edges["value_sum"] > -1e-9) & (edges["value_sum"] < edges["visits"] + 1e-9)).all()
     assert ((nodes["unpaid"] >= 0) & (nodes["unpaid"] <= nodes["visits"])).all()
@@ -144,19 +171,24 @@ def check_invariants(search: Search, in_flight: bool = False, from_scratch: bool
 
     tied = edges["child"] >= 0
     assert (edges["child"][~tied] == NONE).all()
-    plies = np.array([names[node][1] for node in range(size)])
-    assert (plies[edges["child"][tied]] == plies[of_node[tied]] + 1).all()
+    children = np.array([of_number[child] for child in edges["child"][tied].tolist()], np.int64)
+    assert (nodes["ply"][children] == nodes["ply"][of_node[tied]] + 1).all()
+    links = np.bincount(children, minlength=size)
+    root = of_number[search.root_node()]
+    links[root] += 1
+    assert (nodes["links"] == links).all()
+    assert nodes["condemned"][links == 0].all()
     if from_scratch:
-        visits_into = np.bincount(edges["child"][tied], edges["visits"][tied], minlength=size)
-        edges_into = np.bincount(edges["child"][tied], edges["visits"][tied] > 0, minlength=size)
+        visits_into = np.bincount(children, edges["visits"][tied], minlength=size)
+        edges_into = np.bincount(children, edges["visits"][tied] > 0, minlength=size)
         # The playout that first follows an edge stops at its end; all later ones go on below, until it is proven.
         below = nodes["visits"] + edges_into
         open_ended = (nodes["state"] == EXPANDED) & (nodes["proof"] == 0)
-        not_root = np.arange(size) != search._root
+        not_root = np.arange(size) != root
         assert (visits_into >= below)[not_root].all()
         assert (visits_into == below)[not_root & open_ended].all()
-        if search.expanded:
-            assert search.playouts == search.root_visits
+        if search.root.expanded:
+            assert search.playouts == search.root.visits
 
 
 @cache
@@ -187,30 +219,29 @@ def test_the_value_changes_sides_at_every_ply() -> None:
     opinions = Opinions({"R": 0.5, "A": 0.3, "C": 0.8, "D": 0.1})
     run(search, opinions, 1)
     assert letters_of(search)["A"].value == pytest.approx(0.7)
-    assert search.root_value == pytest.approx((0.5 + 0.7) / 2)
+    assert search.root.value == pytest.approx((0.5 + 0.7) / 2)
     run(search, opinions, 2)
     assert letters_of(search)["A"].value == pytest.approx((0.7 + 0.8) / 2)
     run(search, opinions, 3)
     assert letters_of(search)["A"].value == pytest.approx((0.7 + 0.8 + 0.9) / 3)
-    assert search.root_value == pytest.approx((0.5 + 0.7 + 0.8 + 0.9) / 4)
+    assert search.root.value == pytest.approx((0.5 + 0.7 + 0.8 + 0.9) / 4)
     assert opinions.asked == "RACD"
     assert search.deepest == 3
 
 
 def test_before_and_after_the_first_evaluation() -> None:
     search = a_search(Letters({"R": "AB"}, "R"))
-    assert not search.expanded
-    assert search.root_moves() == []
-    assert math.isnan(search.root_value)
-    assert search.root_plies is None
-    assert search.root_visits == 0
+    assert not search.root.expanded
+    assert search.root.moves() == []
+    assert math.isnan(search.root.value)
+    assert search.root.plies is None
+    assert search.root.visits == 0
     opinions = Opinions({"R": 0.25}, {"A": 3.0})
-    requests = opinions.requests(8)
-    search.backup(search.gather(requests, 8), opinions.evaluate(requests))
+    step(search, opinions, 8)
     assert opinions.asked == "R"
-    assert search.expanded
-    assert search.playouts == search.root_visits == 0
-    assert search.root_value == 0.25
+    assert search.root.expanded
+    assert search.playouts == search.root.visits == 0
+    assert search.root.value == 0.25
     unvisited = {letter: (stats.visits, stats.prior, stats.plies) for letter, stats in letters_of(search).items()}
     assert unvisited == {"A": (0, 0.75, None), "B": (0, 0.25, None)}
     assert math.isnan(letters_of(search)["A"].value)
@@ -222,22 +253,23 @@ def test_a_batch_asks_about_different_positions() -> None:
     opinions = Opinions()
     run(search, opinions, 3, batch=3)
     assert sorted(opinions.asked) == ["A", "B", "C", "R"]
-    assert [stats.visits for stats in search.root_moves()] == [1, 1, 1]
+    assert [stats.visits for stats in search.root.moves()] == [1, 1, 1]
 
 
 def test_the_lead_is_that_of_the_most_visited_move() -> None:
     search = run(a_search(Letters({"R": "AB", "A": "C", "B": "C", "C": "D"}, "R")), Opinions({"A": 0.1, "B": 0.9}), 9)
-    visits = [stats.visits for stats in search.root_moves()]
-    assert search.lead() == visits[0] - visits[1] > 0
-    assert run(a_search(Letters({"R": "A", "A": "C"}, "R")), Opinions(), 1).lead() is None
+    visits = [stats.visits for stats in search.root.moves()]
+    assert search.root.leader() == (search.root.moves()[0].move, visits[0] - visits[1])
+    assert visits[0] > visits[1]
+    assert run(a_search(Letters({"R": "A", "A": "C"}, "R")), Opinions(), 1).root.leader() == (ord("A"), None)
 
 
 def test_the_line_follows_the_most_visited_moves() -> None:
     graph = {"R": "AB", "A": "CD", "B": "E", "C": "F", "D": "F", "E": "F", "F": "G"}
     search = run(a_search(Letters(graph, "R")), Opinions({"C": 0.2, "D": 0.9}), 40)
     # At A the other side moves, and likes C because C's side to move does not.
-    assert "".join(map(chr, search.line(ord("A")))).startswith("AC")
-    assert "".join(map(chr, search.line(ord("B")))).startswith("BE")
+    assert "".join(map(chr, search.root.line(ord("A")))).startswith("AC")
+    assert "".join(map(chr, search.root.line(ord("B")))).startswith("BE")
 
 
 # Invariants
@@ -248,7 +280,7 @@ def test_the_line_follows_the_most_visited_moves() -> None:
 def test_invariants_after_every_batch(evaluator: Any, batch: int) -> None:
     search = a_search(TicTacToe())
     run(search, evaluator, 600, batch, check=True)
-    assert 600 <= search.root_visits < 600 + batch
+    assert 600 <= search.root.visits < 600 + batch
 
 
 class Untangled(TicTacToe):
@@ -261,19 +293,25 @@ class Untangled(TicTacToe):
 @pytest.mark.parametrize("batch", [1, 8, 64])
 def test_in_a_tree_edge_visits_are_the_child_s_own_plus_one(batch: int) -> None:
     search = a_search(Untangled())
-    evaluator = HashEvaluator()
-    requests = evaluator.requests(batch)
     while search.playouts < 500:
-        search.backup(search.gather(requests, batch), evaluator.evaluate(requests))
+        step(search, HashEvaluator(), batch)
         check_invariants(search)
-        edges = search.table.edges[: search.table._used_edges]
+        edges = np.concatenate([edges_of(search, node) for node in names_of(search.table)])
         tied = edges[edges["child"] != NONE]
         assert len(set(tied["child"].tolist())) == len(tied) == len(search.table) - 1
-        children = search.table.nodes[tied["child"]]
+        children = search.table.tree.nodes[tied["child"]]
         own = (children["state"] == EXPANDED) & (children["proof"] == 0)
         assert (tied["visits"] == children["visits"] + 1)[own].all()
         # What the child's side to move was paid, its own evaluation included, the edge was paid reversed.
         np.testing.assert_allclose(tied["value_sum"][own], (tied["visits"] - children["value_sum"])[own], atol=1e-6)
+
+
+def evaluation_of(game: Position, evaluator: Any) -> Evaluations:
+    """What the evaluator says of one position."""
+    batch = Batch(1, 600)
+    batch.add(game, game.legal_moves())
+    evaluations: Evaluations = evaluator.evaluate(batch)
+    return evaluations
 
 
 @pytest.mark.parametrize("batch", [1, 8, 64])
@@ -282,15 +320,13 @@ def test_every_node_has_its_own_evaluation(batch: int) -> None:
     search = run(a_search(TicTacToe()), HashEvaluator(), 300, batch)
     compared = 0
     for node, (key, _) in names_of(search.table).items():
-        record = search.table.nodes[node]
+        record = search.table.tree.nodes[node]
         if record["state"] == EXPANDED:
-            game, requests = TicTacToe(played_to(key)), HashEvaluator().requests(1)
-            requests.note(game)
-            requests.moves = game.legal_moves()
-            requests.counts = np.array([len(requests.moves)], np.int32)
-            alone = HashEvaluator().evaluate(requests)
-            assert edges_of(search, node)["move"].tolist() == requests.moves.tolist()
-            assert edges_of(search, node)["prior"].tolist() == alone.priors.tolist()
+            game = TicTacToe(played_to(key))
+            alone = evaluation_of(game, HashEvaluator())
+            edges = edges_of(search, node)
+            priors = dict(zip(game.legal_moves().tolist(), alone.priors.tolist(), strict=True))
+            assert dict(zip(edges["move"].tolist(), edges["prior"].tolist(), strict=True)) == priors
             assert record["value"] == alone.values[0]
             compared += 1
     assert compared > 100
@@ -301,24 +337,25 @@ def test_batches_in_flight_leave_no_trace(batch: int) -> None:
     """Three batches out at once: what runs into an awaited node is undone, and no position is asked about twice."""
     search = a_search(TicTacToe())
     evaluator = HashEvaluator()
-    notebooks = [evaluator.requests(batch) for _ in range(3)]
+    batches = [search.batch(batch) for _ in range(3)]
     asked: Counter[int] = Counter()
     undone = 0
-    search.backup(search.gather(notebooks[0], 1), evaluator.evaluate(notebooks[0]))
+    step(search, evaluator, 1)
     while search.playouts < 500:
         flight = []
-        for requests in notebooks:
+        for filled in batches:
             before = search.playouts
-            leaves = search.gather(requests, batch)
+            filled.clear()
+            leaves = search.gather(filled, batch)
             undone += batch - (search.playouts - before)
-            asked.update(requests.keys)
-            flight.append((leaves, evaluator.evaluate(requests)))
+            asked.update(filled.keys[: len(filled)].tolist())
+            flight.append((leaves, evaluator.evaluate(filled)))
             check_invariants(search, in_flight=True, from_scratch=False)
-        assert search.root_visits == search.playouts
+        assert search.root.visits == search.playouts
         for leaves, evaluations in flight:
             search.backup(leaves, evaluations)
         check_invariants(search, from_scratch=False)
-        assert search.root_visits == search.playouts
+        assert search.root.visits == search.playouts
     assert undone > 0 or batch == 1
     assert set(asked.values()) == {1}
 
@@ -327,14 +364,14 @@ def test_a_collision_is_undone() -> None:
     """There is one position to ask about: of four playouts one stands, of the next batch none."""
     search = a_search(Letters({"R": "A", "A": "B"}, "R"))
     opinions = Opinions()
-    first, second = opinions.requests(4), opinions.requests(4)
-    search.backup(search.gather(first, 4), opinions.evaluate(first))
+    first, second = search.batch(4), search.batch(4)
+    step(search, opinions, 4)
     leaves = search.gather(first, 4)
-    assert (len(leaves), search.playouts, search.root_visits) == (1, 1, 1)
+    assert (len(leaves), search.playouts, search.root.visits) == (1, 1, 1)
     others = search.gather(second, 4)
-    assert (len(others), search.playouts, search.root_visits) == (0, 1, 1)
-    assert search.table.nodes[search._root]["unpaid"] == 1
-    assert search.root_value == 0.5  # of what is paid: the root's own evaluation
+    assert (len(others), search.playouts, search.root.visits) == (0, 1, 1)
+    assert search.table.tree.nodes[search.root_node()]["unpaid"] == 1
+    assert search.root.value == 0.5  # of what is paid: the root's own evaluation
     search.backup(leaves, opinions.evaluate(first))
     search.backup(others, opinions.evaluate(second))
     check_invariants(search)
@@ -344,11 +381,11 @@ def test_a_collision_is_undone() -> None:
 def test_while_the_root_is_awaited_nothing_is_searched() -> None:
     search = a_search(Letters({"R": "AB", "A": "C", "B": "C"}, "R"))
     opinions = Opinions()
-    first, second = opinions.requests(4), opinions.requests(4)
+    first, second = search.batch(4), search.batch(4)
     root = search.gather(first, 4)
     others = search.gather(second, 4)
     assert (len(root), len(others), len(second), search.playouts) == (1, 0, 0, 0)
-    assert not search.expanded
+    assert not search.root.expanded
     search.backup(root, opinions.evaluate(first))
     search.backup(others, opinions.evaluate(second))
     assert opinions.asked == "R"
@@ -358,20 +395,20 @@ def test_while_the_root_is_awaited_nothing_is_searched() -> None:
 def test_a_new_root_waits_for_the_leaves_under_way() -> None:
     search = a_search(Letters({"R": "A", "A": "B"}, "R"))
     opinions = Opinions()
-    requests = opinions.requests(1)
-    leaves = search.gather(requests, 1)
+    batch = search.batch(1)
+    leaves = search.gather(batch, 1)
     with pytest.raises(RuntimeError, match="leaves are still under way"):
         search.set_root(Letters({"R": "A"}, "R"))
-    search.backup(leaves, opinions.evaluate(requests))
+    search.backup(leaves, opinions.evaluate(batch))
     search.set_root(Letters({"R": "A"}, "R"))
 
 
 def test_a_root_without_moves_is_refused_and_another_can_be_set() -> None:
-    search = a_search(Letters({"R": ""}, "R"))
+    search = a_search(Letters({"R": "A"}, "R"))
     with pytest.raises(ValueError, match="the root has no legal move"):
-        search.gather(Requests(), 1)
+        search.set_root(Letters({"R": ""}, "R"))
     search.set_root(Letters({"R": "A", "A": "B"}, "R"))
-    assert run(search, Opinions(), 1).root_visits == 1
+    assert run(search, Opinions(), 1).root.visits == 1
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -385,20 +422,22 @@ def test_invariants_on_random_graphs(seed: int) -> None:
     game = Letters(graph, "A", ends, repetition)
     search = a_search(game, megabytes=rng.choice((0, 1)))
     evaluator = HashEvaluator()
-    notebooks = [evaluator.requests(16) for _ in range(3)]
+    batches = [search.batch(16) for _ in range(3)]
     run(search, evaluator, 1)
     for _ in range(60):
-        flight = [(requests, search.gather(requests, rng.choice((1, 4, 16)))) for requests in notebooks]
-        assert game.ply() == search._root_ply
-        for requests, leaves in flight:
-            search.backup(leaves, evaluator.evaluate(requests))
+        flight = []
+        for batch in batches:
+            batch.clear()
+            flight.append((batch, search.gather(batch, rng.choice((1, 4, 16)))))
+        for batch, leaves in flight:
+            search.backup(leaves, evaluator.evaluate(batch))
         check_invariants(search, from_scratch=False)
-        moves = [stats.move for stats in search.root_moves() if game.graph[chr(stats.move)]]
+        moves = [stats.move for stats in search.root.moves() if game.graph[chr(stats.move)]]
         if rng.random() < 0.1 and moves and chr(moves[0]) not in ends:
-            search.advance(moves[0])
+            search.advance(search.position, moves[0])
         elif rng.random() < 0.1:
             search.set_root(game, rng.sample(game.legal_moves().tolist(), 1))
-        if not search.expanded:
+        if not search.root.expanded:
             run(search, evaluator, 1)
         check_invariants(search, from_scratch=False)
     check_proofs(search, graph, ends)
@@ -424,10 +463,7 @@ class Slow:
             if end:
                 node |= {"value": end.value, "proof": None if end.value == 0.5 else (end.value == 1, end.plies)}
             else:
-                requests = self.evaluator.requests(1)
-                requests.note(self.game)
-                requests.moves, requests.counts = moves, np.array([len(moves)], np.int32)
-                priors, values = self.evaluator.evaluate(requests)
+                priors, values = evaluation_of(self.game, self.evaluator)
                 node |= {"value": float(values[0]), "moves": moves.tolist(), "priors": priors.tolist()}
                 node |= {"wins": [0.0] * len(moves), "visits": [0] * len(moves), "ends": [None] * len(moves)}
             self.nodes[name] = node
@@ -491,7 +527,7 @@ def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct) 
         assert {move: stats.visits for move, stats in moves.items()} == dict(
             zip(slow.root["moves"], slow.root["visits"], strict=True)
         )
-        assert search.root_value == pytest.approx(slow.mean(slow.root))
+        assert search.root.value == pytest.approx(slow.mean(slow.root))
 
 
 # Selection
@@ -505,39 +541,45 @@ def chosen_by_the_search(
     Below the root, the node is the end of the root's only move.
     """
     letters = [chr(ord("A") + number) for number in range(len(edges))]
-    here, ply = ("R", 0) if at_root else ("S", 1)
-    graph = {"R": "S" if not at_root else "".join(letters), "S": "".join(letters), "z": "z"}
-    graph |= dict.fromkeys(letters, "z")
-    table = UctNodeTable(1)
-    wanted = ["R", *("" if at_root else "S"), *letters]
-    plies = [0, *([] if at_root else [1]), *[ply + 1] * len(letters)]
-    nodes = [table.find_or_insert(ord(letter), at)[0] for letter, at in zip(wanted, plies, strict=True)]
-    table.reserve(
-        np.array(nodes, np.int32),
-        np.array([ord(letter) for letter in wanted], np.int64),
-        np.array([len(graph[letter]) for letter in wanted], np.int32),
-        np.array([ord(move) for letter in wanted for move in graph[letter]], np.int32),
-    )
-    table.nodes["state"][: len(nodes)] = EXPANDED
-    if not at_root:
-        table.edges[table.nodes[0]["first"]] = (0.0, ord("S"), 1.0, 1, 1)
-        table.nodes[0]["visits"] = 1
-    record = table.nodes[table.find(ord(here), ply)]
-    for number, (prior, visits, value) in enumerate(edges):
-        edge = table.edges[record["first"] + number]
-        edge["prior"], edge["visits"], edge["value_sum"] = prior, visits, value * visits
+    graph = {"R": "".join(letters)} if at_root else {"R": "S", "S": "".join(letters)}
+    graph |= dict.fromkeys(letters, "z") | {"z": "z"}
+    game = Letters(graph, "R" if at_root else "RS")
+    opinions = Opinions(weights=dict(zip(letters, (prior for prior, _, _ in edges), strict=True)))
+    search = a_search(game, puct)
+    batch = search.batch()
+    step(search, opinions, 1)
+    # A playout through each of the edges that have visits gives them a child; then they get the numbers asked for.
+    for letter, (_, visits, _) in zip(letters, edges, strict=True):
         if visits:
-            edge["child"] = nodes[-len(letters) + number]
+            batch.clear()
+            search.backup(search.gather(batch, 1, forced=[ord(letter)]), opinions.evaluate(batch))
+    node = search.root_node()
+    tree, record = search.table.tree, search.table.tree.nodes[node]
+    numbers = dict(zip(letters, edges, strict=True))
+    for place in range(record["count"]):
+        prior, visits, value = numbers[chr(tree.moves[record["first"] + place])]
+        tree.priors[record["first"] + place] = prior
+        if visits:
+            stat = tree.stats[record["stats"] + place]
+            stat["visits"], stat["value_sum"] = visits, value * visits
     record["value"] = mean
     record["value_sum"] = mean + sum(visits * value for _, visits, value in edges)
     record["visits"] = sum(visits for _, visits, _ in edges)
     record["seen"] = sum(prior for prior, visits, _ in edges if visits)
-    search = Search(table, puct)
-    search.set_root(Letters(graph, "R"))
-    before = edges_of(search, table.find(ord(here), ply))["visits"].copy()
-    search.gather(Requests(), 1)
-    after = edges_of(search, table.find(ord(here), ply))["visits"]
-    return int(np.argmax(after - before)), float(record["value_sum"] / (1 + before.sum()))
+    if not at_root:
+        search.table.hold(ord("S"), ord("S"), 1)
+        search.set_root(Letters(graph, "R"))
+        step(search, opinions, 1)
+        step(search, opinions, 1)  # to S, which is known
+    before = visits_of(search, node)
+    search.gather(batch, 1)
+    (chosen,) = visits_of(search, node) - before
+    return ord(chosen) - ord("A"), float(record["value_sum"] / (1 + before.total()))
+
+
+def visits_of(search: Search, node: int) -> Counter[str]:
+    edges = edges_of(search, node)
+    return Counter(dict(zip(map(chr, edges["move"].tolist()), edges["visits"].tolist(), strict=True)))
 
 
 def test_the_formula_of_the_book_worked_out_by_hand() -> None:
@@ -600,10 +642,10 @@ def test_new_constants_hold_from_the_next_batch_on() -> None:
     opinions = Opinions({"A": 0.0, "a": 1.0, "B": 1.0, "b": 0.0})
     opinions.values = defaultdict(lambda: 0.5, {"A": 0.4, "B": 0.6})
     search = run(a_search(Letters(graph, "R"), Puct(c_init_root=1000.0)), opinions, 20)
-    assert {stats.visits for stats in search.root_moves()} == {10}
+    assert {stats.visits for stats in search.root.moves()} == {10}
     search.puct = Puct(c_init_root=0.0)
     run(search, opinions, 40)
-    assert sorted(stats.visits for stats in search.root_moves()) == [10, 30]
+    assert sorted(stats.visits for stats in search.root.moves()) == [10, 30]
 
 
 @pytest.mark.parametrize(
@@ -624,7 +666,7 @@ def test_a_draw_is_worth_what_the_side_at_the_root_says(game: Letters, evaluated
     assert letters["A"].value == pytest.approx(0.3)
     visits = letters["B"].visits
     assert visits * letters["B"].value == pytest.approx(0.5 * evaluated + 0.3 * (visits - evaluated))
-    assert run(a_search(game), Opinions(), 60).root_value == pytest.approx(0.5)
+    assert run(a_search(game), Opinions(), 60).root.value == pytest.approx(0.5)
 
 
 # Restricted roots
@@ -633,10 +675,10 @@ def test_a_draw_is_worth_what_the_side_at_the_root_says(game: Letters, evaluated
 def test_only_the_moves_asked_for_are_searched() -> None:
     search = a_search(TicTacToe(), only=[3, 7])
     run(search, HashEvaluator(), 100, batch=8, check=True)
-    assert {stats.move for stats in search.root_moves()} == {3, 7}
-    assert sum(stats.visits for stats in search.root_moves()) == search.root_visits >= 100
-    assert all(stats.visits for stats in search.root_moves())
-    edges = edges_of(search, search._root)
+    assert {stats.move for stats in search.root.moves()} == {3, 7}
+    assert sum(stats.visits for stats in search.root.moves()) == search.root.visits >= 100
+    assert all(stats.visits for stats in search.root.moves())
+    edges = edges_of(search, search.root_node())
     assert edges["visits"][~np.isin(edges["move"], [3, 7])].sum() == 0
 
 
@@ -644,13 +686,13 @@ def test_a_restriction_can_come_and_go_with_the_same_root() -> None:
     """What was learned of the other moves stays; it is neither searched nor shown."""
     game = TicTacToe()
     search = run(a_search(game), HashEvaluator(), 100)
-    before = {stats.move: stats.visits for stats in search.root_moves()}
+    before = {stats.move: stats.visits for stats in search.root.moves()}
     search.set_root(game, [8])
     run(search, HashEvaluator(), 50)
-    assert [(stats.move, stats.visits) for stats in search.root_moves()] == [(8, before[8] + 50)]
-    assert search.lead() is None
+    assert [(stats.move, stats.visits) for stats in search.root.moves()] == [(8, before[8] + 50)]
+    assert search.root.leader() == (8, None)
     search.set_root(game)
-    assert {stats.move: stats.visits for stats in search.root_moves()} == before | {8: before[8] + 50}
+    assert {stats.move: stats.visits for stats in search.root.moves()} == before | {8: before[8] + 50}
 
 
 def test_a_move_that_loses_is_searched_when_it_is_the_only_one_asked_for() -> None:
@@ -658,21 +700,21 @@ def test_a_move_that_loses_is_searched_when_it_is_the_only_one_asked_for() -> No
     graph = {"R": "AB", "A": "C"}
     game = Letters(graph, "R", {"A": WON, "B": MATED})
     search = run(a_search(game, only=[ord("A")]), Opinions(), 5)
-    assert [(chr(stats.move), stats.visits, stats.plies) for stats in search.root_moves()] == [("A", 5, -2)]
+    assert [(chr(stats.move), stats.visits, stats.plies) for stats in search.root.moves()] == [("A", 5, -2)]
 
 
 def test_moves_that_are_not_legal_are_no_restriction() -> None:
-    search = Search(UctNodeTable(1))
+    search = a_search(TicTacToe())
     with pytest.raises(ValueError, match="none of the moves asked for is legal"):
         run_root(search, TicTacToe([4]), [4])
     run_root(search, TicTacToe([4]), [4, 5])
     run(search, HashEvaluator(), 5)
-    assert [stats.move for stats in search.root_moves()] == [5]
+    assert [stats.move for stats in search.root.moves()] == [5]
     with pytest.raises(ValueError, match="none of the moves asked for is legal"):
         run_root(search, TicTacToe([4]), [4])
 
 
-def run_root(search: Search, game: Position, only: Iterable[int]) -> None:
+def run_root(search: SearchOfOne, game: Position, only: Iterable[int]) -> None:
     search.set_root(game, only)
     run(search, HashEvaluator(), 1)
 
@@ -684,7 +726,7 @@ def test_two_orders_of_moves_meet_in_one_node() -> None:
     search = run(a_search(TicTacToe(), Puct(c_init=5.0, c_init_root=5.0)), UniformEvaluator(), 2000, batch=8)
 
     def walk(*moves: int) -> int:
-        node = search._root
+        node = search.root_node()
         for move in moves:
             edges = edges_of(search, node)
             node = int(edges["child"][edges["move"] == move][0])
@@ -702,8 +744,8 @@ def test_an_evaluation_is_shared_by_all_who_come() -> None:
     run(search, opinions, 4)
     assert opinions.asked == "RABD"
     assert edge_of(search, "A", 1, "D")["child"] == edge_of(search, "B", 1, "D")["child"] == node_of(search, "D", 2)
-    assert {(stats.visits, round(stats.value, 6)) for stats in search.root_moves()} == {(2, 0.525)}
-    assert search.table.nodes[node_of(search, "D", 2)]["visits"] == 0
+    assert {(stats.visits, round(stats.value, 6)) for stats in search.root.moves()} == {(2, 0.525)}
+    assert search.table.tree.nodes[node_of(search, "D", 2)]["visits"] == 0
 
 
 def test_a_transposition_within_one_batch_waits_for_the_same_evaluation() -> None:
@@ -713,7 +755,7 @@ def test_a_transposition_within_one_batch_waits_for_the_same_evaluation() -> Non
     run(search, opinions, 4, batch=2)
     assert opinions.asked == "RABD"
     check_invariants(search)
-    assert {(stats.visits, round(stats.value, 6)) for stats in search.root_moves()} == {(2, 0.525)}
+    assert {(stats.visits, round(stats.value, 6)) for stats in search.root.moves()} == {(2, 0.525)}
 
 
 @pytest.mark.parametrize("batch", [1, 16])
@@ -721,38 +763,39 @@ def test_advance_keeps_the_subtree_and_nothing_else(batch: int) -> None:
     game = TicTacToe()
     search = run(a_search(game), HashEvaluator(), 1500, batch)
     before = remembered(search)
-    best = search.root_moves()[0]
-    child = next(int(edge["child"]) for edge in edges_of(search, search._root) if edge["move"] == best.move)
+    best = search.root.moves()[0]
+    child = next(int(edge["child"]) for edge in edges_of(search, search.root_node()) if edge["move"] == best.move)
     below = reached_from(search, child)
-    search.advance(best.move)
+    search.advance(search.position, best.move)
+    search.table.give_back(len(search.table))
     assert game.played == [best.move]
     after = remembered(search)
     assert after.keys() == below
     assert all(after[name] == before[name] for name in below)
     assert len(before) > len(after) == len(search.table) > 100
-    assert search._root == search.table.find(game.key(), 1)
-    assert search.expanded
+    assert search.root_node() == search.table.find(game.key(), 1)
+    assert search.root.expanded
     assert search.playouts == search.deepest == 0
-    assert search.root_visits == best.visits - 1
-    assert search.root_value == pytest.approx(1 - before_value(before, game), abs=0.2)
+    assert search.root.visits == best.visits - 1
+    assert search.root.value == pytest.approx(1 - before_value(before, game), abs=0.2)
     run(search, HashEvaluator(), 200, batch)
-    assert search.root_visits >= best.visits - 1 + 200
+    assert search.root.visits >= best.visits - 1 + 200
     check_invariants(search, from_scratch=False)
 
 
-def remembered(search: Search) -> dict[tuple[int, int], tuple[object, ...]]:
+def remembered(search: SearchOfOne) -> dict[tuple[int, int], tuple[object, ...]]:
     """All that is known of each node, by name: so of what does not depend on where in the table it lies."""
     names = names_of(search.table)
     known = {}
     for node, name in names.items():
-        record, edges = search.table.nodes[node], edges_of(search, node)
+        record, edges = search.table.tree.nodes[node], edges_of(search, node)
         fields = [record[field].item() for field in ("visits", "value", "value_sum", "seen", "proof", "state")]
         columns = [edges[column].tolist() for column in ("move", "visits", "value_sum", "prior")]
         known[name] = (fields, columns, [names.get(child) for child in edges["child"].tolist()])
     return known
 
 
-def reached_from(search: Search, node: int) -> set[tuple[int, int]]:
+def reached_from(search: SearchOfOne, node: int) -> set[tuple[int, int]]:
     names = names_of(search.table)
     found, to_look_at = {node}, [node]
     while to_look_at:
@@ -770,7 +813,9 @@ def before_value(before: dict[tuple[int, int], Any], game: TicTacToe) -> float:
 def test_a_position_the_search_does_not_know_starts_from_nothing() -> None:
     search = run(a_search(TicTacToe()), HashEvaluator(), 100)
     search.set_root(TicTacToe([0, 1, 2, 3, 5]))
-    assert len(search.table) == 0
+    assert search.root.visits == 0
+    search.table.give_back(len(search.table))
+    assert len(search.table) == 1
     run(search, HashEvaluator(), 10, check=True)
 
 
@@ -778,18 +823,18 @@ def test_a_root_that_was_closed_gets_its_moves_after_all() -> None:
     """A was closed as a mate in one, without moves; as a root it is searched."""
     game = Letters({"R": "A", "A": "BC", "B": "D", "C": "D", "D": "E"}, "R", {"A": WON, "B": MATED})
     search = run(a_search(game), Opinions(), 2)
-    assert search.table.nodes[node_of(search, "A", 1)]["state"] == TERMINAL
-    search.advance(ord("A"))
-    assert not search.expanded
+    assert search.table.tree.nodes[node_of(search, "A", 1)]["state"] == TERMINAL
+    search.advance(search.position, ord("A"))
+    assert not search.root.expanded
     run(search, Opinions(), 5)
-    assert chr(search.root_moves()[0].move) == "B"
-    assert search.root_plies == 1
+    assert chr(search.root.moves()[0].move) == "B"
+    assert search.root.plies == 1
 
 
 # Proofs
 
 
-def check_proofs(search: Search, graph: Mapping[str, str], ends: Mapping[str, Outcome]) -> int:
+def check_proofs(search: SearchOfOne, graph: Mapping[str, str], ends: Mapping[str, Outcome]) -> int:
     """Every proof holds without a look at any path: it is a win or a loss within as many plies. Returns how many."""
     within: dict[str, tuple[bool, int]] = {
         letter: (end.value == 1, end.plies) for letter, end in ends.items() if end.value != 0.5
@@ -805,7 +850,7 @@ def check_proofs(search: Search, graph: Mapping[str, str], ends: Mapping[str, Ou
                     within[letter] = (False, 1 + max(reply[1] for reply in replies if reply))
     count = 0
     for node, (key, _) in names_of(search.table).items():
-        proof = int(search.table.nodes[node]["proof"])
+        proof = int(search.table.tree.nodes[node]["proof"])
         if proof:
             won, plies = within[chr(key)]
             assert won is (proof > 0)
@@ -818,14 +863,12 @@ def check_proofs(search: Search, graph: Mapping[str, str], ends: Mapping[str, Ou
 def test_every_proof_agrees_with_minimax(batch: int) -> None:
     """Tic-tac-toe after two bad moves is a win: all that is proven is true, and no win takes more plies than proven."""
     search = a_search(TicTacToe([0, 1]))
-    evaluator = HashEvaluator()
-    requests = evaluator.requests(batch)
-    while search.root_plies is None:
-        search.backup(search.gather(requests, batch), evaluator.evaluate(requests))
+    while search.root.plies is None:
+        step(search, HashEvaluator(), batch)
         check_invariants(search)
     proven = 0
     for node, (key, _) in names_of(search.table).items():
-        proof = int(search.table.nodes[node]["proof"])
+        proof = int(search.table.tree.nodes[node]["proof"])
         value, plies = solution(played_to(key))
         if proof:
             assert value == (proof > 0)
@@ -833,9 +876,9 @@ def test_every_proof_agrees_with_minimax(batch: int) -> None:
             assert (abs(proof) - 1) % 2 == (proof > 0)
             proven += 1
     assert proven > 20
-    assert search.root_plies >= 5
-    assert search.root_moves()[0].plies == search.root_plies
-    assert search.root_value == 1.0
+    assert search.root.plies >= 5
+    assert search.root.moves()[0].plies == search.root.plies
+    assert search.root.value == 1.0
 
 
 def test_the_longest_loss_is_played() -> None:
@@ -844,10 +887,10 @@ def test_the_longest_loss_is_played() -> None:
     search = run(a_search(Letters(graph, "R", {"a": MATED, "d": MATED})), Opinions(), 20)
     letters = letters_of(search)
     assert (letters["A"].plies, letters["B"].plies) == (-2, -4)
-    assert search.root_plies == -4
-    assert [chr(stats.move) for stats in search.root_moves()] == ["B", "A"]
-    assert "".join(map(chr, search.line(ord("B")))) == "BCDd"
-    assert search.root_value == 0.0
+    assert search.root.plies == -4
+    assert [chr(stats.move) for stats in search.root.moves()] == ["B", "A"]
+    assert "".join(map(chr, search.root.line(ord("B")))) == "BCDd"
+    assert search.root.value == 0.0
 
 
 def test_the_shortest_win_is_played() -> None:
@@ -856,22 +899,22 @@ def test_the_shortest_win_is_played() -> None:
     search = a_search(Letters(graph, "R", {"A": MATED, "E": MATED}), Puct(c_init_root=0.01))
     opinions = Opinions({"C": 0.1, "D": 0.9}, {"C": 1000.0})
     run(search, opinions, 3)
-    assert search.root_plies == 3
-    assert chr(search.root_moves()[0].move) == "C"
+    assert search.root.plies == 3
+    assert chr(search.root.moves()[0].move) == "C"
     search.set_root(Letters(graph, "R", {"A": MATED, "E": MATED}), [ord("A")])
     run(search, opinions, 1)
     search.set_root(Letters(graph, "R", {"A": MATED, "E": MATED}))
-    assert search.root_plies == 1
-    assert [(chr(stats.move), stats.plies) for stats in search.root_moves()] == [("A", 1), ("C", 3)]
+    assert search.root.plies == 1
+    assert [(chr(stats.move), stats.plies) for stats in search.root.moves()] == [("A", 1), ("C", 3)]
 
 
 def test_one_move_that_is_not_proven_keeps_a_position_alive() -> None:
     graph = {"R": "AB", "B": "C", "C": "D", "D": "C"}
     search = run(a_search(Letters(graph, "R", {"A": WON})), Opinions(), 50)
     letters = letters_of(search)
-    assert (letters["A"].plies, letters["B"].plies, search.root_plies) == (-2, None, None)
+    assert (letters["A"].plies, letters["B"].plies, search.root.plies) == (-2, None, None)
     assert letters["A"].visits == 1, "a lost move is not visited again"
-    assert chr(search.root_moves()[0].move) == "B"
+    assert chr(search.root.moves()[0].move) == "B"
 
 
 def test_a_proven_win_is_all_that_is_visited() -> None:
@@ -890,10 +933,10 @@ def test_below_what_is_proven_nothing_is_searched() -> None:
     """A is a win for the opponent as soon as m is seen; the seven playouts that must go there still go no further."""
     game = Letters({"R": "A", "A": "mn", "n": "n"}, "R", {"m": MATED})
     search = run(a_search(game), Opinions(), 2)
-    assert search.root_plies == -2
+    assert search.root.plies == -2
     run(search, Opinions(), 9)
     assert letters_of(search)["A"].visits == 9
-    assert search.table.nodes[node_of(search, "A", 1)]["visits"] == 1
+    assert search.table.tree.nodes[node_of(search, "A", 1)]["visits"] == 1
 
 
 def test_a_proof_holds_for_the_playouts_that_were_under_way() -> None:
@@ -901,21 +944,21 @@ def test_a_proof_holds_for_the_playouts_that_were_under_way() -> None:
     graph = {"P": "RQ", "R": "A", "A": "mn", "n": "n", "Q": "Q"}
     search = run(a_search(Letters(graph, "P", {"m": MATED}), only=[ord("R")]), Opinions({"n": 0.2}), 2)
     run(search, Opinions({"n": 0.2}), 4, batch=2)
-    assert search.root_plies == 3
+    assert search.root.plies == 3
     assert edge_of(search, "A", 2, "n")["value_sum"] == pytest.approx(0.8)
     assert edge_of(search, "P", 0, "R")["value_sum"] == pytest.approx(0.5 + 0.5 + 1.0 + 1.0)
 
 
 def test_a_draw_proves_nothing() -> None:
     search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAWN})), Opinions(), 10)
-    assert search.root_plies is None
+    assert search.root.plies is None
     assert letters_of(search)["A"].plies is None
 
 
 def test_a_position_without_moves_is_lost() -> None:
     """The rules gave no verdict on A, but it has no move."""
     search = run(a_search(Letters({"R": "AB", "A": "", "B": "C", "C": "B"}, "R")), Opinions(), 5, batch=2)
-    assert search.root_plies == 1
+    assert search.root.plies == 1
     assert letters_of(search)["A"].plies == 1
 
 
@@ -946,8 +989,8 @@ def test_a_repetition_is_paid_but_never_stored() -> None:
     assert letters["S"].visits == 30
     # S's own evaluation pays 0.5; 29 times R comes back two plies on, and the side at the root has lost.
     assert letters["S"].value == pytest.approx(0.5 / 30)
-    assert search.root_plies is None
-    assert search.table.nodes["proof"][:2].tolist() == [0, 0]
+    assert search.root.plies is None
+    assert search.table.tree.nodes["proof"][:2].tolist() == [0, 0]
     assert len(search.table) == 2
     assert edge_of(search, "S", 1, "R")["child"] == NONE
 
@@ -970,7 +1013,7 @@ def test_a_node_is_entered_by_one_path_and_a_repetition_on_another() -> None:
     # Y's evaluation, 0.6 to the root's side; the mean of Z, (0.5 + 0.6) / 2; then two repetitions, both lost.
     assert sums == pytest.approx([0.6, 1.15, 1.15, 1.15])
     assert edge_of(search, "Z", 2, "Y")["child"] == node_of(search, "Y", 3) != NONE
-    assert not search.table.nodes["proof"][: len(search.table)].any()
+    assert not search.table.tree.nodes["proof"][: len(search.table)].any()
 
 
 def test_a_return_to_the_root_is_a_repetition_whatever_led_there_before() -> None:
@@ -980,7 +1023,7 @@ def test_a_return_to_the_root_is_a_repetition_whatever_led_there_before() -> Non
     search = run(a_search(game, only=[ord("W")]), Opinions(), 3)
     search.set_root(game, only=[ord("Y")])
     run(search, Opinions(), 2)
-    search.advance(ord("Y"))
+    search.advance(search.position, ord("Y"))
     assert edge_of(search, "Z", 2, "Y")["child"] == node_of(search, "Y", 3) != NONE
     before = float(edge_of(search, "Y", 1, "Z")["value_sum"])
     run(search, Opinions(), 5)
@@ -998,7 +1041,7 @@ def test_a_position_of_the_game_so_far_is_a_repetition_whatever_led_there_before
     for move in "YZ":
         game.push(ord(move))
     assert edge_of(search, "Z", 2, "Y")["child"] != NONE
-    search.set_root(game, past=[ord("R"), ord("Y")])
+    search.set_root(game)
     assert letters_of(search)["Y"].visits == 0
     run(search, Opinions(), 20)
     learned = letters_of(search)["Y"]
@@ -1012,10 +1055,11 @@ def test_a_proven_end_is_not_cut_because_it_was_met_before() -> None:
     game = Letters({"R": "A", "A": "BC", "C": "A"}, "R", {"B": MATED})
     search = run(a_search(game), Opinions(), 6)
     game.push(ord("A"))
-    search.set_root(game, past=[ord("R"), ord("B")])
-    assert search.root_plies == 1
-    assert search.root_moves()[0].move == ord("B")
-    assert search.root_moves()[0].plies == 1
+    game.path = "BA"
+    search.set_root(game)
+    assert search.root.plies == 1
+    assert search.root.moves()[0].move == ord("B")
+    assert search.root.moves()[0].plies == 1
 
 
 def test_repetitions_are_forgotten_with_the_path_that_made_them() -> None:
@@ -1024,9 +1068,9 @@ def test_repetitions_are_forgotten_with_the_path_that_made_them() -> None:
     search = run(a_search(game), Opinions(), 20)
     assert edge_of(search, "S", 1, "R")["visits"] > 0
     others = int(edge_of(search, "S", 1, "T")["visits"])
-    search.advance(ord("S"))
+    search.advance(search.position, ord("S"))
     assert letters_of(search)["R"].visits == 0
-    assert search.root_visits == others
+    assert search.root.visits == others
     check_invariants(search, from_scratch=False)
     run(search, Opinions(), 20)
     assert edge_of(search, "S", 1, "R")["child"] == NONE
@@ -1047,16 +1091,17 @@ def test_a_full_table_goes_on_answering() -> None:
         run(search, evaluator, search.playouts + 300, batch, check=True)
         assert len(search.table) == 64
         assert search.table.full
-    assert search.root_visits == search.playouts >= full_after + 900
-    assert 0.3 < search.root_value < 0.9
-    assert len(search.line(search.root_moves()[0].move)) >= 2
+    assert search.root.visits == search.playouts >= full_after + 900
+    assert 0.3 < search.root.value < 0.9
+    assert len(search.root.line(search.root.moves()[0].move)) >= 2
 
 
 def test_a_full_table_advances() -> None:
     game = TicTacToe()
     search = run(a_search(game, megabytes=0), HashEvaluator(), 300, batch=8)
     assert search.table.full
-    search.advance(search.root_moves()[0].move)
+    search.advance(search.position, search.root.moves()[0].move)
+    step(search, HashEvaluator(), 16)
     assert not search.table.full
     run(search, HashEvaluator(), 300, batch=8)
     check_invariants(search, from_scratch=False)
@@ -1064,6 +1109,17 @@ def test_a_full_table_advances() -> None:
 
 class Road:
     """One move, for ever."""
+
+    def copy(self) -> "Road":
+        copy = Road()
+        copy.mile = self.mile
+        return copy
+
+    def board_key(self) -> int:
+        return self.mile
+
+    def past_board_keys(self) -> list[int]:
+        return []
 
     def __init__(self) -> None:
         self.mile = 0
@@ -1094,18 +1150,16 @@ def test_a_playout_ends_at_the_greatest_depth() -> None:
     assert game.mile == 0
     assert search.deepest == MAX_DEPTH
     assert len(search.table) == MAX_DEPTH + 1
-    assert search.root_visits == MAX_DEPTH + 50
-    assert search.root_value == 0.5
-    assert search.table.nodes["unpaid"][: len(search.table)].sum() == 0
-    assert len(search.line(1)) == MAX_DEPTH
+    assert search.root.visits == MAX_DEPTH + 50
+    assert search.root.value == 0.5
+    assert search.table.tree.nodes["unpaid"][: len(search.table)].sum() == 0
+    assert len(search.root.line(1)) == MAX_DEPTH
 
 
 def test_more_playouts_than_a_batch_can_hold_are_not_begun() -> None:
     search = run(a_search(TicTacToe()), UniformEvaluator(), 1)
-    requests = Requests()
-    leaves = search.gather(requests, 10 * MAX_BATCH)
+    step(search, UniformEvaluator(), 10 * MAX_BATCH)
     assert search.playouts <= 1 + MAX_BATCH
-    search.backup(leaves, UniformEvaluator().evaluate(requests))
     check_invariants(search)
 
 
@@ -1124,23 +1178,23 @@ def test_more_playouts_than_a_batch_can_hold_are_not_begun() -> None:
 )
 def test_the_winning_and_the_saving_move_are_found(moves: list[int], best: int, plies: int | None, batch: int) -> None:
     search = run(a_search(TicTacToe(moves)), UniformEvaluator(), 400, batch)
-    assert search.root_moves()[0].move == best
-    assert search.root_moves()[0].plies == plies
+    assert search.root.moves()[0].move == best
+    assert search.root.moves()[0].plies == plies
     if plies is None:
         # Every other move loses to the row it leaves open.
-        assert {stats.plies for stats in search.root_moves()[1:]} == {-2}
+        assert {stats.plies for stats in search.root.moves()[1:]} == {-2}
 
 
 def test_tic_tac_toe_is_a_draw() -> None:
     search = run(a_search(TicTacToe()), UniformEvaluator(), 20_000, batch=8)
-    assert search.root_value == pytest.approx(0.5, abs=0.05)
-    assert search.root_plies is None
+    assert search.root.value == pytest.approx(0.5, abs=0.05)
+    assert search.root.plies is None
 
 
 def test_the_corner_is_answered_in_the_centre() -> None:
     """All other answers lose."""
     search = run(a_search(TicTacToe([0])), UniformEvaluator(), 4000, batch=8)
-    assert search.root_moves()[0].move == 4
+    assert search.root.moves()[0].move == 4
 
 
 # Shogi
@@ -1151,11 +1205,11 @@ def test_a_mate_in_three_is_proven(turn: Callable[[str], str]) -> None:
     """R*2a, guarded by the knight; the king has only 1b; G*2c mates. Opinions are uniform."""
     sfen = turn("8k/9/8N/5S1s1/9/9/9/9/4K4 b GR 1")
     search = run(a_search(ShogiPosition(sfen)), UniformEvaluator(), 400, batch=8)
-    assert search.root_plies == 3
-    best = search.root_moves()[0]
+    assert search.root.plies == 3
+    best = search.root.moves()[0]
     assert (cshogi.move_to_usi(best.move), best.plies) in (("R*2a", 3), ("R*8i", 3))
     position = ShogiPosition(sfen)
-    for move in search.line(best.move):
+    for move in search.root.line(best.move):
         position.push(move)
     assert position.ply() == 3
     assert position.outcome() == MATE_IN_ONE
@@ -1175,6 +1229,6 @@ def test_a_return_to_an_earlier_position_of_the_game_is_a_draw_in_the_tree() -> 
     move = position.move_from_usi("7b8b")
     search = a_search(position, only=[move])
     run(search, HashEvaluator(), 20)
-    assert moves_of(search)[move].visits == 20
-    assert moves_of(search)[move].value == 0.5
+    assert moves_of(search)[move & 0xFFFF].visits == 20
+    assert moves_of(search)[move & 0xFFFF].value == 0.5
     assert len(search.table) == 1

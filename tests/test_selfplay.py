@@ -4,20 +4,22 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
-import numpy as np
 import pytest
 
-from pydlshogi.evaluator import HashEvaluator
-from pydlshogi.games.shogi import START_SFEN, ShogiPosition
+from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
+from pydlshogi.games.shogi.encodings import MOVES
+from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.kifu.game import Game
 from pydlshogi.read_kifu import replay, to_csa
-from pydlshogi.selfplay import Settings, _end, main, play
+from pydlshogi.selfplay import Settings, main, play, record_path
 
 QUICK = Settings(playouts=8, batch=4, max_plies=40)
 
 
-def game(seed: int, settings: Settings = QUICK, start: str = START_SFEN):  # type: ignore[no-untyped-def]
-    return play(HashEvaluator(), settings, np.random.default_rng(seed), start)
+def game(seed: int, settings: Settings = QUICK, start: str = START_SFEN) -> Game:
+    return play(HashEvaluator(MOVES), settings, Random(seed), start)
 
 
 def test_a_seed_is_a_game_and_another_seed_another() -> None:
@@ -25,7 +27,7 @@ def test_a_seed_is_a_game_and_another_seed_another() -> None:
     assert game(1).moves != game(2).moves
 
 
-def test_every_move_is_legal_and_has_an_opinion() -> None:
+def test_every_move_is_legal_and_has_an_evaluation() -> None:
     played = game(3)
     assert len(played.moves) == len(played.evals) == 40
     assert played.ending == "max_moves"
@@ -101,9 +103,19 @@ def test_bad_input_is_one_line(arguments: list[str], complaint: str, tmp_path: P
     assert "Traceback" not in done.stderr
 
 
-def test_the_fourth_repetition_is_a_draw() -> None:
-    there_and_back = ("2h3h", "8b7b", "3h2h", "7b8b")
-    position = ShogiPosition(START_SFEN, there_and_back * 2)
-    assert _end(position, 8, QUICK) is None
-    position = ShogiPosition(START_SFEN, there_and_back * 3)
-    assert _end(position, 12, QUICK) == ("sennichite", "d")
+def test_a_game_that_goes_in_circles_is_a_draw() -> None:
+    """Bare kings, and all moves alike: each side always plays the first, and so comes back to where it was."""
+    circling = Settings(playouts=1, batch=1, random_plies=0)
+    played = play(UniformEvaluator(), circling, Random(1), "k8/9/9/9/9/9/9/9/8K b - 1")
+    assert (played.ending, played.win) == ("sennichite", "d")
+    boards = [board.sfen().rsplit(" ", 1)[0] for board, _ in replay(played)]
+    assert max(boards.count(board) for board in boards) == 3  # the fourth time is after the last move
+
+
+def test_with_nothing_left_to_play_it_says_so_and_where_it_wrote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in (1, 2):
+        record_path(tmp_path, number).write_text("a game")
+    assert main(["--out", str(tmp_path), "--games", "2"]) == 0
+    assert capsys.readouterr() == (f"{tmp_path} holds the 2 games asked for; nothing was left to play\n", "")

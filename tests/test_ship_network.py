@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.fitted import eval_coef_for
-from pydlshogi.network.weights import Architecture, random_weights, read_weights, write_weights
+from pydlshogi.network.weights import random_weights, read_weights, write_weights
 from tests.random_games import random_games, write_jsonl
 from utils.ship_network import main
 
@@ -16,8 +18,10 @@ from utils.ship_network import main
 def folder(tmp_path: Path) -> Path:
     write_jsonl(tmp_path / "games.jsonl", [], random_games(2, plies=40, seed=8))
     for seed in (1, 2):
-        write_weights(tmp_path / f"{seed}.npz", random_weights(Architecture("policy_value_resnet", 1, 8), seed))
-    write_weights(tmp_path / "large.npz", random_weights(Architecture("policy_value_resnet", 1, 12), 0))
+        write_weights(
+            tmp_path / f"{seed}.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 8), seed)
+        )
+    write_weights(tmp_path / "large.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 12), 0))
     return tmp_path
 
 
@@ -49,7 +53,7 @@ def test_one_network_is_shipped_as_it_is_in_half_the_size(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("networks", "out", "complaint"),
     [
-        (["1.npz", "large.npz"], "shipped.npz", "1x12 has no mean with the policy_value_resnet 1x8 of"),
+        (["1.npz", "large.npz"], "shipped.npz", "2187 labels, has no mean with the policy_value_resnet 1x8 of"),
         (["1.npz", "none.npz"], "shipped.npz", "none.npz: No such file"),
         (["1.npz"], "nowhere/shipped.npz", "nowhere/shipped.npz: No such folder"),
     ],

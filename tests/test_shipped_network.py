@@ -4,44 +4,44 @@ import re
 
 import pytest
 
-from pydlshogi.player.base_player import BestMove, Clock, Info, Limits
-from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
-
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import START_SFEN as START
+from pydlshogi.player.base_player import BestMove, Info
+from pydlshogi.player.clock import Clock, Limits
 
 
 @pytest.fixture(scope="module")
-def player() -> MCTSPlayer:
-    options = MCTSOptions()
+def player() -> ShogiMCTSPlayer:
+    options = MCTSPlayerOptions()
     options.set("Random_Ply", "0")
     options.set("USI_Hash", "64")
-    player = MCTSPlayer(options)
+    player = ShogiMCTSPlayer(options)
     player.prepare()
     return player
 
 
-def answer(player: MCTSPlayer, sfen: str, *moves: str, nodes: int = 200) -> tuple[str, Info]:
+def answer(player: ShogiMCTSPlayer, sfen: str, *moves: str, nodes: int = 200) -> tuple[str, Info]:
     player.new_game()
-    player.position(sfen, moves)
-    wanted = Limits(nodes=nodes)
+    position = ShogiPosition(sfen, moves)
     infos: list[Info] = []
-    best = player.think(wanted, player.start_clock(wanted), infos.append)
+    best = player.think(position, player.start_clock(position, Clock(Limits(nodes=nodes))), infos.append)
     assert isinstance(best, BestMove)
     return best.move, infos[-1]
 
 
-def test_bench_names_it(player: MCTSPlayer) -> None:
-    player.position(START, ())
-    network, speed = player.bench(["0.1"], Clock())
+def test_bench_names_it(player: ShogiMCTSPlayer) -> None:
+    network, speed = player.bench(ShogiPosition(), ["0.1"], Clock())
     assert re.match(r"pydlshogi\.(npz|int8\.onnx): \w+ ", network)
     assert " playouts in " in speed
 
 
-def test_it_opens_as_people_do(player: MCTSPlayer) -> None:
+def test_it_opens_as_people_do(player: ShogiMCTSPlayer) -> None:
     assert answer(player, START)[0] in {"7g7f", "2g2f"}
 
 
-def test_it_answers_the_opening_as_people_do(player: MCTSPlayer) -> None:
+def test_it_answers_the_opening_as_people_do(player: ShogiMCTSPlayer) -> None:
     assert answer(player, START, "7g7f")[0] in {"3c3d", "8c8d"}
     assert answer(player, START, "2g2f")[0] in {"3c3d", "8c8d"}
 
@@ -57,7 +57,7 @@ def test_it_answers_the_opening_as_people_do(player: MCTSPlayer) -> None:
         (("7g7f", "3c3d", "6g6f", "2b6f"), "8h6f"),
     ],
 )
-def test_it_takes_what_hangs(player: MCTSPlayer, moves: tuple[str, ...], capture: str) -> None:
+def test_it_takes_what_hangs(player: ShogiMCTSPlayer, moves: tuple[str, ...], capture: str) -> None:
     assert answer(player, START, *moves)[0] == capture
 
 
@@ -65,6 +65,6 @@ def test_it_takes_what_hangs(player: MCTSPlayer, moves: tuple[str, ...], capture
     ("sfen", "mate"),
     [("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "G*5b"), ("4k4/9/9/9/9/9/4p4/9/4K4 w g 1", "G*5h")],
 )
-def test_it_mates_in_one(player: MCTSPlayer, sfen: str, mate: str) -> None:
+def test_it_mates_in_one(player: ShogiMCTSPlayer, sfen: str, mate: str) -> None:
     move, info = answer(player, sfen)
     assert (move, info.score_mate) == (mate, 1)

@@ -11,9 +11,12 @@ import pytest
 import shogi
 from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, SQUARES, random_positions, turned, turned_move
 
-from pydlshogi.features import board_planes
 from pydlshogi.game import Outcome
-from pydlshogi.games.shogi import DECLARED, DRAWN, MATE_IN_ONE, START_SFEN, ShogiPosition, board_from_sfen
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.games.shogi.position import DECLARED, DRAWN, MATE_IN_ONE, ShogiPosition
+from pydlshogi.games.shogi.rules import RULES
+from pydlshogi.games.shogi.sfen import START_SFEN, board_from_sfen
+from pydlshogi.uct.batch import Batch
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -538,12 +541,11 @@ def test_mate_with_the_last_move_is_no_draw() -> None:
     assert position.outcome() == DRAWN
 
 
-def test_after_the_last_move_nothing_else_counts() -> None:
-    """No declaration, no mate in one and no repetition once the game is over: it was drawn."""
+def test_after_the_last_move_neither_declaration_nor_mate_counts_but_repetition_does() -> None:
     assert ShogiPosition(f"{CAMP} b RB 257", draw_ply=256).outcome() == DRAWN
     assert ShogiPosition(f"{CAMP} b RB 256", draw_ply=256).outcome() == DECLARED
     assert ShogiPosition("7lk/9/8S/9/9/9/9/7L1/8K b G 257", draw_ply=256).outcome() == DRAWN
-    assert ShogiPosition(ROOK_CHECKS, CHECKS, draw_ply=4).outcome() == DRAWN
+    assert ShogiPosition(ROOK_CHECKS, CHECKS, draw_ply=4).outcome() == PATH_LOSS
     assert ShogiPosition(ROOK_CHECKS, CHECKS, draw_ply=5).outcome() == PATH_LOSS
 
 
@@ -632,7 +634,7 @@ def use(position: ShogiPosition) -> None:
     """What a search does with a position."""
     position.outcome()
     position.fourfold()
-    board_planes(position.board)
+    Batch(1, RULES.most_moves, BOOK).add(position, position.legal_moves())
     for move in position.legal_moves().tolist()[:20]:
         position.push(move)
         position.outcome()

@@ -1,19 +1,18 @@
 """MCTSPlayer with an evaluator that takes 300 ms a batch loses no game on time. The clock on the wall is the test's."""
 
-import re
+import os
 import subprocess
 import sys
 
-import cshogi
 import pytest
+from thinker import Thinker
+from usi_driver import ROOT
 
-from pydlshogi import evaluator
 from pydlshogi.evaluator import UniformEvaluator
 from pydlshogi.player import mcts_player, network_player
-from pydlshogi.player.base_player import BestMove
 from pydlshogi.player.clock import Clock, Latency, Limits
 from pydlshogi.player.mcts_player import MCTSPlayer
-from pydlshogi.uct.search import Evaluations, Requests
+from pydlshogi.uct.batch import Batch, Evaluations
 
 
 class Wall:
@@ -34,25 +33,28 @@ class SlowEvaluator(UniformEvaluator):
         self.batches = 0
         self.held_up = 0.0
 
-    def evaluate(self, requests: Requests) -> Evaluations:
+    def evaluate(self, batch: Batch) -> Evaluations:
         self.wall.now += 300 + self.held_up
         self.held_up = 0.0
         self.batches += 1
-        return super().evaluate(requests)
+        return super().evaluate(batch)
 
 
-def slow_player(wall: Wall) -> tuple[MCTSPlayer, SlowEvaluator]:
-    """A player, and what it asks."""
-    player = MCTSPlayer()
-    player.options.set("Backend", "uniform")
-    player.options.set("USI_Hash", "1")
-    player.options.set("Random_Seed", "1")
-    player.options.set("Mate_Root_Search", "0")  # a mate found would cost no batch
-    player.prepare()
-    player.new_game()
-    player.evaluator = slow = SlowEvaluator(wall)
-    player.latency = Latency(300, 300)  # as `prepare` would have measured it
-    return player, slow
+class SlowThinker(Thinker):
+    """It asks a slow evaluator, and its time is that of the wall."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        # A mate found would cost no batch.
+        super().__init__(Random_Ply=9, Random_Seed=1, USI_Hash=1, Mate_Root_Search=0)
+        self.wall = Wall()
+        monkeypatch.setattr(mcts_player, "milliseconds", self.wall)
+        assert isinstance(self.player, MCTSPlayer)
+        self.batch_size = self.player.batch_size
+        self.player.evaluator = self.evaluator = SlowEvaluator(self.wall)
+        self.player.latency = Latency(300, 300)  # as `prepare` would have measured it
+
+    def answer(self, limits: Limits) -> str:
+        return self.think(Clock(limits, self.wall)).move
 
 
 @pytest.mark.parametrize(
@@ -63,76 +65,55 @@ def slow_player(wall: Wall) -> tuple[MCTSPlayer, SlowEvaluator]:
 def test_two_hundred_moves_without_an_overrun(
     monkeypatch: pytest.MonkeyPatch, clock_ms: int, increment: int, byoyomi: int, least_batches: int
 ) -> None:
-    wall = Wall()
-    player, evaluator = slow_player(wall)
-    monkeypatch.setattr(mcts_player, "milliseconds", wall)
-
+    slow = SlowThinker(monkeypatch)
     left = float(clock_ms)
-    moves: list[str] = []
     for number in range(200):
-        board = cshogi.Board()
-        for move in moves:
-            board.push_usi(move)
-        began = wall.now
-        limits = Limits(btime=int(left), wtime=int(left), binc=increment, winc=increment, byoyomi=byoyomi)
-        clock = Clock(limits, wall)
-        player.position(cshogi.STARTING_SFEN, moves)
-        answer = player.think(limits, player.start_clock(limits, clock), lambda _: None)
-        wall.now += 2
-        spent = wall.now - began
+        began = slow.wall.now
+        move = slow.answer(Limits(btime=int(left), wtime=int(left), binc=increment, winc=increment, byoyomi=byoyomi))
+        slow.wall.now += 2
+        spent = slow.wall.now - began
         assert spent < left + increment + byoyomi, f"move {number + 1}"
         left = max(0.0, left + increment - spent)
-        assert isinstance(answer, BestMove)
-        if board.move_from_usi(answer.move) and len(moves) < 60:
-            moves.append(answer.move)
+        if move in slow.legal_moves() and len(slow.moves) < 60:
+            slow.moves = (*slow.moves, move)
         else:
-            player.new_game()
-            moves = []
-    assert evaluator.batches >= least_batches
+            slow.player.new_game()
+            slow.moves = ()
+    assert slow.evaluator.batches >= least_batches
 
 
 def test_a_batch_held_up_for_longer_than_a_move_may_take_spoils_that_move_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    wall = Wall()
-    player, evaluator = slow_player(wall)
-    monkeypatch.setattr(mcts_player, "milliseconds", wall)
-    limits = Limits(byoyomi=1000)
+    slow = SlowThinker(monkeypatch)
     batches = []
     for moves, held_up in (((), 5000.0), (("1g1f", "9c9d"), 0.0), (("1g1f", "9c9d", "1f1e", "9d9e"), 0.0)):
-        evaluator.held_up = held_up
-        before = evaluator.batches
-        player.position(cshogi.STARTING_SFEN, moves)
-        player.think(limits, player.start_clock(limits, Clock(limits, wall)), lambda _: None)
-        batches.append(evaluator.batches - before)
+        slow.evaluator.held_up = held_up
+        before = slow.evaluator.batches
+        slow.moves = moves
+        slow.answer(Limits(byoyomi=1000))
+        batches.append(slow.evaluator.batches - before)
     assert batches == [1, 2, 2]
 
 
 def test_after_batches_that_no_move_has_time_for_the_next_moves_dare_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    wall = Wall()
-    player, evaluator = slow_player(wall)
-    monkeypatch.setattr(mcts_player, "milliseconds", wall)
-    limits = Limits(byoyomi=1000)
+    slow = SlowThinker(monkeypatch)
     asked = []
     for move in range(20):
-        player.new_game()
-        evaluator.held_up = 5000.0 if move < 2 else 0.0
-        before = evaluator.batches
-        player.position(cshogi.STARTING_SFEN, ())
-        player.think(limits, player.start_clock(limits, Clock(limits, wall)), lambda _: None)
-        asked.append(evaluator.batches - before)
+        slow.player.new_game()
+        slow.evaluator.held_up = 5000.0 if move < 2 else 0.0
+        before = slow.evaluator.batches
+        slow.answer(Limits(byoyomi=1000))
+        asked.append(slow.evaluator.batches - before)
     assert asked[2] == 0
     assert asked[-1] == 2
 
 
 def test_a_move_too_short_for_a_full_batch_still_gets_an_opinion(monkeypatch: pytest.MonkeyPatch) -> None:
-    wall = Wall()
-    player, evaluator = slow_player(wall)
-    player.latency = Latency(70, 300, player.batch_size)
-    evaluator.held_up = -230.0
-    monkeypatch.setattr(mcts_player, "milliseconds", wall)
-    limits = Limits(byoyomi=100)
-    player.think(limits, player.start_clock(limits, Clock(limits, wall)), lambda _: None)
-    assert evaluator.batches == 1
-    assert wall.now == 70
+    slow = SlowThinker(monkeypatch)
+    slow.player.latency = Latency(70, 300, slow.batch_size)
+    slow.evaluator.held_up = -230.0
+    slow.answer(Limits(byoyomi=100))
+    assert slow.evaluator.batches == 1
+    assert slow.wall.now == 70
 
 
 def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(
@@ -142,29 +123,50 @@ def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(
     compiling = iter([5000.0, 3000.0])
 
     class Compiles(SlowEvaluator):
-        def evaluate(self, requests: Requests) -> Evaluations:
+        def evaluate(self, batch: Batch) -> Evaluations:
             self.held_up = next(compiling, 0.0)
-            return super().evaluate(requests)
+            return super().evaluate(batch)
 
     monkeypatch.setattr(network_player, "milliseconds", wall)
-    monkeypatch.setattr(evaluator, "UniformEvaluator", lambda: Compiles(wall))
-    player = MCTSPlayer()
-    player.options.set("Backend", "uniform")
-    player.prepare()
+    monkeypatch.setattr(network_player, "UniformEvaluator", lambda: Compiles(wall))
+    player = Thinker().player
+    assert isinstance(player, MCTSPlayer)
     assert (player.latency.of(1), player.latency.of(player.batch_size)) == (300, 300)
 
 
-def test_no_kernel_of_the_search_is_left_to_be_compiled_in_a_game() -> None:
+def test_no_kernel_is_left_to_be_compiled_in_a_game() -> None:
     code = """
+import gc
 from numba.core.dispatcher import Dispatcher
-from pydlshogi.player.mcts_player import MCTSPlayer
-from pydlshogi.uct import search, uct_node
+from pydlshogi.engines import shogi
+from test_mate import MATES
+from test_reflex_players import Asked
+from thinker import Thinker
 
-MCTSPlayer().prepare()
-names = {**vars(search), **vars(uct_node)}
-kernels = [name for name, what in names.items() if isinstance(what, Dispatcher) and what.stats.cache_path]
-missing = [name for name in kernels if not names[name].signatures]
-print("kernels", len(kernels), "missing", *missing)
+def play(thinker):
+    for sfen in (thinker.sfen, MATES[3][0]):
+        thinker.sfen, thinker.moves = sfen, ()
+        for _ in range(4):
+            thinker.go(nodes=300, searchmoves=tuple(thinker.legal_moves()[:20]))
+            answer = thinker.go(nodes=2000)
+            if answer.move not in thinker.legal_moves() or not answer.ponder:
+                break
+            thinker.moves += (answer.move, answer.ponder)
+        thinker.player.new_game()
+
+def signatures():
+    return {id(each): (each, len(each.signatures)) for each in gc.get_objects() if isinstance(each, Dispatcher)}
+
+for make, act in (
+    (lambda: Thinker(Backend="hash", USI_Hash=1, MultiPV=600), play),
+    (lambda: Asked(shogi.policy()), Asked.think),
+    (lambda: Asked(shogi.search1()), Asked.think),
+):
+    player = make()
+    before = signatures()
+    act(player)
+    print("late:", *(each for key, (each, count) in signatures().items() if before.get(key) != (each, count)))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert re.fullmatch(r"kernels \d+ missing\n", done.stdout)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "late:\n" * 3

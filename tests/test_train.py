@@ -4,6 +4,7 @@ import errno
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,28 +17,42 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
 
-from pydlshogi import files, selfplay, train  # noqa: E402
-from pydlshogi.dataset import LOSS, NO_EVAL, WIN, pack  # noqa: E402
-from pydlshogi.evaluator import HashEvaluator  # noqa: E402
+from pydlshogi import train  # noqa: E402
+from pydlshogi.games.shogi.encodings import BOOK  # noqa: E402
+from pydlshogi.network.architecture import Architecture, ModelError, architecture_for, bias_shape  # noqa: E402
 from pydlshogi.network.torch_nets import build, from_npz, grow, to_npz  # noqa: E402
-from pydlshogi.network.weights import Architecture, ModelError, random_weights, read_weights, recognise, write_weights  # noqa: E402
+from pydlshogi.network.weights import architecture_of, random_weights, read_weights, write_weights  # noqa: E402
 from pydlshogi.read_kifu import to_csa  # noqa: E402
-from pydlshogi.training.batches import Batch, ValueTarget, encode  # noqa: E402
-from pydlshogi.training.gradients import Shards  # noqa: E402
+from pydlshogi.support import files  # noqa: E402
+from pydlshogi.training import run as runs  # noqa: E402
+from pydlshogi.training.examples import Batch, Examples, batch_of, joined  # noqa: E402
+from pydlshogi.training.gradients import Shards, forward, losses  # noqa: E402
 from pydlshogi.training.journal import Journal  # noqa: E402
-from pydlshogi.training.optimisers import Muon, follow, orthogonal, schedule  # noqa: E402
-from pydlshogi.training.settings import Settings  # noqa: E402
-from pydlshogi.training.validation import fit_for_play, validate  # noqa: E402
+from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogonal, schedule  # noqa: E402
+from pydlshogi.training.run import Run  # noqa: E402
+from pydlshogi.training.settings import Learning  # noqa: E402
+from pydlshogi.training.shogi.evaluations import ValueTarget  # noqa: E402
+from pydlshogi.training.shogi.fit import fit_for_play  # noqa: E402
+from pydlshogi.training.shogi.recorded import examples_of  # noqa: E402
+from pydlshogi.training.shogi.records import LOSS, NO_EVAL, WIN, Positions, pack  # noqa: E402
+from pydlshogi.training.shogi.settings import Settings  # noqa: E402
+from pydlshogi.training.shogi.validation import validate  # noqa: E402
+from tests.networks import NARROW, ODD_LABELS, SQUARE, packed_positions  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
 CPU = torch.device("cpu")
+torch.set_num_threads(1)  # tests run side by side
 ROOT = Path(__file__).resolve().parent.parent
-BOTH = [Architecture("policy_value", 12, 8), Architecture("policy_value_resnet", 2, 8)]
+BOTH = [architecture_for(SQUARE, "policy_value", 12, 8), architecture_for(SQUARE, "policy_value_resnet", 2, 8)]
+OTHERS = [
+    architecture_for(NARROW, "policy_value_resnet", 2, 8),
+    architecture_for(ODD_LABELS, "policy_value", 12, 8),
+]
 
 
-@pytest.mark.parametrize("architecture", BOTH, ids=str)
+@pytest.mark.parametrize("architecture", [*BOTH, *OTHERS], ids=str)
 def test_weights_survive_the_way_through_a_module(architecture: Architecture) -> None:
     weights = random_weights(architecture, seed=0)
     again = to_npz(from_npz(weights))
@@ -51,44 +66,48 @@ def test_weights_of_another_network_are_refused() -> None:
         from_npz({name: array for name, array in weights.items() if name != "b1/bn1/gamma"})
 
 
-@pytest.mark.parametrize("architecture", BOTH, ids=str)
+def some_planes(size: Architecture) -> torch.Tensor:
+    return (torch.rand(16, size.planes, size.height, size.width) < 0.1).float()
+
+
+@pytest.mark.parametrize("architecture", [*BOTH, *OTHERS], ids=str)
 def test_a_new_network_is_undecided(architecture: Architecture) -> None:
     torch.manual_seed(0)
-    planes = (torch.rand(16, 104, 9, 9) < 0.1).float()
-    policy, value = build(architecture)(planes)
-    assert policy.shape == (16, 2187)
+    policy, value = build(architecture)(some_planes(architecture))
+    assert policy.shape == (16, architecture.labels)
     assert value.shape == (16,)
     entropy = torch.distributions.Categorical(logits=policy).entropy().mean()
-    assert entropy > 0.95 * math.log(2187)
+    assert entropy > 0.95 * math.log(architecture.labels)
     assert value.abs().max() < 0.5
 
 
 @pytest.mark.parametrize(
     ("small", "large"),
     [
-        (BOTH[0], Architecture("policy_value", 12, 12)),
-        (BOTH[1], Architecture("policy_value_resnet", 4, 12)),
+        (BOTH[0], architecture_for(SQUARE, "policy_value", 12, 12)),
+        (BOTH[1], architecture_for(SQUARE, "policy_value_resnet", 4, 12)),
         (BOTH[1], BOTH[1]),
+        (OTHERS[0], architecture_for(NARROW, "policy_value_resnet", 3, 16)),
     ],
     ids=str,
 )
 def test_a_network_grows_and_knows_what_it_knew(small: Architecture, large: Architecture) -> None:
     weights = random_weights(small, seed=0)
-    planes = (torch.rand(16, 104, 9, 9) < 0.1).float()
+    planes = some_planes(small)
     grown = grow(weights, large)
-    assert recognise(to_npz(grown)) == large
+    assert architecture_of(to_npz(grown)) == large
     with torch.inference_mode():
         for before, after in zip(from_npz(weights)(planes), grown.eval()(planes), strict=True):
             assert torch.allclose(before, after, atol=1e-4)
 
 
 def test_all_of_a_grown_network_learns() -> None:
-    net = grow(random_weights(BOTH[1], seed=0), Architecture("policy_value_resnet", 3, 12)).train()
+    net = grow(random_weights(BOTH[1], seed=0), architecture_for(SQUARE, "policy_value_resnet", 3, 12)).train()
     # A weight may wait for the one behind it, which was zero, but for no longer.
     optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
     first = {name: tensor.clone() for name, tensor in net.named_parameters()}
     for _ in range(3):
-        policy, value = net((torch.rand(16, 104, 9, 9) < 0.1).float())
+        policy, value = net(some_planes(BOTH[1]))
         optimiser.zero_grad()
         (policy.logsumexp(1).mean() + value.square().mean()).backward()
         optimiser.step()
@@ -97,12 +116,22 @@ def test_all_of_a_grown_network_learns() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "large", [Architecture("policy_value_resnet", 1, 8), Architecture("policy_value", 12, 8)], ids=str
-)
+@pytest.mark.parametrize("large", [architecture_for(SQUARE, "policy_value_resnet", 1, 8), BOTH[0], OTHERS[0]], ids=str)
 def test_no_network_grows_into_a_smaller_or_another_one(large: Architecture) -> None:
     with pytest.raises(ModelError, match="does not grow into"):
         grow(random_weights(BOTH[1], seed=0), large)
+
+
+@pytest.mark.parametrize("architecture", [*BOTH, *OTHERS], ids=str)
+def test_biases_do_not_decay_and_nothing_is_left_out(architecture: Architecture) -> None:
+    net = build(architecture)
+    for optimiser in ("muon", "adamw", "sgd"):
+        groups = [group for each in optimisers_of(net, Learning(optimiser=optimiser)) for group in each.param_groups]
+        learned = [parameter for group in groups for parameter in group["params"]]
+        assert {id(each) for each in learned} == {id(each) for each in net.parameters()}
+        still = [each for group in groups if not group["weight_decay"] for each in group["params"]]
+        assert bias_shape(architecture) in [tuple(each.shape) for each in still]
+        assert all(each.ndim in (1, 3) for each in still)
 
 
 @pytest.mark.parametrize("shape", [(8, 72), (72, 8), (16, 16)])
@@ -132,7 +161,7 @@ def test_muon_finds_a_minimum() -> None:
     ("progress", "share"), [(0.0, 0.0), (0.05, 0.5), (0.1, 1.0), (0.5, 1.0), (0.6, 1.0), (0.8, 0.5), (1.0, 0.0)]
 )
 def test_schedule(progress: float, share: float) -> None:
-    assert schedule(progress, Settings(warmup=0.1, decay=0.4)) == pytest.approx(share)
+    assert schedule(progress, Learning(warmup=0.1, decay=0.4)) == pytest.approx(share)
 
 
 def test_the_average_follows() -> None:
@@ -143,26 +172,32 @@ def test_the_average_follows() -> None:
         assert torch.allclose(a, b, atol=1e-6)
 
 
-def batch_of(size: int) -> Batch:
-    rows = pack(*random_games(4, plies=40, seed=2))[:size]
-    return encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(0.6, 400.0))
+def batch_from(rows: Positions) -> Batch:
+    """A batch of recorded positions, none of them turned."""
+    return batch_of(examples_of(rows, BOOK, ValueTarget(0.6, 400.0)), BOOK, np.zeros(len(rows), np.int64))
+
+
+def some_batch(size: int) -> Batch:
+    return batch_from(pack(*random_games(4, plies=40, seed=2))[:size])
+
+
+def learning(**more: Any) -> Learning:
+    return Learning(**{"kind": "policy_value", "channels": 8, "precision": "float32", "shards": 1, **more})
 
 
 def test_no_shard_goes_without_a_position() -> None:
-    settings = Settings(net="policy_value", channels=8, precision="float32", batch_size=2, shards=5)
-    shards = Shards(build(BOTH[0]), CPU, settings)
-    assert np.isfinite(shards.gradients(batch_of(2)).numpy()).all()
+    shards = Shards(build(BOTH[0]), BOTH[0], CPU, learning(batch_size=2, shards=5))
+    assert np.isfinite(shards.gradients(some_batch(2)).numpy()).all()
     shards.close()
 
 
 def test_shards_find_the_gradient_of_the_whole_batch() -> None:
-    settings = Settings(net="policy_value", channels=8, precision="float32")
-    batch = batch_of(65)
+    batch = some_batch(65)
     gradients, figures = [], []
     for count in (1, 3):
         torch.manual_seed(0)
         net = build(BOTH[0])
-        shards = Shards(net, CPU, Settings(**{**vars(settings), "shards": count}))
+        shards = Shards(net, BOTH[0], CPU, learning(shards=count))
         figures.append(shards.gradients(batch))
         shards.close()
         gradients.append(torch.cat([parameter.grad.flatten() for parameter in net.parameters()]))
@@ -171,15 +206,63 @@ def test_shards_find_the_gradient_of_the_whole_batch() -> None:
     assert gradients[0].norm() > 0.1
 
 
+def gradients_of(net: torch.nn.Module, batch: Batch, **how: Any) -> dict[str, float]:
+    """The norm of the gradient of each parameter."""
+    net.zero_grad()
+    losses(net, batch, CPU, learning(**how))[0].backward()
+    return {name: float(parameter.grad.norm()) for name, parameter in net.named_parameters()}
+
+
 def test_an_unknown_value_teaches_nothing() -> None:
-    net = build(BOTH[0])
-    batch = batch_of(32)._replace(value_weights=np.zeros(32, np.float32))
-    shards = Shards(net, CPU, Settings(net="policy_value", channels=8, precision="float32", shards=1))
-    shards.gradients(batch)
-    shards.close()
-    gradients = {name: parameter.grad.norm() for name, parameter in net.named_parameters()}
+    gradients = gradients_of(build(BOTH[0]), some_batch(32)._replace(value_weights=np.zeros(32, np.float32)))
     assert gradients["l15_v.weight"] == 0
     assert gradients["l13.weight"] > 0
+
+
+def test_positions_without_labels_teach_no_policy() -> None:
+    batch = some_batch(32)
+    nothing = np.zeros(0, np.int64)
+    without = batch._replace(firsts=np.zeros(33, np.int64), labels=nothing, weights=nothing.astype(np.float32))
+    gradients = gradients_of(build(BOTH[0]), without)
+    assert gradients["l15_v.weight"] > 0
+    assert gradients["l13.weight"] == 0
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_the_loss_is_the_cross_entropy_with_the_targets(smoothing: float) -> None:
+    """Of PyTorch, with the targets as full distributions; of played moves it is that with their labels."""
+    torch.manual_seed(0)
+    net = build(BOTH[0])
+    batch = some_batch(4)
+    soft = batch._replace(
+        firsts=np.array([0, 2, 3, 5, 6]),
+        labels=np.array([5, 9, 2186, 0, 1, 7]),
+        weights=np.array([0.25, 0.75, 1.0, 0.5, 0.5, 1.0], np.float32),
+    )
+    full = torch.zeros(4, 2187)
+    for row, label, weight in zip([0, 0, 1, 2, 2, 3], soft.labels, soft.weights, strict=True):
+        full[row, label] = float(weight)
+    policy, _ = forward(net, batch.planes, CPU, "float32")
+    cross_entropy = torch.nn.functional.cross_entropy
+    for given, target in ((soft, full), (batch, torch.from_numpy(batch.labels))):
+        _, figures = losses(net, given, CPU, learning(label_smoothing=smoothing))
+        assert torch.allclose(figures[1], cross_entropy(policy, target, label_smoothing=smoothing), rtol=1e-5)
+
+
+def test_a_position_may_count_for_less() -> None:
+    """A weight of a half is half a position: two halves of one position are one."""
+    torch.manual_seed(0)
+    net, batch = build(BOTH[0]), some_batch(1)
+    twice = Batch(*(np.concatenate([array, array]) for array in batch))._replace(firsts=np.array([0, 1, 2]))
+    halves = twice._replace(weights=twice.weights / 2, value_weights=twice.value_weights / 2)
+    whole, half = (losses(net, each, CPU, learning())[1] for each in (batch, halves))
+    assert torch.allclose(whole, half, atol=1e-5)
+
+
+def known_examples(rows: Positions) -> tuple[Batch, dict[bytes, int]]:
+    """The positions as a batch, and the number of each by its planes."""
+    batch = batch_from(rows)
+    return batch, {planes.tobytes(): i for i, planes in enumerate(batch.planes)}
 
 
 def test_validation_of_a_network_that_knows() -> None:
@@ -187,8 +270,7 @@ def test_validation_of_a_network_that_knows() -> None:
     rows = np.concatenate([pack(game)[4:] for game in random_games(3, plies=40, seed=4)])
     # Evaluations that are always right are believed as far as they can be: 100 centipawns are worth e : 1.
     rows["eval"] = np.where(np.abs(rows["result"]) == WIN, 100 * rows["result"], NO_EVAL)
-    batch = encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(1.0, 1.0))
-    known = {planes.tobytes(): i for i, planes in enumerate(batch.planes)}
+    batch, known = known_examples(rows)
 
     def infer(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         policy, value = np.zeros((len(planes), 2187), np.float32), np.zeros(len(planes), np.float32)
@@ -198,7 +280,7 @@ def test_validation_of_a_network_that_knows() -> None:
             value[i] = math.log(3) if rows["result"][row] == WIN else -math.log(3)
         return policy, value
 
-    report = validate(infer, rows)
+    report = validate(infer, rows, BOOK)
     assert report["top1"] == report["top5"] == report["value_accuracy"] == 1.0
     assert report["policy_loss"] < 0.01
     assert report["value_loss"] == pytest.approx(-math.log(0.75), abs=1e-3)
@@ -214,19 +296,54 @@ def test_validation_of_a_network_that_knows() -> None:
 
 def test_options_for_play_are_found_again() -> None:
     rows = pack(*random_games(3, plies=60, seed=4))
-    batch = encode(rows, np.zeros(len(rows), np.bool_), ValueTarget(1.0, 1.0))
-    evals = {planes.tobytes(): row["eval"] for planes, row in zip(batch.planes, rows, strict=True)}
+    _, known = known_examples(rows)
 
     def infer(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values = [evals[each.tobytes()] / 250.0 for each in planes]
+        values = [rows["eval"][known[each.tobytes()]] / 250.0 for each in planes]
         policy = np.random.default_rng(len(planes)).normal(size=(len(planes), 2187)) * 5
         return policy.astype(np.float32), np.array(values, np.float32)
 
-    options = fit_for_play(infer, rows)
+    options = fit_for_play(infer, rows, BOOK)
     assert options["Eval_Coef"] == pytest.approx(250, abs=2)
-    assert options["temperature"] == 180  # random moves, foretold with confidence: the more doubt the better
+    assert options["temperature"] == 180  # random moves, predicted with confidence: the more doubt the better
     rows["eval"] = NO_EVAL
-    assert fit_for_play(infer, rows)["Eval_Coef"] == 600
+    assert fit_for_play(infer, rows, BOOK)["Eval_Coef"] == 600
+
+
+def soft_examples(count: int) -> Examples:
+    """Examples of a game that is none: the first plane says what the policy is, and the second who wins."""
+    generator = np.random.default_rng(count)
+    packed = packed_positions(NARROW, count, seed=count) & ~np.uint32((1 << 24) - 1 if count else 0)
+    chosen = generator.integers(0, 12, count)
+    won = generator.integers(0, 2, count)
+    packed[:, 0] = (packed[:, 0] & np.uint32(0xFF000000)) | (1 << chosen.astype(np.uint32))
+    packed[:, 0] |= np.where(won, np.uint32(0xFFF000), np.uint32(0))
+    labels = np.stack([chosen, chosen + 60], 1).reshape(-1).astype(np.int32)
+    weights = np.tile(np.array([0.75, 0.25], np.float32), count)
+    return Examples(
+        packed, 2 * np.arange(count + 1), labels, weights, won.astype(np.float32), np.ones(count, np.float32)
+    )
+
+
+def test_a_run_learns_any_game_from_soft_targets(tmp_path: Path) -> None:
+    examples = joined([soft_examples(400), soft_examples(500)])
+    settings = learning(
+        kind="policy_value_resnet", depth=1, channels=16, batch_size=64, learning_rate=0.05, warmup=0.0, average=0.9
+    )
+    run = Run(settings, NARROW, CPU)
+    generator = np.random.default_rng(0)
+    for _ in range(150):
+        rows = generator.integers(0, len(examples), 64)
+        run.learn(batch_of(examples.examples(rows), NARROW, np.zeros(64, np.int64)))
+    run.save(tmp_path / "checkpoint.pt")
+    again = Run(settings, NARROW, CPU)
+    again.load(runs.read_checkpoint(tmp_path / "checkpoint.pt"))
+    unseen = batch_of(soft_examples(200), NARROW, np.zeros(200, np.int64))
+    policy, value = again.infer(unseen.planes)
+    shares = np.exp(policy) / np.exp(policy).sum(1, keepdims=True)
+    assert np.allclose(shares[np.arange(200), unseen.labels[::2]], 0.75, atol=0.1)
+    assert np.allclose(shares[np.arange(200), unseen.labels[1::2]], 0.25, atol=0.1)
+    assert ((value > 0) == (unseen.values > 0.5)).mean() > 0.98
 
 
 def test_the_journal_forgets_what_the_resumed_run_will_write_again(tmp_path: Path) -> None:
@@ -267,7 +384,7 @@ def options(folder: Path, name: str, **more: Any) -> list[str]:
         "cache": folder / "cache",
         "out": folder / name,
         "steps": 16,
-        "blocks": 1,
+        "depth": 1,
         "channels": 8,
         "batch-size": 32,
         "shards": 1,
@@ -292,7 +409,7 @@ def test_a_run_learns_and_writes_a_network(folder: Path, capsys: pytest.CaptureF
     assert report["validation"]["positions"] == 80
     assert set(report["options"]) == {"Eval_Coef", "temperature"}
     weights = read_weights(folder / "run" / "net.npz")
-    planes = batch_of(4).planes
+    planes = some_batch(4).planes
     session = pytest.importorskip("onnxruntime").InferenceSession(str(folder / "run" / "net.onnx"))
     there = session.run(None, {session.get_inputs()[0].name: planes})
     with torch.inference_mode():
@@ -303,13 +420,11 @@ def test_a_run_learns_and_writes_a_network(folder: Path, capsys: pytest.CaptureF
 
 
 def test_a_run_begins_with_another_runs_network_and_more_games(folder: Path) -> None:
-    small = random_weights(Architecture("policy_value_resnet", 1, 8), seed=3)
+    small = random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 8), seed=3)
     write_weights(folder / "small.npz", small)
-    settings = selfplay.Settings(playouts=4, batch=4, max_plies=30)
-    record = selfplay.play(HashEvaluator(), settings, np.random.default_rng(0))
-    (folder / "own.csa").write_text(to_csa(record))
+    (folder / "own.csa").write_text(to_csa(random_games(1, plies=30, seed=9)[0]))
     (folder / "own.txt").write_text("own.csa\n")
-    given = {"init": folder / "small.npz", "more": folder / "own.txt", "blocks": 2, "learning-rate": 0, "warmup": 0}
+    given = {"init": folder / "small.npz", "more": folder / "own.txt", "depth": 2, "learning-rate": 0, "warmup": 0}
     assert train.main(options(folder, "grown", **given, **{"weight-decay": 0})) == 0
     grown = read_weights(folder / "grown" / "net.npz")
     assert np.array_equal(grown["b1/conv1/W"], small["b1/conv1/W"])
@@ -330,7 +445,7 @@ def test_a_killed_run_goes_on_with_the_same_curve(folder: Path) -> None:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if line.startswith("step 6:"):
+            if line.startswith("step 6 of 16 (38%, "):
                 break
         process.kill()
     assert process.returncode != 0
@@ -351,10 +466,10 @@ def test_a_spoilt_run_stops_and_keeps_the_last_good_checkpoint(
             next(net.parameters()).data[0] = math.nan
 
     steps: list[None] = []
-    monkeypatch.setattr(train, "follow", spoil_at_third_step)
+    monkeypatch.setattr(runs, "follow", spoil_at_third_step)
     assert train.main(options(folder, "run", **{"save-minutes": 0})) == 1
     assert "step 3: the loss is not a number" in capsys.readouterr().err
-    assert train.read_checkpoint(folder / "run" / train.CHECKPOINT)["step"] == 2
+    assert runs.read_checkpoint(folder / "run" / train.CHECKPOINT)["step"] == 2
 
 
 def test_a_loss_that_is_no_number_stops_the_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -371,7 +486,7 @@ def test_a_full_disk_is_said_and_loses_nothing(
 
     def full(descriptor: int) -> None:
         if (run / train.CHECKPOINT).exists() and len(found) < 5:
-            found.append(train.read_checkpoint(run / train.CHECKPOINT)["step"])
+            found.append(runs.read_checkpoint(run / train.CHECKPOINT)["step"])
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         fsync(descriptor)
 
@@ -379,7 +494,7 @@ def test_a_full_disk_is_said_and_loses_nothing(
     assert train.main(options(folder, "run", **{"save-minutes": 0})) == 0
     assert found == [1] * 5
     assert capsys.readouterr().out.count("No space left on device; the run goes on") == 5
-    assert train.read_checkpoint(run / train.CHECKPOINT)["step"] == 16
+    assert runs.read_checkpoint(run / train.CHECKPOINT)["step"] == 16
     assert not [path for path in run.iterdir() if path.suffix == ".tmp"]
 
 
@@ -428,11 +543,59 @@ def test_nobody_need_read_what_a_run_says(folder: Path, monkeypatch: pytest.Monk
 def test_a_checkpoint_of_another_version_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train.main(options(folder, "run", steps=4)) == 0
     path = folder / "run" / train.CHECKPOINT
-    state = train.read_checkpoint(path)
+    state = runs.read_checkpoint(path)
     for change in ({"settings": {**state["settings"], "colour": 1}}, {"window": torch.zeros(1), "optimisers": []}):
         torch.save({**state, **change}, path)
         assert train.main(["--resume", f"--out={folder / 'run'}", "--steps=8"]) == 1
         assert "does not fit this program" in capsys.readouterr().err
+
+
+def test_a_run_of_before_is_resumed(folder: Path) -> None:
+    """Its settings had other names, or were not there, and nothing checked its checkpoint."""
+    assert train.main(options(folder, "run")) == 0
+    assert train.main(options(folder, "older", **{"save-minutes": 0, "steps": 8})) == 0
+    path = folder / "older" / train.CHECKPOINT
+    state = runs.read_checkpoint(path)
+    settings = state["settings"]
+    for now, before in (("kind", "net"), ("depth", "blocks"), ("symmetries", "mirror")):
+        settings[before] = settings.pop(now)
+    del settings["encoding"]
+    torch.save({**state, "eval_coef": state.pop("kept")["eval_coef"]}, path)
+    assert train.main(["--resume", f"--out={path.parent}", "--steps=16"]) == 0
+    assert [row[0] for row in curve(folder, "older")] == [2, 4, 6, 8, 10, 12, 14, 16]
+    assert curve(folder, "older")[0][:4] == pytest.approx(curve(folder, "run")[0][:4], abs=2e-3)
+
+
+def test_a_flipped_bit_in_a_checkpoint_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train.main(options(folder, "run", steps=4)) == 0
+    path = folder / "run" / train.CHECKPOINT
+    content = path.read_bytes()
+    for place in np.random.default_rng(0).integers(0, len(content), 12):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        with pytest.raises(runs.TrainingError, match="damaged"):
+            runs.read_checkpoint(path)
+    assert train.main(["--resume", f"--out={folder / 'run'}", "--steps=8"]) == 1
+    error = capsys.readouterr().err
+    assert error == f"train: {path} is damaged: something in it was changed after it was written\n"
+
+
+def test_a_run_says_how_long_it_will_take(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train.main(options(folder, "run")) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^step 6 of 16 \(38%, \d:\d\d:\d\d left\): of 80 positions top-1 ", out, re.MULTILINE)
+    assert re.search(r"^step 16, the last: of 80 positions top-1 ", out, re.MULTILINE)
+
+
+def test_what_is_left_of_a_run() -> None:
+    assert train.Timeline(Settings(hours=2), 0.25, 10).left(20).total_seconds() == pytest.approx(1.5 * 3600, abs=2)
+    by_steps = train.Timeline(Settings(steps=1_000_000_000), 0.5, 10)
+    assert by_steps.left(11) > by_steps.left(1_000_000)
+    assert by_steps.left(1_000_000_000).total_seconds() == 0
+
+
+def test_dlshogis_planes_are_an_encoding_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert train.main(options(folder, "run", encoding="dlshogi", steps=2)) == 0
+    assert architecture_of(read_weights(folder / "run" / "net.npz")).planes == 119
 
 
 def test_a_damaged_journal_does_not_keep_a_run_from_going_on(folder: Path) -> None:
@@ -475,6 +638,10 @@ def test_a_missing_pytorch_is_one_line(tmp_path: Path) -> None:
         (["--train=x.jsonl", "--out=o", "--stop-at=0001-01-01T00:00"], "not a time"),
         (["--train=x.jsonl", "--out=o", "--stop-at=2001-01-01T00:00"], "is past"),
         (["--train=x.jsonl", "--out=o", "--steps=1", "--batch-size=0"], "--batch-size must be at least 1"),
+        (["--train=x.jsonl", "--out=o", "--steps=-5"], "--steps must be at least 0"),
+        (["--train=x.jsonl", "--out=o", "--hours=inf"], "--hours must be at least 0"),
+        (["--train=x.jsonl", "--out=o", "--steps=1", "--learning-rate=nan"], "--learning-rate must be at least 0"),
+        (["--train=x.jsonl", "--out=o", "--steps=1", "--decay=1.5"], "--decay must be at least 0 and at most 1"),
         (["--resume", "--out=o"], "nothing to resume"),
         (["--train=games.jsonl", "--out=o", "--steps=1", "--init=none.npz"], "none.npz: No such file"),
         (["--train=x.jsonl", "--out=o", "--steps=1"], "x.jsonl cannot be read"),
@@ -503,5 +670,5 @@ def test_a_checkpoint_that_is_none_is_one_line(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_the_benchmark_names_the_ratio(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    train.benchmark(Settings(train=str(folder / "games.jsonl"), cache=str(folder / "cache"), blocks=1, channels=8), 0.1)
+    train.benchmark(Settings(train=str(folder / "games.jsonl"), cache=str(folder / "cache"), depth=1, channels=8), 0.1)
     assert "from the loader, ratio" in capsys.readouterr().out

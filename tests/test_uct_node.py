@@ -1,4 +1,4 @@
-"""The UctNode table: names, edges, room, and what `keep` keeps against a naive walk of the graph."""
+"""The UctNode table: names, the index, edges, statistics, room, and what is given back, against a naive walk."""
 
 import random
 from typing import NamedTuple
@@ -6,236 +6,466 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from pydlshogi.uct.uct_node import EXPANDED, MAX_BATCH, NONE, TERMINAL, UctNodeTable, most_nodes
+from pydlshogi.support.compiled import compiled
+from pydlshogi.uct.uct_node import (
+    EXPANDED,
+    LEAF,
+    NODE,
+    NONE,
+    STAT,
+    TERMINAL,
+    UctNodeTable,
+    bring_best,
+    give_stat,
+    insert,
+    reserve_edges,
+    slot_of,
+)
+
+Name = tuple[int, int]
+"""Key and ply of a node."""
+MOST_MOVES = 593
 
 
-def insert(table: UctNodeTable, key: int, ply: int, moves: list[int]) -> int:
-    node, new = table.find_or_insert(key, ply)
-    assert new
-    as_int32 = [np.array(numbers, np.int32) for numbers in ([node], [len(moves)], moves)]
-    table.reserve(as_int32[0], np.array([key], np.int64), as_int32[1], as_int32[2])
+@compiled
+def _add(tree, key, ply, moves, priors):  # type: ignore[no-untyped-def]
+    """What `enter` and `expand` do: a new node, with its edges if there is room for them."""
+    node = insert(tree, slot_of(tree, key, ply), key, key, ply)
+    if node == NONE:
+        return node
+    first = reserve_edges(tree, len(moves))
+    if first == NONE:
+        return node
+    tree.nodes[node].state = EXPANDED
+    tree.nodes[node].first = first
+    tree.nodes[node].count = len(moves)
+    for edge in range(len(moves)):
+        tree.moves[first + edge] = moves[edge]
+        tree.priors[first + edge] = priors[edge]
+    bring_best(tree, first, first + len(moves))
     return node
+
+
+@compiled
+def _visit(tree, node, edge, child):  # type: ignore[no-untyped-def]
+    """What `select` and `enter` do: the first visit of an edge, which leads to `child`; the edge's new number."""
+    new = give_stat(tree, node, edge)
+    if new != NONE:
+        stat = tree.nodes[node].stats + new
+        tree.stats[stat].visits = 1
+        tree.stats[stat].child = child
+        if child != NONE:
+            tree.nodes[child].links += 1
+    return new
+
+
+def add(table: UctNodeTable, name: Name, moves: list[int], priors: list[float] | None = None) -> int:
+    """A new node with these edges, all alike without `priors`; NONE if there is no room for it."""
+    given = np.array(priors if priors else [0.5] * len(moves), np.float32)
+    return int(_add(table.tree, np.uint64(name[0]), name[1], np.array(moves, np.uint16), given))
+
+
+def visit(table: UctNodeTable, node: int, edge: int, child: int = NONE) -> int:
+    return int(_visit(table.tree, node, edge, child))
+
+
+def moves_of(table: UctNodeTable, node: int) -> list[int]:
+    record = table.tree.nodes[node]
+    moves: list[int] = table.tree.moves[record["first"] : record["first"] + record["count"]].tolist()
+    return moves
+
+
+def stats_of(table: UctNodeTable, node: int) -> np.ndarray:
+    record = table.tree.nodes[node]
+    return table.tree.stats[record["stats"] : record["stats"] + record["given"]]
+
+
+def root(table: UctNodeTable, name: Name) -> int:
+    return table.hold(name[0], name[0], name[1])
 
 
 class Copy(NamedTuple):
     """All a table knows of a node, with the names of its children in place of their numbers."""
 
     node: tuple[object, ...]
-    edges: list[tuple[object, ...]]
+    edges: list[tuple[int, float]]
+    stats: list[tuple[object, ...]]
+    """The visited edges: value sum, visits, child."""
+
+    def children(self) -> list[Name]:
+        return [child for *_, child in self.stats if child is not None]  # type: ignore[misc]
 
 
-def contents(table: UctNodeTable) -> dict[tuple[int, int], Copy]:
-    """The table by (key, ply)."""
-    names = {node: (name >> 16, name & 0xFFFF) for name, node in table._index.items()}
-    assert sorted(names) == list(range(len(table)))
+def contents(table: UctNodeTable) -> dict[Name, Copy]:
+    """The table by name, as its index leads to it."""
+    tree = table.tree
+    numbers = [int(node) for node in tree.slots if node != NONE]
+    assert len(set(numbers)) == len(numbers) == len(table)
+    names = {node: (int(tree.nodes[node]["key"]), int(tree.nodes[node]["ply"])) for node in numbers}
     copies = {}
     for node, name in names.items():
-        record = table.nodes[node]
-        edges = table.edges[record["first"] : record["first"] + record["count"]]
+        assert table.find(*name) == node
+        record = tree.nodes[node]
+        priors = tree.priors[record["first"] : record["first"] + record["count"]].tolist()
         copies[name] = Copy(
-            tuple(record[field].item() for field in record.dtype.names if field != "first"),
+            tuple(record[field].item() for field in ("value_sum", "visits", "unpaid", "value", "proof", "state")),
+            list(zip(moves_of(table, node), priors, strict=True)),
             [
-                (
-                    *(edge[field].item() for field in ("value_sum", "move", "prior", "visits")),
-                    names.get(int(edge["child"])),
-                )
-                for edge in edges
+                (float(stat["value_sum"]), int(stat["visits"]), names[stat["child"]] if stat["child"] >= 0 else None)
+                for stat in stats_of(table, node)
             ],
         )
     return copies
 
 
-def reached(copies: dict[tuple[int, int], Copy], root: tuple[int, int]) -> set[tuple[int, int]]:
+def reached(copies: dict[Name, Copy], root: Name) -> set[Name]:
     """The naive walk."""
     found, to_look_at = {root}, [root]
     while to_look_at:
-        for edge in copies[to_look_at.pop()].edges:
-            child = edge[-1]
-            if child is not None and child not in found:
+        for child in copies[to_look_at.pop()].children():
+            if child not in found:
                 found.add(child)
                 to_look_at.append(child)
     return found
 
 
-def random_table(rng: random.Random, size: int) -> UctNodeTable:
-    """Nodes on eight plies, inserted in any order, their edges tied to any nodes one ply on, some to none."""
+def random_table(rng: random.Random, size: int) -> tuple[UctNodeTable, list[Name]]:
+    """Nodes on eight plies, their edges tied to any nodes one ply on, some to none; the first `ply` each has a root.
+
+    Returns it with the names of the roots: every node is below one of them.
+    """
     table = UctNodeTable(1)
-    plies = [rng.randint(0, 7) for _ in range(size)]
-    for key, ply in enumerate(plies):
-        if rng.random() < 0.2:
-            node, _ = table.find_or_insert(key, ply)
-            table.close(node, key, value=1.0, proof=2)
-        else:
-            insert(table, key, ply, [rng.randrange(2**31) for _ in range(rng.randint(1, 12))])
-    for node, ply in enumerate(plies):
-        record = table.nodes[node]
-        for field in ("visits", "unpaid", "value", "value_sum", "seen", "proof"):
+    names = [(key, rng.randint(0, 7)) for key in range(size)]
+    roots = []
+    for name in sorted(names, key=lambda name: -name[1]):
+        moves = rng.sample(range(2**16), rng.randint(1, 12))
+        node = add(table, name, moves, [rng.random() for _ in moves])
+        record = table.tree.nodes[node]
+        for field in ("visits", "unpaid", "value", "value_sum", "seen"):
             record[field] = rng.randint(0, 1000)
-        later = [other for other, other_ply in enumerate(plies) if other_ply == ply + 1]
-        for edge in range(record["first"], record["first"] + record["count"]):
-            table.edges[edge]["visits"] = rng.randint(0, 1000)
-            table.edges[edge]["prior"] = rng.random()
-            table.edges[edge]["value_sum"] = rng.random()
-            if later and rng.random() < 0.3:
-                table.edges[edge]["child"] = rng.choice(later)
-    return table
+        later = [table.find(*other) for other in names if other[1] == name[1] + 1]
+        for _ in range(rng.randint(0, len(moves))):
+            given = int(table.tree.nodes[node]["given"])
+            visit(table, node, rng.randrange(given, len(moves)), rng.choice([*later, NONE]))
+        stats_of(table, node)["value_sum"] = [rng.random() for _ in range(len(stats_of(table, node)))]
+    for name in names:
+        if table.tree.nodes[table.find(*name)]["links"] == 0:
+            roots.append(name)
+            root(table, name)
+    return table, roots
+
+
+# Names
 
 
 def test_a_node_is_a_position_at_a_ply() -> None:
     table = UctNodeTable(1)
     assert table.find(7, 3) == NONE
-    node, new = table.find_or_insert(7, 3)
-    assert new
-    assert table.find_or_insert(7, 3) == (node, False)
-    assert table.find(7, 3) == node
+    node = root(table, (7, 3))
+    assert root(table, (7, 3)) == table.find(7, 3) == node
     assert table.find(7, 5) == NONE
-    other, new = table.find_or_insert(7, 5)
-    assert new
-    assert other != node
+    assert root(table, (7, 5)) != node
     assert len(table) == 2
+    record = table.tree.nodes[node]
+    assert (record["key"], record["ply"], record["state"], record["links"]) == (7, 3, LEAF, 2)
 
 
 def test_keys_of_63_bits_and_plies_of_10000_do_not_run_into_one_another() -> None:
     table = UctNodeTable(1)
     names = [(key, ply) for key in (0, 1, 2**47, 2**62, 2**63 - 1) for ply in (0, 1, 10_000)]
-    nodes = [table.find_or_insert(key, ply)[0] for key, ply in names]
+    nodes = [table.hold(key, 2**64 - 1 - key, ply) for key, ply in names]
     assert len(set(nodes)) == len(names)
     assert [table.find(key, ply) for key, ply in names] == nodes
+    assert table.tree.nodes["board_key"][nodes].tolist() == [2**64 - 1 - key for key, _ in names]
 
 
-def test_new_edges_are_unvisited_and_lead_nowhere_whatever_was_there_before() -> None:
+@pytest.mark.parametrize("seed", range(5))
+def test_the_index_is_a_dictionary(seed: int) -> None:
+    """Nodes come and go in a table that is nearly full: what is taken out leaves no gap that hides another."""
+    rng = random.Random(seed)
+    table = UctNodeTable(0)  # the least there is: 64 nodes
+    known: dict[Name, int] = {}
+    for step in range(3000):
+        if known and (len(known) == 64 or rng.random() < 0.4):
+            name = rng.choice(sorted(known))
+            table.let_go(known.pop(name))
+            table.give_back(1)
+        else:
+            name = (rng.getrandbits(63) if rng.random() < 0.5 else rng.randrange(100), rng.randrange(3))
+            if name not in known:
+                known[name] = root(table, name)
+        assert len(table) == len(known)
+        if step % 50 == 0:
+            assert {name: table.find(*name) for name in known} == known
+            assert [table.find(key, 3) for key, _ in known] == [NONE] * len(known)
+    assert len(set(known.values())) == len(known)
+
+
+# Edges and their statistics
+
+
+def test_the_best_edge_is_brought_to_the_front_and_the_others_keep_their_order() -> None:
     table = UctNodeTable(1)
-    insert(table, 1, 0, [10, 11])
-    table.edges["visits"][:5] = 9
-    table.edges["value_sum"][:5] = 9.0
-    table.edges["child"][:5] = 0
-    for field in ("visits", "unpaid", "value_sum", "seen", "proof"):
-        table.nodes[field][:5] = 9
-    table.clear()
-    assert len(table) == 0
-    assert table.find(1, 0) == NONE
-    node = insert(table, 2, 1, [20, 21, 22])
-    record = table.nodes[node]
-    assert (record["key"], record["count"]) == (2, 3)
-    assert [record[field] for field in ("visits", "unpaid", "value_sum", "seen", "proof")] == [0] * 5
-    edges = table.edges[record["first"] : record["first"] + 3]
-    assert edges["move"].tolist() == [20, 21, 22]
-    assert edges["visits"].tolist() == [0, 0, 0]
-    assert edges["value_sum"].tolist() == [0, 0, 0]
-    assert edges["child"].tolist() == [NONE, NONE, NONE]
+    assert moves_of(table, add(table, (1, 0), [10, 11, 12, 13], [0.1, 0.3, 0.4, 0.2])) == [12, 10, 11, 13]
+    assert moves_of(table, add(table, (2, 0), [10, 11, 12, 13], [0.1, 0.4, 0.1, 0.4])) == [11, 10, 12, 13]
+    assert moves_of(table, add(table, (3, 0), [10])) == [10]
 
 
-def test_reserve_passes_over_what_found_no_room() -> None:
-    """Three positions, the second without a node: its moves are skipped, the third gets its own."""
+def test_visited_edges_come_first_and_the_best_of_the_others_is_next() -> None:
     table = UctNodeTable(1)
-    first, _ = table.find_or_insert(1, 0)
-    third, _ = table.find_or_insert(3, 0)
-    table.reserve(
-        np.array([first, NONE, third], np.int32),
-        np.array([1, 2, 3], np.int64),
-        np.array([2, 3, 1], np.int32),
-        np.array([10, 11, 20, 21, 22, 30], np.int32),
+    node = add(table, (1, 0), [10, 11, 12, 13, 14], [0.1, 0.4, 0.2, 0.15, 0.3])
+    seen = []
+    for visited in range(5):
+        assert visit(table, node, visited) == visited
+        seen.append(moves_of(table, node)[: visited + 2])
+    assert seen == [
+        [11, 14],
+        [11, 14, 12],
+        [11, 14, 12, 13],
+        [11, 14, 12, 13, 10],
+        [11, 14, 12, 13, 10],
+    ]
+    assert table.tree.priors[table.tree.nodes[node]["first"] :][:5].tolist() == pytest.approx(
+        [0.4, 0.3, 0.2, 0.15, 0.1]
     )
-    moves = {key: [edge[1] for edge in copy.edges] for (key, _), copy in contents(table).items()}
-    assert moves == {1: [10, 11], 3: [30]}
 
 
-def test_a_closed_node_has_its_verdict_and_no_edges() -> None:
+def test_any_edge_may_be_visited_first() -> None:
+    """The fourth is asked for: it becomes the first, and the best of the rest is next still."""
     table = UctNodeTable(1)
-    node, _ = table.find_or_insert(5, 2)
-    table.close(node, 5, value=1.0, proof=2)
-    record = table.nodes[node]
-    assert (record["state"], record["value"], record["value_sum"], record["proof"]) == (TERMINAL, 1.0, 1.0, 2)
-    assert (record["key"], record["count"], record["visits"]) == (5, 0, 0)
+    node = add(table, (1, 0), [10, 11, 12, 13], [0.4, 0.3, 0.2, 0.1])
+    assert visit(table, node, 3) == 0
+    assert moves_of(table, node) == [13, 10, 11, 12]
+    assert visit(table, node, 1) == 1
+    assert moves_of(table, node) == [13, 10, 11, 12]
+
+
+def test_statistics_stay_with_their_edges_as_more_come() -> None:
+    """Two nodes grow in turns, so that each has to move again and again; new statistics begin at nothing."""
+    table = UctNodeTable(1)
+    table.tree.stats["visits"] = 9
+    table.tree.stats["value_sum"] = 9.0
+    nodes = [add(table, (key, 0), list(range(40))) for key in (1, 2)]
+    for edge in range(40):
+        for node in nodes:
+            assert visit(table, node, edge) == edge
+            stat = stats_of(table, node)[edge]
+            assert (stat["value_sum"], stat["visits"], stat["child"]) == (0.0, 1, NONE)
+            stats_of(table, node)["visits"][edge] = 100 * node + edge
+            stats_of(table, node)["value_sum"][edge] = edge / 2
+    for node in nodes:
+        assert stats_of(table, node)["visits"].tolist() == [100 * node + edge for edge in range(40)]
+        assert stats_of(table, node)["value_sum"].tolist() == [edge / 2 for edge in range(40)]
+
+
+def test_where_there_is_no_room_for_statistics_that_is_said_and_nothing_changes() -> None:
+    table = UctNodeTable(0)  # 64 nodes, four statistics each
+    moves = list(range(200))
+    node, visited = add(table, (1, 0), moves, [200.0 - move for move in moves]), 0
+    while visit(table, node, visited) == visited:
+        visited += 1
+    assert visited >= 64
+    before = contents(table)
+    assert visit(table, node, visited) == NONE
+    assert contents(table) == before
+    assert moves_of(table, node) == moves
+    assert stats_of(table, node)["visits"].tolist() == [1] * visited
+
+
+# Room
 
 
 def test_a_full_table_finds_but_does_not_grow() -> None:
     table = UctNodeTable(0)  # the least there is: 64 nodes
     for key in range(64):
         assert not table.full
-        insert(table, key, 0, [1])
+        assert add(table, (key, 0), [1]) != NONE
     assert table.full
     assert table.fullness == 1.0
-    assert table.find_or_insert(64, 0) == (NONE, False)
-    assert table.find_or_insert(63, 0) == (63, False)
+    assert add(table, (64, 0), [1]) == NONE
+    with pytest.raises(MemoryError):
+        root(table, (64, 0))
+    assert root(table, (63, 0)) == table.find(63, 0) != NONE
+    assert len(table) == 64
+
+
+def test_a_root_takes_the_place_of_what_waits_to_be_given_back() -> None:
+    table = UctNodeTable(0)
+    for key in range(64):
+        root(table, (key, 0))
+    table.let_go(table.find(5, 0))
+    assert table.full
+    assert root(table, (64, 0)) != NONE
+    assert table.find(5, 0) == NONE
     assert len(table) == 64
 
 
 def test_fullness_is_the_share_of_nodes_or_edges_in_use_whichever_is_greater() -> None:
-    table = UctNodeTable(0)  # 64 nodes, 64 x 80 edges
-    insert(table, 0, 0, [1])
+    """64 nodes and 64 x 84 edges, which are given out by eights."""
+    table = UctNodeTable(0)
+    add(table, (0, 0), [1])
     assert table.fullness == 1 / 64
-    insert(table, 1, 0, list(range(511)))
-    assert table.fullness == 512 / 5120
-    for key in range(2, 11):
-        insert(table, key, 0, list(range(512)))
-        assert table.full is (key == 10)
-    assert table.fullness == 1.0
+    add(table, (1, 0), list(range(504)))
+    assert table.fullness == 512 / 5376
+    key = 2
+    while not table.full:
+        add(table, (key, 0), list(range(504)))
+        assert table.fullness == min(1.0, (512 + 504 * (key - 1)) / 5376)
+        key += 1
+    assert len(table) == 12
 
 
-def test_a_batch_of_the_most_moves_fits_into_the_last_free_edge() -> None:
-    """One edge is left; a batch of MAX_BATCH nodes comes all the same as far as there are nodes."""
-    table = UctNodeTable(1)
-    moves = list(range(593))
-    while (len(table) + 1) * len(moves) < table._most_edges:
-        insert(table, len(table), 0, moves)
-    nodes, keys = [], []
-    while not table.full and len(nodes) < MAX_BATCH:
-        keys.append(1000 + len(nodes))
-        nodes.append(table.find_or_insert(keys[-1], 1)[0])
-    count = len(nodes)
-    assert count > 100
-    table.reserve(
-        np.array(nodes, np.int32),
-        np.array(keys, np.int64),
-        np.full(count, len(moves), np.int32),
-        np.tile(np.array(moves, np.int32), count),
-    )
-    last = table.nodes[nodes[-1]]
-    assert last["first"] + last["count"] <= len(table.edges)
-    assert table.edges["move"][last["first"] : last["first"] + last["count"]].tolist() == moves
-    assert table.full
+def test_a_position_of_the_most_moves_fits_into_the_last_free_edge() -> None:
+    table = UctNodeTable(0, most_moves=MOST_MOVES)
+    moves = list(range(MOST_MOVES))
+    key = 0
+    while not table.full:
+        last = add(table, (key, 0), moves)
+        assert moves_of(table, last) == moves
+        key += 1
+    assert table.tree.nodes[last]["first"] + MOST_MOVES <= len(table.tree.moves)
+    # From now on nodes get no edges.
+    bare = add(table, (key, 0), moves)
+    assert (table.tree.nodes[bare]["state"], table.tree.nodes[bare]["count"]) == (LEAF, 0)
 
 
-@pytest.mark.parametrize("megabytes", [0, 1, 16, 300])
+def test_edges_given_back_serve_smaller_and_equal_positions() -> None:
+    """Where nothing else is left, forty edges that were given back become sixteen, sixteen and eight."""
+    table = UctNodeTable(0, most_moves=MOST_MOVES)
+    large = add(table, (0, 0), list(range(40)))
+    root(table, (0, 0))
+    key = 1
+    for count in (MOST_MOVES, 64, 8):
+        while len(moves_of(table, add(table, (key, 0), list(range(count))))):
+            key += 1
+        key += 1
+    assert len(table) < 60, "the nodes were to suffice"
+    table.let_go(large)
+    table.give_back(1)
+    nodes = [add(table, (1000 + number, 0), list(range(count))) for number, count in enumerate((16, 15, 7, 1))]
+    assert [len(moves_of(table, node)) for node in nodes] == [16, 15, 7, 0]
+
+
+@pytest.mark.parametrize("megabytes", [1, 16, 300])
 def test_the_size_is_about_what_was_asked_for(megabytes: int) -> None:
-    """Nodes, edges and the index (counted with 150 bytes an entry), without the spare room for one batch."""
-    table = UctNodeTable(megabytes)
-    used = table._most_nodes * (table.nodes.itemsize + 150) + table._most_edges * table.edges.itemsize
-    assert 0.99 * megabytes * 2**20 <= used <= max(1.0 * megabytes * 2**20, 64 * 4096)
+    """All arrays, and the states that lie elsewhere."""
+    table = UctNodeTable(megabytes, average_moves=80, state_bytes=136)
+    used = sum(array.nbytes for array in table.tree) + 136 * table.most_nodes
+    assert 0.98 * megabytes * 2**20 <= used <= 1.02 * megabytes * 2**20 + 8192
+
+
+def test_the_bytes_used_are_those_of_nodes_edges_and_statistics() -> None:
+    table = UctNodeTable(1, state_bytes=100)
+    assert table.bytes_used == 0
+    node = add(table, (1, 0), list(range(20)))
+    alone = table.bytes_used
+    assert alone == NODE.itemsize + 100 + 4 + 6 + 24 * (2 + 4)
+    visit(table, node, 0)
+    assert table.bytes_used == alone + 2 * STAT.itemsize
+
+
+# What is given back
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_keep_keeps_what_the_root_reaches_and_nothing_else(seed: int) -> None:
+def test_what_no_root_leads_to_is_given_back_and_nothing_else(seed: int) -> None:
     rng = random.Random(seed)
-    table = random_table(rng, size=rng.choice((1, 5, 60, 300)))
+    table, roots = random_table(rng, size=rng.choice((1, 5, 60, 300)))
     before = contents(table)
-    root = rng.choice(sorted(before, key=lambda name: name[1])[: 1 + len(before) // 4])
-    expected = reached(before, root)
-    name_of_root = table.keep(table.find(*root))
-    assert table.find(*root) == name_of_root
+    new = rng.choice(sorted(before, key=lambda name: name[1])[: 1 + len(before) // 4])
+    root(table, new)
+    for name in roots:
+        table.let_go(table.find(*name))
+    expected = reached(before, new)
+    table.give_back(len(before))
     after = contents(table)
     assert after.keys() == expected
     for name in expected:
         assert after[name] == before[name]
-    assert len(table) == len(expected)
 
 
-def test_what_keep_gives_back_can_be_used_again() -> None:
-    rng = random.Random(99)
-    table = random_table(rng, size=300)
-    root = min(contents(table), key=lambda name: name[1])
-    table.keep(table.find(*root))
+def test_it_is_given_back_bit_by_bit() -> None:
+    table, roots = random_table(random.Random(7), size=100)
+    for name in roots:
+        table.let_go(table.find(*name))
+    sizes = [len(table)]
+    while len(table):
+        before = contents(table)
+        table.give_back(3)
+        after = contents(table)
+        assert after.items() <= before.items()
+        sizes.append(len(table))
+    assert sizes == [*range(100, 0, -3), 0]
+
+
+def test_what_is_reached_again_before_it_was_given_back_stays() -> None:
+    table = UctNodeTable(1)
+    parent, child = add(table, (1, 0), [10, 11]), add(table, (2, 1), [20])
+    visit(table, parent, 0, child)
+    root(table, (1, 0))
+    table.let_go(parent)
+    other = add(table, (3, 0), [30])
+    root(table, (3, 0))
+    visit(table, other, 0, parent)
     before = contents(table)
-    used = sum(len(copy.edges) for copy in before.values())
-    node = insert(table, 5000, 9, [1, 2, 3])
-    assert table.nodes[node]["first"] == used
-    table.nodes[node]["state"] = EXPANDED
-    after = contents(table)
-    del after[5000, 9]
-    assert after == before
+    table.give_back(100)
+    assert contents(table) == before
+    table.let_go(other)
+    table.give_back(100)
+    assert len(table) == 0
 
 
-def test_edges_of_the_largest_table_have_names_of_32_bits() -> None:
-    assert most_nodes(1) == 2**20 // 2118
-    assert most_nodes(2**20) * 80 + MAX_BATCH * 600 <= 2**31
+def test_what_was_given_back_can_be_used_again_and_again() -> None:
+    """A table is filled to the brim five times: nothing of its room is lost."""
+    table = UctNodeTable(0)
+    sizes = []
+    for turn in range(5):
+        previous, key = root(table, (1000 * turn, 0)), 1000 * turn + 1
+        while not table.full:
+            node = add(table, (key, 1), list(range(1 + key % 100)))
+            table.tree.nodes[node]["links"] = 0
+            chain = add(table, (key + 500, 2), list(range(key % 30 + 1)))
+            if NONE in (node, chain):
+                break
+            visit(table, node, 0, chain)
+            for edge in range(1, min(key % 5, key % 100)):
+                visit(table, node, edge)
+            hold = root(table, (key, 1))
+            assert hold == node
+            key += 1
+        sizes.append(len(table))
+        for held in range(1000 * turn + 1, key):
+            table.let_go(table.find(held, 1))
+        table.let_go(previous)
+        table.give_back(10_000)
+        left = contents(table)
+        assert len(left) <= 1  # the last, which found no room for its child, was nobody's
+        for name in left:
+            root(table, name)
+            table.let_go(table.find(*name))
+        table.give_back(1)
+        assert len(table) == 0
+        assert table.fullness == 0.0
+    assert len(set(sizes)) == 1
+    assert sizes[0] > 30
+
+
+def test_a_root_that_had_ended_is_searched_all_the_same() -> None:
+    table = UctNodeTable(1)
+    node = root(table, (5, 2))
+    record = table.tree.nodes[node]
+    record["state"], record["value"], record["value_sum"], record["proof"], record["evaluations"] = TERMINAL, 1, 1, 2, 1
+    assert root(table, (5, 2)) == node
+    assert (record["state"], record["value"], record["value_sum"], record["proof"]) == (LEAF, 0.0, 0.0, 0)
+    assert (record["key"], record["ply"], record["links"], record["evaluations"]) == (5, 2, 2, 0)
+
+
+def test_a_cleared_table_is_empty_whatever_was_there_before() -> None:
+    table, _ = random_table(random.Random(3), 300)
+    table.clear()
+    assert len(table) == 0
+    assert table.fullness == 0.0
+    assert contents(table) == {}
+    node = add(table, (2, 1), [20, 21, 22])
+    assert contents(table) == {(2, 1): Copy((0.0, 0, 0, 0.0, 0, EXPANDED), [(move, 0.5) for move in (20, 21, 22)], [])}
+    assert visit(table, node, 0) == 0

@@ -1,4 +1,4 @@
-"""The protocol as GUIs speak it: `serve`, lines in and lines out, with every player that is listed in PLAYERS.
+"""The protocol as GUIs speak it: `serve`, lines in and lines out, with every engine that is listed in ENGINES.
 
 Numbers in the headings are those of the conformance scenarios of the project's USI notes. What needs a real process
 (start-up, pipes, signals) is in test_usi_process.py, the reading of lines in test_notation.py.
@@ -14,20 +14,32 @@ import pytest
 from scripted_player import ScriptedPlayer
 from usi_driver import InProcess
 
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
-from pydlshogi.player.clock import milliseconds
-from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.engines import shogi
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.player.base_player import (
+    BestMove,
+    Checkmate,
+    Engine,
+    Info,
+    Loaded,
+    PlayedPosition,
+    PlayerError,
+    Report,
+    any_move,
+)
+from pydlshogi.player.clock import Clock, milliseconds
+from pydlshogi.player.options import EngineOptions
 
 
-def mcts_player() -> BasePlayer:
-    player = MCTSPlayer()
-    player.options.set("Backend", "uniform")
-    player.options.set("USI_Hash", "1")
-    return player
+def mcts_engine() -> Engine:
+    options = MCTSPlayerOptions()
+    options.set("Backend", "uniform")
+    options.set("USI_Hash", "1")
+    return shogi.mcts(options)
 
 
-PLAYERS: dict[str, Callable[[], BasePlayer]] = {"scripted": ScriptedPlayer, "mcts": mcts_player}
-"""Every player here must pass every test that asks for the fixture `engine`."""
+ENGINES: dict[str, Callable[[], Engine]] = {"scripted": lambda: ScriptedPlayer().engine(), "mcts": mcts_engine}
+"""Every engine here must pass every test that asks for the fixture `engine`."""
 
 START = cshogi.STARTING_SFEN
 MATED = "4k4/9/9/9/9/9/4p4/4g4/4K4 b - 1"
@@ -38,10 +50,10 @@ MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 TOKENS = {"depth", "seldepth", "multipv", "score", "cp", "mate", "nodes", "nps", "hashfull", "time", "pv"}
 
 
-@pytest.fixture(params=PLAYERS)
+@pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[InProcess]:
     """An engine that said readyok."""
-    conversation = InProcess(PLAYERS[request.param]())
+    conversation = InProcess(ENGINES[request.param]())
     conversation.start()
     yield conversation
     conversation.close()
@@ -52,8 +64,8 @@ def talk_to() -> Iterator[Callable[..., InProcess]]:
     """Starts a conversation with a player made for one test; it is not ready yet."""
     conversations: list[InProcess] = []
 
-    def begin(player: BasePlayer, keep_alive: float = 60.0) -> InProcess:
-        conversations.append(InProcess(player, keep_alive))
+    def begin(player: ScriptedPlayer, keep_alive: float = 60.0) -> InProcess:
+        conversations.append(InProcess(player.engine(), keep_alive))
         return conversations[-1]
 
     yield begin
@@ -153,9 +165,14 @@ class Gated(ScriptedPlayer):
         super().__init__()
         self.gate = threading.Event()
 
-    def prepare(self) -> list[str]:
-        assert self.gate.wait(60)
-        return super().prepare()
+    def loading(self, options: EngineOptions) -> Callable[[], Loaded]:
+        load = super().loading(options)
+
+        def wait_and_load() -> Loaded:
+            assert self.gate.wait(60)
+            return load()
+
+        return wait_and_load
 
 
 @pytest.mark.parametrize("lines", [("isready", "go byoyomi 1000"), ("go byoyomi 1000",)])
@@ -165,14 +182,12 @@ def test_the_clock_of_a_go_sent_before_readyok_starts_when_the_engine_is_ready(
     class Timed(Gated):
         ready_at = born_at = 0.0
 
-        def prepare(self) -> list[str]:
-            remarks = super().prepare()
+        def install(self, loaded: Loaded) -> None:
             self.ready_at = milliseconds()
-            return remarks
 
-        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
+        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
             self.born_at = milliseconds() - clock.elapsed()
-            return super().think(limits, clock, report)
+            return super().think(position, clock, report)
 
     player = Timed()
     engine = talk_to(player)
@@ -199,11 +214,10 @@ def test_a_search_asked_for_and_stopped_while_loading(talk_to: Callable[..., InP
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "position startpos", "go infinite", "stop", "stop")
-    engine.ask("usi", "usiok")
+    assert cshogi.Board().move_from_usi(best(engine.until("bestmove")))
     assert "readyok" not in engine.said
     player.gate.set()
     engine.until("readyok")
-    assert check(engine.until("bestmove"))
     assert engine.settle() == []
 
 
@@ -518,10 +532,10 @@ def test_a_hit_without_times_anywhere_uses_what_is_known_of_the_clock(talk_to: C
     class Keeps(ScriptedPlayer):
         clock: Clock
 
-        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
+        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
             self.clock = clock
             clock.wait(5)
-            return super().think(limits, clock, report)
+            return super().think(position, clock, report)
 
     player = Keeps()
     engine = talk_to(player).start()
@@ -640,8 +654,8 @@ def test_go_mate_ends_by_itself(engine: InProcess, go: str) -> None:
 
 def test_a_player_without_a_mate_search_says_so(talk_to: Callable[..., InProcess]) -> None:
     class Plays(ScriptedPlayer):
-        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove:
-            return self.any_move()
+        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
+            return any_move(position)
 
     assert talk_to(Plays()).start().go("go mate 1000") == ["checkmate notimplemented"]
 
@@ -649,8 +663,8 @@ def test_a_player_without_a_mate_search_says_so(talk_to: Callable[..., InProcess
 @pytest.mark.parametrize("go", ["go nodes 5", "go mate 1000"])
 def test_a_thought_that_breaks_off_leaves_no_moves_on_the_board(go: str, talk_to: Callable[..., InProcess]) -> None:
     class Stumbles(ScriptedPlayer):
-        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
-            self.game.push_usi("3c3d")
+        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+            position.push(position.move_from_usi("3c3d"))
             raise RuntimeError("a defect")
 
     engine = talk_to(Stumbles()).start()
@@ -667,19 +681,17 @@ def test_a_thought_that_breaks_off_leaves_no_moves_on_the_board(go: str, talk_to
     assert " w " in engine.ask("d", "sfen", "info string sfen")[-1]
 
 
-@pytest.mark.parametrize("command", ["eval", "bench", "perft 2"])
+@pytest.mark.parametrize("command", ["eval", "bench"])
 def test_a_command_that_breaks_off_leaves_no_moves_on_the_board(
     command: str, talk_to: Callable[..., InProcess]
 ) -> None:
     class Stumbles(ScriptedPlayer):
-        def evaluate(self) -> Iterator[str]:
-            self.game.push_usi("3c3d")
+        def evaluate(self, position: PlayedPosition) -> Iterator[str]:
+            position.push(position.move_from_usi("3c3d"))
             raise RuntimeError("a defect")
 
-        def bench(self, *_: object) -> Iterator[str]:
-            return self.evaluate()
-
-        perft = bench
+        def bench(self, position: PlayedPosition, *_: object) -> Iterator[str]:
+            return self.evaluate(position)
 
     engine = talk_to(Stumbles()).start()
     engine.send("position startpos moves 7g7f")
@@ -715,7 +727,7 @@ class Talkative(ScriptedPlayer):
 
     later: Report
 
-    def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove:
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
         self.later = report
         report(Info(depth=1, score_cp=10, multipv=1, pv=("7g7f",)))
         report(Info(depth=1, score_cp=5, multipv=2, pv=("2g2f",)))
@@ -758,7 +770,7 @@ def test_a_failure_costs_one_line_and_never_the_answer(
     talk_to: Callable[..., InProcess], error: Exception, said: str, go: str
 ) -> None:
     class Fails(ScriptedPlayer):
-        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove:
+        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
             raise error
 
     engine = talk_to(Fails()).start()
@@ -777,7 +789,7 @@ def test_a_failure_costs_one_line_and_never_the_answer(
 
 def test_a_failure_where_there_is_no_move_resigns(talk_to: Callable[..., InProcess]) -> None:
     class Fails(ScriptedPlayer):
-        def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove:
+        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
             raise KeyError("x")
 
     engine = talk_to(Fails()).start()
@@ -870,7 +882,7 @@ def test_a_question_that_has_no_answer_is_one_error(engine: InProcess, question:
 def test_what_a_player_does_not_offer_is_said(talk_to: Callable[..., InProcess]) -> None:
     engine = talk_to(ScriptedPlayer()).start()
     engine.send("bench")
-    assert engine.settle() == ["info string Error! scripted has no search to measure"]
+    assert engine.settle() == ["info string Error! there is no search to measure"]
 
 
 def test_questions_before_a_search_are_answered_before_it(engine: InProcess) -> None:

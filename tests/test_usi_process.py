@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 import cshogi.cli
@@ -19,7 +20,7 @@ ENGINES = {
     "scripted": [sys.executable, str(ROOT / "tests" / "scripted_player.py")],
     "mcts": [sys.executable, "-P", "-m", "pydlshogi.usi.usi_mcts_player"],
 }
-FRAMEWORKS = {"chainer", "cshogi", "cupy", "numba", "numpy", "onnx", "onnxruntime", "torch"}
+FRAMEWORKS = {"chainer", "cshogi", "cupy", "numba", "onnx", "onnxruntime", "openvino", "torch"}
 
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -61,7 +62,7 @@ from pydlshogi.usi.usi import run
 class Player(ScriptedPlayer):
 {body}
 
-run(Player)
+run(Player().engine())
 """
     return [sys.executable, "-c", source]
 
@@ -82,12 +83,11 @@ def test_registration(start: Callable[..., OverPipes], command: list[str]) -> No
 def test_nothing_heavy_is_imported_before_usiok() -> None:
     script = """
 import json, sys
-from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.engines.shogi import mcts
 from pydlshogi.usi.process import Process
 from pydlshogi.usi.usi import serve
-player = MCTSPlayer()
 loaded = []
-serve(player, ["usi"], lambda line: loaded.extend(sys.modules) if line == "usiok" else None)
+serve(mcts(), ["usi"], lambda line: loaded.extend(sys.modules) if line == "usiok" else None)
 print(json.dumps(loaded))
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -95,22 +95,42 @@ print(json.dumps(loaded))
 
 
 def test_quit_during_the_import_after_usiok(start: Callable[..., OverPipes]) -> None:
-    engine = start(program("    def preload(self): threading.Event().wait()"))
+    engine = start(ENGINES["mcts"])
     engine.ask("usi", "usiok")
     engine.send("quit")
     assert engine.end() == (0, b"")
 
 
+@on_posix
+@pytest.mark.parametrize("closed", ["2", "1 2", "0 2"])
+def test_a_missing_stream_is_nobody_elses(tmp_path: Path, closed: str) -> None:
+    """What is opened while a standard stream is closed takes its number: the log would get the protocol."""
+    closing = " ".join(f"{number}>&-" if number != "0" else "0<&-" for number in closed.split())
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closing}', "sh", *ENGINES["scripted"]],
+        input=b"usi\nsetoption name Load value defect\nisready\nquit\n",
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path)},
+        timeout=60,
+        check=False,
+    )
+    log = (tmp_path / "pydlshogi" / LOG_NAME).read_text(encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert ("usiok" in done.stdout.decode().splitlines()) == (closed == "2")
+    assert "usiok" not in log
+    assert ("RuntimeError: a defect" in log) == ("0" not in closed)
+
+
 # 2: loading
 
 
-@pytest.mark.parametrize("how", ["quit", "end of input"])
-def test_an_endless_load_can_be_left(start: Callable[..., OverPipes], how: str) -> None:
+def test_an_endless_load_can_be_left(start: Callable[..., OverPipes]) -> None:
+    """After half a minute: what is due would be said."""
     engine = start()
     engine.send("usi", "setoption name Load value endless", "isready", "stop", "usi")
     engine.until("usiok")
     engine.until("usiok")
-    leave(engine, how)
+    engine.send("quit")
     assert engine.end() == (0, b"")
 
 
@@ -125,8 +145,13 @@ def leave(engine: OverPipes, how: str) -> None:
 # 9, 14: the end
 
 
-@pytest.mark.parametrize("go", [[], ["go infinite"], ["go ponder"], ["go mate infinite"], ["perft 99"]])
-@pytest.mark.parametrize("how", ["quit", "end of input"])
+@pytest.mark.parametrize(
+    ("go", "how"),
+    [
+        *product([[], ["go infinite"], ["go ponder"], ["go mate infinite"]], ["quit", "end of input"]),
+        (["perft 99"], "quit"),
+    ],
+)
 def test_it_ends_at_once_whatever_it_does(engine: OverPipes, go: list[str], how: str) -> None:
     engine.send(*go)
     leave(engine, how)
@@ -138,10 +163,13 @@ def test_it_ends_at_once_whatever_it_does(engine: OverPipes, go: list[str], how:
 def test_signals_end_it_quietly_and_leave_no_child(start: Callable[..., OverPipes], name: str) -> None:
     engine = start(
         program("""
-    def prepare(self):
-        import subprocess
-        self.child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-        return []
+    def loading(self, options):
+        load = super().loading(options)
+        def start():
+            import subprocess
+            self.child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+            return load()
+        return start
     def close(self):
         self.child.kill()
         self.child.wait()
@@ -173,7 +201,7 @@ def test_nobody_reads_any_more(engine: OverPipes) -> None:
 def test_a_gui_that_stops_reading_can_still_send_quit(tmp_path: Path) -> None:
     process = subprocess.Popen(
         program("""
-    def think(self, limits, clock, report):
+    def think(self, position, clock, report):
         from pydlshogi.player.base_player import Info
         sys.stderr.write("thinking\\n")
         while True:
@@ -305,11 +333,13 @@ def test_paths_in_the_encoding_of_the_system(monkeypatch: pytest.MonkeyPatch) ->
 def test_stdout_is_protocol_and_everything_else_is_in_the_log(start: Callable[..., OverPipes]) -> None:
     engine = start(
         program("""
-    def prepare(self):
-        print("printed", flush=True)
-        os.write(1, b"written\\n")
-        os.write(2, b"complained\\n")
-        raise RuntimeError("a defect")
+    def loading(self, options):
+        def load():
+            print("printed", flush=True)
+            os.write(1, b"written\\n")
+            os.write(2, b"complained\\n")
+            raise RuntimeError("a defect")
+        return load
 """)
     )
     engine.send("isready")

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.network.weights import Architecture, random_weights, write_weights
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.weights import random_weights, write_weights
 from tests.random_games import random_games, write_jsonl
 from utils.validate_network import main, tables
 
@@ -12,7 +14,7 @@ from utils.validate_network import main, tables
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write_jsonl(tmp_path / "games.jsonl", [], random_games(2, plies=40, seed=8))
-    write_weights(tmp_path / "net.npz", random_weights(Architecture("policy_value_resnet", 1, 8), seed=0))
+    write_weights(tmp_path / "net.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 8), seed=0))
     return tmp_path
 
 

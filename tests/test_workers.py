@@ -9,12 +9,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pydlshogi.workers import workers
+from pydlshogi.support.processes import workers
 
 PROGRAM = """
 import os
 import sys
-from pydlshogi.workers import workers
+from pydlshogi.support.processes import workers
 
 if __name__ == "__main__":
     with workers(1) as pool:
@@ -69,7 +69,7 @@ def test_ctrl_c_is_for_whoever_started_them() -> None:
 STRUCK_AT_THE_START = """
 import os
 import signal
-from pydlshogi.workers import workers
+from pydlshogi.support.processes import workers
 
 if __name__ == "__mp_main__":
     os.kill(os.getpid(), signal.SIGINT)

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from pydlshogi.game import MATED, Int32Array, Outcome
+from pydlshogi.game import MATED, Outcome
+from pydlshogi.support.arrays import Int32Array
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 
@@ -24,6 +25,15 @@ class TicTacToe:
 
     def pop(self) -> None:
         self.played.pop()
+
+    def copy(self) -> "TicTacToe":
+        return type(self)(self.played)
+
+    def board_key(self) -> int:
+        return self.key()
+
+    def past_board_keys(self) -> list[int]:
+        return [TicTacToe(self.played[:number]).key() for number in range(len(self.played))]
 
     def legal_moves(self) -> Int32Array:
         return np.array([cell for cell in range(9) if cell not in self.played], np.int32)
@@ -67,6 +77,15 @@ class Letters:
 
     def pop(self) -> None:
         self.path = self.path[:-1]
+
+    def copy(self) -> "Letters":
+        return Letters(self.graph, self.path, self.ends, self.repetition)
+
+    def board_key(self) -> int:
+        return self.key()
+
+    def past_board_keys(self) -> list[int]:
+        return [ord(letter) for letter in self.path[:-1]]
 
     def legal_moves(self) -> Int32Array:
         return np.array([ord(letter) for letter in self.graph.get(self.path[-1], "")], np.int32)

@@ -9,7 +9,8 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Clock, Limits, Report
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, PlayedPosition, Report
+from pydlshogi.player.clock import Clock
 from pydlshogi.usi.usi import serve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,22 +85,27 @@ class Conversation:
 class InProcess(Conversation):
     """`serve` in a thread of this process."""
 
-    def __init__(self, player: BasePlayer, keep_alive: float = PATIENCE) -> None:
+    def __init__(self, engine: Engine, keep_alive: float = PATIENCE) -> None:
         super().__init__()
-        self.player = player
+        self._engine = engine._replace(load=lambda: self._overheard(engine.load()))
         self._thoughts = threading.Semaphore(0)
-        self._think = player.think
-        player.think = self._note_the_end  # type: ignore[method-assign]
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._keep_alive = keep_alive
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
-    def _note_the_end(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
-        try:
-            return self._think(limits, clock, report)
-        finally:
-            self._thoughts.release()
+    def _overheard(self, player: BasePlayer) -> BasePlayer:
+        """The player, which notes when it has come to a result."""
+        think = player.think
+
+        def noted(position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+            try:
+                return think(position, clock, report)
+            finally:
+                self._thoughts.release()
+
+        player.think = noted  # type: ignore[method-assign]
+        return player
 
     def wait_for_thought(self) -> None:
         """Until the player has come to a result, said or not."""
@@ -107,7 +113,7 @@ class InProcess(Conversation):
 
     def _serve(self) -> None:
         try:
-            serve(self.player, self._sent(), self._heard.put, keep_alive=self._keep_alive)
+            serve(self._engine, self._sent(), self._heard.put, keep_alive=self._keep_alive)
         finally:
             self._heard.put(None)
 

@@ -20,9 +20,9 @@ from typing import Any
 import shogi
 import shogi.CSA
 
-from pydlshogi.dataset import pack_units, tasks
 from pydlshogi.read_kifu import SUFFIXES, read, read_list
-from pydlshogi.workers import workers
+from pydlshogi.support.processes import workers
+from pydlshogi.training.shogi.records import pack_units, tasks
 
 _TURNS = 2
 # Ours read every file so often: once would be over in a tenth of a second.
@@ -44,7 +44,7 @@ def label_of(move: shogi.Move, turn: int) -> int:
     """The label of a python-shogi move, by the arithmetic of the book."""
     to = move.to_square if turn == shogi.BLACK else 80 - move.to_square
     if move.from_square is None:
-        return (20 + move.drop_piece_type - 1) * 81 + to
+        return int((20 + move.drop_piece_type - 1) * 81 + to)
     start = move.from_square if turn == shogi.BLACK else 80 - move.from_square
     dy, dx = to // 9 - start // 9, to % 9 - start % 9
     if dy == -2 and abs(dx) == 1:
@@ -55,7 +55,7 @@ def label_of(move: shogi.Move, turn: int) -> int:
         direction = 3 if dx < 0 else 4
     else:
         direction = 5 if dx == 0 else 6 if dx < 0 else 7
-    return (direction + (10 if move.promotion else 0)) * 81 + to
+    return int((direction + (10 if move.promotion else 0)) * 81 + to)
 
 
 def positions_by_python_shogi(path: Path) -> list[Position]:

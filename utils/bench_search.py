@@ -1,9 +1,9 @@
 """How fast the search is, against that of the python-dlshogi book: `python -m utils.bench_search`.
 
-The book's search makes one playout after the other on python-shogi's board, sets its planes square by square, asks the
-network about one position at a time and keeps a node as an object with a few numpy arrays. Here both ask the same
-network through the same backend, so that what differs is the search. Ours does more at each new position: it sees
-repetitions, declarations and mates in one.
+The book's search makes one playout after the other on python-shogi's board, asks the network about one position at a
+time and keeps a node as an object with a few numpy arrays. Here both ask the same evaluator in one thread, and it is
+shown positions by the same encoding, so that what differs is the search. Ours does more at each new position: it sees
+repetitions, declarations and short mates.
 """
 
 import argparse
@@ -11,45 +11,22 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import shogi
 
-from pydlshogi.bench import END_GAME, NullBackend, speeds_in_turns
-from pydlshogi.command_line import exit_status
-from pydlshogi.common import MAX_PIECES_IN_HAND, NUM_PLANES
-from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.features import Float32Array
-from pydlshogi.games.shogi import ShogiPosition
-from pydlshogi.network.backend import BACKENDS
+from pydlshogi.bench import END_GAME, NullEvaluator, new_search, speeds_in_turns
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.rules import RULES
+from pydlshogi.network.loading import BACKENDS
 from pydlshogi.player.base_player import PlayerError
-from pydlshogi.player.mcts_player import MCTSOptions, MCTSPlayer
-from pydlshogi.player.pipeline import Pipeline
-from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import UctNodeTable
-from utils.bench_read_kifu import label_of, turned
-
-
-def planes_by_python_shogi(board: shogi.Board) -> Float32Array:
-    """The planes of `board`, float32 [104, 9, 9], by the arithmetic of the book."""
-    planes = []
-    sides = (board.turn, board.turn ^ 1)
-    for side in sides:
-        for pieces in board.piece_bb[1:]:
-            bitboard = pieces & board.occupied[side]
-            if board.turn == shogi.WHITE:
-                bitboard = turned(bitboard)
-            plane = np.zeros(81, np.float32)
-            for square in shogi.SQUARES:
-                if bitboard & shogi.BB_SQUARES[square] > 0:
-                    plane[square] = 1
-            planes.append(plane)
-        for kind, most in enumerate(MAX_PIECES_IN_HAND, 1):
-            held = board.pieces_in_hand[side].get(kind, 0)
-            planes += [np.full(81, float(number < held), np.float32) for number in range(most)]
-    return np.array(planes).reshape(NUM_PLANES, 9, 9)
+from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.uct.batch import Batch, Evaluator
+from pydlshogi.uct.pipeline import Pipeline
 
 
 @dataclass(slots=True)
@@ -67,9 +44,10 @@ class Node:
 class BookSearch:
     """PUCT as in the book: C_PUCT 1, a move without visits counts as even, equal positions share a node."""
 
-    def __init__(self, sfen: str, backend: Any) -> None:
-        self._board = shogi.Board(sfen)
-        self._backend = backend
+    def __init__(self, sfen: str, evaluator: Evaluator) -> None:
+        self.board = shogi.Board(sfen)
+        self._evaluator = evaluator
+        self._batch = Batch(1, RULES.most_moves, evaluator.encoding)
         self._nodes: dict[tuple[int, int], Node] = {}
         self.root = self._node()
 
@@ -80,7 +58,7 @@ class BookSearch:
         while node.moves:
             best = self._select(node)
             path.append((node, best))
-            self._board.push(node.moves[best])
+            self.board.push(node.moves[best])
             child = node.children[best]
             if child is None:
                 node.children[best] = node = self._node()
@@ -91,7 +69,7 @@ class BookSearch:
             value = 1.0 - value
             node.visits[chosen] += 1
             node.wins[chosen] += value
-            self._board.pop()
+            self.board.pop()
 
     @staticmethod
     def _select(node: Node) -> int:
@@ -100,25 +78,28 @@ class BookSearch:
         return int(np.argmax(q + node.priors * u))
 
     def _node(self) -> Node:
-        board = self._board
+        board = self.board
         key = (board.zobrist_hash(), board.move_number)
         if key not in self._nodes:
             moves = list(board.legal_moves)
-            priors, value = self._opinion(moves) if moves else (np.zeros(0, np.float32), 0.0)
+            priors, value = self._evaluate(moves) if moves else (np.zeros(0, np.float32), 0.0)
             visits, wins = np.zeros(len(moves), np.int32), np.zeros(len(moves), np.float32)
             self._nodes[key] = Node(moves, priors, value, visits, wins, [None] * len(moves))
         return self._nodes[key]
 
-    def _opinion(self, moves: list[shogi.Move]) -> tuple[Float32Array, float]:
-        policy, value = self._backend.infer(planes_by_python_shogi(self._board)[None])
-        logits = policy[0][[label_of(move, self._board.turn) for move in moves]]
-        priors = np.exp(logits - logits.max())
-        return priors / priors.sum(), 1.0 / (1.0 + math.exp(-float(value[0])))
+    def _evaluate(self, moves: list[shogi.Move]) -> tuple[Float32Array, float]:
+        position = ShogiPosition(self.board.sfen())
+        legal = position.legal_moves()
+        self._batch.clear()
+        self._batch.add(position, legal)
+        priors, values = self._evaluator.evaluate(self._batch)
+        by_name = dict(zip(map(position.usi, legal.tolist()), priors.tolist(), strict=True))
+        return np.array([by_name[move.usi()] for move in moves], np.float32), float(values[0])
 
 
-def by_the_book(sfen: str, backend: Any) -> Callable[[], int]:
+def by_the_book(sfen: str, evaluator: Evaluator) -> Callable[[], int]:
     """A function that makes a playout of the book's search and says how many it made: one."""
-    search = BookSearch(sfen, backend)
+    search = BookSearch(sfen, evaluator)
 
     def work() -> int:
         search.playout()
@@ -127,42 +108,40 @@ def by_the_book(sfen: str, backend: Any) -> Callable[[], int]:
     return work
 
 
-def by_ours(sfen: str, backend: Any, batch: int) -> Callable[[], int]:
+def by_ours(sfen: str, evaluator: Evaluator, batch: int) -> Callable[[], int]:
     """A function that makes a batch of playouts of ours and says how many they were."""
-    search = Search(UctNodeTable(512))
-    position = ShogiPosition(sfen)
-    pipeline = Pipeline(NetworkEvaluator(backend), batch)
-    search.set_root(position)
+    search = new_search(sfen, evaluator.encoding, 512)
+    pipeline = Pipeline(search, evaluator, batch)
 
     def work() -> int:
         if search.table.full:
-            search.table.clear()
-            search.set_root(position)
+            search.clear()
+            search.set_root(ShogiPosition(sfen))
         before = search.playouts
-        pipeline.step(search, batch)
+        pipeline.step(lambda _: batch)
         return search.playouts - before
 
     return work
 
 
-def report(player: MCTSPlayer, seconds: float, sfen: str = END_GAME) -> Iterator[str]:
+def report(player: ShogiMCTSPlayer, seconds: float, sfen: str = END_GAME) -> Iterator[str]:
     """The lines of the whole bench. Raises PlayerError where the network of `player` cannot be loaded."""
     player.prepare()
-    backend, batch = player.evaluator.backend, player.batch_size
-    null = NullBackend()
+    evaluator, batch = player.evaluator, player.batch_size
+    null = NullEvaluator()
     alone = {
         "the book's": by_the_book(sfen, null),
         "ours, batches of 1": by_ours(sfen, null, 1),
         "ours, batches of 32": by_ours(sfen, null, 32),
     }
     with_network = {
-        "the book's": by_the_book(sfen, backend),
-        "ours, batches of 1": by_ours(sfen, backend, 1),
-        f"ours, batches of {batch}": by_ours(sfen, backend, batch),
+        "the book's": by_the_book(sfen, evaluator),
+        "ours, batches of 1": by_ours(sfen, evaluator, 1),
+        f"ours, batches of {batch}": by_ours(sfen, evaluator, batch),
     }
     for title, ways in (
         ("the search alone, under a network that costs nothing", alone),
-        (backend.description, with_network),
+        (player.description, with_network),
     ):
         yield title
         speeds = speeds_in_turns(ways, seconds)
@@ -180,13 +159,13 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if not 0 < given.seconds < math.inf:
         parser.error("--seconds is above 0")
-    options = MCTSOptions()
+    options = MCTSPlayerOptions()
     for name, value in (("modelfile", given.modelfile), ("Backend", given.backend)):
         if complaint := options.set(name, value):
             parser.error(complaint)
 
     def show() -> None:
-        for line in report(MCTSPlayer(options), given.seconds):
+        for line in report(ShogiMCTSPlayer(options), given.seconds):
             print(line, flush=True)
 
     return exit_status("bench_search", show, PlayerError)

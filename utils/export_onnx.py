@@ -13,39 +13,44 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.command_line import exit_status
+from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.features import Float32Array, PlaneBatch
-from pydlshogi.files import replacing
-from pydlshogi.games.shogi import START_SFEN, ShogiPosition
-from pydlshogi.network.backend import Backend, BackendError, load_backend
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import Backend, BackendError
+from pydlshogi.network.loading import load_backend
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.onnx_quantise import quantised_model
-from pydlshogi.network.weights import ModelError, read_weights
+from pydlshogi.network.weights import read_weights
+from pydlshogi.support.arrays import Float32Array, Uint32Array
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import replacing
+from pydlshogi.uct.batch import Batch
 from utils.arena.openings import OpeningError, read_openings
 
+ENCODINGS: Final = (BOOK, DLSHOGI)
 GAMES_AT_ONCE: Final = 32
 LONGEST_GAME: Final = 256
+MOST_MOVES: Final = 593
 ONE_IN: Final = 8
 """Positions of a game resemble each other: one in so many is kept."""
 
 
-def played_positions(backend: Backend, count: int, generator: np.random.Generator) -> Float32Array:
-    """Planes [count, 104, 9, 9] of positions from games in which both sides draw their moves from the policy."""
+def played_positions(backend: Backend, count: int, generator: np.random.Generator) -> Uint32Array:
+    """Packed positions [count, words] from games in which both sides draw their moves from the policy."""
     evaluator = NetworkEvaluator(backend)
-    requests = evaluator.requests(GAMES_AT_ONCE)
+    batch = Batch(GAMES_AT_ONCE, MOST_MOVES, backend.encoding)
     games = [ShogiPosition() for _ in range(GAMES_AT_ONCE)]
-    kept: list[Float32Array] = []
+    kept: list[Uint32Array] = []
     while len(kept) < count:
-        requests.clear()
-        for game in games:
-            requests.note(game)
+        batch.clear()
         legal = [game.legal_moves() for game in games]
-        requests.moves = np.concatenate(legal)
-        requests.counts = np.array([len(moves) for moves in legal], np.int32)
-        planes = requests.planes.planes()
-        kept += [planes[i].copy() for i in np.flatnonzero(generator.random(len(games)) < 1 / ONE_IN)]
-        priors = np.split(evaluator.evaluate(requests).priors, np.cumsum(requests.counts)[:-1])
+        for game, moves in zip(games, legal, strict=True):
+            batch.add(game, moves)
+        kept += [batch.packed[i].copy() for i in np.flatnonzero(generator.random(len(games)) < 1 / ONE_IN)]
+        priors = np.split(evaluator.evaluate(batch).priors, batch.firsts[1:-1])
         for i, (game, moves, prior) in enumerate(zip(games, legal, priors, strict=True)):
             game.push(moves[np.searchsorted(np.cumsum(prior), generator.random() * prior.sum())])
             if game.ply() > LONGEST_GAME or not len(game.legal_moves()) or game.outcome() is not None:
@@ -53,19 +58,22 @@ def played_positions(backend: Backend, count: int, generator: np.random.Generato
     return np.stack(kept[:count])
 
 
-def listed_positions(path: Path, count: int, generator: np.random.Generator) -> Float32Array:
-    """Planes [at most count, 104, 9, 9] of positions drawn from a list of positions and games in USI notation."""
-    boards = []
+def listed_positions(path: Path, encoding: Encoding, count: int, generator: np.random.Generator) -> Uint32Array:
+    """Packed positions [at most count, words] drawn from a list of positions and games in USI notation."""
+    packed = []
     for opening in read_openings(path):
         position = ShogiPosition(opening.sfen or START_SFEN)
-        boards.append(position.board.copy())
+        packed.append(_packed(encoding, position))
         for move in opening.moves:
             position.push_usi(move)
-            boards.append(position.board.copy())
-    batch = PlaneBatch(min(count, len(boards)))
-    for i in generator.permutation(len(boards))[:count]:
-        batch.add(boards[i])
-    return batch.planes()
+            packed.append(_packed(encoding, position))
+    return np.stack([packed[i] for i in generator.permutation(len(packed))[:count]])
+
+
+def _packed(encoding: Encoding, position: ShogiPosition) -> Uint32Array:
+    words = np.zeros(encoding.words, np.uint32)
+    encoding.pack(encoding.state(position), words)
+    return words
 
 
 def comparison(exact: Backend, other: Backend, planes: Float32Array) -> str:
@@ -87,19 +95,20 @@ def export(arguments: argparse.Namespace) -> str:
     """Write the file; a line about it."""
     generator = np.random.default_rng(arguments.seed)
     weights = read_weights(arguments.npz)
-    backend = load_backend("onnx", arguments.npz, device="cpu")
+    backend = load_backend("onnx", arguments.npz, ENCODINGS, device="cpu")
+    encoding = backend.encoding
     if arguments.int8:
         if arguments.positions:
-            planes = listed_positions(arguments.positions, arguments.count, generator)
+            packed = listed_positions(arguments.positions, encoding, arguments.count, generator)
         else:
-            planes = played_positions(backend, arguments.count, generator)
-        model = quantised_model(weights, planes)
+            packed = played_positions(backend, arguments.count, generator)
+        model = quantised_model(weights, planes_of(encoding, packed))
     else:
         model = onnx_model(weights)
     with replacing(arguments.onnx) as file:
         file.write(model.SerializeToString())
-    again = load_backend("onnx", arguments.onnx, device="cpu")
-    return comparison(backend, again, played_positions(backend, arguments.count, generator))
+    again = load_backend("onnx", arguments.onnx, [encoding], device="cpu")
+    return comparison(backend, again, planes_of(encoding, played_positions(backend, arguments.count, generator)))
 
 
 def main(words: list[str] | None = None) -> int:

@@ -17,8 +17,8 @@ from typing import get_args
 
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
 from pydlshogi.read_kifu import Ending, Game, KifuError, read_list, read_many
+from pydlshogi.support.command_line import exit_status
 from utils.make_kifu_list import ListError, record_files
 
 

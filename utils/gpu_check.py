@@ -1,136 +1,216 @@
-"""All checks that need a GPU: does every backend there is give the CPU's logits, and how many positions a second?
+"""All checks that need a GPU, in one command: is every backend right there, and how fast?
 
-Prints a table in Markdown. Exit status 0: all agree; 1: some do not; 2: there is no GPU that any backend can use.
+Prints tables in Markdown. Networks with random weights are run by every backend that can use the GPU; their logits and
+their priors and win rates, made from packed positions, are compared with those of the CPU, and positions a second
+counted for batch sizes and streams (a thread each, so many batches in flight). Then the book's networks learn a few
+steps in Chainer, on the CPU and with CuPy: the losses must be the same. What cannot be done here is said; without any
+GPU the first table is that of the CPU, as far as it goes in reasonable time.
+
+Exit status 0: all agree; 1: some do not; 2: there is no GPU that any backend can use.
 """
 
 import argparse
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.features import Float32Array
-from pydlshogi.network.backend import Backend, BackendError, load_backend
-from pydlshogi.network.weights import Architecture, random_weights, write_weights
-from utils.export_onnx import played_positions
+from pydlshogi.encoding import planes_of
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.network.architecture import Architecture, architecture_for
+from pydlshogi.network.backend import Backend, BackendError
+from pydlshogi.network.loading import load_backend
+from pydlshogi.network.weights import random_weights, write_weights
+from pydlshogi.player.batching import seconds_for, some_batch
+from pydlshogi.support.arrays import Float32Array
 
 NETWORKS: Final = (
-    Architecture("policy_value", 12, 192),
-    Architecture("policy_value_resnet", 10, 192),
-    Architecture("policy_value_resnet", 10, 128),
+    architecture_for(BOOK, "policy_value", 12, 192),
+    architecture_for(BOOK, "policy_value_resnet", 10, 192),
+    architecture_for(BOOK, "policy_value_resnet", 6, 96),
 )
+BOOK_NETWORKS: Final = (
+    architecture_for(BOOK, "policy_value", 12, 64),
+    architecture_for(BOOK, "policy_value_resnet", 4, 64),
+)
+"""The book's, narrower."""
+OPTIMISERS: Final = ("SGD", "MomentumSGD", "Adam")
 BATCH_SIZES: Final = (1, 8, 32, 128, 256, 512, 1024)
-Way = tuple[str, str]
-WAYS: Final[tuple[Way, ...]] = (
-    ("onnx", "half"),
-    ("onnx", "float32"),
-    ("torch", "half"),
-    ("torch", "float32"),
-    ("chainer", "float32"),
+STREAMS: Final = (1, 2, 4)
+CPU_BATCH_SIZES: Final = (1, 8, 32)
+CPU_STREAMS: Final = (1, 2)
+LONGEST: Final = 2.0
+"""Seconds; once a batch takes longer, no larger one is timed."""
+
+
+class Way(NamedTuple):
+    """A way to run a network."""
+
+    backend: str
+    device: str
+    precision: str
+
+
+WAYS: Final = (
+    Way("torch", "gpu", "half"),
+    Way("torch", "gpu", "float32"),
+    Way("onnx", "gpu", "half"),
+    Way("onnx", "gpu", "float32"),
+    Way("onnx", "tensorrt", "half"),
+    Way("chainer", "gpu", "float32"),
 )
-TOLERANCES: Final[dict[str, float]] = {"float32": 1e-3, "half": 0.4}
+CPU_WAYS: Final = tuple(Way(name, "cpu", "float32") for name in ("openvino", "onnx", "torch", "chainer"))
+TOLERANCES: Final = {"float32": 1e-3, "half": 0.4}
 """How far a logit may lie from the CPU's; they spread over some units here. bfloat16 has been seen to differ by 0.2."""
 
 
 class Row(NamedTuple):
-    """One backend with one network."""
+    """One network run in one way."""
 
     description: str
+    streams: int
     error: float
     agrees: bool
-    speeds: tuple[float, ...]
-    """Positions per second for each batch size."""
+    speeds: tuple[float | None, ...]
+    """Positions per second for each batch size; None: not timed."""
 
 
-def error_of(backend: Backend, planes: Float32Array, expected: tuple[Float32Array, Float32Array]) -> float:
-    """The largest distance of any logit from the expected one; infinite if one is not a number."""
-    given = backend.infer(planes)
-    distances = [np.abs(ours - theirs).max() for ours, theirs in zip(given, expected, strict=True)]
+def error_of(backend: Backend, reference: Backend, packed: Any) -> float:
+    """The largest distance of any logit, prior or win rate from the reference's; infinite if one is not a number."""
+    planes = planes_of(backend.encoding, packed)
+    given = some_batch(backend.encoding, len(packed))
+    answers = [
+        (*each.infer(planes), *each.predict(packed, *given[1:], temperature=1.0)) for each in (backend, reference)
+    ]
+    distances = [np.abs(ours - theirs).max() for ours, theirs in zip(*answers, strict=True)]
     return float(np.nan_to_num(np.max(distances), nan=np.inf))
 
 
-def speed_of(backend: Backend, planes: Float32Array, seconds: float) -> float:
-    """Positions per second, transfers included: the median of calls for so long, after two to warm up."""
-    durations: list[float] = []
-    for _ in range(2):
-        backend.infer(planes)
-    until = time.perf_counter() + seconds
-    while time.perf_counter() < until or len(durations) < 3:
-        begin = time.perf_counter()
-        backend.infer(planes)
-        durations.append(time.perf_counter() - begin)
-    return len(planes) / float(np.median(durations))
+def speeds_of(backend: Backend, sizes: tuple[int, ...]) -> Iterator[float | None]:
+    """Positions per second for each batch size, with all streams busy."""
+    seconds = 0.0
+    for size in sizes:
+        if seconds > LONGEST:
+            yield None
+            continue
+        (seconds,) = seconds_for([(backend, size)])
+        yield backend.streams * size / seconds
 
 
-def usable_ways(device: str) -> tuple[list[Way], list[str]]:
-    """The ways a network can be run here, and why the others cannot be used."""
-    ways, reasons = [], set()
+def usable(ways: tuple[Way, ...]) -> tuple[list[Way], list[str]]:
+    """The ways that can be used here, and why the others cannot."""
+    found, reasons = [], set()
     with tempfile.TemporaryDirectory() as folder:
         modelfile = Path(folder, "small.npz")
-        write_weights(modelfile, random_weights(Architecture("policy_value_resnet", 1, 8), seed=1))
-        for name, precision in WAYS:
+        write_weights(modelfile, random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 8), seed=1))
+        for way in ways:
             try:
-                load_backend(name, modelfile, device=device, precision=precision)
+                load_backend(way.backend, modelfile, [BOOK], device=way.device, precision=way.precision)
             except BackendError as error:
-                reasons.add(f"{name}: {error}")
+                reasons.add(f"{way.backend}: {error}")
             else:
-                ways.append((name, precision))
-    return ways, sorted(reasons)
+                found.append(way)
+    return found, sorted(reasons)
 
 
 def rows(
-    architecture: Architecture, device: str, ways: list[Way], batch_sizes: tuple[int, ...], seconds: float
+    architecture: Architecture, ways: list[Way], sizes: tuple[int, ...], all_streams: tuple[int, ...]
 ) -> Iterator[Row]:
-    """A row for each way to run one network with random weights."""
+    """A row for each way to run one network with random weights, and each number of streams."""
     with tempfile.TemporaryDirectory() as folder:
         modelfile = Path(folder, "network.npz")
         write_weights(modelfile, random_weights(architecture, seed=1))
-        reference = load_backend("onnx", modelfile, device="cpu")
-        planes = played_positions(reference, 64, np.random.default_rng(1))
-        expected = reference.infer(planes)
-        for name, precision in ways:
-            backend = load_backend(name, modelfile, device=device, precision=precision, batch_size=max(batch_sizes))
-            error = error_of(backend, planes, expected)
-            speeds = (speed_of(backend, np.resize(planes, (size, *planes.shape[1:])), seconds) for size in batch_sizes)
-            yield Row(backend.description, error, error <= TOLERANCES[precision], tuple(speeds))
+        reference = load_backend("onnx", modelfile, [BOOK], device="cpu", precision="float32")
+        packed = some_batch(BOOK, 64)[0]
+        for name, device, precision in ways:
+            for streams in all_streams:
+                how: dict[str, Any] = {"device": device, "precision": precision, "streams": streams}
+                backend = load_backend(name, modelfile, [BOOK], batch_size=max(sizes), **how)
+                error = error_of(backend, reference, packed)
+                speeds = tuple(speeds_of(backend, sizes))
+                yield Row(backend.description, backend.streams, error, error <= TOLERANCES[precision], speeds)
 
 
-def heading(batch_sizes: tuple[int, ...]) -> str:
+def heading(sizes: tuple[int, ...]) -> str:
     """The first two lines of the table."""
-    cells = ["positions/s", "largest error of a logit", *(f"batch {size}" for size in batch_sizes)]
+    cells = ["positions/s", "streams", "largest error", *(f"batch {size}" for size in sizes)]
     return f"| {' | '.join(cells)} |\n|{'---|' * len(cells)}"
 
 
 def line(row: Row) -> str:
     """A line of the table."""
     verdict = "" if row.agrees else " **WRONG**"
-    return (
-        f"| {' | '.join([row.description, f'{row.error:.1e}{verdict}', *(f'{speed:.0f}' for speed in row.speeds)])} |"
-    )
+    speeds = ("-" if speed is None else f"{speed:.0f}" for speed in row.speeds)
+    return f"| {' | '.join([row.description, str(row.streams), f'{row.error:.1e}{verdict}', *speeds])} |"
+
+
+def chainer_losses(architecture: Architecture, device: str, optimiser: str, steps: int = 3) -> Float32Array:
+    """Losses of the first steps of a network of the book, learning from made-up positions with an optimiser."""
+    from pydlshogi.network.chainer_backend import chain, chainer
+
+    functions = chainer.functions
+    network = chain(random_weights(architecture, seed=1))
+    packed = some_batch(BOOK, 32)[0]
+    generator = np.random.default_rng(1)
+    batch = [
+        planes_of(BOOK, packed),
+        generator.integers(architecture.labels, size=32).astype(np.int32),
+        generator.integers(2, size=(32, 1)).astype(np.int32),
+    ]
+    if device == "gpu":
+        network.to_gpu()
+        batch = [chainer.backends.cuda.to_gpu(array) for array in batch]
+    learner = getattr(chainer.optimizers, optimiser)()
+    learner.setup(network)
+    losses = []
+    for _ in range(steps):
+        policy, value = network(batch[0])
+        loss = functions.softmax_cross_entropy(policy, batch[1]) + functions.sigmoid_cross_entropy(value, batch[2])
+        network.cleargrads()
+        loss.backward()
+        learner.update()
+        losses.append(float(loss.array))
+    return np.array(losses, np.float32)
+
+
+def check_chainer(devices: tuple[str, str]) -> Iterator[tuple[str, bool]]:
+    """A line for each of the book's networks and optimisers, and whether it learned alike on both devices."""
+    for architecture, optimiser in product(BOOK_NETWORKS, OPTIMISERS):
+        one, other = (chainer_losses(architecture, device, optimiser) for device in devices)
+        agrees = bool(np.allclose(one, other, rtol=1e-3))
+        shown = " ".join(f"{loss:.4f}" for loss in other)
+        yield f"| {architecture} | {optimiser} | {shown}{'' if agrees else ' **WRONG**'} |", agrees
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m utils.gpu_check", description=__doc__)
-    parser.add_argument("--device", choices=("gpu", "cpu"), default="gpu", help="cpu: the same table without a GPU")
-    parser.add_argument("--seconds", type=float, default=0.5, help="to measure one number (default %(default)s)")
-    arguments = parser.parse_args()
-    ways, reasons = usable_ways(arguments.device)
-    if not ways:
-        print(f"No backend can use a GPU here. {'; '.join(reasons)}.")
-        return 2
-    print(heading(BATCH_SIZES))
+    parser.parse_args()
+    ways, reasons = usable(WAYS)
+    on_gpu = bool(ways)
+    if not on_gpu:
+        print(f"No backend can use a GPU here. {'; '.join(reasons)}. What follows is the CPU.\n")
+        ways, reasons = usable(CPU_WAYS)
+    sizes, streams = (BATCH_SIZES, STREAMS) if on_gpu else (CPU_BATCH_SIZES, CPU_STREAMS)
+    print(heading(sizes))
     wrong = 0
     for architecture in NETWORKS:
-        for row in rows(architecture, arguments.device, ways, BATCH_SIZES, arguments.seconds):
+        for row in rows(architecture, ways, sizes, streams):
             print(line(row), flush=True)
             wrong += not row.agrees
     for reason in reasons:
         print(f"\nNot measured: {reason}.")
-    return int(wrong > 0)
+    if any(way.backend == "chainer" and way.device == "gpu" for way in ways):
+        print("\n| Chainer learns | optimiser | losses |\n|---|---|---|")
+        for shown, agrees in check_chainer(("cpu", "gpu")):
+            print(shown, flush=True)
+            wrong += not agrees
+    else:
+        print("\nNot compared: how Chainer learns on a CPU and with CuPy.")
+    return 1 if wrong else 0 if on_gpu else 2
 
 
 if __name__ == "__main__":

@@ -19,11 +19,12 @@ from typing import BinaryIO, Final
 import cshogi
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.files import replacing
-from pydlshogi.player.book import HEADER, BookError, key_of
-from pydlshogi.player.network_player import GENERAL_EVAL_COEF, centipawns
+from pydlshogi.engines.shogi.book import HEADER, BookError, key_of
+from pydlshogi.player.lines import centipawns
+from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
 from pydlshogi.read_kifu import Game, KifuError, read_list, read_many, replay
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import replacing
 from utils.make_kifu_list import ListError, record_files
 
 ADDED_DRAWS: Final = 50

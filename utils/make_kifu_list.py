@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.files import replacing
 from pydlshogi.read_kifu import SUFFIXES
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import replacing
 
 
 class ListError(Exception):

@@ -20,8 +20,8 @@ from random import Random
 
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
-from utils.arena.elo import Sprt
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.elo import Sprt
 from utils.arena.games import GAMES
 from utils.arena.openings import Opening, OpeningError
 from utils.arena.play_game import Limit, Played, Rules
@@ -253,7 +253,7 @@ def _run(arguments: argparse.Namespace) -> None:
         openings = (
             [kind.opening(None, ())]
             if arguments.openings is None
-            else kind.read_openings(arguments.openings, arguments.opening_plies)
+            else list(kind.read_openings(arguments.openings, arguments.opening_plies))
         )
     except (OpeningError, ValueError) as error:
         raise MatchError(str(error)) from error

@@ -11,8 +11,9 @@ over. The exit status is 1 if anything announced was wrong.
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -22,6 +23,8 @@ from typing import Final, NamedTuple
 import cshogi
 import shogi
 
+from pydlshogi.support.command_line import add_crew_options, crew_of, positive
+from pydlshogi.support.crew import Crew, CrewError
 from utils.arena.engine_process import EngineError
 from utils.arena.usi_engine import UsiEngine
 
@@ -30,6 +33,8 @@ _ANNOUNCED: Final = re.compile(r"info .*\bscore mate (-?\d+)\b.* pv (.+)")
 _JUDGE_NODES: Final = 200_000
 _PATIENCE: Final = 60.0
 """Seconds beyond its time after which an engine is given up."""
+_DEADLINE: Final = 600.0
+"""Seconds for all that is done about a position, beyond the engine's time."""
 
 
 class Problem(NamedTuple):
@@ -134,13 +139,26 @@ def play(engine: UsiEngine, sfen: str, milliseconds: int) -> Claim:
     return Claim(line, doubt, f"{last}; {answer.bestmove}", answer.milliseconds)
 
 
-def verdicts(engine: UsiEngine, problems: Sequence[Problem], mate: int, byoyomi: int | None) -> Iterator[Verdict]:
-    """One position after the other, each a game of its own; `mate` and `byoyomi` in milliseconds."""
-    judge = Judge()
-    for problem in problems:
-        engine.new_game()
-        claim = play(engine, problem.sfen, byoyomi) if byoyomi else solve(engine, problem.sfen, mate)
-        yield judge.verdict(problem, claim)
+@contextmanager
+def examination(
+    command: str | None, options: Mapping[str, str], mate: int, byoyomi: int | None
+) -> Iterator[Callable[[tuple[int, Problem]], Verdict]]:
+    """An engine and a judge for numbered problems, each a game of its own; `mate` and `byoyomi` in milliseconds.
+
+    None is our own engine.
+    """
+    command = command or f"{sys.executable} -m pydlshogi.usi.usi_mcts_player"
+    with TemporaryDirectory() as folder, closing(UsiEngine(command, Path(folder, "stderr"))) as engine:
+        engine.prepare(options)
+        judge = Judge()
+
+        def examine(numbered: tuple[int, Problem]) -> Verdict:
+            _, problem = numbered
+            engine.new_game()
+            claim = play(engine, problem.sfen, byoyomi) if byoyomi else solve(engine, problem.sfen, mate)
+            return judge.verdict(problem, claim)
+
+        yield examine
 
 
 HEADING: Final = (
@@ -170,13 +188,6 @@ def row(name: str, judged: Sequence[Verdict]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
 def _option(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
@@ -189,15 +200,16 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m utils.mate_sets", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="positions")
-    parser.add_argument("--engine", default=f"{sys.executable} -m pydlshogi.usi.usi_mcts_player", metavar="COMMAND")
+    parser.add_argument("--engine", metavar="COMMAND", help="(default: our own)")
     parser.add_argument(
         "--option", action="append", type=_option, default=[], metavar="NAME=VALUE", help="of the engine; repeatable"
     )
     parser.add_argument(
-        "--mate", type=_positive, default=5000, metavar="MS", help="for `go mate` (default: %(default)s)"
+        "--mate", type=positive, default=5000, metavar="MS", help="for `go mate` (default: %(default)s)"
     )
-    parser.add_argument("--byoyomi", type=_positive, metavar="MS", help="play instead, with so much time for the move")
-    parser.add_argument("--limit", type=_positive, metavar="N", help="so many positions of each file, drawn at random")
+    parser.add_argument("--byoyomi", type=positive, metavar="MS", help="play instead, with so much time for the move")
+    add_crew_options(parser, workers=1)
+    parser.add_argument("--limit", type=positive, metavar="N", help="so many positions of each file, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of the drawing (default: %(default)s)")
     parser.add_argument("--show", action="store_true", help="also what was said where no mate was found")
     return parser
@@ -208,13 +220,16 @@ def _drawn(problems: list[Problem], limit: int | None, seed: int) -> list[Proble
     return problems if limit is None or limit >= len(problems) else Random(seed).sample(problems, limit)
 
 
-def _measure(engine: UsiEngine, arguments: argparse.Namespace) -> bool:
+def _measure(crew: Crew, arguments: argparse.Namespace) -> bool:
     """Print the table. Returns whether nothing was wrong."""
     right = True
     sets = [(path, _drawn(read_problems(path), arguments.limit, arguments.seed)) for path in arguments.files]
-    print(HEADING)
-    for path, problems in sets:
-        judged = list(verdicts(engine, problems, arguments.mate, arguments.byoyomi))
+    task = partial(examination, arguments.engine, dict(arguments.option), arguments.mate, arguments.byoyomi)
+    deadline = _DEADLINE + (arguments.byoyomi or arguments.mate) / 1000
+    for number, (path, problems) in enumerate(sets):
+        judged = [verdict for _, verdict in sorted(crew.map(task, enumerate(problems), deadline))]
+        if number == 0:
+            print(HEADING)
         print(row(path.name, judged), flush=True)
         for verdict in judged:
             right = right and not verdict.objection
@@ -227,10 +242,9 @@ def main(words: Sequence[str] | None = None) -> int:
     """Returns 0, 1 if anything announced was wrong, 2 after an error told on stderr, or 130 after Ctrl-C."""
     arguments = _parser().parse_args(words)
     try:
-        with TemporaryDirectory() as folder, closing(UsiEngine(arguments.engine, Path(folder, "stderr"))) as engine:
-            engine.prepare(dict(arguments.option))
-            return 0 if _measure(engine, arguments) else 1
-    except (EngineError, OSError, ValueError) as error:
+        with crew_of(arguments) as crew:
+            return 0 if _measure(crew, arguments) else 1
+    except (CrewError, EngineError, OSError, ValueError) as error:
         print(f"mate_sets: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -1,4 +1,7 @@
-"""The journal of a training run as a picture: `python -m utils.plot_log runs/mine` draws its log.jsonl into log.png."""
+"""The journal of a run as a picture: `python -m utils.plot_log runs/mine` draws its log.jsonl into log.png.
+
+Runs of `pydlshogi.train` and of `pydlshogi.cycle` write such journals.
+"""
 
 import argparse
 import json
@@ -13,8 +16,8 @@ import matplotlib
 matplotlib.use("Agg")  # no screen is needed to write a file
 from matplotlib import pyplot as plt
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.files import replacing
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import replacing
 
 Line = dict[str, Any]
 
@@ -70,7 +73,7 @@ def draw_curves(axes: Any, steps: list[Line], validations: list[Line], parts: li
 
 
 def draw_reliability(axes: Any, report: Line) -> None:
-    """Share won over win rate foretold; the area of a dot is its number of positions."""
+    """Share won over win rate predicted; the area of a dot is its number of positions."""
     rows = [row for row in report["reliability"] if row["positions"]]
     most = max((row["positions"] for row in rows), default=1)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
@@ -79,15 +82,65 @@ def draw_reliability(axes: Any, report: Line) -> None:
         [row["won"] for row in rows],
         s=[10 + 120 * row["positions"] / most for row in rows],
     )
-    axes.set_xlabel("win rate foretold")
+    axes.set_xlabel("win rate predicted")
     axes.set_ylabel("share won")
     axes.set_title("calibration", fontsize="medium")
     axes.grid(alpha=0.3)
 
 
-def plot(log: Path, picture: Path) -> None:
-    """Draw losses, accuracies, calibration and speed of `log` into the PNG file `picture`."""
-    steps, validations = read_log(log)
+_CURVES = (
+    ("loss", {"policy_loss": "policy", "value_loss": "value"}),
+    ("games", {"draws": "draws", "first_wins": "won by the first to move", "exact": "positions proven"}),
+    ("wrongly given up", {"false_resignations": "of the games played on"}),
+    ("plies of a game", {"length": ""}),
+)
+"""What is drawn of the journal of a cycle: title, and name in the journal with its label."""
+_PARTS = ("play", "learn", "compare")
+
+
+def draw_cycles(cycles: list[Line]) -> Any:
+    """The figure of a run of `pydlshogi.cycle`."""
+    figure, panels = plt.subplots(4, 2, figsize=(11, 13), layout="constrained")
+    minutes: list[float] = []
+    for line in cycles:
+        minutes.append((minutes[-1] if minutes else 0.0) + sum(line[part] for part in _PARTS) / 60)
+    flat: list[Any] = list(panels.flat)
+    curves, (elo, speed, time, window) = flat[:4], flat[4:]
+    for axes, (title, names) in zip(curves, _CURVES, strict=True):
+        for name, label in names.items():
+            axes.plot(minutes, [line[name] for line in cycles], label=label)
+        axes.set_title(title, fontsize="medium")
+        if any(names.values()):
+            axes.legend(fontsize="small")
+    compared = [(minute, line) for minute, line in zip(minutes, cycles, strict=True) if "elo" in line]
+    elo.plot([minute for minute, _ in compared], [line["elo"] for _, line in compared], "o-", label="summed up")
+    anchored = [(minute, line["anchor"]) for minute, line in compared if "anchor" in line]
+    elo.errorbar(
+        [minute for minute, _ in anchored],
+        [match["elo"] for _, match in anchored],
+        [match["margin"] for _, match in anchored],
+        fmt="s",
+        label="against the anchor",
+    )
+    elo.set_title("Elo", fontsize="medium")
+    elo.legend(fontsize="small")
+    totals = [max(1e-9, sum(line[part] for part in _PARTS)) for line in cycles]
+    speed.plot(minutes, [60 * line["games"] / total for line, total in zip(cycles, totals, strict=True)])
+    speed.set_title("games a minute", fontsize="medium")
+    shares = [[line[part] / total for line, total in zip(cycles, totals, strict=True)] for part in _PARTS]
+    time.stackplot(minutes, shares, labels=_PARTS)
+    time.set_title("share of the time", fontsize="medium")
+    time.legend(fontsize="small")
+    window.plot(minutes, [line["window"] for line in cycles])
+    window.set_title("positions in the window", fontsize="medium")
+    for axes in flat:
+        axes.set_xlabel("minutes")
+        axes.grid(alpha=0.3)
+    return figure
+
+
+def draw_training(steps: list[Line], validations: list[Line]) -> Any:
+    """The figure of a run of `pydlshogi.train`: losses, accuracies, calibration and speed."""
     figure, ((losses, accuracies), (calibration, speed)) = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
     draw_curves(
         losses,
@@ -101,7 +154,7 @@ def plot(log: Path, picture: Path) -> None:
         validations,
         [
             ("policy_accuracy", "top1", "move played is first"),
-            ("value_accuracy", "value_accuracy", "winner foretold"),
+            ("value_accuracy", "value_accuracy", "winner predicted"),
             ("", "top5", "move played is among five"),
         ],
     )
@@ -115,6 +168,13 @@ def plot(log: Path, picture: Path) -> None:
     rate = speed.twinx()
     rate.plot(x, [line["learning_rate"] for line in steps], color="tab:red")
     rate.set_ylabel("learning rate", color="tab:red")
+    return figure
+
+
+def plot(log: Path, picture: Path) -> None:
+    """Draw what `log` says of its run into the PNG file `picture`."""
+    steps, validations = read_log(log)
+    figure = draw_cycles(steps) if "games" in steps[0] else draw_training(steps, validations)
     drawn = BytesIO()
     figure.savefig(drawn, dpi=90, format=picture.suffix.removeprefix(".") or "png")
     plt.close(figure)

@@ -1,8 +1,9 @@
-"""Fills in what the programs themselves have to say in README.md: a dialogue, the options, the modules.
+"""Fills in what the programs themselves have to say in README.md: the options, the rooms of the package, a dialogue.
 
-    python -m utils.readme
+    python -m utils.readme                  the tables, which are the same on every machine
+    python -m utils.readme --transcript     the dialogue too, which is played on this one
 
-Run it after an option or a module was added or renamed; tests/test_readme.py compares.
+Run it after an option or a room was added or renamed; tests/test_readme.py compares.
 """
 
 import argparse
@@ -10,11 +11,11 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from pydlshogi.player.mcts_player import MCTSOptions
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -42,55 +43,46 @@ def filled(readme: str, part: str, content: str) -> str:
 
 
 def options_table() -> str:
-    return MCTSOptions.markdown_table()
+    """The options that GUIs show, and the names of the others."""
+    others = ", ".join(f"`{option.usi_name}`" for option in MCTSPlayerOptions.declared() if not option.shown)
+    return f"{MCTSPlayerOptions.markdown_table()}\n\nGUIs do not show these, which can be set by name: {others}."
 
 
-def modules_table() -> str:
-    """One line per module of the package, lowest first."""
-    rows = ["| Module | What it is |", "|---|---|"]
-    rows += [f"| [`{path}`]({path}) | {first_sentence(ROOT / path)} |" for path in modules()]
+def rooms_table() -> str:
+    """One line for each room of the package, lowest first."""
+    rows = ["| Room | What it is |", "|---|---|"]
+    for path in rooms():
+        name = path.removeprefix(f"{PACKAGE.name}/") + ("/" if (ROOT / path).is_dir() else "")
+        rows.append(f"| [`{name}`]({path}) | {first_sentence(ROOT / path)} |")
     return "\n".join(rows)
 
 
-def modules() -> Iterator[str]:
-    """Paths of the modules, below the root: part by part, and within a part, what is imported before who imports it.
-
-    Within a part, what a function imports does not count: a module that chooses among others is below its choices.
-    """
-    paths = {dotted(path): path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "__init__.py"}
-    parts: dict[str, set[str]] = {}
-    for name, path in paths.items():
-        below = {part(other) for other in imported(list(ast.walk(parsed(path)))) & paths.keys()}
-        parts.setdefault(part(name), set()).update(below - {part(name)})
-    for current in in_order(parts):
-        inside = [name for name in paths if part(name) == current]
-        for name in in_order({name: imported(parsed(paths[name]).body) & set(inside) for name in inside}):
-            yield paths[name].relative_to(ROOT).as_posix()
-
-
-def dotted(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
-
-
-def part(name: str) -> str:
-    """The file or folder of the package that the module `name` belongs to."""
-    return name.split(".")[1]
+def rooms() -> Iterator[str]:
+    """Paths, below the root, of the files and folders of the package, each after those that it imports from."""
+    sources = {path.relative_to(PACKAGE): path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE}
+    sources |= {path.relative_to(PACKAGE): path for path in PACKAGE.glob("*.py") if path.name != "__init__.py"}
+    paths = {Path(source.parts[0]).stem: PACKAGE / source.parts[0] for source in sources}
+    below: dict[str, set[str]] = {room: set() for room in paths}
+    for source, path in sources.items():
+        room = Path(source.parts[0]).stem
+        below[room] |= imported(parsed(path)) & paths.keys() - {room}
+    for room in in_order(below):
+        yield paths[room].relative_to(ROOT).as_posix()
 
 
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imported(statements: Sequence[ast.AST]) -> set[str]:
-    """Dotted names that may be modules, from the imports among `statements`."""
+def imported(module: ast.Module) -> set[str]:
+    """The rooms that a module imports from, anywhere in it."""
     names: set[str] = set()
-    for node in statements:
+    for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return names
+    return {name.split(".")[1] for name in names if name.startswith(f"{PACKAGE.name}.")}
 
 
 def in_order(below: dict[str, set[str]]) -> Iterator[str]:
@@ -107,8 +99,8 @@ def in_order(below: dict[str, set[str]]) -> Iterator[str]:
 
 
 def first_sentence(path: Path) -> str:
-    """The beginning of a module's docstring."""
-    docstring = ast.get_docstring(parsed(path))
+    """The beginning of the docstring of a module or package."""
+    docstring = ast.get_docstring(parsed(path / "__init__.py" if path.is_dir() else path))
     if not docstring:
         raise ValueError(f"{path} has no docstring")
     paragraph = " ".join(docstring.split("\n\n")[0].split())
@@ -145,11 +137,14 @@ def shortened(lines: list[str]) -> Iterator[str]:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description="Fill in README.md: a dialogue, the options, the modules.").parse_args()
+    parser = argparse.ArgumentParser(description="Fill in README.md: the options, the rooms, a dialogue.")
+    parser.add_argument("--transcript", action="store_true", help="play the dialogue anew on this machine, too")
+    given = parser.parse_args()
     readme = README.read_text(encoding="utf-8")
-    readme = filled(readme, "transcript", transcript())
     readme = filled(readme, "options", options_table())
-    readme = filled(readme, "modules", modules_table())
+    readme = filled(readme, "rooms", rooms_table())
+    if given.transcript:
+        readme = filled(readme, "transcript", transcript())
     README.write_text(readme, encoding="utf-8")
 
 

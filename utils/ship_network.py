@@ -3,7 +3,7 @@
     python -m utils.ship_network runs/one/net.npz runs/two/net.npz --games games.jsonl.xz --out model/pydlshogi.npz
 
 Several networks become one, the mean of their weights. Where one was trained on from the other, that mean often
-foretells games better than either [Wortsman et al. 2022, "Model soups"]. The file holds float16; the .json beside it
+predicts games better than either [Wortsman et al. 2022, "Model soups"]. The file holds float16; the .json beside it
 what was fitted for the network, and its validation.
 """
 
@@ -16,12 +16,16 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.dataset import DatasetError
-from pydlshogi.network.backend import BackendError, load_backend
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
 from pydlshogi.network.fitted import write_fitted
-from pydlshogi.network.weights import ModelError, Weights, read_weights, recognise, write_weights
-from pydlshogi.training.validation import fit_for_play, sample, validate
+from pydlshogi.network.loading import load_backend
+from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_weights
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.training.shogi.fit import fit_for_play
+from pydlshogi.training.shogi.records import DatasetError
+from pydlshogi.training.shogi.validation import sample, validate
 from utils.validate_network import parsed_with_games, tables, val_positions
 
 _FITTED_TO = 8192
@@ -31,10 +35,10 @@ _FITTED_TO = 8192
 def mean_of(paths: Sequence[Path]) -> Weights:
     """The mean of the weights in some files, float32. Raises ModelError where they are not of one size."""
     networks = [read_weights(path) for path in paths]
-    sizes = [recognise(weights) for weights in networks]
+    sizes = [architecture_of(weights) for weights in networks]
     for path, size in zip(paths, sizes, strict=True):
         if size != sizes[0]:
-            raise ModelError(f"{path}: {size} has no mean with the {sizes[0]} of {paths[0]}")
+            raise ModelError(f"{path}: {size}, {size.ends}, has no mean with the {sizes[0]} of {paths[0]}")
     return {name: np.mean([weights[name] for weights in networks], axis=0) for name in networks[0]}
 
 
@@ -47,9 +51,10 @@ def _run(options: argparse.Namespace) -> None:
     with TemporaryDirectory() as folder:
         shipped = Path(folder, "net.npz")
         write_weights(shipped, weights, half=True)
-        infer = load_backend("auto", shipped, precision="float32", batch_size=512).infer
-        report = validate(infer, sample(positions, options.positions or len(positions)))
-        fitted = fit_for_play(infer, sample(positions, _FITTED_TO))
+        backend = load_backend("auto", shipped, (BOOK, DLSHOGI), precision="float32", batch_size=512)
+        infer, encoding = backend.infer, backend.encoding
+        report = validate(infer, sample(positions, options.positions or len(positions)), encoding)
+        fitted = fit_for_play(infer, sample(positions, _FITTED_TO), encoding)
     write_weights(out, weights, half=True)
     write_fitted(out.with_suffix(".json"), fitted, report)
     print(f"{tables([out.name], [report])}\n\nfitted: {fitted}")

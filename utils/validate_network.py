@@ -1,6 +1,6 @@
-"""How well networks foretell recorded games: `python -m utils.validate_network NETWORK... --games games.jsonl.xz`
+"""How well networks predict recorded games: `python -m utils.validate_network NETWORK... --games games.jsonl.xz`
 
-Prints the tables of model/README.md, one column a network; a framework and an arithmetic may follow its name:
+Prints the tables of docs/laboratory.md, one column a network; a framework and an arithmetic may follow its name:
 
     python -m utils.validate_network model/pydlshogi.npz model/pydlshogi.int8.onnx,openvino --games games.jsonl.xz
 """
@@ -14,18 +14,20 @@ from typing import Any
 
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.dataset import DatasetError, Positions, load_positions
-from pydlshogi.files import cache_folder
-from pydlshogi.network.backend import BackendError, load_backend
-from pydlshogi.network.weights import ModelError
-from pydlshogi.training.validation import PHASES, sample, validate
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
+from pydlshogi.network.loading import load_backend
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import cache_folder
+from pydlshogi.training.shogi.records import DatasetError, Positions, load_positions
+from pydlshogi.training.shogi.validation import PHASES, sample, validate
 
 Report = dict[str, Any]
 FIGURES = {
     "top1": "the move played is its first choice (top-1)",
     "top5": "the move played is among its first five",
-    "value_accuracy": "the winner foretold (sign of the value)",
+    "value_accuracy": "the winner predicted (sign of the value)",
     "policy_loss": "policy loss (nats)",
     "value_loss": "value loss (nats)",
     "eval_error": "win rate, apart from that of the record's evaluation (root mean square)",
@@ -34,9 +36,9 @@ FIGURES = {
 
 def report_of(network: str, positions: Positions) -> tuple[str, Report]:
     """What ran the network named `FILE[,BACKEND[,PRECISION]]`, and what it made of the positions."""
-    file, *more = network.split(",")
-    backend = load_backend(*(more[:1] or ["auto"]), file, precision=(more[1:] or ["auto"])[0], batch_size=512)
-    return backend.description, validate(backend.infer, positions)
+    file, name, precision, *_ = *network.split(","), "auto", "auto"
+    backend = load_backend(name, file, (BOOK, DLSHOGI), precision=precision, batch_size=512)
+    return backend.description, validate(backend.infer, positions, backend.encoding)
 
 
 def tables(names: Sequence[str], reports: Sequence[Report]) -> str:
@@ -45,12 +47,12 @@ def tables(names: Sequence[str], reports: Sequence[Report]) -> str:
     for figure, meaning in FIGURES.items():
         lines.append(_row(meaning, *(_shown(figure, report[figure]) for report in reports)))
     first = reports[0]
-    lines += ["", _row("phase", "positions", "top-1", "winner foretold"), _row(*["---"] * 4)]
+    lines += ["", _row("phase", "positions", "top-1", "winner predicted"), _row(*["---"] * 4)]
     for name, *_ in PHASES:
         phase = first["phases"][name]
         shares = (_shown(figure, phase[figure]) for figure in ("top1", "value_accuracy"))
         lines.append(_row(name, f"{phase['positions']:,}", *shares))
-    lines += ["", _row("positions", "mean win rate foretold", "share won"), _row(*["---"] * 3)]
+    lines += ["", _row("positions", "mean win rate predicted", "share won"), _row(*["---"] * 3)]
     for tenth in first["reliability"]:
         rates = ("-" if tenth[key] is None else f"{tenth[key]:.3f}" for key in ("foretold", "won"))
         lines.append(_row(f"{tenth['positions']:,}", *rates))
@@ -94,7 +96,7 @@ def val_positions(options: argparse.Namespace) -> Positions:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description="Print how well networks foretell recorded games.")
+    parser = argparse.ArgumentParser(description="Print how well networks predict recorded games.")
     parser.add_argument("networks", nargs="+", metavar="FILE[,BACKEND[,PRECISION]]")
     options = parsed_with_games(parser, arguments)
     errors = (BackendError, DatasetError, ModelError, RuntimeError)

@@ -1,1 +1,1 @@
-"""Games the search can play. Each file is one game behind the `Position` protocol."""
+"""The games: the rules, the notation and the encodings of each, and nothing of searches and networks."""

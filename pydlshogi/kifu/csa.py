@@ -13,7 +13,7 @@ from typing import Any, Final, get_args
 
 import cshogi
 
-from pydlshogi.games.shogi import ShogiPosition
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.kifu.game import USI_OF, Answers, Ending, Game, RecordError, Verdict, Win, replay, settle, sfen_of
 
 _SIGNS: Final = "+-"

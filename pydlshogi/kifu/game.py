@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import cshogi
 
-from pydlshogi.games.shogi import board_from_sfen
+from pydlshogi.games.shogi.sfen import board_from_sfen
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")

@@ -1,1 +1,1 @@
-"""The policy-value networks and the frameworks that run them: planes in, raw logits out."""
+"""The policy-value networks and the frameworks that run them: packed positions in, priors and win rates out."""

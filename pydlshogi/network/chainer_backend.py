@@ -1,17 +1,23 @@
 """Chainer as a backend: with numpy on the CPU, with CuPy on a GPU."""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
-from pydlshogi.common import NUM_LABELS, NUM_PLANES
-from pydlshogi.network.backend import BackendError, Float32Array, cpu_name
+from pydlshogi.encoding import Encoding
+from pydlshogi.network.architecture import Architecture, ModelError
+from pydlshogi.network.backend import BackendError, Resources
 from pydlshogi.network.chainer_compat import import_chainer
+from pydlshogi.network.host import HostBackend
 from pydlshogi.network.policy_value import PolicyValueNetwork
 from pydlshogi.network.policy_value_resnet import PolicyValueResnet
-from pydlshogi.network.weights import ModelError, Weights, read_weights, recognise
+from pydlshogi.network.weights import Weights, architecture_of, read_network
+from pydlshogi.support.arrays import Float32Array
 
 chainer = import_chainer()
 cuda = chainer.backends.cuda
@@ -19,37 +25,42 @@ cuda = chainer.backends.cuda
 HOW_TO_GET_A_GPU: Final = "it needs an NVIDIA driver and CuPy: pip install cupy-cuda12x[ctk]"
 
 
-class ChainerBackend:
-    """A network run by Chainer; see `Backend` for the contract and `load_backend` for the arguments."""
+CHAINS: Final[dict[str, Callable[[Architecture], Any]]] = {
+    "policy_value": PolicyValueNetwork,
+    "policy_value_resnet": PolicyValueResnet,
+}
+"""The book's two kinds of network."""
 
-    def __init__(self, path: Path, device: str, precision: str, batch_size: int) -> None:
-        if path.suffix == ".onnx":
-            raise ModelError(f"{path}: Backend chainer reads .npz files; set Backend onnx for this one")
-        if precision == "half":
-            raise BackendError("Precision half: not with Chainer; set Backend onnx or torch")
-        gpu = _has_gpu(device)
-        self.on_gpu = gpu
-        weights = read_weights(path)
-        architecture = recognise(weights)
-        network = chain(weights)
-        self._run: _OnGpu | _OnCpu = _OnGpu(network) if gpu else _OnCpu(network)
-        self.description = f"Chainer {chainer.__version__} on {self._run.where}: {architecture} float32"
-        for size in {1, batch_size}:
-            self.infer(np.zeros((size, NUM_PLANES, 9, 9), np.float32))
 
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Raw logits for planes float32 [B, 104, 9, 9]: policy float32 [B, 2187] and value float32 [B]."""
-        with chainer.no_backprop_mode(), chainer.using_config("train", False):
-            return self._run(planes)
+def chainer_backend(path: Path, encodings: Sequence[Encoding], resources: Resources) -> HostBackend:
+    """A network run by Chainer; see `load_backend`. On a GPU, too, the CPU unpacks and makes the priors."""
+    if path.suffix == ".onnx":
+        raise ModelError(f"{path}: Backend chainer reads .npz files; set Backend onnx for this one")
+    if resources.precision == "half":
+        raise BackendError("Precision half: not with Chainer; set Backend onnx or torch")
+    gpu = _has_gpu(resources.device)
+    weights, architecture, encoding = read_network(path, encodings)
+    if architecture.kind not in CHAINS:
+        raise ModelError(f"{path}: Backend chainer knows no {architecture.kind}; set Backend onnx")
+    network = chain(weights)
+    runs: Sequence[_OnGpu | _OnCpu] = [_OnCpu(network, resources.streams)] * resources.streams
+    if gpu:
+        runs = [_OnGpu(network, architecture)]
+    return HostBackend(
+        f"Chainer {chainer.__version__} on {runs[0].where}: {architecture} float32",
+        encoding,
+        runs,
+        resources.batch_size,
+        planes=np.uint8 if gpu else np.float32,
+        on_gpu=gpu,
+    )
 
 
 def chain(weights: Weights) -> Any:
-    """The Chainer chain with these weights, on the CPU."""
-    architecture = recognise(weights)
-    if architecture.kind == "policy_value":
-        network = PolicyValueNetwork(architecture.channels)
-    else:
-        network = PolicyValueResnet(architecture.depth, architecture.channels)
+    """The Chainer chain with these weights, one of CHAINS, on the CPU, where BLAS takes one thread from now on."""
+    threadpool_limits(1, user_api="blas")  # two take two to four times as long
+    architecture = architecture_of(weights)
+    network = CHAINS[architecture.kind](architecture)
     chainer.serializers.NpzDeserializer(weights).load(network)
     return network
 
@@ -76,18 +87,16 @@ def _gpus() -> int:
 
 
 class _OnCpu:
-    """Planes and network in numpy arrays, on one thread: two take two to four times as long."""
+    """Planes and network in numpy arrays, on the thread that calls."""
 
-    def __init__(self, network: Any) -> None:
-        from threadpoolctl import threadpool_limits
-
-        threadpool_limits(1, user_api="blas")
+    def __init__(self, network: Any, streams: int) -> None:
         self._network = network
-        self.where = cpu_name(1)
+        self.where = "CPU, 1 thread" if streams == 1 else f"CPU, {streams} streams of 1 thread"
 
-    def __call__(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        policy, value = self._network(planes)
-        return policy.array, value.array.reshape(-1)
+    def __call__(self, planes: npt.NDArray[Any]) -> tuple[Float32Array, Float32Array]:
+        with _playing():
+            policy, value = self._network(planes)
+        return policy.array, value.array
 
 
 class _OnGpu:
@@ -97,32 +106,41 @@ class _OnGpu:
     memory, which the driver need not copy first.
     """
 
-    def __init__(self, network: Any) -> None:
+    def __init__(self, network: Any, size: Architecture) -> None:
         self._cupy = cuda.cupy
         self._network = network
+        self._size = size
         network.to_gpu()
         name = self._cupy.cuda.runtime.getDeviceProperties(self._cupy.cuda.Device().id)["name"].decode()
         cudnn = "" if cuda.cudnn_enabled else " without cuDNN"
         self.where = f"{name}, CuPy {self._cupy.__version__}{cudnn}"
         self._reserve(1)
 
-    def _reserve(self, size: int) -> None:
-        self._planes = self._page_locked((size, NUM_PLANES, 9, 9), np.uint8)
-        self._logits = self._page_locked((size, NUM_LABELS + 1), np.float32)
+    def _reserve(self, count: int) -> None:
+        self._planes = self._page_locked((count, self._size.planes, self._size.height, self._size.width), np.uint8)
+        self._logits = self._page_locked((count, self._size.labels + 1), np.float32)
 
     def _page_locked(self, shape: tuple[int, ...], dtype: type[np.generic]) -> npt.NDArray[Any]:
         count = int(np.prod(shape))
         memory = self._cupy.cuda.alloc_pinned_memory(count * np.dtype(dtype).itemsize)
         return np.frombuffer(memory, dtype, count).reshape(shape)
 
-    def __call__(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        size = len(planes)
-        if size > len(self._planes):
-            self._reserve(size)
-        self._planes[:size] = planes
-        given = self._cupy.empty((size, NUM_PLANES, 9, 9), np.uint8)
-        given.set(self._planes[:size])
-        policy, value = self._network(given.astype(np.float32))
+    def __call__(self, planes: npt.NDArray[Any]) -> tuple[Float32Array, Float32Array]:
+        count = len(planes)
+        if count > len(self._planes):
+            self._reserve(count)
+        self._planes[:count] = planes
+        given = self._cupy.empty(planes.shape, np.uint8)
+        given.set(self._planes[:count])
+        with _playing():
+            policy, value = self._network(given.astype(np.float32))
         logits = self._cupy.concatenate((policy.array, value.array), axis=1)
-        logits.get(out=self._logits[:size])
-        return self._logits[:size, :NUM_LABELS].copy(), self._logits[:size, NUM_LABELS].copy()
+        logits.get(out=self._logits[:count])
+        return self._logits[:count, :-1], self._logits[:count, -1]
+
+
+@contextmanager
+def _playing() -> Iterator[None]:
+    """Chainer as it is when nothing is learned; its settings are the thread's."""
+    with chainer.no_backprop_mode(), chainer.using_config("train", False):
+        yield

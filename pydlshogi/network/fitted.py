@@ -1,14 +1,14 @@
 """What was fitted for a network and lies beside it: `net.json` beside `net.npz`, `net.onnx` and `net.int8.onnx`.
 
 Training writes it: {"options": {"Eval_Coef": 275, ...}, ...}. Its "temperature" is the one at which the policy
-foretells moves best; with which one a search plays best is another question, so it is not read here.
+predicts moves best; with which one a search plays best is another question, so it is not read here.
 """
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydlshogi.files import replacing
+from pydlshogi.support.files import replacing
 
 
 class FittedError(ValueError):

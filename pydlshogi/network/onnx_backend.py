@@ -1,20 +1,24 @@
 """ONNX Runtime as a backend: an `.npz` turned into a graph in memory, or an `.onnx` file as it is.
 
-What such a file must take and give says `graph_ends`. A quantised file is one of these; it is made for the CPU.
+What such a file must take and give says `onnx_file`. A quantised file is one of these; it is made for the CPU.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
-from pydlshogi.common import NUM_PLANES
-from pydlshogi.files import cache_folder
-from pydlshogi.network.backend import BackendError, Float32Array, cpu_name
-from pydlshogi.network.graph_ends import End, check_input, check_outputs
-from pydlshogi.network.weights import ModelError, read_weights, recognise
+from pydlshogi.encoding import Encoding
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError, Resources
+from pydlshogi.network.host import HostBackend
+from pydlshogi.network.onnx_file import Graph, graph_of
+from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.files import cache_folder
 
 CPU: Final = "CPUExecutionProvider"
 CUDA: Final = "CUDAExecutionProvider"
@@ -44,37 +48,54 @@ _FAILURE: Final = (
 )
 
 
-class OnnxBackend:
-    """A network run by ONNX Runtime; see `Backend` for the contract and `load_backend` for the arguments."""
+def onnx_backend(path: Path, encodings: Sequence[Encoding], resources: Resources) -> HostBackend:
+    """A network run by ONNX Runtime; see `load_backend`. On a GPU, too, the CPU unpacks and makes the priors."""
+    onnxruntime.set_default_logger_severity(4)  # a GUI may never read stderr
+    onnxruntime.disable_telemetry_events()
+    provider = provider_for(resources.device)
+    on_cpu = provider == CPU
+    if on_cpu and resources.precision == "half":
+        raise BackendError("Precision half: ONNX Runtime has it on GPUs only")
+    graph = graph_of(path, encodings, half=not on_cpu and resources.precision != "float32")
+    session = _session(path, graph, provider, resources)
+    where = resources.cpu if on_cpu else provider.removesuffix("ExecutionProvider")
+    # DirectML takes one call at a time.
+    runs = [_Run(session, graph) for _ in range(1 if provider == DIRECTML else resources.streams)]
+    try:
+        return HostBackend(
+            f"ONNX Runtime {onnxruntime.__version__} on {where}: {graph.name}",
+            graph.encoding,
+            runs,
+            resources.batch_size,
+            planes=graph.dtype,
+            on_gpu=not on_cpu,
+        )
+    except (*_BAD_FILE, *_FAILURE) as error:
+        raise ModelError(f"{path}: the graph does not run: {_first_line(error)}") from error
 
-    def __init__(self, path: Path, device: str, precision: str, threads: int, spinning: bool, batch_size: int) -> None:
-        onnxruntime.set_default_logger_severity(4)  # a GUI may never read stderr
-        onnxruntime.disable_telemetry_events()
-        provider = provider_for(device)
-        on_cpu = provider == CPU
-        if on_cpu and precision == "half":
-            raise BackendError("Precision half: ONNX Runtime has it on GPUs only")
-        graph, name = _graph(path, half=not on_cpu and precision != "float32")
-        self._session = _session(path, graph, provider, precision, threads, spinning, batch_size)
-        self._input, self._planes_dtype = check_input(path, _ends(self._session.get_inputs()))
-        self._outputs = check_outputs(path, _ends(self._session.get_outputs()))
-        where = cpu_name(threads) if on_cpu else provider.removesuffix("ExecutionProvider")
-        self.on_gpu = not on_cpu
-        self.description = f"ONNX Runtime {onnxruntime.__version__} on {where}: {name}"
-        self._warm_up(path, batch_size)
 
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Raw logits for planes float32 [B, 104, 9, 9]: policy float32 [B, 2187] and value float32 [B]."""
-        given = {self._input: planes.astype(self._planes_dtype, copy=False)}
-        policy, value = self._session.run(self._outputs, given)
-        return policy, value.reshape(-1)
+class _Run:
+    """The session with logits that stay where they are: to ask for megabytes anew costs page faults."""
 
-    def _warm_up(self, path: Path, batch_size: int) -> None:
-        try:
-            for size in {1, batch_size}:
-                self.infer(np.zeros((size, NUM_PLANES, 9, 9), np.float32))
-        except (*_BAD_FILE, *_FAILURE) as error:
-            raise ModelError(f"{path}: the graph does not run: {_first_line(error)}") from error
+    def __init__(self, session: Any, graph: Graph[Encoding]) -> None:
+        self._session = session
+        self._binding = session.io_binding()
+        self._graph = graph
+        self._policy = np.zeros((0, graph.labels), np.float32)
+        self._value = np.zeros((0, *graph.value_shape), np.float32)
+
+    def __call__(self, planes: npt.NDArray[Any]) -> tuple[Float32Array, Float32Array]:
+        size = len(planes)
+        if size > len(self._policy):
+            self._policy = np.zeros((size, *self._policy.shape[1:]), np.float32)
+            self._value = np.zeros((size, *self._value.shape[1:]), np.float32)
+        policy, value = self._policy[:size], self._value[:size]
+        graph, bind_output = self._graph, self._binding.bind_output
+        self._binding.bind_input(graph.planes, "cpu", 0, graph.dtype, planes.shape, planes.ctypes.data)
+        bind_output(graph.policy, "cpu", 0, np.float32, policy.shape, policy.ctypes.data)
+        bind_output(graph.value, "cpu", 0, np.float32, value.shape, value.ctypes.data)
+        self._session.run_with_iobinding(self._binding)
+        return policy, value
 
 
 def provider_for(device: str) -> str:
@@ -94,44 +115,20 @@ def provider_for(device: str) -> str:
     return CPU
 
 
-def _graph(path: Path, *, half: bool) -> tuple[bytes | str, str]:
-    """What ONNX Runtime loads, serialised or as a file name, and a name for it."""
-    if path.suffix == ".onnx":
-        try:
-            with path.open("rb"):
-                return str(path), "an .onnx file"
-        except OSError as error:
-            raise ModelError(f"{path}: {error.strerror}") from error
-    weights = read_weights(path)
-    from pydlshogi.network.onnx_export import onnx_model
-
-    return onnx_model(
-        weights, half=half
-    ).SerializeToString(), f"{recognise(weights)} {'float16' if half else 'float32'}"
-
-
-def _session(
-    path: Path,
-    graph: bytes | str,
-    provider: str,
-    precision: str,
-    threads: int,
-    spinning: bool,
-    batch_size: int,
-) -> Any:
+def _session(path: Path, graph: Graph[Encoding], provider: str, resources: Resources) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = resources.threads_a_stream
     options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spinning else "0")
+    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if resources.spinning else "0")
     if provider == DIRECTML:
         options.enable_mem_pattern = False  # DirectML does not know it
     if provider in (CUDA, TENSORRT):
         onnxruntime.preload_dlls()  # finds CUDA and cuDNN where pip installs them
-    providers = [(provider, _provider_options(provider, precision, batch_size))]
+    providers = [(provider, _provider_options(provider, graph, resources))]
     try:
         # Its own fallback would print to stdout and go on with the CPU.
-        session = onnxruntime.InferenceSession(graph, options, providers=providers, enable_fallback=0)
+        session = onnxruntime.InferenceSession(graph.content, options, providers=providers, enable_fallback=0)
     except _BAD_FILE as error:
         raise ModelError(f"{path}: not an ONNX file that can be loaded: {_first_line(error)}") from error
     except _FAILURE as error:
@@ -145,27 +142,24 @@ def _session(
     return session
 
 
-def _provider_options(provider: str, precision: str, batch_size: int) -> dict[str, str]:
+def _provider_options(provider: str, graph: Graph[Encoding], resources: Resources) -> dict[str, str]:
+    in_float32 = resources.precision == "float32"
     match provider:
         case "CUDAExecutionProvider":
             # The default search would time every algorithm anew for each batch size met in play.
-            tf32 = "0" if precision == "float32" else "1"
+            tf32 = "0" if in_float32 else "1"
             return {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "1", "use_tf32": tf32}
         case "TensorrtExecutionProvider":
-            board = f"{NUM_PLANES}x9x9"
+            board = f"{graph.encoding.planes}x{graph.encoding.height}x{graph.encoding.width}"
             return {
-                "trt_fp16_enable": "0" if precision == "float32" else "1",
+                "trt_fp16_enable": "0" if in_float32 else "1",
                 "trt_engine_cache_enable": "1",
                 "trt_engine_cache_path": str(cache_folder() / "tensorrt"),
-                "trt_profile_min_shapes": f"planes:1x{board}",
-                "trt_profile_opt_shapes": f"planes:{batch_size}x{board}",
-                "trt_profile_max_shapes": f"planes:{batch_size}x{board}",
+                "trt_profile_min_shapes": f"{graph.planes}:1x{board}",
+                "trt_profile_opt_shapes": f"{graph.planes}:{resources.batch_size}x{board}",
+                "trt_profile_max_shapes": f"{graph.planes}:{resources.batch_size}x{board}",
             }
     return {}
-
-
-def _ends(nodes: list[Any]) -> list[End]:
-    return [End(node.name, node.type.removeprefix("tensor(").removesuffix(")"), node.shape) for node in nodes]
 
 
 def _first_line(error: Exception) -> str:

@@ -1,16 +1,18 @@
-"""The two networks as ONNX graphs, built from their weights with numpy and onnx alone.
+"""The networks as ONNX graphs, built from their weights with numpy and onnx alone.
 
-Input `planes` [N, 104, 9, 9]; outputs `policy` float32 [N, 2187] and `value` float32 [N, 1], both raw logits; N is
-free. Batch normalisation is folded into the convolution before it. Knows nothing of files or of who runs the graph.
+Input `planes` [N, planes, height, width]; outputs `policy` float32 [N, labels] and `value` float32 [N, 1], both raw
+logits; N is free. Batch normalisation is folded into the convolution before it. Knows nothing of files or of who runs
+the graph.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, checker, helper, numpy_helper
 
-from pydlshogi.common import NUM_LABELS, NUM_PLANES
-from pydlshogi.network.weights import BATCH_NORMALISATION_EPS, HEADS, Architecture, Array, Weights, recognise
+from pydlshogi.network.architecture import BATCH_NORMALISATION_EPS, KINDS, Architecture, Heads
+from pydlshogi.network.weights import Array, Weights, architecture_of
 
 INPUT: Final = "planes"
 POLICY: Final = "policy"
@@ -40,9 +42,11 @@ def folded_convolution(weights: Weights, name: str, normalisation: str | None) -
 class _Graph:
     """Nodes and constants collected layer by layer; every method returns the name of its result."""
 
-    def __init__(self, weights: Weights, dtype: type[np.floating]) -> None:
+    def __init__(self, weights: Weights, dtype: type[np.floating], *, whole: bool) -> None:
+        """`whole`: every convolution is as large as what it sees, so it is written as the linear layer it is."""
         self.weights = weights
         self.dtype = dtype
+        self.whole = whole
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
 
@@ -56,6 +60,9 @@ class _Graph:
 
     def convolution(self, x: str, name: str, normalisation: str | None = None) -> str:
         kernel, bias = folded_convolution(self.weights, name, normalisation)
+        if self.whole:
+            inputs = [x, self.constant(f"{name}/W", kernel.reshape(len(kernel), -1)), self.constant(f"{name}/b", bias)]
+            return self.node("Gemm", inputs, f"{name}/conv", transB=1)
         size = kernel.shape[2]
         inputs = [x, self.constant(f"{name}/W", kernel), self.constant(f"{name}/b", bias)]
         return self.node("Conv", inputs, f"{name}/conv", kernel_shape=[size, size], pads=[size // 2] * 4)
@@ -79,19 +86,20 @@ def onnx_model(weights: Weights, *, half: bool = False) -> ModelProto:
     The graph takes float32 planes and computes in float32. With `half` it takes uint8 planes and computes in float16,
     for GPUs: planes hold only 0 and 1, so a quarter of the bytes travels. The outputs are float32 in both.
     """
-    architecture = recognise(weights)
-    graph = _Graph(weights, np.float16 if half else np.float32)
+    architecture = architecture_of(weights)
+    _, _, heads, whole = KINDS[architecture.kind]
+    graph = _Graph(weights, np.float16 if half else np.float32, whole=whole)
     planes = graph.node("Cast", [INPUT], "planes/half", to=TensorProto.FLOAT16) if half else INPUT
-    features = _features(graph, planes, architecture)
-    outputs = [_policy_head(graph, features, architecture), _value_head(graph, features, architecture)]
-    for result, name in zip(outputs, (POLICY, VALUE), strict=True):
+    features = _BODIES[architecture.kind](graph, planes, architecture)
+    for result, name in ((_policy_head(graph, features, heads), POLICY), (_value_head(graph, features, heads), VALUE)):
         graph.node("Cast", [result], name, to=TensorProto.FLOAT)
 
+    board = [architecture.planes, architecture.height, architecture.width]
     proto = helper.make_graph(
         graph.nodes,
         str(architecture),
-        [_tensor(INPUT, TensorProto.UINT8 if half else TensorProto.FLOAT, [NUM_PLANES, 9, 9])],
-        [_tensor(POLICY, TensorProto.FLOAT, [NUM_LABELS]), _tensor(VALUE, TensorProto.FLOAT, [1])],
+        [_tensor(INPUT, TensorProto.UINT8 if half else TensorProto.FLOAT, board)],
+        [_tensor(POLICY, TensorProto.FLOAT, [architecture.labels]), _tensor(VALUE, TensorProto.FLOAT, [1])],
         graph.constants,
     )
     model = helper.make_model(
@@ -103,7 +111,7 @@ def onnx_model(weights: Weights, *, half: bool = False) -> ModelProto:
 
 def output_nodes(weights: Weights) -> list[str]:
     """Names of the nodes behind the last hidden layers: those that compute the policy, and the last of the value."""
-    heads = HEADS[recognise(weights).kind]
+    heads = KINDS[architecture_of(weights).kind].heads
     return [f"{heads.policy}/conv", "policy/flat", "policy/logits", POLICY, f"{heads.value[2]}/linear", VALUE]
 
 
@@ -111,27 +119,38 @@ def _tensor(name: str, dtype: int, shape: list[int]) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, dtype, ["N", *shape])
 
 
-def _features(graph: _Graph, planes: str, architecture: Architecture) -> str:
-    x = graph.relu(graph.convolution(planes, "l1"))
-    if architecture.kind == "policy_value":
-        for layer in range(2, architecture.depth + 1):
-            x = graph.relu(graph.convolution(x, f"l{layer}"))
-    else:
-        for block in range(1, architecture.depth + 1):
-            x = graph.residual_block(x, f"b{block}")
+def _layers(graph: _Graph, planes: str, architecture: Architecture) -> str:
+    x = planes
+    for layer in range(1, architecture.depth + 1):
+        x = graph.relu(graph.convolution(x, f"l{layer}"))
     return x
 
 
-def _policy_head(graph: _Graph, features: str, architecture: Architecture) -> str:
-    heads = HEADS[architecture.kind]
+def _blocks(graph: _Graph, planes: str, architecture: Architecture) -> str:
+    if graph.whole:
+        planes = graph.node("Flatten", [planes], "planes/flat")
+    x = graph.relu(graph.convolution(planes, "l1"))
+    for block in range(1, architecture.depth + 1):
+        x = graph.residual_block(x, f"b{block}")
+    return x
+
+
+_BODIES: Final[dict[str, Callable[[_Graph, str, Architecture], str]]] = {
+    "policy_value": _layers,
+    "policy_value_resnet": _blocks,
+    "policy_value_dense": _blocks,
+}
+"""For each of KINDS, from the planes to the last feature map."""
+
+
+def _policy_head(graph: _Graph, features: str, heads: Heads) -> str:
     flat = graph.node("Flatten", [graph.convolution(features, heads.policy)], "policy/flat")
     # This bias belongs to the label, not to the plane, so it cannot be that of the convolution.
-    bias = graph.constant(f"{heads.policy_bias}/b", graph.weights[f"{heads.policy_bias}/b"].reshape(1, NUM_LABELS))
+    bias = graph.constant(f"{heads.policy_bias}/b", graph.weights[f"{heads.policy_bias}/b"].reshape(1, -1))
     return graph.node("Add", [flat, bias], "policy/logits")
 
 
-def _value_head(graph: _Graph, features: str, architecture: Architecture) -> str:
-    heads = HEADS[architecture.kind]
+def _value_head(graph: _Graph, features: str, heads: Heads) -> str:
     convolution, hidden, output = heads.value
     x = graph.relu(graph.convolution(features, convolution, heads.value_bn))
     x = graph.relu(graph.linear(graph.node("Flatten", [x], "value/flat"), hidden))

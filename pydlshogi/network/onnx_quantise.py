@@ -1,7 +1,7 @@
-"""The two networks as ONNX graphs that compute in int8: faster on a CPU, nearly as exact.
+"""The networks as ONNX graphs that compute in int8: faster on a CPU, nearly as exact.
 
 Weights have a scale per channel, activations one per tensor, found on positions that the caller brings. Knows no
-boards and no files.
+games and no files.
 """
 
 import tempfile
@@ -30,7 +30,7 @@ class _Positions:
 
 
 def quantised_model(weights: Weights, planes: Array) -> onnx.ModelProto:
-    """The network in int8, calibrated on planes float32 [B, 104, 9, 9]: some hundred positions from real games.
+    """The network in int8, calibrated on planes float32 [B, planes, height, width]: some hundred positions of games.
 
     Only the layers that make the logits stay in float32: that halves the error of the policy and costs no time.
     """

@@ -5,64 +5,70 @@ in bfloat16 on a processor with AMX, whatever the file says, and in float32 on a
 """
 
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from pydlshogi.common import NUM_PLANES
-from pydlshogi.network.backend import BackendError, Float32Array, cpu_name
-from pydlshogi.network.graph_ends import End, check_input, check_outputs
-from pydlshogi.network.weights import ModelError, read_weights, recognise
+from pydlshogi.encoding import Encoding
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError, Resources
+from pydlshogi.network.host import HostBackend
+from pydlshogi.network.onnx_file import Graph, graph_of
+from pydlshogi.support.arrays import Float32Array
 
 # OpenVINO imports its converter where it can, and that reports over the internet that it was imported.
 sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
 import openvino  # noqa: E402
 from openvino import opset13  # noqa: E402
 
-_TYPES: Final = {"f32": "float", "u8": "uint8"}
+
+def openvino_backend(path: Path, encodings: Sequence[Encoding], resources: Resources) -> HostBackend:
+    """A network run by OpenVINO; see `load_backend`."""
+    if resources.device not in ("auto", "cpu"):
+        raise BackendError(f"Device {resources.device}: OpenVINO runs on the CPU here; set Backend onnx for a GPU")
+    if resources.precision == "half" and not has_bfloat16():
+        # OpenVINO would compute in float32 and not say so.
+        raise BackendError("Precision half: this CPU has no bfloat16")
+    half = resources.precision == "half" or (resources.precision == "auto" and has_amx())
+    graph = graph_of(path, encodings, half=False)
+    settings = {
+        "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",
+        "INFERENCE_NUM_THREADS": resources.threads_a_stream * resources.streams,
+        "PERFORMANCE_HINT": "LATENCY",
+        "NUM_STREAMS": resources.streams,
+        "ENABLE_CPU_PINNING": False,  # two engines on one machine would share a core and leave another idle
+    }
+    version = openvino.__version__.split("-")[0]
+    name = f"{graph.name.removesuffix(' float32')} {'bfloat16' if half else 'float32'}"
+    try:
+        core = openvino.Core()
+        model = core.compile_model(core.read_model(graph.content), "CPU", settings)
+        return HostBackend(
+            f"OpenVINO {version} on {resources.cpu}: {name}",
+            graph.encoding,
+            [_Run(model.create_infer_request(), graph) for _ in range(resources.streams)],
+            resources.batch_size,
+            planes=graph.dtype,
+        )
+    except (RuntimeError, UnicodeDecodeError) as error:  # its message quotes names as they stand in the file
+        raise ModelError(f"{path}: not an ONNX file that can be loaded: {_reason(error)}") from error
 
 
-class OpenvinoBackend:
-    """A network run by OpenVINO; see `Backend` for the contract and `load_backend` for the arguments."""
+class _Run:
+    """A request, from planes to logits that it keeps."""
 
-    on_gpu = False
+    def __init__(self, request: Any, graph: Graph[Encoding]) -> None:
+        self._request = request
+        self._graph = graph
 
-    def __init__(self, path: Path, device: str, precision: str, threads: int, batch_size: int) -> None:
-        if device not in ("auto", "cpu"):
-            raise BackendError(f"Device {device}: OpenVINO runs on the CPU here; set Backend onnx for a GPU")
-        if precision == "half" and not has_bfloat16():
-            # OpenVINO would compute in float32 and not say so.
-            raise BackendError("Precision half: this CPU has no bfloat16")
-        half = precision == "half" or (precision == "auto" and has_amx())
-        graph, name = _graph(path)
-        settings = {
-            "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",
-            "INFERENCE_NUM_THREADS": threads,
-            "PERFORMANCE_HINT": "LATENCY",
-            "NUM_STREAMS": 1,
-            "ENABLE_CPU_PINNING": False,  # two engines on one machine would share a core and leave another idle
-        }
-        try:
-            core = openvino.Core()
-            model = core.read_model(graph)
-            self._input, self._planes_dtype = check_input(path, _ends(model.inputs))
-            self._outputs = check_outputs(path, _ends(model.outputs))
-            self._request = core.compile_model(model, "CPU", settings).create_infer_request()
-            for size in {1, batch_size}:
-                self.infer(np.zeros((size, NUM_PLANES, 9, 9), np.float32))
-        except (RuntimeError, UnicodeDecodeError) as error:  # its message quotes names as they stand in the file
-            raise ModelError(f"{path}: not an ONNX file that can be loaded: {_reason(error)}") from error
-        version = openvino.__version__.split("-")[0]
-        self.description = f"OpenVINO {version} on {cpu_name(threads)}: {name} {'bfloat16' if half else 'float32'}"
-
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Raw logits for planes float32 [B, 104, 9, 9]: policy float32 [B, 2187] and value float32 [B]."""
-        given = {self._input: planes.astype(self._planes_dtype, copy=False)}
-        answers = self._request.infer(given, share_inputs=True)
-        policy, value = (answers[name] for name in self._outputs)
-        return policy, value.reshape(-1)
+    def __call__(self, planes: npt.NDArray[Any]) -> tuple[Float32Array, Float32Array]:
+        given = {self._graph.planes: openvino.Tensor(planes, shared_memory=True)}
+        logits = self._request.infer(given, share_outputs=True)
+        return logits[self._graph.policy], logits[self._graph.value]
 
 
 def has_bfloat16() -> bool:
@@ -80,7 +86,7 @@ def has_amx() -> bool:
     try:
         if not has_bfloat16():
             return False
-        planes = opset13.parameter([1, 64, 9, 9], np.float32)
+        planes = opset13.parameter([1, 64, 8, 8], np.float32)
         kernel = np.ones((64, 64, 3, 3), np.float32)
         layer = opset13.convolution(planes, kernel, [1, 1], [1, 1], [1, 1], [1, 1])
         model = openvino.Model([layer], [planes])
@@ -89,33 +95,6 @@ def has_amx() -> bool:
     except RuntimeError as error:
         raise BackendError(f"OpenVINO does not run on this CPU: {_reason(error)}") from error
     return any("amx" in kernel for kernel in kernels)
-
-
-def _graph(path: Path) -> tuple[bytes, str]:
-    """A serialised ONNX graph, and a name for it.
-
-    Never the name of a file: given one that is damaged, OpenVINO tries all formats it knows and prints what they say.
-    """
-    if path.suffix == ".onnx":
-        try:
-            return path.read_bytes(), "an .onnx file in"
-        except OSError as error:
-            raise ModelError(f"{path}: {error.strerror}") from error
-    weights = read_weights(path)
-    from pydlshogi.network.onnx_export import onnx_model
-
-    return onnx_model(weights).SerializeToString(), str(recognise(weights))
-
-
-def _ends(ports: list[Any]) -> list[End]:
-    return [
-        End(
-            port.any_name,
-            _TYPES.get(type_name := port.element_type.get_type_name(), type_name),
-            ["N" if size.is_dynamic else size.get_length() for size in port.partial_shape],
-        )
-        for port in ports
-    ]
 
 
 def _reason(error: Exception) -> str:

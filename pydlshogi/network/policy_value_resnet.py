@@ -6,9 +6,8 @@ Names and shapes of the parameters are those of the python-dlshogi book, so its 
 
 from typing import Any
 
-from pydlshogi.common import LABEL_PLANES, NUM_LABELS, NUM_PLANES
+from pydlshogi.network.architecture import HIDDEN, Architecture, bias_shape
 from pydlshogi.network.chainer_compat import import_chainer
-from pydlshogi.network.weights import HIDDEN
 
 chainer = import_chainer()
 Chain: Any = chainer.Chain
@@ -33,29 +32,29 @@ class Block(Chain):
 
 
 class PolicyValueResnet(Chain):
-    """`blocks` residual blocks of `channels` (the book's `blocks=5` builds four, the default here).
+    """Residual blocks, in the book four (its `blocks=5` builds them) of 192 channels.
 
-    Called with planes float32 [B, 104, 9, 9] it gives the raw logits: policy [B, 2187] and value [B, 1].
+    Called with planes float32 [B, planes, height, width] it gives the raw logits: policy [B, labels], value [B, 1].
     """
 
-    def __init__(self, blocks: int = 4, channels: int = 192) -> None:
+    def __init__(self, size: Architecture) -> None:
         super().__init__()
-        self.blocks = blocks
+        self.size = size
         with self.init_scope():
-            self.l1 = L.Convolution2D(NUM_PLANES, channels, ksize=3, pad=1)
-            for block in range(1, blocks + 1):
-                setattr(self, f"b{block}", Block(channels))
-            self.policy = L.Convolution2D(channels, LABEL_PLANES, ksize=1, nobias=True)
-            self.policy_bias = L.Bias(shape=(NUM_LABELS,))
-            self.value1 = L.Convolution2D(channels, LABEL_PLANES, ksize=1)
-            self.value1_bn = L.BatchNormalization(LABEL_PLANES)
-            self.value2 = L.Linear(NUM_LABELS, HIDDEN)
+            self.l1 = L.Convolution2D(size.planes, size.channels, ksize=3, pad=1)
+            for block in range(1, size.depth + 1):
+                setattr(self, f"b{block}", Block(size.channels))
+            self.policy = L.Convolution2D(size.channels, size.label_planes, ksize=1, nobias=True)
+            self.policy_bias = L.Bias(shape=bias_shape(size))
+            self.value1 = L.Convolution2D(size.channels, size.label_planes, ksize=1)
+            self.value1_bn = L.BatchNormalization(size.label_planes)
+            self.value2 = L.Linear(size.labels, HIDDEN)
             self.value3 = L.Linear(HIDDEN, 1)
 
     def forward(self, planes: Any) -> tuple[Any, Any]:
         h = F.relu(self.l1(planes))
-        for block in range(1, self.blocks + 1):
+        for block in range(1, self.size.depth + 1):
             h = self[f"b{block}"](h)
-        policy = self.policy_bias(F.reshape(self.policy(h), (-1, NUM_LABELS)))
+        policy = self.policy_bias(F.reshape(self.policy(h), (-1, *bias_shape(self.size))))
         value = self.value3(F.relu(self.value2(F.relu(self.value1_bn(self.value1(h))))))
-        return policy, value
+        return F.reshape(policy, (-1, self.size.labels)), value

@@ -1,27 +1,26 @@
-"""The two policy-value networks as PyTorch modules, and their way to and from the arrays of a weight file.
+"""The policy-value networks as PyTorch modules, and their way to and from the arrays of a weight file.
 
 The modules carry the names of the Chainer chains, so that one file format serves every framework: `b1.bn1.weight` here
-is `b1/bn1/gamma` in the file. This module knows no shogi, no training and no device.
+is `b1/bn1/gamma` in the file. This module knows no game, no training and no device.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import relu
+from torch.nn.functional import linear, relu
 
-from pydlshogi.common import LABEL_PLANES, NUM_LABELS, NUM_PLANES
-from pydlshogi.network.weights import (
+from pydlshogi.network.architecture import (
     BATCH_NORMALISATION_EPS,
     HIDDEN,
-    PLAIN_LAYERS,
+    KINDS,
     Architecture,
-    Array,
     ModelError,
-    Weights,
-    recognise,
+    bias_shape,
 )
+from pydlshogi.network.weights import Array, Weights, architecture_of
 
 _NAMES: Final = {"weight": "W", "bias": "b"}
 _NORMALISATION_NAMES: Final = {
@@ -34,24 +33,38 @@ _NORMALISATION_NAMES: Final = {
 
 
 class LabelBias(nn.Module):
-    """One bias for each of the 2187 labels."""
+    """One bias for each label."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: Architecture) -> None:
         super().__init__()
-        self.bias = nn.Parameter(torch.zeros(NUM_LABELS))
+        self.bias = nn.Parameter(torch.zeros(bias_shape(size)))
 
     def forward(self, logits: Tensor) -> Tensor:
-        return logits + self.bias
+        return logits + self.bias.flatten()
+
+
+class Whole(nn.Conv2d):
+    """A convolution as large as what it sees: computed as the linear layer it is, which takes a third of the time."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return linear(x.flatten(1), self.weight.flatten(1), self.bias)[:, :, None, None]
+
+
+def _convolution(kind: str, inputs: int, outputs: int, *, bias: bool = True) -> nn.Conv2d:
+    """A layer of a network's body: 3x3, or of one square where the body has no others."""
+    if KINDS[kind].whole:
+        return Whole(inputs, outputs, 1, bias=bias)
+    return nn.Conv2d(inputs, outputs, 3, padding=1, bias=bias)
 
 
 class Block(nn.Module):
     """Residual block: convolution, normalisation, ReLU, convolution, normalisation, sum, ReLU."""
 
-    def __init__(self, channels: int) -> None:
+    def __init__(self, kind: str, channels: int) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.conv1 = _convolution(kind, channels, channels, bias=False)
         self.bn1 = nn.BatchNorm2d(channels, eps=BATCH_NORMALISATION_EPS)
-        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.conv2 = _convolution(kind, channels, channels, bias=False)
         self.bn2 = nn.BatchNorm2d(channels, eps=BATCH_NORMALISATION_EPS)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -60,19 +73,24 @@ class Block(nn.Module):
 
 
 class PolicyValueResnet(nn.Module):
-    """Planes [B, 104, 9, 9] -> policy logits [B, 2187] and value logits [B], through residual blocks."""
+    """Planes [B, planes, height, width] -> policy logits [B, labels], value logits [B]: through residual blocks."""
 
-    def __init__(self, blocks: int, channels: int) -> None:
+    def __init__(self, size: Architecture) -> None:
         super().__init__()
-        self.l1 = nn.Conv2d(NUM_PLANES, channels, 3, padding=1)
-        self.blocks = [f"b{i}" for i in range(1, blocks + 1)]
+        whole = KINDS[size.kind].whole
+        planes = size.labels if whole else size.label_planes
+        head = Whole if whole else nn.Conv2d
+        self.l1 = _convolution(size.kind, size.planes, size.channels)
+        if whole:
+            self.l1 = Whole(size.planes, size.channels, (size.height, size.width))
+        self.blocks = [f"b{i}" for i in range(1, size.depth + 1)]
         for name in self.blocks:
-            self.add_module(name, Block(channels))
-        self.policy = nn.Conv2d(channels, LABEL_PLANES, 1, bias=False)
-        self.policy_bias = LabelBias()
-        self.value1 = nn.Conv2d(channels, LABEL_PLANES, 1)
-        self.value1_bn = nn.BatchNorm2d(LABEL_PLANES, eps=BATCH_NORMALISATION_EPS)
-        self.value2 = nn.Linear(NUM_LABELS, HIDDEN)
+            self.add_module(name, Block(size.kind, size.channels))
+        self.policy = head(size.channels, planes, 1, bias=False)
+        self.policy_bias = LabelBias(size)
+        self.value1 = head(size.channels, planes, 1)
+        self.value1_bn = nn.BatchNorm2d(planes, eps=BATCH_NORMALISATION_EPS)
+        self.value2 = nn.Linear(size.labels, HIDDEN)
         self.value3 = nn.Linear(HIDDEN, 1)
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
@@ -86,17 +104,17 @@ class PolicyValueResnet(nn.Module):
 
 
 class PolicyValueNetwork(nn.Module):
-    """Planes [B, 104, 9, 9] -> policy logits [B, 2187] and value logits [B], through twelve convolutions."""
+    """Planes [B, planes, height, width] -> policy logits [B, labels], value logits [B]: through plain convolutions."""
 
-    def __init__(self, channels: int) -> None:
+    def __init__(self, size: Architecture) -> None:
         super().__init__()
-        self.layers = [f"l{i}" for i in range(1, PLAIN_LAYERS + 1)]
+        self.layers = [f"l{i}" for i in range(1, size.depth + 1)]
         for layer, name in enumerate(self.layers):
-            self.add_module(name, nn.Conv2d(channels if layer else NUM_PLANES, channels, 3, padding=1))
-        self.l13 = nn.Conv2d(channels, LABEL_PLANES, 1, bias=False)
-        self.l13_bias = LabelBias()
-        self.l13_v = nn.Conv2d(channels, LABEL_PLANES, 1)
-        self.l14_v = nn.Linear(NUM_LABELS, HIDDEN)
+            self.add_module(name, nn.Conv2d(size.channels if layer else size.planes, size.channels, 3, padding=1))
+        self.l13 = nn.Conv2d(size.channels, size.label_planes, 1, bias=False)
+        self.l13_bias = LabelBias(size)
+        self.l13_v = nn.Conv2d(size.channels, size.label_planes, 1)
+        self.l14_v = nn.Linear(size.labels, HIDDEN)
         self.l15_v = nn.Linear(HIDDEN, 1)
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
@@ -109,12 +127,21 @@ class PolicyValueNetwork(nn.Module):
         return policy, self.l15_v(value).squeeze(1)
 
 
+_MODULES: Final[dict[str, Callable[[Architecture], nn.Module]]] = {
+    "policy_value": PolicyValueNetwork,
+    "policy_value_resnet": PolicyValueResnet,
+    "policy_value_dense": PolicyValueResnet,
+}
+"""For each of KINDS."""
+
+
 def build(architecture: Architecture) -> nn.Module:
     """A new network, its weights drawn from torch's generator: undecided at first, its residual blocks identities."""
-    net = _module(architecture)
+    net = _MODULES[architecture.kind](architecture)
+    heads = KINDS[architecture.kind].heads
     for name, module in net.named_modules():
         if isinstance(module, nn.Conv2d | nn.Linear):
-            if name in ("policy", "value3", "l13", "l15_v"):
+            if name in (heads.policy, heads.value[-1]):
                 nn.init.normal_(module.weight, std=0.01)
             else:
                 nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
@@ -134,9 +161,10 @@ def to_npz(net: nn.Module) -> Weights:
 def from_npz(weights: Mapping[str, Array]) -> nn.Module:
     """The network with these weights, float32 on the CPU and in evaluation mode.
 
-    Raises `ModelError` unless the arrays are exactly those of one of the two networks.
+    Raises `ModelError` unless the arrays are exactly those of a network.
     """
-    net = _module(recognise(weights))
+    architecture = architecture_of(weights)
+    net = _MODULES[architecture.kind](architecture)
     _load(net, weights)
     return net.eval()
 
@@ -145,12 +173,13 @@ def grow(weights: Mapping[str, Array], architecture: Architecture) -> nn.Module:
     """A network of this size that computes what the smaller one with these weights does, until it learns more.
 
     New residual blocks are identities; new channels are drawn as in `build`, but nothing that was there listens to them
-    yet (Net2Net's idea: Chen, Goodfellow and Shlens 2016). Raises `ModelError` if `weights` are another kind of network
-    or a larger one.
+    yet (Net2Net's idea: Chen, Goodfellow and Shlens 2016). Raises `ModelError` if `weights` are those of another kind
+    of network, or of one for other planes or labels, or of a larger one.
     """
-    small = recognise(weights)
-    if small.kind != architecture.kind or small.depth > architecture.depth or small.channels > architecture.channels:
-        raise ModelError(f"{small} does not grow into {architecture}")
+    small = architecture_of(weights)
+    same_but_larger = replace(architecture, depth=small.depth, channels=small.channels) == small
+    if not same_but_larger or small.depth > architecture.depth or small.channels > architecture.channels:
+        raise ModelError(f"{small}, {small.ends}, does not grow into {architecture}, {architecture.ends}")
     net = build(architecture)
     grown = to_npz(net)
     for name, array in weights.items():
@@ -166,12 +195,6 @@ def _load(net: nn.Module, weights: Mapping[str, Array]) -> None:
     net.load_state_dict(
         {key: torch.from_numpy(weights[names[key]]).to(tensor.dtype) for key, tensor in net.state_dict().items()}
     )
-
-
-def _module(architecture: Architecture) -> nn.Module:
-    if architecture.kind == "policy_value":
-        return PolicyValueNetwork(architecture.channels)
-    return PolicyValueResnet(architecture.depth, architecture.channels)
 
 
 def _file_names(net: nn.Module) -> dict[str, str]:

@@ -1,169 +1,106 @@
-"""Weights of the two networks, as Chainer's `save_npz` writes them: read, checked and written with numpy alone.
+"""Weights of networks, as Chainer's `save_npz` writes them: read, checked and written with numpy alone.
 
 The names and shapes of the arrays are the file format, the same as in the python-dlshogi book, so networks trained
-with it load here. This file knows which arrays make up a network, but nothing of what is computed with them.
+with it load here; which they are says `architecture`. Nothing is unpacked before the headers have been looked at.
 """
 
+import io
 import os
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Literal
-from zipfile import BadZipFile
+from tokenize import TokenError
+from typing import Any, Final, TypeVar
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib import format as npy
 
-from pydlshogi.common import LABEL_PLANES, NUM_LABELS, NUM_PLANES
-from pydlshogi.files import replacing
+from pydlshogi.network.architecture import AnEncoding, Architecture, ModelError, Shape, parameter_shapes, recognise
+from pydlshogi.support.files import open_plain, replacing
 
 Array = npt.NDArray[Any]
 Weights = dict[str, Array]
-Shape = tuple[int, ...]
 
-PLAIN_LAYERS: Final = 12  # the heads of the plain network are therefore called l13 to l15
-HIDDEN: Final = 256  # units between the value's planes and the value
-BATCH_NORMALISATION_EPS: Final = 2e-5  # Chainer's default; most other frameworks use 1e-5
+Checked = TypeVar("Checked")
 
-
-class ModelError(ValueError):
-    """A network file that cannot be used; the message is one line that names the file and the reason."""
+_MOST_ARRAYS: Final = 4096
+_LONGEST_HEADER: Final = 4096
+"""Bytes that say what an array is."""
 
 
-@dataclass(frozen=True)
-class Architecture:
-    """Which of the two networks, and how large.
-
-    policy_value: `depth` convolutions one after the other, always 12.
-    policy_value_resnet: one convolution and `depth` residual blocks (the book's `blocks=5` makes 4 of them).
-    """
-
-    kind: Literal["policy_value", "policy_value_resnet"]
-    depth: int
-    channels: int
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.depth}x{self.channels}"
-
-
-@dataclass(frozen=True)
-class Heads:
-    """Names of the layers between the last feature map and the two outputs."""
-
-    policy: str
-    policy_bias: str
-    value: tuple[str, str, str]
-    value_bn: str | None
-
-
-HEADS: Final = {
-    "policy_value": Heads("l13", "l13_bias", ("l13_v", "l14_v", "l15_v"), None),
-    "policy_value_resnet": Heads("policy", "policy_bias", ("value1", "value2", "value3"), "value1_bn"),
-}
-
-
-def parameter_shapes(architecture: Architecture) -> dict[str, Shape]:
-    """Name and shape of every array of a network."""
-    channels = architecture.channels
-    shapes = _convolution("l1", NUM_PLANES, channels, 3)
-    if architecture.kind == "policy_value":
-        for layer in range(2, architecture.depth + 1):
-            shapes |= _convolution(f"l{layer}", channels, channels, 3)
-    else:
-        for block in range(1, architecture.depth + 1):
-            for half in (1, 2):
-                shapes |= {f"b{block}/conv{half}/W": (channels, channels, 3, 3)}
-                shapes |= _normalisation(f"b{block}/bn{half}", channels)
-    heads = HEADS[architecture.kind]
-    plane_value, hidden_value, value = heads.value
-    shapes |= {f"{heads.policy}/W": (LABEL_PLANES, channels, 1, 1), f"{heads.policy_bias}/b": (NUM_LABELS,)}
-    shapes |= _convolution(plane_value, channels, LABEL_PLANES, 1)
-    if heads.value_bn is not None:
-        shapes |= _normalisation(heads.value_bn, LABEL_PLANES)
-    shapes |= _linear(hidden_value, NUM_LABELS, HIDDEN)
-    shapes |= _linear(value, HIDDEN, 1)
-    return shapes
-
-
-def _convolution(name: str, inputs: int, outputs: int, size: int) -> dict[str, Shape]:
-    return {f"{name}/W": (outputs, inputs, size, size), f"{name}/b": (outputs,)}
-
-
-def _linear(name: str, inputs: int, outputs: int) -> dict[str, Shape]:
-    return {f"{name}/W": (outputs, inputs), f"{name}/b": (outputs,)}
-
-
-def _normalisation(name: str, channels: int) -> dict[str, Shape]:
-    # N is how often Chainer updated the averages; nothing is computed from it when playing.
-    return {f"{name}/{part}": (channels,) for part in ("gamma", "beta", "avg_mean", "avg_var")} | {f"{name}/N": ()}
-
-
-def recognise(weights: Mapping[str, Array]) -> Architecture:
-    """The network these arrays belong to.
-
-    Raises `ModelError` unless exactly the arrays of one of the two networks are there, each in its shape.
-    """
-    if "l1/W" not in weights or not ("policy/W" in weights or "l13/W" in weights):
-        raise ModelError("neither of the two policy-value networks")
-    channels = (*weights["l1/W"].shape, 0)[0]
-    if "policy/W" in weights:
-        blocks = sum(name.startswith("b") and name.endswith("/conv1/W") for name in weights)
-        architecture = Architecture("policy_value_resnet", blocks, channels)
-    else:
-        architecture = Architecture("policy_value", PLAIN_LAYERS, channels)
-    shapes = parameter_shapes(architecture)
-    for name, shape in shapes.items():
-        if name not in weights:
-            raise ModelError(f"array {name} is missing")
-        if weights[name].shape != shape:
-            raise ModelError(f"array {name} has shape {weights[name].shape}, not {shape}")
-    surplus = sorted(name for name in weights if name not in shapes)
-    if surplus:
-        raise ModelError(f"array {surplus[0]} belongs to neither of the two networks")
-    return architecture
+def architecture_of(weights: Mapping[str, Array]) -> Architecture:
+    """The network these arrays belong to. Raises `ModelError`."""
+    return recognise({name: array.shape for name, array in weights.items()})
 
 
 def read_weights(path: str | os.PathLike[str]) -> Weights:
     """Arrays of the network in an `.npz` file: float32 whatever the file holds, and int64 for the scalars `N`.
 
-    Raises `ModelError` for a file that is missing, damaged or something else than one of the two networks.
+    Raises `ModelError`, which names the file, where that is missing, damaged or something else than a network.
     """
+    return _read(Path(path), lambda _: None)[0]
+
+
+def read_network(path: Path, encodings: Iterable[AnEncoding]) -> tuple[Weights, Architecture, AnEncoding]:
+    """The network in an `.npz` file, and the first of `encodings` that suits it; `ModelError` as in `read_weights`."""
+    return _read(path, lambda architecture: architecture.ends.encoding_among(encodings))
+
+
+def _read(path: Path, check: Callable[[Architecture], Checked]) -> tuple[Weights, Architecture, Checked]:
+    """The network in a file, and what `check` says of it before it is unpacked."""
+    with _archive(path) as archive:
+        architecture = _architecture(archive)
+        checked = check(architecture)
+        arrays = {}
+        for name in archive.namelist():
+            with archive.open(name) as member:
+                arrays[name.removesuffix(".npy")] = npy.read_array(member, allow_pickle=False)
+        weights = {name: _converted(name, array, np.float32) for name, array in arrays.items()}
+        return weights, architecture, checked
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[ZipFile]:
+    """The archive at `path`; whatever is wrong with it is a `ModelError` that names it."""
     try:
-        weights = {name: _converted(name, array, np.float32) for name, array in _read_arrays(Path(path)).items()}
-        recognise(weights)
+        with open_plain(path) as file, ZipFile(file) as archive:
+            yield archive
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
-    return weights
-
-
-def _read_arrays(path: Path) -> dict[str, Array]:
-    try:
-        with path.open("rb") as file:
-            archive = np.load(file, allow_pickle=False)
-            arrays = {name: archive[name] for name in getattr(archive, "files", ())}
     except OSError as error:
-        raise ModelError(error.strerror or "cannot be read") from error
-    # What numpy and zipfile raise for damaged or foreign bytes; MemoryError comes of absurd sizes in a header.
-    except (
-        BadZipFile,
-        EOFError,
-        KeyError,
-        MemoryError,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-        zlib.error,
-    ) as error:
-        raise ModelError("not an .npz archive, or damaged") from error
-    if not arrays or not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ModelError("not an .npz archive")
-    return arrays
+        raise ModelError(f"{path}: {error.strerror or 'cannot be read'}") from error
+    # What numpy and zipfile raise for damaged or foreign bytes.
+    except (BadZipFile, EOFError, KeyError, RuntimeError, TokenError, ValueError, zlib.error) as error:
+        raise ModelError(f"{path}: not an .npz archive, or damaged") from error
+
+
+def _architecture(archive: ZipFile) -> Architecture:
+    names = archive.namelist()
+    # Of what is packed in another way zipfile cannot unpack just the beginning.
+    plainly_packed = all(member.compress_type in (ZIP_STORED, ZIP_DEFLATED) for member in archive.infolist())
+    arrays = all(name.endswith(".npy") for name in names)
+    if not (arrays and plainly_packed and 0 < len(names) <= _MOST_ARRAYS and len({*names}) == len(names)):
+        raise ModelError("not an .npz archive of a network")
+    headers = {name.removesuffix(".npy"): _header(archive, name) for name in names}
+    for name, (_, dtype) in headers.items():
+        if dtype.kind not in "fiu":
+            raise ModelError(f"array {name} holds {dtype}, not numbers")
+    return recognise({name: shape for name, (shape, _) in headers.items()})
+
+
+def _header(archive: ZipFile, name: str) -> tuple[Shape, np.dtype[Any]]:
+    """Shape and type of an array."""
+    with archive.open(name) as member:
+        begin = io.BytesIO(member.read(_LONGEST_HEADER))
+    read = npy.read_array_header_1_0 if npy.read_magic(begin) == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(begin)
+    return shape, dtype
 
 
 def _converted(name: str, array: Array, dtype: type[np.floating]) -> Array:
-    if array.dtype.kind not in "fiu":
-        raise ModelError(f"array {name} holds {array.dtype}, not numbers")
     with np.errstate(over="ignore", invalid="ignore"):
         converted = np.array(array, np.int64 if array.ndim == 0 else dtype, order="C")
     if not np.isfinite(converted).all():
@@ -177,7 +114,7 @@ def write_weights(path: str | os.PathLike[str], weights: Mapping[str, Array], *,
     An existing file is replaced only when the new one is complete. Raises `ModelError` for arrays that are no
     network or not finite in that type, OSError when the file cannot be written.
     """
-    recognise(weights)
+    architecture_of(weights)
     dtype = np.float16 if half else np.float32
     arrays: dict[str, Any] = {name: _converted(name, array, dtype) for name, array in weights.items()}
     with replacing(Path(path)) as file:

@@ -2,29 +2,48 @@
 
 A player turns a position, limits and a clock into a move. It never prints and never reads a line: it reports `Info`
 and returns `BestMove` or `Checkmate`. When these may be said (pondering, analysis) it does not know: that is the
-protocol's business. All methods but `close` are called from one thread, one after the other.
+protocol's business. An `Engine` is what a protocol has in hand before the player is loaded.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
+from pydlshogi.game import Position
 from pydlshogi.player.clock import Budget, Clock, ClockSettings, Latency, Limits, Overhead, allot
 from pydlshogi.player.options import ClockOptions, EngineOptions
 
-if TYPE_CHECKING:
-    from pydlshogi.games.shogi import ShogiPosition
-
-__all__ = ["BasePlayer", "BestMove", "Checkmate", "Clock", "Info", "Limits", "PlayerError", "Report"]
-
 HIGHEST_CP: Final = 29_999
 """From 30000 on, viewers take a score for a mate."""
-STARTPOS: Final = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 
 
 class PlayerError(Exception):
     """A fault that the user made or can mend; the message is one line for them to read."""
+
+
+class PlayedPosition(Position, Protocol):
+    """A position that people, GUIs and records name moves on."""
+
+    @property
+    def turn(self) -> int:
+        """0: the side that moved first in the game moves; 1: the other."""
+
+    def last_move(self) -> int:
+        """The move that led here. IndexError at the start."""
+
+    def sfen(self) -> str:
+        """The position as text, from which it can be set up again."""
+
+    def usi(self, move: int) -> str:
+        """How a move is written; its lowest 16 bits suffice."""
+
+    def move_from_usi(self, usi: str) -> int:
+        """The legal move that is written so. ValueError if there is none."""
+
+    def describe(self) -> list[str]:
+        """The board drawn, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +63,12 @@ class Info:
     score_cp: int | None = None
     score_mate: int | None = None
     """Plies until the mate, negative when the root is mated. Only when proven, and never 0."""
+    win_rate: float | None = None
+    """0 to 1."""
+    visits: int | None = None
+    """Of the first move of the line."""
+    prior: float | None = None
+    """Of the first move of the line."""
     pv: tuple[str, ...] = ()
     string: str = ""
     """Free text; it travels on a line of its own."""
@@ -72,35 +97,49 @@ class Checkmate:
 Report: TypeAlias = Callable[[Info], None]
 
 
-class BasePlayer(ABC):
-    """What all players share: the options, the game so far, and how long to think."""
+class Loaded(Protocol):
+    """What a player needs to think under some options, ready for use."""
 
-    name: ClassVar[str] = "pydlshogi"
-    author: ClassVar[str] = "the pydlshogi authors"
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What the user should know of it."""
+
+
+class BasePlayer(ABC):
+    """What all players share: the options, and how long to think.
+
+    All methods but `close` and the loading are called from one thread, one after the other.
+    """
+
     options: EngineOptions
 
     def __init__(self, options: EngineOptions) -> None:
         self.options = options
-        self.sfen = STARTPOS
-        """Where the game began."""
-        self.moves: tuple[str, ...] = ()
-        """The moves played since."""
         self.latency = Latency()
-        """Of the network's batches. `prepare` may measure it."""
+        """Of the network's batches. Loading may measure it."""
         self.overhead = Overhead()
-        self._game: ShogiPosition | None = None
 
     # Loading
 
-    def preload(self) -> None:  # noqa: B027
-        """Import what `prepare` will need. Called once `usi` is answered; the end of the process may cut it short."""
+    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
+        """What has to be loaded before thinking under these options, which do not change any more; None: nothing.
 
-    def prepare(self) -> list[str]:
-        """Get ready to think under the present options: load, warm up. Cheap when nothing has changed since last time.
-
-        Returns remarks for the user, each said once. Raises PlayerError when it cannot; it may be called again.
+        The function returned may take its time, and in another thread: it does not touch the player. It raises
+        PlayerError where something cannot be loaded.
         """
-        return []
+        return None
+
+    def install(self, loaded: Loaded) -> None:  # noqa: B027
+        """Take over what the function of `loading` has brought."""
+
+    def prepare(self) -> Sequence[str]:
+        """Load what is missing now; returns remarks for the user. Raises PlayerError."""
+        load = self.loading(copy(self.options))
+        if load is None:
+            return ()
+        loaded = load()
+        self.install(loaded)
+        return loaded.remarks
 
     def close(self) -> None:  # noqa: B027
         """End processes that would outlive this one. Called once, from any thread, even in the midst of a search."""
@@ -113,55 +152,15 @@ class BasePlayer(ABC):
     def game_over(self, result: str) -> None:  # noqa: B027
         """The game ended: "win", "lose", "draw", another word, or nothing."""
 
-    def position(self, sfen: str, moves: Sequence[str]) -> None:
-        """Set the game.
-
-        Raises PlayerError for a broken sfen, having changed nothing, and for an illegal move, which it names, having
-        kept the moves before it.
-        """
-        try:
-            game = self.set_up(sfen)
-        except ValueError as error:
-            raise PlayerError(f"position: {error}") from None
-        played = 0
-        problem = ""
-        try:
-            for move in moves:
-                game.push_usi(move)
-                played += 1
-        except ValueError as error:
-            problem = f"position: move {played + 1}: {error}"
-        self.sfen, self.moves, self._game = sfen, tuple(moves[:played]), game
-        if problem:
-            raise PlayerError(problem)
-
-    def set_up(self, sfen: str) -> "ShogiPosition":
-        """The position `sfen`, under the rules that the options choose. Raises ValueError."""
-        from pydlshogi.games.shogi import ShogiPosition
-
-        return ShogiPosition(sfen)
-
-    @property
-    def game(self) -> "ShogiPosition":
-        """The current position. Whoever pushes moves takes them back."""
-        if self._game is None:
-            self._game = self.set_up(self.sfen)
-        return self._game
-
     # Thinking
 
     def clock_settings(self) -> ClockSettings:
         """What the options say about time. With default_nodes set, a `go` without limits ends by itself."""
         return self.options.clock_settings() if isinstance(self.options, ClockOptions) else ClockSettings()
 
-    def start_clock(self, limits: Limits | None = None, clock: Clock | None = None) -> Clock:
-        """The clock of a search of the current position, told how long that side to move may think.
-
-        `clock` is the one that has run since `go` was read; without it a new one is made for `limits`.
-        """
-        board = self.game.board
-        turn, ply, settings = board.turn, board.move_number, self.clock_settings()
-        clock = clock or Clock(limits)
+    def start_clock(self, position: PlayedPosition, clock: Clock) -> Clock:
+        """Tell the clock of a `go` for `position` how long that side to move may think; returns it."""
+        turn, ply, settings = position.turn, position.ply(), self.clock_settings()
         self.overhead.asked(clock.limits, turn, ply)
         overhead, look = self.overhead.mean, self.latency.look
 
@@ -171,74 +170,80 @@ class BasePlayer(ABC):
         clock.govern(law)
         return clock
 
-    def answered(self, clock: Clock) -> None:
-        """The answer of the search that `clock` belongs to has been said."""
-        self.overhead.answered(clock, self.game.board.move_number)
+    def answered(self, position: PlayedPosition, clock: Clock) -> None:
+        """The answer of the search of `position` that `clock` belongs to has been said."""
+        self.overhead.answered(clock, position.ply())
 
     @abstractmethod
-    def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
-        """Search the current position until `clock` says stop or the answer is found.
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        """Search `position`, which stays as it is, until `clock` says stop or the answer is found.
 
-        `limits` are those of the `go`; `clock.limits` follow `ponderhit`. The last line of rank 1 reported begins with
-        the move returned. With limits.mate the answer is a Checkmate.
+        `clock.limits` follow `ponderhit`. The last line of rank 1 reported begins with the move returned. With
+        limits.mate the answer is a Checkmate. The player has been prepared.
         """
-
-    def recover(self) -> None:
-        """After a defect, which may have left moves on the board: set the game anew."""
-        self.position(self.sfen, self.moves)
-
-    def any_move(self) -> BestMove:
-        """A legal move, for when the player could not think; "resign" if there is none."""
-        moves = self.legal_moves()
-        return BestMove(moves[0] if moves else "resign")
 
     # What people at a terminal ask for
 
-    def legal_moves(self) -> list[str]:
-        """The legal moves of the current position."""
-        from cshogi import move_to_usi
+    def evaluate(self, position: PlayedPosition) -> Iterator[str]:
+        """The lines that answer `eval`: what is thought of `position` without a search. Raises PlayerError."""
+        raise PlayerError("there is no opinion without a search")
 
-        return [move_to_usi(move) for move in self.game.legal_moves().tolist()]
-
-    def describe(self) -> list[str]:
-        """The lines that answer `d`."""
-        board = self.game.board
-        return [*str(board).splitlines(), f"sfen {board.sfen()}"]
-
-    def evaluate(self) -> Iterator[str]:
-        """The lines that answer `eval`. Raises PlayerError."""
-        raise PlayerError(f"{self.name} has no opinion without a search")
-
-    def perft(self, depth: int, clock: Clock) -> Iterator[str]:
-        """The lines that answer `perft`: the leaves of the tree of legal moves, by first move and in all."""
-        from cshogi import move_to_usi
-
-        game = self.game
-
-        def leaves(depth: int) -> int:
-            if depth <= 0 or clock.stopped:
-                return 1
-            moves = game.legal_moves()
-            if depth == 1:
-                return len(moves)
-            count = 0
-            for move in moves.tolist():
-                game.push(move)
-                count += leaves(depth - 1)
-                game.pop()
-            return count
-
-        total = 0
-        for move in game.legal_moves().tolist() if depth > 0 else ():
-            game.push(move)
-            count = leaves(depth - 1)
-            game.pop()
-            if clock.stopped:
-                return
-            total += count
-            yield f"{move_to_usi(move)}: {count}"
-        yield f"total: {total if depth > 0 else 1}"
-
-    def bench(self, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
+    def bench(self, position: PlayedPosition, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
         """The lines that answer `bench`, until `clock` is stopped. Raises PlayerError."""
-        raise PlayerError(f"{self.name} has no search to measure")
+        raise PlayerError("there is no search to measure")
+
+
+class Engine(NamedTuple):
+    """What a protocol needs to know before the player is loaded."""
+
+    name: str
+    options: EngineOptions
+    set_up: Callable[[str | None], PlayedPosition]
+    """The position of an sfen, None for the start of the game, under the rules that the options choose. ValueError."""
+    load: Callable[[], BasePlayer]
+    """The player with these options. It imports what it needs, which takes a while."""
+
+
+def any_move(position: PlayedPosition) -> BestMove:
+    """A legal move, for when no player could think; "resign" if there is none."""
+    moves = position.legal_moves()
+    return BestMove(position.usi(int(moves[0])) if len(moves) else "resign")
+
+
+def play_moves(position: PlayedPosition, moves: Sequence[str]) -> None:
+    """Play `moves` on `position`. Raises PlayerError for one that is not legal, having played those before it."""
+    for number, move in enumerate(moves, 1):
+        try:
+            position.push(position.move_from_usi(move))
+        except ValueError as error:
+            raise PlayerError(f"position: move {number}: {error}") from None
+
+
+def perft(position: PlayedPosition, depth: int, clock: Clock) -> Iterator[str]:
+    """The lines that answer `perft`: the leaves of the tree of legal moves, by first move and in all."""
+
+    def leaves(depth: int) -> int:
+        if depth <= 0 or clock.stopped:
+            return 1
+        moves = position.legal_moves()
+        if depth == 1:
+            return len(moves)
+        count = 0
+        for move in moves.tolist():
+            position.push(move)
+            count += leaves(depth - 1)
+            position.pop()
+        return count
+
+    position = position.copy()
+    total = 0
+    for move in position.legal_moves().tolist() if depth > 0 else ():
+        usi = position.usi(move)
+        position.push(move)
+        count = leaves(depth - 1)
+        position.pop()
+        if clock.stopped:
+            return
+        total += count
+        yield f"{usi}: {count}"
+    yield f"total: {total if depth > 0 else 1}"

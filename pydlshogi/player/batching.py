@@ -9,14 +9,17 @@ import json
 import logging
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from pydlshogi.common import NUM_PLANES
-from pydlshogi.files import cache_folder, replacing
-from pydlshogi.network.backend import Backend, Float32Array
+from pydlshogi.encoding import Encoding
+from pydlshogi.network.backend import Backend
+from pydlshogi.support.arrays import Int32Array, Uint32Array
+from pydlshogi.support.files import cache_folder, replacing
 
 SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 ENOUGH: Final = 0.9
@@ -31,6 +34,8 @@ PROBE: Final = 8
 """Positions in the batch that decides it."""
 FASTEST_OF: Final = 5
 """So many batches are timed, and the fastest counts: other programs only ever slow one down."""
+MOVES: Final = 64
+"""Legal moves in each position of what is timed."""
 
 
 def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] = time.perf_counter) -> int:
@@ -41,7 +46,7 @@ def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] 
 
     def measure() -> int:
         sizes = SIZES[: _affordable(backend, now)]
-        return choose(dict(zip(sizes, _seconds([(backend, size) for size in sizes], now), strict=True)))
+        return choose(dict(zip(sizes, seconds_for([(backend, size) for size in sizes], now), strict=True)))
 
     return _remembered([backend], modelfile, measure, set(SIZES))
 
@@ -56,7 +61,8 @@ def fastest(
     backends = [exact, *quantised]
 
     def measure() -> int:
-        seconds = _seconds([(backend, PROBE) for backend in backends], now)
+        took = seconds_for([(backend, PROBE) for backend in backends], now)
+        seconds = [each / backend.streams for each, backend in zip(took, backends, strict=True)]
         seconds[0] /= WORTH_ROUNDING
         return int(np.argmin(seconds))
 
@@ -82,30 +88,43 @@ def choose(seconds: dict[int, float]) -> int:
     return min(size for size, speed in speeds.items() if speed >= ENOUGH * max(speeds.values()))
 
 
-def _affordable(backend: Backend, now: Callable[[], float]) -> int:
-    """How many of SIZES to try: those that would keep within LONGEST with LARGE_BATCH_GAIN over a batch of four."""
-    (four,) = _seconds([(backend, 4)], now)
-    return max(1, sum(size * four / 4 / LARGE_BATCH_GAIN <= LONGEST for size in SIZES))
-
-
-def _seconds(batches: Sequence[tuple[Backend, int]], now: Callable[[], float]) -> list[float]:
-    """What each of `batches`, a backend and a size, takes, by FASTEST_OF.
+def seconds_for(batches: Sequence[tuple[Backend, int]], now: Callable[[], float] = time.perf_counter) -> list[float]:
+    """How long each of `batches`, a backend and a size, takes, by FASTEST_OF, while all its streams have one.
 
     They take turns, so that a program that runs for a while slows all of them alike.
     """
-    random = np.random.default_rng(0)
-    planes = [(random.random((size, NUM_PLANES, 9, 9)) < 0.05).astype(np.float32) for _, size in batches]
+    given = [some_batch(backend.encoding, size) for backend, size in batches]
 
-    def took(backend: Backend, inputs: Float32Array) -> float:
-        began = now()
-        backend.infer(inputs)
-        return now() - began
+    with ThreadPoolExecutor(max(backend.streams for backend, _ in batches)) as pool:
 
-    rounds = [
-        [took(backend, inputs) for (backend, _), inputs in zip(batches, planes, strict=True)]
-        for _ in range(1 + FASTEST_OF)  # the first warms up
-    ]
+        def took(backend: Backend, batch: tuple[Uint32Array, Int32Array, Int32Array]) -> float:
+            predict = partial(backend.predict, *batch, 1.0)
+            began = now()
+            others = [pool.submit(predict) for _ in range(1, backend.streams)]
+            predict()
+            for other in others:
+                other.result()
+            return now() - began
+
+        rounds = [
+            [took(backend, batch) for (backend, _), batch in zip(batches, given, strict=True)]
+            for _ in range(1 + FASTEST_OF)  # the first warms up
+        ]
     return [min(times) for times in zip(*rounds[1:], strict=True)]
+
+
+def some_batch(encoding: Encoding, size: int) -> tuple[Uint32Array, Int32Array, Int32Array]:
+    """Something to predict: `packed`, `firsts` and `labels` as in `Backend.predict`, with one bit of sixteen set."""
+    words = np.random.default_rng(0).integers(0, 1 << 32, (4, size, encoding.words), np.uint32)
+    firsts = np.arange(size + 1, dtype=np.int32) * np.int32(MOVES)
+    labels = np.arange(firsts[-1], dtype=np.int32) % np.int32(encoding.labels)
+    return np.bitwise_and.reduce(words), firsts, labels
+
+
+def _affordable(backend: Backend, now: Callable[[], float]) -> int:
+    """How many of SIZES to try: those that would keep within LONGEST with LARGE_BATCH_GAIN over a batch of four."""
+    (four,) = seconds_for([(backend, 4)], now)
+    return max(1, sum(size * four / 4 / LARGE_BATCH_GAIN <= LONGEST for size in SIZES))
 
 
 def _answers_file() -> Path | None:

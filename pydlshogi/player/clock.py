@@ -399,8 +399,9 @@ class Clock:
 
     @property
     def may_stop_early(self) -> bool:
-        """Whether a decided move may be answered before the limit: never in analysis or while pondering."""
-        if self.pondering or self.limits.infinite:
+        """Whether a decided move may be answered before the limit: never in analysis or while pondering, nor before as
+        many playouts as `go` asked for."""
+        if self.pondering or self.limits.infinite or self.limits.nodes is not None:
             return False
         return math.isinf(self.budget.optimum) or self.spent() >= self.budget.minimum
 

@@ -1,136 +1,43 @@
 """MCTSPlayer: it drives the search with a network until the clock says stop, then chooses a move.
 
-It decides what to search, when the answer is certain enough, and how to say what was found. It knows nothing of the
-protocol; kernels, networks and rules are other people's work.
+It decides what to search, when the answer is certain enough, and what is said meanwhile. It knows neither the protocol
+nor a game: what a game adds is in `pydlshogi.engines`.
 """
 
 import math
 import random
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
-from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Clock, Info, Limits, PlayerError, Report
-from pydlshogi.player.book import BookError, BookOptions, OwnBook
-from pydlshogi.player.checkmate import CheckmateSolver
-from pydlshogi.player.clock import ClockSettings, Worst, milliseconds
-from pydlshogi.player.mate_scout import MateScout
-from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer, centipawns
-from pydlshogi.player.options import Button, Check, Combo, SearchOptions, Spin
+import numpy as np
 
-if TYPE_CHECKING:
-    from pydlshogi.games.mate import Line
-    from pydlshogi.games.shogi import ShogiPosition
-    from pydlshogi.player.pipeline import Pipeline
-    from pydlshogi.uct.search import MoveStats, Puct, Search
+from pydlshogi.player.base_player import (
+    BestMove,
+    Checkmate,
+    Info,
+    Loaded,
+    PlayedPosition,
+    PlayerError,
+    Report,
+    any_move,
+)
+from pydlshogi.player.choice import draw, hopeless
+from pydlshogi.player.clock import Clock, ClockSettings, Worst, milliseconds
+from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
+from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
+from pydlshogi.player.network_player import LoadedNetwork, NetworkPlayer
+from pydlshogi.player.options import EngineOptions
+from pydlshogi.player.scout import NoScout, Scout
+from pydlshogi.player.stopping import analysing, certain, in_doubt, out_of_reach, time_is_up
+from pydlshogi.uct.pipeline import Pipeline
+from pydlshogi.uct.puct import Puct
+from pydlshogi.uct.root import MoveStats, Root
+from pydlshogi.uct.search import Search
 
-
-FULL_SKILL: Final = 20
-_UNNOTICED: Final = 20.0
-"""Milliseconds. With nothing left to lose on time, a move is worth a look of the network that takes no longer."""
 _FIRST_BATCH: Final = 8
 """Playouts of a fresh tree. Beginning with one at a time takes longer, and won 186 of 400 games against this."""
 _FULL_BATCH: Final = 16
-"""A batch of so many playouts is worth all of Mate_Search_Nodes, a smaller one its share: on a CPU one may be all."""
-
-
-class MCTSOptions(NetworkOptions, SearchOptions, BookOptions):
-    """What MCTSPlayer lets the user decide. Names and units are dlshogi's where it has the option."""
-
-    overlap = Combo(
-        "Overlap",
-        "auto",
-        ("auto", "true", "false"),
-        help="gather the next batch while one is evaluated; auto: when the network runs on a GPU",
-    )
-    playout = Spin("playout", 300, 100, 10000, help="playouts for a `go` that names no limit")
-    const_playout = Spin(
-        "Const_Playout",
-        0,
-        0,
-        2**31 - 1,
-        help="playouts for every move, unless `go` names nodes or movetime or Skill_Level is below 20; 0: off",
-    )
-    temperature = Spin(
-        "temperature",
-        174,
-        1,
-        10000,
-        aliases=("Softmax_Temperature",),
-        help="of the policy, in percent: more is flatter",
-    )
-    c_init = Spin("C_init", 144, 0, 10000, help="exploration in percent")
-    c_base = Spin("C_base", 28288, 1, 10**9, help="visits after which exploration grows")
-    fpu_reduction = Spin("C_fpu_reduction", 27, 0, 100, help="percent that unvisited moves are judged below their node")
-    c_init_root = Spin("C_init_root", 116, 0, 10000, help="C_init at the root")
-    c_base_root = Spin("C_base_root", 25617, 1, 10**9, help="C_base at the root")
-    fpu_reduction_root = Spin("C_fpu_reduction_root", 0, 0, 100, help="C_fpu_reduction at the root")
-    unvisited = Spin(
-        "Unvisited_Value", -1, -1, 100, help="percent that unvisited moves are worth; -1: by C_fpu_reduction"
-    )
-    draw_value_black = Spin(
-        "Draw_Value_Black",
-        500,
-        0,
-        1000,
-        aliases=("DrawValueBlack",),
-        help="permille a draw is worth when playing Black",
-    )
-    draw_value_white = Spin(
-        "Draw_Value_White",
-        500,
-        0,
-        1000,
-        aliases=("DrawValueWhite",),
-        help="permille a draw is worth when playing White",
-    )
-    entering_king_rule = Combo(
-        "EnteringKingRule",
-        "CSARule27",
-        ("CSARule27", "CSARule24", "CSARule27H", "CSARule24H"),
-        help="points that win by declaration; H: White, giving odds, also counts the pieces missing from the start",
-    )
-    resign_threshold = Spin(
-        "Resign_Threshold", 10, 0, 1000, help="permille of winning below which it resigns; 0: never"
-    )
-    random_ply = Spin("Random_Ply", 9, 0, 1000, help="moves of the game that are drawn by visits instead of the best")
-    random_cutoff = Spin(
-        "Random_Cutoff", 15, 0, 1000, help="permille of winning that a drawn move may be worse than the best"
-    )
-    mate_root_search = Spin(
-        "Mate_Root_Search",
-        33,
-        0,
-        199,
-        help="plies of the longest mate looked for at the root and along the best line; 0: off",
-    )
-    mate_leaf_search = Combo(
-        "Mate_Leaf_Search", "3", ("1", "3", "5"), help="plies of the longest mate looked for at every new position"
-    )
-    mate_search_nodes = Spin(
-        "Mate_Search_Nodes",
-        100,
-        0,
-        1_000_000,
-        help="nodes spent after each batch on the mates of Mate_Root_Search, fewer where it has fewer than 16 "
-        "playouts; 0: only first looks at the root",
-    )
-    skill_level = Spin(
-        "Skill_Level",
-        FULL_SKILL,
-        0,
-        FULL_SKILL,
-        aliases=("SkillLevel", "USI_SkillLevel"),
-        help="20 is full strength; a lower level makes fewer playouts, unless `go` names nodes or movetime, and takes "
-        "moves up to (20 - level) % worse",
-    )
-    clear_hash = Button("Clear_Hash", aliases=("ClearHash",), help="forget the search tree")
-    stochastic_ponder = Check(
-        "Stochastic_Ponder", False, help="ponder on all replies of the opponent instead of the expected one"
-    )
-    consideration_mode = Check(
-        "ConsiderationMode", False, help="for analysis: always the best move, never resign, never stop early"
-    )
-    seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the drawn moves; 0: another one in every game")
+"""A batch of so many playouts is worth all the scout may spend, a smaller one its share: on a CPU one may be all."""
 
 
 class MCTSPlayer(NetworkPlayer):
@@ -138,105 +45,74 @@ class MCTSPlayer(NetworkPlayer):
 
     options: MCTSOptions
 
-    def __init__(self, options: MCTSOptions | None = None) -> None:
-        super().__init__(options or MCTSOptions())
+    def __init__(self, options: MCTSOptions) -> None:
+        super().__init__(options)
+        self.scout: Scout = NoScout()
+        self.random = random.Random()
+        self._seed_anew()
         self._search: Search | None = None
         self._pipeline: Pipeline | None = None
-        self._rules: dict[str, Any] = {}
-        """Those of the current game, from the options."""
         self._searched_with: tuple[object, ...] = ()
         """What decides whether the next search may go on in the tree, as of the last one."""
-        self._book = OwnBook()
-        self._checkmate = CheckmateSolver()
-        self._scout = MateScout()
         self._choosing = Worst(10.0)
         """Milliseconds that it takes to choose and report the answer when the search has ended."""
-        self._random = random.Random()
-        self._seed = 0
-        """What it was seeded with; 0: by chance."""
         self._full_said = False
         """Whether the user was told that the tree is full."""
 
+    # What a game may add
+
+    def solve(self, position: PlayedPosition, clock: Clock, report: Report) -> Checkmate:
+        """The answer to `go mate`."""
+        return Checkmate("notimplemented")
+
+    def scout_plies(self) -> int:
+        """Plies of the longest win that the scout looks for."""
+        return 0
+
+    def scout_nodes(self) -> int:
+        """What the scout may spend after each batch."""
+        return 0
+
     # Loading
 
-    def prepare(self) -> list[str]:
-        from pydlshogi.evaluator import NetworkEvaluator
+    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
+        assert isinstance(options, MCTSOptions)
+        _check_memory(options.hash_mb)
+        return super().loading(options)
 
-        self._book.prepare(self.options)
-        if self._rules != self._rules_chosen():
-            self.position(self.sfen, self.moves)
-        remarks = super().prepare()
-        if self._seed != self.options.seed:
-            self._seed_anew()
-        if isinstance(self.evaluator, NetworkEvaluator):
-            self.evaluator.temperature = self.options.temperature / 100
-        self._make_pipeline()
-        self._make_table()
-        return remarks
+    def install(self, loaded: Loaded) -> None:
+        super().install(loaded)
+        assert isinstance(loaded, LoadedNetwork)
+        self._discard_search()
 
-    def _ahead(self) -> int:
-        """How many batches to gather ahead of the one that is paid."""
-        if self.options.overlap == "auto":
-            return int(getattr(self.evaluator, "on_gpu", False))
-        return int(self.options.overlap == "true")
-
-    def _make_pipeline(self) -> None:
-        """A pipeline to the present evaluator, unless there is one."""
-        from pydlshogi.player.pipeline import Pipeline
-
-        if self._pipeline is not None:
-            if self._pipeline.evaluator is self.evaluator and self._pipeline.ahead == self._ahead():
-                return
-            self._pipeline.close()
-        self._pipeline = Pipeline(self.evaluator, self.batch_size, self._ahead())
-
-    def _make_table(self) -> None:
-        """A search with a tree of the size asked for, unless there is one."""
-        from pydlshogi.uct.search import Search
-        from pydlshogi.uct.uct_node import UctNodeTable
-
-        if self._search is None or self._search.table.megabytes != self.options.hash_mb:
-            self._search = None  # the old table goes before the new one comes
+    def _make_search(self) -> tuple[Search, Pipeline]:
+        """A search with a tree of the size asked for, and its pipeline: those of before if nothing has changed."""
+        if self._search is None or self._pipeline is None or self._search.table.megabytes != self.options.hash_mb:
+            self._discard_search()  # the old table goes before the new one comes
             try:
-                self._search = Search(UctNodeTable(self.options.hash_mb))
+                self._search = self.new_search(self.options.hash_mb)
             except MemoryError:
-                raise PlayerError(f"USI_Hash {self.options.hash_mb}: the system does not lend so much memory") from None
+                raise _too_large(self.options.hash_mb) from None
+            self._pipeline = Pipeline(self._search, self.evaluator, self.batch_size, self.threads)
+        return self._search, self._pipeline
 
-    def close(self) -> None:
-        self._checkmate.close()
+    def _discard_search(self) -> None:
+        if self._pipeline is not None:
+            self._pipeline.close()
+        self._search = self._pipeline = None
 
     # The game
 
     def new_game(self) -> None:
-        if self._search:
-            self._search.table.clear()
-        self._scout.forget()
+        if self._search is not None:
+            self._search.clear()
+        self.scout.forget()
         self._seed_anew()
         self._full_said = False
 
     def _seed_anew(self) -> None:
         self._seed = self.options.seed
-        self._random.seed(self._seed or None)
-
-    def set_up(self, sfen: str) -> "ShogiPosition":
-        from pydlshogi.games.shogi import ShogiPosition
-
-        rules = self._rules_chosen()
-        position = ShogiPosition(sfen, **rules)
-        self._rules = rules
-        return position
-
-    def _rules_chosen(self) -> dict[str, Any]:
-        """What the options say of the rules, and of what a position sees at once, as arguments of ShogiPosition."""
-        from cshogi import LAW_24, LAW_27
-
-        rule = self.options.entering_king_rule
-        return {
-            "draw_ply": self.options.draw_ply,
-            "declaration": LAW_24 if rule.startswith("CSARule24") else LAW_27,
-            "odds_count": rule.endswith("H"),
-            "mate_plies": max(1, self._overlooking(int(self.options.mate_leaf_search))),
-        }
+        self.random.seed(self._seed or None)
 
     def clock_settings(self) -> ClockSettings:
         options = self.options
@@ -247,133 +123,97 @@ class MCTSPlayer(NetworkPlayer):
             most = round(2 ** (1 + 0.47 * options.skill_level))
         return options.clock_settings(options.playout, 0 if most else options.const_playout, most)
 
-    def _puct(self) -> "Puct":
-        """The constants of selection for the current position, from the options."""
-        from pydlshogi.uct.search import Puct
+    def overlooking(self, plies: int) -> int:
+        """Plies of the longest win looked for: below full skill no more than the level, so that it overlooks some."""
+        level = self.options.skill_level
+        return plies if level == FULL_SKILL else min(level, plies)
 
+    def _puct(self, turn: int) -> Puct:
+        """The constants of selection when the side `turn` moves at the root, from the options."""
         options = self.options
-        draw_value = options.draw_value_white if self.game.board.turn else options.draw_value_black
         return Puct(
-            options.c_init / 100,
-            options.c_base,
-            options.fpu_reduction / 100,
-            options.c_init_root / 100,
-            options.c_base_root,
-            options.fpu_reduction_root / 100,
-            math.nan if options.unvisited < 0 else options.unvisited / 100,
-            draw_value / 1000,
+            c_init=options.c_init / 100,
+            c_base=options.c_base,
+            fpu_reduction=options.fpu_reduction / 100,
+            c_init_root=options.c_init_root / 100,
+            c_base_root=options.c_base_root,
+            fpu_reduction_root=options.fpu_reduction_root / 100,
+            unvisited=math.nan if options.unvisited < 0 else options.unvisited / 100,
+            draw_value=(options.draw_value_white if turn else options.draw_value_black) / 1000,
         )
 
     # Thinking
 
-    def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
-        if limits.mate:
-            return self._checkmate.solve(self.game.board, clock, report)
-        self.prepare()
-        assert self._search is not None
-        assert self._pipeline is not None
-        position = self.game
-        if not len(position.board.legal_moves):
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        if clock.limits.mate:
+            return self.solve(position, clock, report)
+        legal = {position.usi(move): move for move in position.legal_moves().tolist()}
+        if not legal:
             return BestMove("resign")
-        if position.declares():
-            report(
-                Info(depth=1, time=round(clock.elapsed()), nodes=0, score_cp=HIGHEST_CP, string="win by declaration")
-            )
-            return BestMove("win")
-        if answer := self._from_book(limits, clock, report):
+        if answer := self.answer_at_once(position, clock, report):
             return answer
-        search = self._search
-        puct = self._puct()
-        searched_with = (self.evaluator, puct, self.options.temperature, self._rules, self.options.clear_hash)
+        if self._seed != self.options.seed:
+            self._seed_anew()
+        search, _ = self._make_search()
+        puct = self._puct(position.turn)
+        searched_with = (puct, self.options.temperature, self.options.clear_hash, self.rule_settings().tobytes())
         if searched_with != self._searched_with:
-            search.table.clear()
-            self._scout.forget()
+            search.clear()
+            self.scout.forget()
             self._searched_with = searched_with
         search.puct = puct
+        search.set_rules(self.rule_settings())
+        self.evaluator_at(self.options.temperature / 100)
         try:
-            if self.options.stochastic_ponder and clock.pondering and position.board.history:
-                answer = self._ponder(search, self._pipeline, clock, report)
+            if self.options.stochastic_ponder and clock.pondering and position.past_board_keys():
+                answer = self._ponder(position, search, clock, report)
                 if clock.pondering:
                     return answer
-            only = [position.move_from_usi(move) for move in self._legal_searchmoves(limits)]
-            search.set_root(position, only, position.past_keys())
-            self._run(search, self._pipeline, clock, report)
+            search.set_root(position, [legal[move] for move in clock.limits.searchmoves if move in legal])
+            self._run(position, search, clock, report)
         except BaseException:
-            # The table holds playouts that were never paid, and a batch may still be out: `prepare` makes both anew.
-            self._search = None
-            self._pipeline.close()
-            self._pipeline = None
+            self._discard_search()  # it holds playouts that were never paid
             raise
         began = milliseconds()
-        answer = self._choose(search, clock, report)
+        answer = self._choose(position, search, clock, report)
         self._choosing.note(milliseconds() - began)
         return answer
 
-    def _from_book(self, limits: Limits, clock: Clock, report: Report) -> BestMove | None:
-        """The book's move, reported; None if the book has none or is not to be used."""
-        if self.options.consideration_mode:
-            return None
-        try:
-            choice = self._book.consult(self.game, limits, self.options, self._random)
-        except BookError as error:
-            report(Info(string=f"Error! {error}"))
-            return None
-        if choice is None:
-            return None
-        entry, line = choice
-        report(
-            Info(
-                depth=entry.depth or len(line),
-                time=round(clock.elapsed()),
-                nodes=0,
-                multipv=self._shown_rank(1),
-                score_cp=entry.value,
-                pv=line,
-                string="from the book",
-            )
-        )
-        return _answer(line)
-
-    def _legal_searchmoves(self, limits: Limits) -> list[str]:
-        """`searchmoves` without those that are not legal. Empty: all moves are searched."""
-        legal = set(self.legal_moves())
-        return [move for move in limits.searchmoves if move in legal]
-
-    def _ponder(self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report) -> BestMove:
+    def _ponder(self, position: PlayedPosition, search: Search, clock: Clock, report: Report) -> BestMove:
         """Stochastic_Ponder: search all the opponent's moves, not only the expected one, until it has moved.
 
         The answer is for the expected move, and for when another one was played: GUIs ignore it then, and the tree
         keeps what it knows of the move that was.
         """
-        from cshogi import move_to_usi
-
-        position, puct = self.game, search.puct
-        expected = position.board.peek()
-        position.pop()
+        before = position.copy()
+        expected = before.last_move() & 0xFFFF
+        before.pop()
+        puct = search.puct
         search.puct = puct._replace(draw_value=1.0 - puct.draw_value)  # the opponent is at the root
-        try:
-            search.set_root(position, past=position.past_keys())
-            self._run(search, pipeline, clock, report, ponder=True)
-            line = search.line(expected)[1:] if search.expanded else []
-            scores = (self._centipawns(search, move) for move in search.root_moves() if move.move == expected)
-            score = -next(scores, 0)
-        finally:
-            position.push(expected)
-            search.puct = puct
+        search.set_root(before)
+        self._run(before, search, clock, report, ponder=True)
+        root = Root(search)
+        line = usi_line(before, root.line(expected))[1:] if root.expanded else ()
+        value = next((move.value for move in root.moves() if move.move == expected and move.visits), 0.5)
+        search.puct = puct
         clock.wait_until_released()
-        answer = _answer(tuple(map(move_to_usi, line))) if line else self.any_move()
+        answer = BestMove(*line[:2]) if line else any_move(position)
         if clock.pondering:
+            score = centipawns(1 - value, self.eval_coef)
             report(Info(time=round(clock.elapsed()), nodes=search.playouts, score_cp=score, pv=(answer.move,)))
         return answer
 
     def _run(
-        self, search: "Search", pipeline: "Pipeline", clock: Clock, report: Report, *, ponder: bool = False
+        self, position: PlayedPosition, search: Search, clock: Clock, report: Report, *, ponder: bool = False
     ) -> None:
-        """Make playouts until the answer is certain or time is up, with looks for mates between the batches. All
-        playouts are paid at the end.
+        """Make playouts until the answer is certain or time is up, with looks of the scout between the batches.
 
         `ponder`: end also when the opponent has moved.
         """
+        assert self._pipeline is not None
+        pipeline, scout, root = self._pipeline, self.scout, Root(search)
+        lines = Lines(position, search, scout, self.eval_coef)
+        watched = analysing(clock) or self.options.consideration_mode
 
         def time_left() -> float:
             """Milliseconds until the optimum, as many as they would be on an idle machine."""
@@ -381,297 +221,148 @@ class MCTSPlayer(NetworkPlayer):
             end = min(budget.optimum, budget.maximum - self._choosing.value)
             return (end - clock.spent()) / max(1.0, self.latency.slowdown)
 
-        reported = -math.inf
-        scout = self._scout
-        scout.begin(self.game, self._overlooking(self.options.mate_root_search))
+        def wanted(begun: int) -> int:
+            """How many playouts to begin now that `begun` have been begun."""
+            batch = self._next_batch(root, clock, begun)
+            return 0 if self._time_is_up(root, clock, begun, batch) else batch
+
+        scout.begin(position, self.scout_plies())
         if not clock.limits.searchmoves:
             scout.look_at_root(time_left)
-        while (clock.pondering or not ponder) and not self._certain(search, clock):
-            batch = self._next_batch(search, clock)
-            if self._time_is_up(search, clock, batch):
-                if not search.expanded:
-                    self.latency.relent()
+        reported = -math.inf
+        with pipeline.running(wanted):
+            while clock.pondering or not ponder:
+                solved = bool(scout.solution()) and not clock.limits.searchmoves
+                if certain(root, solved=solved, analysing=watched):
                     break
-                if clock.stopped or not clock.may_extend or not self._in_doubt(search):
+                before = search.playouts
+                batch = self._next_batch(root, clock, before)
+                if self._time_is_up(root, clock, before, batch):
+                    if not root.expanded:
+                        self.latency.relent()
+                        break
+                    if clock.stopped or not clock.may_extend or not in_doubt(root.moves()):
+                        break
+                    clock.extend()
+                    continue
+                if not watched and clock.may_stop_early and out_of_reach(clock, before, root.leader()[1]):
                     break
-                clock.extend()
-                continue
-            if self._out_of_reach(search, clock):
-                break
-            now = milliseconds()
-            if search.expanded and now - reported >= self.options.pv_interval:
-                self._report(search, clock, report)
-                reported = now
-            began, before = milliseconds(), search.playouts
-            pipeline.step(search, batch)
-            self.latency.record(batch, milliseconds() - began)
-            share = min(1.0, (search.playouts - before) / _FULL_BATCH)
-            if search.expanded and self.options.mate_search_nodes:
-                scout.look_after(search, search.leader(), time_left)
-            scout.look_along(search, self.options.mate_search_nodes * share, time_left)
-        pipeline.drain(search)
+                if root.expanded and milliseconds() - reported >= self.options.pv_interval:
+                    self._report(lines, search, clock, report)
+                    reported = milliseconds()
+                began = milliseconds()
+                pipeline.step(wanted)
+                self.latency.record(batch, milliseconds() - began)
+                share = min(1.0, (search.playouts - before) / _FULL_BATCH)
+                scout.look_between(root, self.scout_nodes() * share, time_left)
         clock.settle()
 
-    def _next_batch(self, search: "Search", clock: Clock) -> int:
+    def _next_batch(self, root: Root, clock: Clock, begun: int) -> int:
         """How many playouts to begin at once: a small share of the tree, as those of one batch learn nothing from each
-        other, no more than were asked for, and fewer where there is no room for so many."""
-        if not search.expanded:
+        other, no more than were asked for, and fewer where there is no time for so many."""
+        if not root.expanded:
             return 1
         # A ponderhit may just have set a limit that pondering has passed.
-        left = max(1.0, clock.budget.nodes - search.playouts)
-        most = int(min(self.batch_size, _FIRST_BATCH + search.root_visits // 8, left))
-        return self.latency.fitting(clock.room(self._choosing.value), most)
+        left = max(0.0, clock.budget.nodes - begun)
+        most = int(min(self.batch_size, _FIRST_BATCH + root.visits // 8, left))
+        return min(most, self.latency.fitting(clock.room(self._choosing.value), most))
 
-    def _overlooking(self, plies: int) -> int:
-        """Plies of the longest mate looked for: below full skill no more than the level, so that it overlooks some."""
-        level = self.options.skill_level
-        return plies if level == FULL_SKILL else min(level, plies)
+    def _time_is_up(self, root: Root, clock: Clock, playouts: int, batch: int) -> bool:
+        return time_is_up(clock, playouts, self.latency.of(batch), self._choosing.value, expanded=root.expanded)
 
-    def _certain(self, search: "Search", clock: Clock) -> bool:
-        """Whether more playouts would not change the answer: a mate is known, the result is proven, or there is only
-        one move."""
-        if self._root_mate(clock):
-            return True
-        if not search.expanded:
-            return False
-        return search.root_plies is not None or (search.lead() is None and not self._analysing(clock))
-
-    def _time_is_up(self, search: "Search", clock: Clock, batch: int) -> bool:
-        """Whether to stop instead of evaluating one more batch, of so many playouts."""
-        latency = self.latency.of(batch)
-        if search.expanded:
-            return clock.expired(search.playouts, latency, self._choosing.value)
-        # A move without any opinion is the worst way to save time: this batch heeds neither the optimum nor a `stop`.
-        return not clock.stopped and clock.spent() + latency > (clock.budget.maximum or _UNNOTICED)
-
-    def _out_of_reach(self, search: "Search", clock: Clock) -> bool:
-        """Whether no other move can catch up with the most visited one any more."""
-        if not search.expanded or not clock.may_stop_early or self._analysing(clock):
-            return False
-        lead = search.lead()
-        return lead is not None and lead > clock.playouts_left(search.playouts)
-
-    def _root_mate(self, clock: Clock) -> "Line":
-        """The moves of a mate at the root, if one is known. With `searchmoves` none is: it may not be among them."""
-        return () if clock.limits.searchmoves else self._scout.mate_at(self.game)
-
-    def _analysing(self, clock: Clock) -> bool:
-        """Somebody wants to know the best move rather than play a game: no early stop, drawn move or resignation."""
-        limits = clock.limits
-        return limits.infinite or clock.pondering or bool(limits.searchmoves) or self.options.consideration_mode
-
-    @staticmethod
-    def _in_doubt(search: "Search") -> bool:
-        """dlshogi's rule: the best move has less than 1.5 times the visits of the second, or a lower value."""
-        best, *others = search.root_moves()
-        return bool(others) and (best.visits < 1.5 * others[0].visits or best.value < others[0].value)
-
-    def _choose(self, search: "Search", clock: Clock, report: Report) -> BestMove:
+    def _choose(self, position: PlayedPosition, search: Search, clock: Clock, report: Report) -> BestMove:
         """The answer to the search that has ended, its line reported last."""
-        if mate := self._root_mate(clock):
-            return self._play_mate(mate, search, clock, report)
-        moves = search.root_moves()
+        options = self.options
+        mate = () if clock.limits.searchmoves else usi_line(position, self.scout.solution())
+        if mate:
+            report(
+                Info(
+                    depth=len(mate),
+                    seldepth=len(mate),
+                    time=round(clock.elapsed()),
+                    nodes=search.playouts,
+                    multipv=1 if options.multi_pv > 1 else None,
+                    score_mate=len(mate),
+                    win_rate=1.0,
+                    pv=mate,
+                )
+            )
+            return BestMove(*mate[:2])
+        moves = Root(search).moves()
         if not moves:
-            answer = self.any_move()
+            answer = any_move(position)
             report(Info(time=round(clock.elapsed()), nodes=0, score_cp=0, pv=(answer.move,)))
             return answer
-        analysing = self._analysing(clock)
-        best = moves[0] if analysing else self._draw(moves)
-        if self.options.debug_message:
-            for candidate in self._candidates(moves):
-                report(Info(string=candidate))
-        self._report(search, clock, report, best)
-        if not analysing and self._hopeless(best):
+        watched = analysing(clock) or options.consideration_mode
+        best = moves[0] if watched else self._drawn(position, moves)
+        if options.debug_message:
+            for line in candidates(position, moves):
+                report(Info(string=line))
+        lines = Lines(position, search, self.scout, self.eval_coef)
+        self._report(lines, search, clock, report, best)
+        if not watched and hopeless(best, options.resign_threshold / 1000):
             return BestMove("resign")
-        return _answer(self._line(search, best))
+        return BestMove(*lines.of(best)[:2])
 
-    def _hopeless(self, best: "MoveStats") -> bool:
-        """Whether to resign although `best` could be played."""
-        if best.plies is not None:
-            return best.plies < 0 and self.options.resign_threshold > 0
-        return best.visits > 0 and best.value < self.options.resign_threshold / 1000
-
-    def _play_mate(self, mate: "Line", search: "Search", clock: Clock, report: Report) -> BestMove:
-        """The first move of `mate`, which is reported."""
-        from cshogi import move_to_usi
-
-        line = tuple(map(move_to_usi, mate))
-        report(
-            Info(
-                depth=len(line),
-                seldepth=len(line),
-                time=round(clock.elapsed()),
-                nodes=search.playouts,
-                multipv=self._shown_rank(1),
-                score_mate=len(line),
-                pv=line,
-            )
-        )
-        return _answer(line)
-
-    def _draw(self, moves: list["MoveStats"]) -> "MoveStats":
-        """The best move. Early in the game, and below full skill, one of those nearly as good, drawn by visits."""
-        best = moves[0]
+    def _drawn(self, position: PlayedPosition, moves: Sequence[MoveStats]) -> MoveStats:
+        """The best move. Early in the game, and below full skill, one of those nearly as good."""
         weakness = FULL_SKILL - self.options.skill_level
-        if not weakness and self.game.board.move_number > self.options.random_ply:
-            return best
-        if best.plies is not None or not best.visits:
-            return best
-        least = best.value - (weakness / 100 or self.options.random_cutoff / 1000)
-        near = [move for move in moves if move.plies is None and move.visits and move.value >= least]
-        return self._random.choices(near, [move.visits for move in near])[0]
+        if not weakness and position.ply() > self.options.random_ply:
+            return moves[0]
+        return draw(moves, weakness / 100 or self.options.random_cutoff / 1000, self.random)
 
-    # Saying what was found
-
-    def _report(self, search: "Search", clock: Clock, report: Report, chosen: "MoveStats | None" = None) -> None:
-        """Report the best lines, `chosen` (or the best) last: some clients take the last for the engine's opinion."""
-        moves = search.root_moves()
-        if chosen is not None:
-            moves.remove(chosen)
-            moves.insert(0, chosen)
-        elapsed = clock.elapsed()
+    def _report(
+        self, lines: Lines, search: Search, clock: Clock, report: Report, chosen: MoveStats | None = None
+    ) -> None:
         if search.table.full and not self._full_said:
             report(Info(string="USI_Hash is full: the search goes on among the positions it knows"))
             self._full_said = True
-        for rank in range(min(self.options.multi_pv, len(moves)), 0, -1):
-            move = moves[rank - 1]
-            line = self._line(search, move)
-            mate = move.plies if move.plies and not self._declared_after(line, abs(move.plies)) else None
-            report(
-                Info(
-                    depth=len(line),
-                    seldepth=max(len(line), search.deepest),
-                    time=round(elapsed),
-                    nodes=search.playouts,
-                    nps=round(1000 * search.playouts / elapsed) if elapsed >= 1 else None,
-                    hashfull=round(1000 * search.table.fullness),
-                    multipv=self._shown_rank(rank),
-                    score_cp=None if mate else self._centipawns(search, move),
-                    score_mate=mate,
-                    pv=line,
-                )
-            )
+        for info in lines.infos(clock.elapsed(), self.options.multi_pv, chosen):
+            report(info)
 
-    def _shown_rank(self, rank: int) -> int | None:
-        """The rank of a line as it is reported: none where only one line is shown."""
-        return rank if self.options.multi_pv > 1 else None
+    # What people at a terminal ask for
 
-    def _line(self, search: "Search", move: "MoveStats") -> tuple[str, ...]:
-        """The expected line in USI. Where a mate is proven, it goes on to the mate beyond the nodes of the search."""
-        from cshogi import move_to_usi
-
-        line = search.line(move.move)
-        if move.plies:
-            line = self._to_the_mate(line, abs(move.plies))
-        return tuple(map(move_to_usi, line))
-
-    def _to_the_mate(self, line: list[int], plies: int) -> list[int]:
-        """`line`, to be mated in `plies`, completed with the moves that have no nodes.
-
-        They are a mate that the scout found, or that was a verdict on the position where the nodes end.
-        """
-        from pydlshogi.games.mate import find_mate
-        from pydlshogi.games.shogi import PROOF_NODES
-
-        position = self.game
-        mate: Line = ()
-        for played, move in enumerate(line, 1):
-            position.push(move)
-            left = plies - played
-            mate = self._scout.mate_at(position)
-            if not mate and played == len(line):
-                mate = find_mate(position.board, left, PROOF_NODES).line
-            if mate and len(mate) <= left:
-                break
-            mate = ()
-        for _ in range(played):
-            position.pop()
-        return [*line[:played], *mate]
-
-    def _declared_after(self, line: Sequence[str], plies: int) -> bool:
-        """Whether the win proven within `plies` is no mate, but a declaration where `line` ends."""
-        if len(line) >= plies:
-            return False
-        position = self.game
-        for move in line:
-            position.push_usi(move)
-        declared = position.declares()
-        for _ in line:
-            position.pop()
-        return declared
-
-    def _centipawns(self, search: "Search", move: "MoveStats") -> int:
-        """Centipawns by the win rate of the move, or of the root while the move has no visits."""
-        if move.plies:
-            return HIGHEST_CP if move.plies > 0 else -HIGHEST_CP
-        return centipawns(move.value if move.visits else search.root_value, self.eval_coef)
-
-    @staticmethod
-    def _candidates(moves: list["MoveStats"]) -> Iterator[str]:
-        """The table of candidates as the python-dlshogi book prints it, a line for each."""
-        from cshogi import move_to_usi
-
-        for number, move in enumerate(moves):
-            yield (
-                f"{number:3}:{move_to_usi(move.move):5} move_count:{move.visits:4} "
-                f"nn_rate:{move.prior:.5f} win_rate:{move.value if move.visits else 0.0:.5f}"
-            )
-
-    def evaluate(self) -> Iterator[str]:
-        """The network's own opinion, without a search: the win rate, and the ten moves of the highest priors."""
-        from cshogi import move_to_usi
-
-        from pydlshogi.uct.search import Search
-        from pydlshogi.uct.uct_node import UctNodeTable
-
-        yield from self.prepare()
-        if not self.legal_moves():
-            yield "no legal move"
-            return
-        search = Search(UctNodeTable(1))
-        search.set_root(self.game)
-        search.backup(search.gather(self.requests, 1), self.evaluator.evaluate(self.requests))
-        yield f"win rate {search.root_value:.4f}"
-        for move in sorted(search.root_moves(), key=lambda move: -move.prior)[:10]:
-            yield f"{move_to_usi(move.move):5} {move.prior:.4f}"
-
-    def bench(self, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
-        """What runs the network, and the playouts per second from the current position: `bench [SECONDS]`, else 5."""
-        from pydlshogi.player.pipeline import Pipeline
-        from pydlshogi.uct.search import Search
-        from pydlshogi.uct.uct_node import UctNodeTable
-
+    def bench(self, position: PlayedPosition, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
+        """What runs the network, and the playouts per second from `position`: `bench [SECONDS]`, else 5."""
         try:
             longest = 1000 * float(*arguments[:1] or ["5"])
             if math.isnan(longest):
                 raise ValueError
         except ValueError:
             raise PlayerError("bench wants a number of seconds") from None
-        yield from self.prepare()
-        if not self.legal_moves():
+        if not len(position.legal_moves()):
             yield "no legal move"
             return
-        search = Search(UctNodeTable(self.options.hash_mb))
-        search.set_root(self.game)
-        pipeline = Pipeline(self.evaluator, self.batch_size, self._ahead())
+        search = self.new_search(self.options.hash_mb)
+        search.set_root(position)
+        pipeline = Pipeline(search, self.evaluator, self.batch_size, self.threads)
+        began = milliseconds()
+
+        def over() -> bool:
+            return bool(search.playouts) and (clock.stopped or milliseconds() - began > longest)
+
+        wanted: Callable[[int], int] = lambda _: 0 if over() else self.batch_size  # noqa: E731
         try:
-            began = milliseconds()
-            while not search.playouts or not (clock.stopped or milliseconds() - began > longest):
-                pipeline.step(search, self.batch_size)
-            pipeline.drain(search)
+            with pipeline.running(wanted):
+                while not over():
+                    pipeline.step(wanted)
             seconds = (milliseconds() - began) / 1000
         finally:
             pipeline.close()
-        if self._modelfile is None:
-            yield f"no network: Backend {self.options.backend}"
-        else:
-            yield f"{self._modelfile.name}: {self.evaluator.backend.description}"
+        yield self.description
         yield (
             f"{search.playouts} playouts in {seconds:.1f} s: {search.playouts / seconds:.0f} a second, "
-            f"in batches of up to {self.batch_size}"
+            f"in batches of up to {self.batch_size} by {self.threads} {'thread' if self.threads == 1 else 'threads'}"
         )
 
 
-def _answer(line: Sequence[str]) -> BestMove:
-    """The first move of `line`, with the second as the expected reply."""
-    return BestMove(line[0], line[1] if len(line) > 1 else None)
+def _check_memory(megabytes: int) -> None:
+    """Raises PlayerError where the system would not lend so much: to ask costs nothing while nothing is written."""
+    try:
+        np.empty(megabytes << 20, np.uint8)
+    except MemoryError:
+        raise _too_large(megabytes) from None
+
+
+def _too_large(megabytes: int) -> PlayerError:
+    return PlayerError(f"USI_Hash {megabytes}: the system does not lend so much memory")

@@ -1,112 +1,95 @@
-"""What players with a network share: the options that name it, and how it is loaded.
+"""What players with a network share: where it comes from, what runs it, and a search over the rules of their game.
 
-It knows where a network comes from and what runs it, and nothing of how a move is chosen.
+It knows nothing of how a move is chosen.
 """
 
-import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import ClassVar, Final, NamedTuple
 
-from pydlshogi.files import shipped_model
-from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, PlayerError
-from pydlshogi.player.clock import Latency, milliseconds
-from pydlshogi.player.options import Check, Combo, EngineOptions, Filename, Spin
+import numpy as np
 
-if TYPE_CHECKING:
-    from pydlshogi.network.backend import Backend
-
-SHIPPED_NETWORK: Final = "pydlshogi.npz"
-QUANTISED_NETWORK: Final = "pydlshogi.int8.onnx"
+from pydlshogi.encoding import Encoding
+from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
+from pydlshogi.game import Rules
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import Backend, BackendError
+from pydlshogi.network.fitted import FittedError, eval_coef_for
+from pydlshogi.network.loading import installed, load_backend, why_unusable
+from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, PlayedPosition, PlayerError, Report
+from pydlshogi.player.batching import FASTEST_OF, best_batch_size, fastest
+from pydlshogi.player.clock import Clock, Latency, milliseconds
+from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, NetworkOptions
+from pydlshogi.player.options import EngineOptions
+from pydlshogi.support.arrays import Records
+from pydlshogi.support.files import shipped_model
+from pydlshogi.support.processes import available_cores
+from pydlshogi.uct.batch import Batch, Evaluator
+from pydlshogi.uct.root import Root
+from pydlshogi.uct.search import Search, stored_search
 
 QUANTISED_BACKENDS: Final = ("onnx", "openvino")
 """Backends that can run a quantised network."""
-
 UNMEASURED_BATCH: Final = 16
 """Positions evaluated at once where nothing was measured."""
 
-GENERAL_EVAL_COEF: Final = 756
-"""For networks that come without a fitted one: dlshogi's."""
 
-_MATE_IN_ONE: Final = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
+class LoadedNetwork(NamedTuple):
+    """An evaluator, warm, and what was measured of it."""
 
-
-class NetworkOptions(EngineOptions):
-    """What a player lets the user decide about its network."""
-
-    modelfile = Filename(
-        "modelfile",
-        "",
-        aliases=("DNN_Model", "Model_File", "WeightPath"),
-        help="the network, .npz or .onnx; empty: the one that comes with the package",
-    )
-    backend = Combo(
-        "Backend",
-        "auto",
-        ("auto", "onnx", "openvino", "chainer", "torch", "uniform", "hash"),
-        help="what runs the network; auto: openvino where it is installed and the network runs on the CPU, else onnx; "
-        "uniform and hash play without a network",
-    )
-    device = Combo("Device", "auto", ("auto", "cpu", "gpu", "tensorrt"), help="where the network runs")
-    precision = Combo(
-        "Precision",
-        "auto",
-        ("auto", "float32", "half"),
-        help="what the network computes in; half: float16 on a GPU, bfloat16 on a CPU; auto: what is fast there",
-    )
-    threads = Spin("Threads", 0, 0, 512, aliases=("UCT_Threads",), help="CPU threads of the network; 0: all cores")
-    spinning = Check("Thread_Spinning", False, help="waiting threads keep their core busy: for otherwise idle machines")
-    batch_size = Spin(
-        "DNN_Batch_Size",
-        0,
-        0,
-        1024,
-        aliases=("batchsize",),
-        help="positions evaluated at once, at most; 0: measured, once per network and device",
-    )
-    eval_coef = Spin(
-        "Eval_Coef",
-        0,
-        0,
-        10000,
-        help="centipawns = Eval_Coef x ln(p / (1 - p)); 0: what was fitted for the network, else "
-        f"{GENERAL_EVAL_COEF}; 600 in the book and in ShogiHome's graph of win rates",
-    )
+    loaded_with: tuple[object, ...]
+    """The options that it was loaded with."""
+    evaluator: Evaluator
+    modelfile: Path | None
+    """None for those that need no network."""
+    description: str
+    threads: int
+    """How many batches are evaluated at once."""
+    batch_size: int
+    latency: Latency
+    eval_coef: float
+    """Fitted for the network, or the general one."""
+    remarks: tuple[str, ...]
 
 
 class NetworkPlayer(BasePlayer):
-    """A player that asks an evaluator."""
+    """A player that asks an evaluator about positions of one game."""
 
     options: NetworkOptions
+    rules: ClassVar[Rules]
+    encodings: ClassVar[tuple[Encoding, ...]]
+    """How networks of this game may see it."""
+    moves_encoding: ClassVar[Encoding | None] = None
+    """What the hash evaluator is told of moves; None: their numbers."""
+    shipped: ClassVar[str] = ""
+    """The file in `model/` of the network that comes along; "": none does."""
+    quantised: ClassVar[str] = ""
+    """Its twin in int8; "": there is none."""
 
     def __init__(self, options: NetworkOptions) -> None:
         super().__init__(options)
-        self.evaluator: Any = None
-        """An `Evaluator`, once ready."""
-        self.requests: Any = None
-        """Its notebook, for `batch_size` positions."""
+        self.evaluator: Evaluator = UniformEvaluator()
+        self.description = ""
+        """What evaluates, in one line."""
         self.batch_size = UNMEASURED_BATCH
-        self.eval_coef = GENERAL_EVAL_COEF
-        """Centipawns for one unit of the value's logit, once ready: the user's, else the network's."""
-        self._modelfile: Path | None = None
-        """None before loading, and for `uniform` and `hash`."""
-        self._loaded: tuple[object, ...] = ()
-        """The options that the evaluator was loaded with; () while there is none."""
-        self._eval_coef_settled_for: tuple[object, ...] = ()
+        self.threads = 1
+        self._fitted_eval_coef = float(GENERAL_EVAL_COEF)
+        self._loaded_with: tuple[object, ...] = ()
 
-    def preload(self) -> None:
-        import cshogi  # noqa: F401
+    @abstractmethod
+    def start(self) -> PlayedPosition:
+        """The start of the game."""
 
-        import pydlshogi.evaluator
-        import pydlshogi.network.onnx_export  # noqa: F401
-        from pydlshogi.network.backend import why_unusable
+    def rule_settings(self) -> Records:
+        """What the options say of the rules: one record of `rules.settings`."""
+        return np.zeros(1, self.rules.settings)
 
-        for name in QUANTISED_BACKENDS:
-            why_unusable(name)  # imports those that are there
+    # Loading
 
-    def prepare(self) -> list[str]:
-        from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
-
-        options = self.options
+    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
+        assert isinstance(options, NetworkOptions)
         wanted = (
             options.backend,
             options.modelfile,
@@ -116,137 +99,154 @@ class NetworkPlayer(BasePlayer):
             options.spinning,
             options.batch_size,
         )
-        remarks = []
-        if wanted != self._loaded:
-            self.evaluator = None
-            self._loaded = ()
-            self._modelfile = None
-            self.batch_size = options.batch_size or UNMEASURED_BATCH
-            if options.backend == "uniform":
-                self.evaluator = UniformEvaluator()
-            elif options.backend == "hash":
-                self.evaluator = HashEvaluator()
-            else:
-                self.evaluator = NetworkEvaluator(self._load_backend())
-                remarks = self._broken_backends()
-            self.requests = self.evaluator.requests(self.batch_size)
-            self._warm_up()
-            self._loaded = wanted
-        return remarks + self._settle_eval_coef()
+        return partial(self._load, options, wanted) if wanted != self._loaded_with else None
 
-    def _broken_backends(self) -> list[str]:
-        """Why a backend that is installed was not among those that Backend auto chose from."""
-        from pydlshogi.network.backend import installed, why_unusable
+    def install(self, loaded: Loaded) -> None:
+        assert isinstance(loaded, LoadedNetwork)
+        self._loaded_with = loaded.loaded_with
+        self.evaluator = loaded.evaluator
+        self.description = loaded.description
+        self.batch_size = loaded.batch_size
+        self.threads = loaded.threads
+        self.latency = loaded.latency
+        self._fitted_eval_coef = loaded.eval_coef
 
-        if self.options.backend != "auto":
-            return []
-        return [reason for name in QUANTISED_BACKENDS if installed(name) and (reason := why_unusable(name))]
-
-    def _settle_eval_coef(self) -> list[str]:
-        """Set `eval_coef`; a remark if the user left it to what was fitted for the network and that is of no use."""
-        from pydlshogi.network.fitted import FittedError, eval_coef_for
-
-        wanted = (self.options.eval_coef, self._modelfile)
-        if wanted == self._eval_coef_settled_for:
-            return []
-        self._eval_coef_settled_for = wanted
-        self.eval_coef = self.options.eval_coef or GENERAL_EVAL_COEF
-        if self._modelfile is None or self.options.eval_coef:
-            return []
-        try:
-            self.eval_coef = eval_coef_for(self._modelfile)
-        except FittedError as error:
-            return [f"{error}: Eval_Coef is {GENERAL_EVAL_COEF}"]
-        return []
-
-    def _load_backend(self) -> Any:
-        """The network, loaded; sets `_modelfile`, and `batch_size` unless the user has. Raises PlayerError."""
-        from pydlshogi.network.backend import BackendError
-        from pydlshogi.network.weights import ModelError
-        from pydlshogi.player.batching import best_batch_size
-
-        try:
-            self._modelfile, backend = self._choose_network()
-        except (BackendError, ModelError) as error:
-            raise PlayerError(str(error)) from None
-        if not self.options.batch_size:
-            self.batch_size = best_batch_size(backend, self._modelfile)
-        return backend
-
-    def _choose_network(self) -> "tuple[Path, Backend]":
-        """The network the user named; else the shipped one, quantised where that is clearly faster."""
-        from pydlshogi.network.backend import why_unusable
-        from pydlshogi.player.batching import fastest
-
-        options = self.options
-        if options.modelfile:
-            modelfile = Path(options.modelfile)
-            return modelfile, self._load(options.backend, modelfile)
-        shipped = shipped_model() / SHIPPED_NETWORK
-        quantised = shipped.with_name(QUANTISED_NETWORK)
-        exact = self._load(options.backend, shipped)
-        names = [name for name in QUANTISED_BACKENDS if options.backend in ("auto", name) and not why_unusable(name)]
-        if exact.on_gpu or options.precision != "auto" or not names or not quantised.exists():
-            return shipped, exact
-        best = fastest(exact, [self._load(name, quantised) for name in names], quantised)
-        return (shipped if best is exact else quantised), best
-
-    def _load(self, name: str, modelfile: Path) -> "Backend":
-        """`modelfile` run by the backend `name`, under the user's options."""
-        from pydlshogi.network.backend import load_backend
-
-        return load_backend(
-            name,
-            modelfile,
-            device=self.options.device,
-            precision=self.options.precision,
-            threads=self.options.threads,
-            spinning=self.options.spinning,
-            batch_size=self.batch_size,
+    def _load(self, options: NetworkOptions, wanted: tuple[object, ...]) -> LoadedNetwork:
+        """What the options want, which `wanted` repeats. Raises PlayerError."""
+        remarks: tuple[str, ...] = ()
+        cores = available_cores()
+        threads = options.threads or cores
+        if threads > cores:
+            remarks = (f"Threads {threads}: {cores} are used, as many as there are cores",)
+            threads = cores
+        batch_size = options.batch_size or UNMEASURED_BATCH
+        eval_coef = float(GENERAL_EVAL_COEF)
+        modelfile = None
+        if options.backend == "uniform":
+            evaluator: Evaluator = UniformEvaluator()
+            description = "no network: Backend uniform"
+        elif options.backend == "hash":
+            evaluator, description = HashEvaluator(self.moves_encoding), "no network: Backend hash"
+        elif not (options.modelfile or self.shipped):
+            evaluator, description = UniformEvaluator(), "no network"
+            remarks += ("this game comes without a network: until modelfile names one, all moves look alike",)
+        else:
+            try:
+                modelfile, backend = self._choose_network(options, threads)
+            except (BackendError, ModelError) as error:
+                raise PlayerError(str(error)) from None
+            if not options.batch_size:
+                batch_size = best_batch_size(backend, modelfile)
+            evaluator = NetworkEvaluator(backend)
+            description = f"{modelfile.name}: {backend.description}"
+            remarks += _broken_backends() if options.backend == "auto" else ()
+            try:
+                eval_coef = eval_coef_for(modelfile)
+            except FittedError as error:
+                remarks += () if options.eval_coef else (f"{error}: Eval_Coef is {GENERAL_EVAL_COEF}",)
+        latency = self.warmed_up(evaluator, batch_size)
+        return LoadedNetwork(
+            wanted, evaluator, modelfile, description, threads, batch_size, latency, eval_coef, remarks
         )
 
-    def _warm_up(self) -> None:
-        """Search a little, so that all kernels are compiled and the latencies are known.
+    def _choose_network(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
+        """The network the user named; else the shipped one, quantised where that is clearly faster."""
 
-        First the root and one leaf, which compile most of what there is to compile; what follows is timed. To advance
-        the root compiles what moves the tree, and mates what proves. Raises PlayerError if the network answers with
-        nan or infinity.
+        def load(name: str, modelfile: Path) -> Backend:
+            return load_backend(
+                name,
+                modelfile,
+                self.encodings,
+                device=options.device,
+                precision=options.precision,
+                threads=threads,
+                streams=threads,
+                spinning=options.spinning,
+                batch_size=options.batch_size or UNMEASURED_BATCH,
+            )
+
+        if options.modelfile:
+            modelfile = Path(options.modelfile)
+            return modelfile, load(options.backend, modelfile)
+        shipped = shipped_model() / self.shipped
+        quantised = shipped.with_name(self.quantised)
+        exact = load(options.backend, shipped)
+        names = [name for name in QUANTISED_BACKENDS if options.backend in ("auto", name) and not why_unusable(name)]
+        if exact.on_gpu or options.precision != "auto" or not names or not (self.quantised and quantised.exists()):
+            return shipped, exact
+        best = fastest(exact, [load(name, quantised) for name in names], quantised)
+        return (shipped if best is exact else quantised), best
+
+    def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
+        """Search a little, so that all kernels are there, and see how long batches take.
+
+        Raises PlayerError if the network answers with nan or infinity.
         """
-        import numpy as np
-
-        from pydlshogi.games.shogi import ShogiPosition
-        from pydlshogi.player.batching import FASTEST_OF
-        from pydlshogi.uct.search import Search
-        from pydlshogi.uct.uct_node import UctNodeTable
-
-        search = Search(UctNodeTable(1))
-        search.set_root(ShogiPosition())
+        search = self.new_search(1, evaluator)
+        position = self.start()
+        search.set_root(position)
+        batch = Batch(batch_size, self.rules.most_moves, evaluator.encoding)
+        root = Root(search)
 
         def took(playouts: int) -> float:
             began = milliseconds()
-            leaves = search.gather(self.requests, playouts)
-            evaluations = self.evaluator.evaluate(self.requests)
-            if not all(np.isfinite(opinions).all() for opinions in evaluations):
+            batch.clear()
+            leaves = search.gather(batch, playouts)
+            evaluations = evaluator.evaluate(batch)
+            if not all(np.isfinite(numbers).all() for numbers in evaluations):
                 raise PlayerError("the network answers with nan or infinity: its file is damaged")
             search.backup(leaves, evaluations)
             return milliseconds() - began
 
         for _ in ("the root", "a leaf"):
             took(1)
-        ones, fulls = ([took(size) for _ in range(FASTEST_OF)] for size in (1, self.batch_size))
-        self.latency = Latency(min(ones), min(fulls), self.batch_size)
+        ones, fulls = ([took(size) for _ in range(FASTEST_OF)] for size in (1, batch_size))
+        latency = Latency(min(ones), min(fulls), batch_size)
         for one, full in zip(ones, fulls, strict=True):
-            self.latency.record(1, one)
-            self.latency.record(self.batch_size, full)
-        search.advance(search.root_moves()[0].move)
-        search.set_root(ShogiPosition(_MATE_IN_ONE))
-        for playouts in (1, self.batch_size):
-            took(playouts)
-        search.prove([search.root_moves()[0].move], 1)
+            latency.record(1, one)
+            latency.record(batch_size, full)
+        best = root.moves()[0].move
+        root.line(best)
+        _ = root.value
+        root.prove([best], 1)
+        search.advance(position, best)
+        return latency
+
+    # What it is for
+
+    @property
+    def eval_coef(self) -> float:
+        """Centipawns for one unit of the value's logit: the user's, else the network's."""
+        return self.options.eval_coef or self._fitted_eval_coef
+
+    def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
+        """An answer that needs no thought, reported; None: there is none. For games to add."""
+        return None
+
+    def new_search(self, megabytes: int, evaluator: Evaluator | None = None) -> Search:
+        """A search of this game for the evaluator, or for the present one. MemoryError."""
+        encoding = (evaluator or self.evaluator).encoding
+        return stored_search(self.rules, self.rule_settings(), encoding, megabytes)
+
+    def evaluator_at(self, temperature: float) -> None:
+        """Let the network's policy have a temperature: above 1 the priors are flatter, below 1 sharper."""
+        if isinstance(self.evaluator, NetworkEvaluator):
+            self.evaluator.temperature = temperature
+
+    def evaluate(self, position: PlayedPosition) -> Iterator[str]:
+        """The network's own opinion, without a search: the win rate, and the ten moves of the highest priors."""
+        moves = position.legal_moves()
+        if not len(moves):
+            yield "no legal move"
+            return
+        batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
+        batch.add(position, moves)
+        priors, values = self.evaluator.evaluate(batch)
+        yield f"win rate {values[0]:.4f}"
+        for place in np.argsort(-priors, kind="stable")[:10]:
+            yield f"{position.usi(int(moves[place])):5} {priors[place]:.4f}"
 
 
-def centipawns(win_rate: float, eval_coef: int) -> int:
-    """A win rate p, 0 to 1, as centipawns: `eval_coef` x ln(p / (1 - p)), within HIGHEST_CP either way."""
-    if not 0.0 < win_rate < 1.0:
-        return HIGHEST_CP if win_rate >= 1.0 else -HIGHEST_CP
-    return max(-HIGHEST_CP, min(HIGHEST_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))
+def _broken_backends() -> tuple[str, ...]:
+    """Why a backend that is installed cannot be among those that Backend auto chooses from."""
+    return tuple(reason for name in QUANTISED_BACKENDS if installed(name) and (reason := why_unusable(name)))

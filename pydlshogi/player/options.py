@@ -28,17 +28,21 @@ class UnknownOption(KeyError):
 class Option(Generic[T]):
     """One declared option; on an instance of its class, its value.
 
-    `usi_name`, the default and the words of a combo hold no blank, because GUIs split the line at blanks. Aliases are
-    accepted but not declared. Names are compared without regard to case.
+    `usi_name`, the default and the words of a combo hold no blank, because GUIs split the line at blanks. Aliases, and
+    options that are not `shown`, which are for those who tune, are accepted but not declared. Names are compared
+    without regard to case.
     """
 
     usi_type: ClassVar[str]
 
-    def __init__(self, usi_name: str, default: T, *, help: str, aliases: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, usi_name: str, default: T, *, help: str, aliases: tuple[str, ...] = (), shown: bool = True
+    ) -> None:
         self.usi_name = usi_name
         self.default = default
         self.help = help
         self.aliases = aliases
+        self.shown = shown
         for word in (usi_name, self.show(default), *aliases):
             if re.search(r"\s", word):
                 raise ValueError(f"option {usi_name}: blanks in {word!r} break the line GUIs read")
@@ -107,13 +111,21 @@ class Spin(Option[int]):
     usi_type = "spin"
 
     def __init__(
-        self, usi_name: str, default: int, minimum: int, maximum: int, *, help: str, aliases: tuple[str, ...] = ()
+        self,
+        usi_name: str,
+        default: int,
+        minimum: int,
+        maximum: int,
+        *,
+        help: str,
+        aliases: tuple[str, ...] = (),
+        shown: bool = True,
     ) -> None:
         if not -INT32_MAX <= minimum <= default <= maximum <= INT32_MAX:
             raise ValueError(f"option {usi_name}: {minimum} <= {default} <= {maximum} must hold, within 32 bits")
         self.minimum = minimum
         self.maximum = maximum
-        super().__init__(usi_name, default, help=help, aliases=aliases)
+        super().__init__(usi_name, default, help=help, aliases=aliases, shown=shown)
 
     def parse(self, text: str) -> tuple[int, str]:
         try:
@@ -158,12 +170,19 @@ class Combo(Option[str]):
     usi_type = "combo"
 
     def __init__(
-        self, usi_name: str, default: str, words: tuple[str, ...], *, help: str, aliases: tuple[str, ...] = ()
+        self,
+        usi_name: str,
+        default: str,
+        words: tuple[str, ...],
+        *,
+        help: str,
+        aliases: tuple[str, ...] = (),
+        shown: bool = True,
     ) -> None:
         if default not in words or any(re.search(r"\s", word) for word in words):
             raise ValueError(f"option {usi_name}: the default must be among the words, and they hold no blanks")
         self.words = words
-        super().__init__(usi_name, default, help=help, aliases=aliases)
+        super().__init__(usi_name, default, help=help, aliases=aliases, shown=shown)
 
     def parse(self, text: str) -> tuple[str, str]:
         for word in self.words:
@@ -243,21 +262,28 @@ class Options:
     @classmethod
     def declarations(cls) -> list[str]:
         """The `option` lines that answer `usi`."""
-        return [option.declaration() for option in cls.declared()]
+        return [option.declaration() for option in cls.declared() if option.shown]
 
     @classmethod
     def help_lines(cls) -> list[str]:
-        """One line per option, for people at a terminal."""
-        return [
-            f"{option.usi_name} ({option.values()}; default {option.show(option.default)}): {option.help}"
-            for option in cls.declared()
-        ]
+        """One line per option, for people at a terminal: first those that GUIs show."""
+
+        def lines(*, shown: bool) -> list[str]:
+            return [
+                f"{option.usi_name} ({option.values()}; default {option.show(option.default)}): {option.help}"
+                for option in cls.declared()
+                if option.shown == shown
+            ]
+
+        return [*lines(shown=True), "", "For those who tune, not shown by GUIs:", *lines(shown=False)]
 
     @classmethod
     def markdown_table(cls) -> str:
         """The options as the table of the README."""
         rows = ["| Option | Values | Default | Meaning |", "|---|---|---|---|"]
         for option in cls.declared():
+            if not option.shown:
+                continue
             names = " ".join(f"`{name}`" for name in (option.usi_name, *option.aliases))
             default = "" if isinstance(option, Button) else f"`{option.show(option.default)}`"
             rows.append(f"| {names} | {option.values()} | {default} | {option.help} |")
@@ -274,7 +300,7 @@ class EngineOptions(Options):
         aliases=("debug",),
         help="say more in `info string` lines, and write every line read and written to the log",
     )
-    log_file = Filename("Log_File", "", help="the log; empty: pydlshogi.log in the user's state folder")
+    log_file = Filename("Log_File", "", shown=False, help="the log; empty: pydlshogi.log in the user's state folder")
 
 
 class ClockOptions(EngineOptions):
@@ -298,6 +324,7 @@ class ClockOptions(EngineOptions):
         0,
         60000,
         aliases=("MinimumThinkingTime",),
+        shown=False,
         help="ms thought about every move where the clock allows it",
     )
     whole_seconds = Check(

@@ -1,7 +1,7 @@
 """Players that look at every legal move once and choose, as in the first chapters of the python-dlshogi book.
 
-What they share: the choice, the best or one drawn by temperature, and how it is said. How a move is judged is left to
-PolicyPlayer and Search1Player.
+`PolicyPlayer` plays what the policy of the network recommends, `Search1Player` the move after which the network likes
+its position best.
 """
 
 import math
@@ -9,19 +9,15 @@ import random
 from abc import abstractmethod
 from typing import NamedTuple
 
-from pydlshogi.player.base_player import BestMove, Checkmate, Clock, Info, Limits, Report
-from pydlshogi.player.network_player import NetworkOptions, NetworkPlayer, centipawns
-from pydlshogi.player.options import Spin
+from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayedPosition, Report
+from pydlshogi.player.clock import Clock, Latency
+from pydlshogi.player.lines import centipawns
+from pydlshogi.player.network_player import NetworkPlayer
+from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
+from pydlshogi.uct.batch import Batch, Evaluator
 
 
-class ReflexOptions(NetworkOptions):
-    """What a reflex player lets the user decide."""
-
-    temperature = Spin("temperature", 0, 0, 10000, help="0: the best move; else, in percent, how freely it is drawn")
-    seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the drawn moves; 0: another one in every game")
-
-
-class Judgement(NamedTuple):
+class Rated(NamedTuple):
     """What a player thinks of one move."""
 
     move: str
@@ -34,52 +30,107 @@ class Judgement(NamedTuple):
 
 
 class ReflexPlayer(NetworkPlayer):
-    """Judges the legal moves and plays one of them, whatever the clock says: it is done before it could ask."""
+    """Rates the legal moves and plays one of them, whatever the clock says: it is done before it could ask."""
 
     options: ReflexOptions
 
-    def __init__(self, options: ReflexOptions | None = None) -> None:
-        super().__init__(options or ReflexOptions())
+    def __init__(self, options: ReflexOptions) -> None:
+        super().__init__(options)
         self._random = random.Random()
+
+    def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
+        """Also what fills a batch from a position, which a search does by other means."""
+        position = self.start()
+        Batch(1, self.rules.most_moves, evaluator.encoding).add(position, position.legal_moves())
+        return super().warmed_up(evaluator, batch_size)
 
     def new_game(self) -> None:
         self._random.seed(self.options.seed or None)
 
     @abstractmethod
-    def judge(self) -> list[Judgement]:
-        """One judgement for every legal move of the current position, of which there is at least one."""
+    def rate(self, position: PlayedPosition) -> list[Rated]:
+        """One rating for every legal move of the position, of which there is at least one."""
 
-    def think(self, limits: Limits, clock: Clock, report: Report) -> BestMove | Checkmate:
-        if limits.mate:
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        if clock.limits.mate:
             return Checkmate("notimplemented")
-        if not len(self.game.legal_moves()):
+        if not len(position.legal_moves()):
             return BestMove("resign")
-        if self.game.declares():
-            report(Info(depth=1, time=round(clock.elapsed()), nodes=0, score_mate=1, string="win by declaration"))
-            return BestMove("win")
-        judgements = self.judge()
-        for judgement in judgements:
-            report(Info(string=f"{judgement.move:5} : {judgement.rate:.5f}"))
-        chosen = self._choose([each for each in judgements if each.move in limits.searchmoves] or judgements)
+        if answer := self.answer_at_once(position, clock, report):
+            return answer
+        ratings = self.rate(position)
+        for rated in ratings:
+            report(Info(string=f"{rated.move:5} : {rated.rate:.5f}"))
+        chosen = self._choose([each for each in ratings if each.move in clock.limits.searchmoves] or ratings)
         report(
             Info(
                 depth=1,
                 time=round(clock.elapsed()),
-                nodes=len(judgements),
+                nodes=len(ratings),
                 score_cp=centipawns(chosen.win_rate, self.eval_coef),
+                win_rate=chosen.win_rate,
                 pv=(chosen.move,),
             )
         )
         return BestMove(chosen.move)
 
-    def _choose(self, judgements: list[Judgement]) -> Judgement:
+    def _choose(self, ratings: list[Rated]) -> Rated:
         """The best, or one drawn with a probability proportional to exp(logit / temperature)."""
-        best = max(judgements, key=lambda each: each.logit)
+        best = max(ratings, key=lambda each: each.logit)
         if not self.options.temperature:
             return best
         sharpness = 100 / self.options.temperature
-        weights = [math.exp((each.logit - best.logit) * sharpness) for each in judgements]
-        return self._random.choices(judgements, weights)[0]
+        weights = [math.exp((each.logit - best.logit) * sharpness) for each in ratings]
+        return self._random.choices(ratings, weights)[0]
+
+
+class PolicyPlayer(ReflexPlayer):
+    """Rates a move by its probability in the policy."""
+
+    def rate(self, position: PlayedPosition) -> list[Rated]:
+        moves = position.legal_moves()
+        batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
+        batch.add(position, moves)
+        priors, values = self.evaluator.evaluate(batch)
+        return [
+            Rated(position.usi(move), prior, math.log(max(prior, 1e-7)), float(values[0]))
+            for move, prior in zip(moves.tolist(), priors.tolist(), strict=True)
+        ]
+
+
+class Search1Player(ReflexPlayer):
+    """Rates a move by the value of the position after it, seen from this side."""
+
+    options: Search1Options
+
+    def rate(self, position: PlayedPosition) -> list[Rated]:
+        moves = position.legal_moves().tolist()
+        win_rates: list[float] = []
+        for first in range(0, len(moves), self.options.batch_size):
+            win_rates += self._win_rates_after(position, moves[first : first + self.options.batch_size])
+        return [
+            Rated(position.usi(move), win_rate, logit(win_rate), win_rate)
+            for move, win_rate in zip(moves, win_rates, strict=True)
+        ]
+
+    def _win_rates_after(self, position: PlayedPosition, moves: list[int]) -> list[float]:
+        """This side's win rate after each move: by the rules where they decide, else by the network, in one batch."""
+        position = position.copy()
+        batch = Batch(len(moves), self.rules.most_moves, self.evaluator.encoding)
+        decided: dict[int, float] = {}
+        for move in moves:
+            position.push(move)
+            replies = position.legal_moves()
+            outcome = position.outcome()
+            if not len(replies):
+                decided[move] = 1.0
+            elif outcome is not None:
+                decided[move] = 1.0 - outcome.value
+            else:
+                batch.add(position, replies)
+            position.pop()
+        values = iter(self.evaluator.evaluate(batch).values.tolist() if len(batch) else ())
+        return [decided[move] if move in decided else 1.0 - next(values) for move in moves]
 
 
 def logit(p: float) -> float:

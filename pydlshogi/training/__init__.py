@@ -1,1 +1,1 @@
-"""What train.py is made of. Knows networks as PyTorch modules and records as packed positions; no search, no player."""
+"""How networks learn, from whatever and whatever game: examples, batches, gradients, runs. No search, no player."""

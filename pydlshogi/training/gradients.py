@@ -9,41 +9,42 @@ from typing import Final
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from torch.nn.functional import binary_cross_entropy_with_logits
 
-from pydlshogi.features import Float32Array
-from pydlshogi.network.backend import available_cores
+from pydlshogi.network.architecture import Architecture
 from pydlshogi.network.torch_nets import build
-from pydlshogi.network.weights import Architecture
-from pydlshogi.training.batches import Batch
-from pydlshogi.training.settings import Settings
+from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.processes import available_cores
+from pydlshogi.training.examples import Batch
+from pydlshogi.training.settings import Learning
 
 FIGURES: Final = ("loss", "policy_loss", "value_loss", "policy_accuracy", "value_accuracy")
+"""policy_accuracy: how much of the policy target is on the network's first label, the share of the moves played where
+those are the target. value_accuracy: the share of positions in which it says who is better."""
 
 
-def architecture_of(settings: Settings) -> Architecture:
-    """The network that the settings ask for; the plain one always has the book's 12 layers."""
-    if settings.net == "policy_value":
-        return Architecture("policy_value", 12, settings.channels)
-    return Architecture("policy_value_resnet", settings.blocks, settings.channels)
-
-
-def losses(net: nn.Module, batch: Batch, device: torch.device, settings: Settings) -> tuple[Tensor, Tensor]:
+def losses(net: nn.Module, batch: Batch, device: torch.device, settings: Learning) -> tuple[Tensor, Tensor]:
     """The loss of a batch, and its FIGURES as one tensor [5]. Where no value is known, the value terms are 0."""
-    labels, values, weights = (torch.from_numpy(array).to(device) for array in batch[1:])
+    firsts, labels, weights, values, value_weights = (torch.from_numpy(array).to(device) for array in batch[1:])
     policy, value = forward(net, batch.planes, device, settings.precision)
-    policy_loss = cross_entropy(policy, labels, label_smoothing=settings.label_smoothing)
-    known = weights.sum().clamp(min=1.0)
-    value_loss = (binary_cross_entropy_with_logits(value, values, reduction="none") * weights).sum() / known
+    rows = torch.repeat_interleave(torch.arange(len(values), device=device), firsts.diff())
+    taught = weights.sum().clamp(min=1.0)
+    logarithms = policy.log_softmax(1)
+    policy_loss = -(logarithms[rows, labels] * weights).sum() / taught
+    if settings.label_smoothing:
+        spread = -logarithms.mean()
+        policy_loss = (1 - settings.label_smoothing) * policy_loss + settings.label_smoothing * spread
+    known = value_weights.sum().clamp(min=1.0)
+    value_loss = (binary_cross_entropy_with_logits(value, values, reduction="none") * value_weights).sum() / known
     loss = policy_loss + settings.value_weight * value_loss
     with torch.no_grad():
-        policy_accuracy = (policy.argmax(1) == labels).float().mean()
-        value_accuracy = (((value > 0) == (values > 0.5)) * weights).sum() / known
+        policy_accuracy = ((policy.argmax(1)[rows] == labels) * weights).sum() / taught
+        value_accuracy = (((value > 0) == (values > 0.5)) * value_weights).sum() / known
         return loss, torch.stack([loss, policy_loss, value_loss, policy_accuracy, value_accuracy])
 
 
 def forward(net: nn.Module, planes: Float32Array, device: torch.device, precision: str) -> tuple[Tensor, Tensor]:
-    """Policy and value logits of `planes` [B, 104, 9, 9], float32 [B, 2187] and [B], on the device."""
+    """Policy and value logits of `planes` [B, planes, height, width], float32 [B, labels] and [B], on the device."""
     there = torch.from_numpy(planes).to(device, memory_format=torch.channels_last)
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bfloat16"):
         policy, value = net(there)
@@ -58,11 +59,11 @@ class Shards:
     running averages are those of the first part.
     """
 
-    def __init__(self, net: nn.Module, device: torch.device, settings: Settings) -> None:
+    def __init__(self, net: nn.Module, architecture: Architecture, device: torch.device, settings: Learning) -> None:
         count = min(settings.shards or (available_cores() if device.type == "cpu" else 1), settings.batch_size)
         self._nets = [net]
         for _ in range(count - 1):
-            replica = build(architecture_of(settings)).to(device)
+            replica = build(architecture).to(device)
             for mine, shared in zip(replica.parameters(), net.parameters(), strict=True):
                 mine.data = shared.data
             self._nets.append(replica)
@@ -74,12 +75,13 @@ class Shards:
     def gradients(self, batch: Batch) -> Tensor:
         """Leave the gradients of the loss of `batch` in the network. Returns FIGURES of the batch, [5].
 
-        Both are means over the parts, by their sizes; the value loss of a part is the mean of those known in it.
+        Both are means over the parts, by their sizes; the losses of a part are means over what is known in it.
         """
-        bounds = np.linspace(0, len(batch.labels), len(self._nets) + 1).astype(int)
-        parts = [Batch._make(array[low:high] for array in batch) for low, high in pairwise(bounds)]
+        size = len(batch.values)
+        bounds = np.linspace(0, size, len(self._nets) + 1).astype(int)
+        parts = [batch.part(low, high) for low, high in pairwise(bounds)]
         figures = list(self._pool.map(self._part, self._nets, parts))
-        shares = [len(part.labels) / len(batch.labels) for part in parts]
+        shares = [len(part.values) / size for part in parts]
         for parameters in zip(*(net.parameters() for net in self._nets), strict=True):
             total = parameters[0].grad.mul_(shares[0])
             for parameter, share in zip(parameters[1:], shares[1:], strict=True):
@@ -98,17 +100,21 @@ class Shards:
         self._pool.shutdown()
 
 
-def faster_precision(net: nn.Module, device: torch.device, settings: Settings) -> str:
+def faster_precision(net: nn.Module, architecture: Architecture, device: torch.device, settings: Learning) -> str:
     """float32 or bfloat16, by timing a step of each: on processors without instructions for it bfloat16 is slow."""
-    size = settings.batch_size
-    nothing = np.zeros(size, np.float32)
-    batch = Batch(np.zeros((size, 104, 9, 9), np.float32), np.zeros(size, np.int64), nothing, nothing)
+    batch = _nothing(architecture, settings.batch_size)
     taken = {}
     for precision in ("float32", "bfloat16"):
-        tried = Shards(net, device, replace(settings, precision=precision))
+        tried = Shards(net, architecture, device, replace(settings, precision=precision))
         tried.gradients(batch).tolist()
         start = time.perf_counter()
         tried.gradients(batch).tolist()
         taken[precision] = time.perf_counter() - start
         tried.close()
     return min(taken, key=lambda precision: taken[precision])
+
+
+def _nothing(size: Architecture, count: int) -> Batch:
+    """A batch of empty boards."""
+    planes, zeros = np.zeros((count, size.planes, size.height, size.width), np.float32), np.zeros(count, np.float32)
+    return Batch(planes, np.arange(count + 1), np.zeros(count, np.int64), zeros + 1, zeros, zeros)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pydlshogi.files import replacing
+from pydlshogi.support.files import replacing
 
 
 class Journal:

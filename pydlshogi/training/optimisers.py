@@ -9,18 +9,20 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from pydlshogi.training.settings import Settings
+from pydlshogi.network.torch_nets import Block
+from pydlshogi.training.settings import Learning
 
 
-def optimisers_of(net: nn.Module, settings: Settings) -> list[torch.optim.Optimizer]:
+def optimisers_of(net: nn.Module, settings: Learning) -> list[torch.optim.Optimizer]:
     """One optimiser for all parameters; with muon two, of which Muon has the 3x3 kernels and AdamW all others.
 
-    kernels: of convolutions larger than 1x1. matrices: of 1x1 convolutions and linear layers. vectors: biases and
-    normalisation, which do not decay.
+    kernels: of convolutions larger than 1x1, and of all in residual blocks. matrices: of the other 1x1 convolutions and
+    linear layers. vectors: biases, those of labels too, and normalisation; they do not decay.
     """
-    kernels = [p for p in net.parameters() if p.ndim == 4 and p.shape[2] > 1]
-    matrices = [p for p in net.parameters() if p.ndim > 1 and (p.ndim != 4 or p.shape[2] == 1)]
-    vectors = [p for p in net.parameters() if p.ndim == 1]
+    in_blocks = {id(p) for block in net.modules() if isinstance(block, Block) for p in block.parameters()}
+    kernels = [p for p in net.parameters() if p.ndim == 4 and (p.shape[2] > 1 or id(p) in in_blocks)]
+    matrices = [p for p in net.parameters() if p.ndim == 2 or (p.ndim == 4 and all(p is not k for k in kernels))]
+    vectors = [p for p in net.parameters() if p.ndim in (1, 3)]
     rate, decay = settings.learning_rate, settings.weight_decay
     if settings.optimiser == "muon":
         groups = [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
@@ -32,7 +34,7 @@ def optimisers_of(net: nn.Module, settings: Settings) -> list[torch.optim.Optimi
     return [torch.optim.SGD(groups, lr=rate, momentum=0.9, nesterov=True)]
 
 
-def schedule(progress: float, settings: Settings) -> float:
+def schedule(progress: float, settings: Learning) -> float:
     """Share of the highest learning rate at `progress` 0..1 of the run: it rises, stays, and falls to 0."""
     rising = progress / settings.warmup if settings.warmup else 1.0
     falling = (1.0 - progress) / settings.decay if settings.decay else 1.0

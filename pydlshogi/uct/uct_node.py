@@ -1,242 +1,484 @@
-"""The UctNode table: a graph of nodes found by hash, kept as arrays of records.
+"""The UctNode table: a graph of nodes found by hash, kept as arrays.
 
 A node is a position at a ply. The same position reached by another order of moves is the same node: its evaluation,
 its moves and all below it are shared. Visits and value sums are kept per edge, because what a move is worth was
 learned by the playouts that chose it. The table knows no rules, no formulas and no evaluator.
 
+At a million nodes 96 of 100 edges have never been visited. So an edge is a move and a prior, and gets its `STAT` when
+it is visited first: the visited edges of a node come first, in the order of their first visits, the unvisited edge of
+the highest prior is the next, and the others follow in no order worth knowing.
+
+Each node counts the edges and roots that lead to it. When the last of them goes, the node is condemned; condemned
+nodes are given back a few at a time, so that no new root has to wait for the old tree.
+
 Values are win rates in [0, 1]; a node's and its edges' values are those of the side to move at that node.
 """
 
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from pydlshogi.compiled import compiled
-
-Int32Array = npt.NDArray[np.int32]
-Int64Array = npt.NDArray[np.int64]
-Float64Array = npt.NDArray[np.float64]
-Float32Array = npt.NDArray[np.float32]
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint16Array
+from pydlshogi.support.compiled import compiled, rule, wide
 
 NONE: Final = -1
 """No node: `child` of an edge that nobody has followed yet, and the answer of a table that is full."""
 
 # A node's state.
 AWAITED: Final = 0
-"""Met by a playout; its evaluation is still out."""
-EXPANDED: Final = 1
+"""Met by a playout; an evaluation is still out."""
+LEAF: Final = 1
+"""Without edges: not evaluated often enough to get them, or there was no room for them."""
+EXPANDED: Final = 2
 """Evaluated; its edges have priors."""
-TERMINAL: Final = 2
+TERMINAL: Final = 3
 """The rules give its value; it has no edges."""
-
-MAX_BATCH: Final = 1024
-"""Most nodes that may be inserted between two looks at how full the table is."""
-
-_AVERAGE_MOVES: Final = 80
-_MOST_MOVES: Final = 600  # shogi's record is 593
-_BYTES_OF_INDEX: Final = 150  # an entry of the dict, with its two integers
-
 
 NODE: Final = np.dtype(
     [
-        ("key", np.int64),
-        (
-            "value_sum",
-            np.float64,
-        ),  # `value` plus all that its edges were paid; mean = value_sum / (1 + visits - unpaid)
-        ("first", np.int32),  # its first edge; they lie side by side in the order of the legal moves
-        ("count", np.int32),  # how many edges it has
-        ("visits", np.int32),  # sum of the visits of its edges: its own evaluation is not among them
+        ("key", np.uint64),
+        ("board_key", np.uint64),
+        ("value_sum", np.float64),  # its evaluations and all that its edges were paid; see `mean` in kernels.py
+        ("first", np.int32),  # its first edge: they lie side by side
+        ("stats", np.int32),  # the STAT of its first edge, the others follow; while AWAITED: the request it waits for
+        ("visits", np.int32),  # sum of the visits of its edges: its own evaluations are not among them
         ("unpaid", np.int32),  # those of its visits that have not been paid yet: the virtual loss
-        ("value", np.float32),  # the evaluator's opinion, or the verdict of the rules
+        ("links", np.int32),  # how many edges and roots lead here
+        ("value", np.float32),  # its first evaluation, or the verdict of the rules
         ("seen", np.float32),  # sum of the priors of its visited edges
+        ("ply", np.int16),
+        ("count", np.int16),  # how many edges it has
+        ("given", np.int16),  # how many of them have a STAT: these come first
         ("proof", np.int16),  # n + 1: a win within n plies; -(n + 1): a loss within n plies; 0: not known
         ("state", np.int8),
+        ("room", np.int8),  # 2 ** room STATs are reserved for it; 0: none
+        ("evaluations", np.int8),  # how often it was evaluated
+        ("condemned", np.int8),  # 1: waits to be given back
     ],
     align=True,
 )
-EDGE: Final = np.dtype(
+STAT: Final = np.dtype(
     [
         ("value_sum", np.float64),  # sum of the scores paid, for the side that makes the move
-        ("move", np.int32),  # as the game numbers it
-        ("prior", np.float32),
         ("visits", np.int32),  # playouts that went this way, paid or not
         ("child", np.int32),  # the node it leads to, or NONE
     ],
     align=True,
 )
-Records = npt.NDArray[Any]
+
+_STATS_PER_NODE: Final = 4
+_SLOTS_PER_NODE: Final = 1.5
+_EDGES_PER_BLOCK: Final = 8
+"""Edges are reserved in multiples of this."""
+_EDGE_BYTES: Final = np.dtype(np.uint16).itemsize + np.dtype(np.float32).itemsize
+_DEEPEST_ROOM: Final = 16
+
+# The counters of `Tree.heap`.
+_NEXT_NODE, _NEXT_EDGE, _NEXT_STAT = 0, 1, 2
+"""Where what was never used begins."""
+_FREE_NODE: Final = 3
+"""The first of the nodes given back; each names the next in `first`."""
+_CONDEMNED: Final = 4
+"""How many nodes wait in `Tree.condemned`."""
+_USED_NODES, _USED_EDGES = 5, 6
+_FREE_STATS: Final = 8
+"""For each room the first of the STATs given back; each names the next in `child`."""
+_FREE_EDGES: Final = _FREE_STATS + _DEEPEST_ROOM + 1
+"""For each number of blocks the first of the edges given back; each names the next in its first two moves."""
+
+
+class Tree(NamedTuple):
+    """The arrays of a table, as kernels take them."""
+
+    nodes: Records
+    """NODE"""
+    moves: Uint16Array
+    priors: Float32Array
+    """The move and the prior of every edge."""
+    stats: Records
+    """STAT"""
+    slots: Int32Array
+    """The nodes by key and ply: open addressing, linear probing."""
+    condemned: Int32Array
+    """A stack of nodes without links."""
+    heap: Int64Array
+    """Counters, and the heads of the lists of what was given back."""
 
 
 class UctNodeTable:
     """All nodes and edges of a search, allocated once."""
 
-    def __init__(self, megabytes: int) -> None:
-        """Room for about `megabytes` MiB of nodes; the system lends the memory only as it is filled."""
+    def __init__(self, megabytes: int, average_moves: int = 80, most_moves: int = 600, state_bytes: int = 0) -> None:
+        """Room for about `megabytes` MiB of nodes; the system lends the memory only as it is filled.
+
+        `average_moves`, `most_moves`: what to expect of a position; `state_bytes`: kept elsewhere for every node.
+        """
         self.megabytes = megabytes
-        self._most_nodes = most_nodes(megabytes)
-        self._most_edges = self._most_nodes * _AVERAGE_MOVES
-        self.nodes: Records = np.zeros(self._most_nodes, NODE)
-        # Nodes are let in as long as one edge is free, so the moves of one batch more must fit.
-        self.edges: Records = np.zeros(self._most_edges + MAX_BATCH * _MOST_MOVES, EDGE)
-        # From key << 16 | ply to the node.
-        self._index: dict[int, int] = {}
-        self._used_nodes = 0
-        self._used_edges = 0
+        most_nodes = max(64, _most_nodes(megabytes, average_moves, state_bytes))
+        self._node_bytes = _node_bytes(state_bytes)
+        self._most_edges = most_nodes * _edges_per_node(average_moves)
+        edges = self._most_edges + most_moves + _EDGES_PER_BLOCK  # one position of the most moves must fit
+        self.tree = Tree(
+            nodes=np.zeros(most_nodes, NODE),
+            moves=np.zeros(edges, np.uint16),
+            priors=np.zeros(edges, np.float32),
+            stats=np.zeros(most_nodes * _STATS_PER_NODE, STAT),
+            slots=np.full(int(most_nodes * _SLOTS_PER_NODE), NONE, np.int32),
+            condemned=np.zeros(most_nodes, np.int32),
+            heap=np.zeros(_FREE_EDGES + most_moves // _EDGES_PER_BLOCK + 2, np.int64),
+        )
+        self.clear()
 
     def __len__(self) -> int:
-        return self._used_nodes
+        """Nodes in use."""
+        return int(self.tree.heap[_USED_NODES])
+
+    @property
+    def most_nodes(self) -> int:
+        return len(self.tree.nodes)
 
     @property
     def full(self) -> bool:
-        """No new node can be inserted."""
-        return self._used_nodes >= self._most_nodes or self._used_edges >= self._most_edges
+        """No new node can be inserted, or none gets edges."""
+        return self.fullness >= 1
 
     @property
     def fullness(self) -> float:
         """Share of the room in use, 0 to 1."""
-        return min(1.0, max(self._used_nodes / self._most_nodes, self._used_edges / self._most_edges))
+        return min(1.0, max(len(self) / self.most_nodes, int(self.tree.heap[_USED_EDGES]) / self._most_edges))
+
+    @property
+    def bytes_used(self) -> int:
+        """What the nodes in use take, with what is kept elsewhere for each."""
+        edges = int(self.tree.heap[_USED_EDGES]) * _EDGE_BYTES
+        return len(self) * self._node_bytes + edges + int(self.tree.heap[_NEXT_STAT]) * STAT.itemsize
 
     def clear(self) -> None:
         """Forget all nodes."""
-        self._index.clear()
-        self._used_nodes = 0
-        self._used_edges = 0
+        self.tree.slots.fill(NONE)
+        self.tree.heap.fill(0)
+        self.tree.heap[_FREE_NODE] = NONE
+        self.tree.heap[_FREE_STATS:] = NONE
 
     def find(self, key: int, ply: int) -> int:
         """The node of this position at this ply, or NONE."""
-        return self._index.get(key << 16 | ply, NONE)
+        return int(self.tree.slots[_slot_of(self.tree, _bits(key), ply)])
 
-    def find_or_insert(self, key: int, ply: int) -> tuple[int, bool]:
-        """The node of this position at this ply, and whether it is new; (NONE, False) when the table is full.
+    def hold(self, key: int, board_key: int, ply: int) -> int:
+        """The node of this position at this ply, LEAF if it is new, with one link more: it is a root.
 
-        A new node must be given its edges (`reserve`) or its verdict (`close`) before the next batch.
+        MemoryError if it is new and there is no room.
         """
-        place = key << 16 | ply
-        node = self._index.get(place, NONE)
-        if node != NONE or self.full:
-            return node, False
-        node = self._used_nodes
-        self._index[place] = node
-        self._used_nodes += 1
-        return node, True
+        node = int(_hold(self.tree, _bits(key), _bits(board_key), ply))
+        if node == NONE:
+            raise MemoryError("the table is full")
+        return node
 
-    def reserve(self, new_nodes: Int32Array, keys: Int64Array, counts: Int32Array, moves: Int32Array) -> None:
-        """Give each new node its edges: `counts[i]` of them with the next of `moves`, unvisited and without priors.
+    def let_go(self, node: int) -> None:
+        """Take the link of a root back."""
+        unlink(self.tree, node)
 
-        Nodes come in the order in which they were inserted; NONE among them is passed over.
-        """
-        self._used_edges = _reserve(self.nodes, self.edges, self._used_edges, new_nodes, keys, counts, moves)
-
-    def close(self, node: int, key: int, value: float, proof: int) -> None:
-        """Make a new node TERMINAL: the rules give it `value`, and `proof` if that is a win or a loss."""
-        _close(self.nodes, node, key, value, proof)
-
-    def keep(self, root: int) -> int:
-        """Give back every node that cannot be reached from `root`; returns the new number of `root`.
-
-        The nodes that stay get new numbers. No node may be AWAITED.
-        """
-        numbers, self._used_nodes, self._used_edges = _keep(self.nodes, self.edges, self._used_nodes, root)
-        new_number = numbers.tolist()
-        self._index = {place: new_number[node] for place, node in self._index.items() if new_number[node] != NONE}
-        return int(new_number[root])
+    def give_back(self, most: int) -> None:
+        """Make room: give back up to `most` condemned nodes."""
+        give_back(self.tree, most)
 
 
-def most_nodes(megabytes: int) -> int:
-    """How many nodes a table of about `megabytes` MiB has: so few that 32 bits name each of their edges."""
-    size = NODE.itemsize + _BYTES_OF_INDEX + _AVERAGE_MOVES * EDGE.itemsize
-    nameable = (2**31 - MAX_BATCH * _MOST_MOVES) // _AVERAGE_MOVES
-    return max(64, min(megabytes * 2**20 // size, nameable))
+def _bits(key: int) -> int:
+    """A key as kernels take it."""
+    return np.uint64(key)  # type: ignore[return-value]
+
+
+def _most_nodes(megabytes: int, average_moves: int, state_bytes: int) -> int:
+    """How many nodes a table of about `megabytes` MiB has: so few that 32 bits name each of their edges and slots."""
+    edges = _edges_per_node(average_moves)
+    size = _node_bytes(state_bytes) + edges * _EDGE_BYTES + _STATS_PER_NODE * STAT.itemsize
+    return min(megabytes * 2**20 // size, (2**31 - 2**16) // edges)
+
+
+def _node_bytes(state_bytes: int) -> int:
+    """What a node takes without its edges: its record, its state, its slots and its place among the condemned."""
+    return NODE.itemsize + state_bytes + int(np.dtype(np.int32).itemsize * (1 + _SLOTS_PER_NODE))
+
+
+def _edges_per_node(average_moves: int) -> int:
+    return average_moves + _EDGES_PER_BLOCK // 2
+
+
+# The index
+
+
+@rule
+def _home(tree: Tree, key: int, ply: int) -> int:
+    """The slot where the search for a node begins: Fibonacci hashing (Knuth 6.4), scaled to the length of the index."""
+    mixed = (np.uint64(key) ^ np.uint64(ply)) * np.uint64(0x9E3779B97F4A7C15)
+    return wide(((mixed >> np.uint64(32)) * np.uint64(len(tree.slots))) >> np.uint64(32))
+
+
+@rule
+def slot_of(tree: Tree, key: int, ply: int) -> int:
+    """The slot of the index that holds this node, or the empty one where it would go."""
+    slot = _home(tree, key, ply)
+    while True:
+        node = tree.slots[slot]
+        if node == NONE or (tree.nodes[node].key == key and tree.nodes[node].ply == ply):
+            return slot
+        slot += 1
+        if slot == len(tree.slots):
+            slot = 0
 
 
 @compiled
-def _reserve(
-    nodes: Records,
-    edges: Records,
-    used_edges: int,
-    new_nodes: Int32Array,
-    keys: Int64Array,
-    counts: Int32Array,
-    moves: Int32Array,
-) -> int:
-    taken = 0
-    for i in range(len(new_nodes)):
-        node = new_nodes[i]
-        count = counts[i]
-        if node != NONE:
-            nodes[node].key = keys[i]
-            nodes[node].state = AWAITED
-            nodes[node].first = used_edges
-            nodes[node].count = count
-            nodes[node].visits = 0
-            nodes[node].unpaid = 0
-            nodes[node].value_sum = 0.0
-            nodes[node].seen = 0.0
-            nodes[node].proof = 0
-            for offset in range(count):
-                edge = used_edges + offset
-                edges[edge].move = moves[taken + offset]
-                edges[edge].visits = 0
-                edges[edge].value_sum = 0.0
-                edges[edge].child = NONE
-            used_edges += count
-        taken += count
-    return used_edges
+def _slot_of(tree: Tree, key: int, ply: int) -> int:
+    return slot_of(tree, key, ply)
 
 
-@compiled
-def _close(nodes: Records, node: int, key: int, value: float, proof: int) -> None:
+@rule
+def _remove(tree: Tree, node: int) -> None:
+    """Take `node` out of the index, and close the gap (Knuth 6.4, algorithm R)."""
+    slots = tree.slots
+    gap = slot_of(tree, tree.nodes[node].key, wide(tree.nodes[node].ply))
+    slot = gap
+    while True:
+        slot += 1
+        if slot == len(slots):
+            slot = 0
+        other = slots[slot]
+        if other == NONE:
+            break
+        home = _home(tree, tree.nodes[other].key, wide(tree.nodes[other].ply))
+        # It may move to the gap unless its home lies behind the gap, up to its slot.
+        behind = gap < home <= slot if gap < slot else (gap < home or home <= slot)
+        if not behind:
+            slots[gap] = other
+            gap = slot
+    slots[gap] = NONE
+
+
+# Nodes
+
+
+@rule
+def insert(tree: Tree, slot: int, key: int, board_key: int, ply: int) -> int:
+    """A new node at the empty `slot` of the index, LEAF and without links; NONE if the table is full."""
+    nodes, heap = tree.nodes, tree.heap
+    node = heap[_FREE_NODE]
+    if node != NONE:
+        heap[_FREE_NODE] = nodes[node].first
+    elif heap[_NEXT_NODE] < len(nodes):
+        node = heap[_NEXT_NODE]
+        heap[_NEXT_NODE] += 1
+    else:
+        return NONE
+    heap[_USED_NODES] += 1
+    tree.slots[slot] = node
     nodes[node].key = key
-    nodes[node].state = TERMINAL
+    nodes[node].board_key = board_key
+    nodes[node].ply = ply
+    nodes[node].links = 0
+    nodes[node].condemned = 0
+    nodes[node].room = 0
+    empty(tree, node)
+    return int(node)
+
+
+@rule
+def empty(tree: Tree, node: int) -> None:
+    """Make a node that has no edges LEAF, with nothing known of it."""
+    nodes = tree.nodes
+    nodes[node].state = LEAF
     nodes[node].first = 0
+    nodes[node].stats = 0
     nodes[node].count = 0
+    nodes[node].given = 0
     nodes[node].visits = 0
     nodes[node].unpaid = 0
-    nodes[node].value = value
-    nodes[node].value_sum = value
+    nodes[node].evaluations = 0
+    nodes[node].value = 0.0
+    nodes[node].value_sum = 0.0
     nodes[node].seen = 0.0
-    nodes[node].proof = proof
+    nodes[node].proof = 0
 
 
 @compiled
-def _keep(nodes: Records, edges: Records, size: int, root: int) -> tuple[Int32Array, int, int]:
-    """Move all that `root` reaches to the front of the arrays.
+def _hold(tree: Tree, key: int, board_key: int, ply: int) -> int:
+    slot = slot_of(tree, key, ply)
+    node = wide(tree.slots[slot])
+    if node == NONE:
+        if tree.heap[_NEXT_NODE] == len(tree.nodes) and tree.heap[_FREE_NODE] == NONE:
+            _give_back(tree, 1)
+            slot = slot_of(tree, key, ply)
+        node = insert(tree, slot, key, board_key, ply)
+    elif tree.nodes[node].state == TERMINAL:
+        # A mate in one ended it, say: as a root it is searched all the same.
+        empty(tree, node)
+    if node != NONE:
+        tree.nodes[node].links += 1
+    return node
 
-    Returns the new number of each of the `size` nodes (NONE if it is given back), and how many nodes and edges stay.
+
+@rule
+def _unlink(tree: Tree, node: int) -> None:
+    """One edge or root less leads to `node`; it is condemned if none is left."""
+    tree.nodes[node].links -= 1
+    if tree.nodes[node].links == 0 and tree.nodes[node].condemned == 0:
+        tree.nodes[node].condemned = 1
+        tree.condemned[tree.heap[_CONDEMNED]] = node
+        tree.heap[_CONDEMNED] += 1
+
+
+@compiled
+def unlink(tree: Tree, node: int) -> None:
+    """Take a link to `node` back."""
+    _unlink(tree, node)
+
+
+@rule
+def _give_back(tree: Tree, most: int) -> None:
+    """Give back up to `most` condemned nodes: those that nothing has led to again meanwhile.
+
+    A ply more with every edge: no node leads to itself, so none keeps itself alive.
     """
-    new_number = np.full(size, NONE, np.int32)
-    reached = np.empty(size, np.int32)
-    new_number[root] = 0  # until the second pass: reached
-    reached[0] = root
-    count = 1
-    looked = 0
-    while looked < count:
-        node = reached[looked]
-        looked += 1
-        for edge in range(nodes[node].first, nodes[node].first + nodes[node].count):
-            child = edges[edge].child
-            if child != NONE and new_number[child] == NONE:
-                new_number[child] = 0
-                reached[count] = child
-                count += 1
-
-    # Nodes and edges were handed out in the same order, so a record only ever moves to a place that is free already.
-    new = 0
-    new_edge = 0
-    for node in range(size):
-        if new_number[node] == NONE:
+    nodes, stats, heap = tree.nodes, tree.stats, tree.heap
+    while most > 0 and heap[_CONDEMNED] > 0:
+        heap[_CONDEMNED] -= 1
+        node = tree.condemned[heap[_CONDEMNED]]
+        nodes[node].condemned = 0
+        if nodes[node].links > 0:
             continue
-        new_number[node] = new
-        first = nodes[node].first
-        nodes[new] = nodes[node]
-        nodes[new].first = new_edge
-        for edge in range(first, first + nodes[new].count):
-            edges[new_edge] = edges[edge]
-            new_edge += 1
-        new += 1
-    for edge in range(new_edge):
-        if edges[edge].child != NONE:
-            edges[edge].child = new_number[edges[edge].child]
-    return new_number, new, new_edge
+        _remove(tree, node)
+        first = nodes[node].stats
+        for edge in range(nodes[node].given):
+            if stats[first + edge].child >= 0:
+                _unlink(tree, stats[first + edge].child)
+        if nodes[node].room > 0:
+            _free_stats(tree, first, wide(nodes[node].room))
+        if nodes[node].count > 0:
+            _free_edges(tree, wide(nodes[node].first), _blocks(nodes[node].count))
+        nodes[node].first = heap[_FREE_NODE]
+        heap[_FREE_NODE] = node
+        heap[_USED_NODES] -= 1
+        most -= 1
+
+
+@compiled
+def give_back(tree: Tree, most: int) -> None:
+    """Give back up to `most` condemned nodes."""
+    _give_back(tree, most)
+
+
+# Edges
+
+
+@rule
+def _blocks(count: int) -> int:
+    return (wide(count) + _EDGES_PER_BLOCK - 1) // _EDGES_PER_BLOCK
+
+
+@rule
+def _free_edges(tree: Tree, first: int, blocks: int) -> None:
+    following = tree.heap[_FREE_EDGES + blocks]
+    tree.moves[first] = following & 0xFFFF
+    tree.moves[first + 1] = (following >> 16) & 0xFFFF
+    tree.heap[_FREE_EDGES + blocks] = first
+    tree.heap[_USED_EDGES] -= blocks * _EDGES_PER_BLOCK
+
+
+@rule
+def reserve_edges(tree: Tree, count: int) -> int:
+    """The first of `count` edges side by side; NONE if there is no room for them."""
+    heap = tree.heap
+    blocks = _blocks(count)
+    heap[_USED_EDGES] += blocks * _EDGES_PER_BLOCK
+    larger = blocks
+    if heap[_FREE_EDGES + blocks] == NONE:
+        if heap[_NEXT_EDGE] + blocks * _EDGES_PER_BLOCK <= len(tree.moves):
+            heap[_NEXT_EDGE] += blocks * _EDGES_PER_BLOCK
+            return int(heap[_NEXT_EDGE]) - blocks * _EDGES_PER_BLOCK
+        while _FREE_EDGES + larger < len(heap) and heap[_FREE_EDGES + larger] == NONE:
+            larger += 1
+        if _FREE_EDGES + larger == len(heap):
+            heap[_USED_EDGES] -= blocks * _EDGES_PER_BLOCK
+            return NONE
+    first = heap[_FREE_EDGES + larger]
+    following = wide(tree.moves[first]) | wide(tree.moves[first + 1]) << 16
+    heap[_FREE_EDGES + larger] = np.int64(np.int32(following))  # NONE comes back with its sign
+    if larger > blocks:
+        heap[_USED_EDGES] += (larger - blocks) * _EDGES_PER_BLOCK
+        _free_edges(tree, first + blocks * _EDGES_PER_BLOCK, larger - blocks)
+    return int(first)
+
+
+@rule
+def bring_best(tree: Tree, first: int, stop: int) -> None:
+    """Bring the highest prior of the edges `first` to `stop` - 1, of equals the first, to the front.
+
+    The others keep their order, so that equals always come in the order of the legal moves.
+    """
+    if first >= stop:
+        return
+    best = first
+    for edge in range(first + 1, stop):
+        if tree.priors[edge] > tree.priors[best]:
+            best = edge
+    _bring(tree, best, first)
+
+
+@rule
+def _bring(tree: Tree, edge: int, front: int) -> None:
+    """Move an edge to `front`, and those between back by one."""
+    move, prior = tree.moves[edge], tree.priors[edge]
+    for place in range(edge, front, -1):
+        tree.moves[place] = tree.moves[place - 1]
+        tree.priors[place] = tree.priors[place - 1]
+    tree.moves[front], tree.priors[front] = move, prior
+
+
+# Statistics
+
+
+@rule
+def _free_stats(tree: Tree, first: int, room: int) -> None:
+    tree.stats[first].child = tree.heap[_FREE_STATS + room]
+    tree.heap[_FREE_STATS + room] = first
+
+
+@rule
+def _reserve_stats(tree: Tree, room: int) -> int:
+    """The first of 2 ** room STATs side by side; NONE if there is no room for them."""
+    heap = tree.heap
+    first = heap[_FREE_STATS + room]
+    if first != NONE:
+        heap[_FREE_STATS + room] = tree.stats[first].child
+    elif heap[_NEXT_STAT] + (1 << room) <= len(tree.stats):
+        first = heap[_NEXT_STAT]
+        heap[_NEXT_STAT] += 1 << room
+    return int(first)
+
+
+@rule
+def give_stat(tree: Tree, node: int, edge: int) -> int:
+    """Give `edge` of `node`, which has no STAT yet, one; returns its new number, or NONE if there is no room."""
+    nodes, stats = tree.nodes, tree.stats
+    given, room = wide(nodes[node].given), wide(nodes[node].room)
+    if given == (1 << room if room else 0):
+        new = _reserve_stats(tree, room + 1)
+        if new == NONE:
+            return NONE
+        old = nodes[node].stats
+        for i in range(given):
+            stats[new + i] = stats[old + i]
+        if room:
+            _free_stats(tree, old, room)
+        nodes[node].stats = new
+        nodes[node].room = room + 1
+    stat = nodes[node].stats + given
+    stats[stat].value_sum = 0.0
+    stats[stat].visits = 0
+    stats[stat].child = NONE
+    nodes[node].given = given + 1
+    first = wide(nodes[node].first)
+    if edge != given:
+        _bring(tree, first + edge, first + given)
+    else:
+        bring_best(tree, first + given + 1, first + nodes[node].count)
+    return int(given)

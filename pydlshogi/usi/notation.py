@@ -8,8 +8,7 @@ import re
 from collections import deque
 from typing import Any, Final, NamedTuple
 
-from pydlshogi.common import USI_MOVE
-from pydlshogi.player.base_player import HIGHEST_CP, STARTPOS, BestMove, Checkmate, Info
+from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Info
 from pydlshogi.player.clock import Limits
 
 _LARGEST: Final = 2**53
@@ -57,9 +56,7 @@ def parse_go(text: str) -> Limits:
                 tokens.popleft()
         elif token == "searchmoves":
             while tokens and tokens[0] not in _WORDS:
-                move = tokens.popleft()
-                if USI_MOVE.fullmatch(move):
-                    searchmoves.append(move)
+                searchmoves.append(tokens.popleft())
         elif token in {"infinite", "ponder"}:
             given[token] = True
     if given.get("nodes", 1) <= 0:
@@ -70,7 +67,8 @@ def parse_go(text: str) -> Limits:
 class Position(NamedTuple):
     """What follows `position`, not looked at yet."""
 
-    sfen: str
+    sfen: str | None
+    """None: the start of the game."""
     moves: tuple[str, ...]
 
 
@@ -80,7 +78,7 @@ def parse_position(text: str) -> Position:
     cut = tokens.index("moves") if "moves" in tokens else len(tokens)
     start, moves = tokens[:cut], tokens[cut + 1 :]
     if start[:1] == ["startpos"]:
-        return Position(STARTPOS, tuple(moves))
+        return Position(None, tuple(moves))
     return Position(" ".join(start[start[:1] == ["sfen"] :]), tuple(moves))
 
 

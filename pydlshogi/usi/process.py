@@ -9,12 +9,13 @@ import locale
 import logging
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
-from pydlshogi.files import state_folder
+from pydlshogi.support.files import state_folder
 
 LOG_NAME: Final = "pydlshogi.log"
 LARGEST_LOG: Final = 1_000_000
@@ -33,6 +34,7 @@ class Process:
     """
 
     def __init__(self) -> None:
+        _open_missing_streams()
         self._stdout = os.fdopen(os.dup(1), "wb")
         try:
             self.log_to("")
@@ -89,6 +91,17 @@ class Process:
             self.close()
         finally:
             os._exit(0)
+
+
+def _open_missing_streams() -> None:
+    """Where the process was started without some of the standard streams, what is opened next would become them."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free: this one
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
 
 
 def _beginning(file: Path) -> bytes:

@@ -1,45 +1,74 @@
 """The USI protocol: lines in, lines out. It knows players, but no search.
 
-Two threads. The reading thread takes each line as it comes and never waits: it answers `usi`, tells the clocks of the
-searches under way to stop or that the expected move was played, and puts everything else in a queue. The worker thread
-alone touches the player, one thing after the other: load, set an option, set the game, think, answer. So every `go`
-has exactly one answer, in order, and nothing changes the game under a search.
+Three threads. The reading thread takes each line as it comes and never waits: it answers `usi`, tells the clocks of the
+searches under way to stop or that the expected move was played, and puts everything else in a queue. The worker takes
+one job after the other from the queue: set an option, set the game, think, answer. So every `go` has exactly one
+answer, in order, and nothing changes the game under a search. The loader brings what the player needs, however long
+that takes: the worker sets a `go` or an `isready` that must wait for it aside, and can still answer a `stop`.
+
+                      setoption                    isready, go
+          ┌──────────────────────────┐   ┌─────────────────────────┐
+          ▼                          │   │                         ▼
+      UNREADY ◀────────── fails ───── LOADING ── setoption ──▶ LOADING, stale
+          │                          ▲   │                         │
+          └─────── isready, go ──────┘   └─ done ─▶ READY ◀─ done ─┘ (after loading once more)
+                                          readyok, the `go`s set aside
 
 What happens in the corners:
 
 * `go` while a search is under way stops that one; its answer comes first.
 * `position`, `setoption` and the commands for people wait until the search under way is over.
 * `isready` during a search is answered at once if the player has loaded, and leaves the search alone.
-* `go` before `isready` loads first. If the player cannot load, that is said and a legal move is played.
+* `go` before `isready` loads first; `stop` meanwhile is answered by a legal move. If the player cannot load, that is
+  said and a legal move is played.
 * `isready` that cannot be fulfilled is answered by one `info string Error!` and no `readyok`; the next may succeed.
 * A `position` that is broken or holds an illegal move is answered by one `info string Error!`. The last good one (or
   the moves before the illegal one) is kept, but as it is not the position of the GUI, `go` resigns until another
   `position` arrives.
 * A player that fails while thinking costs one `info string Error!`, a traceback in the log and any legal move.
-* The end of input means `quit`. After `quit` nothing is said.
+* `quit` stops what is under way. The end of input stops only what would never end by itself. Both let an `isready` and
+  the answers to `go` that are due be said.
 """
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from queue import SimpleQueue
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydlshogi import __version__
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Info, PlayerError
+from pydlshogi.player.base_player import (
+    BasePlayer,
+    BestMove,
+    Checkmate,
+    Engine,
+    Info,
+    Loaded,
+    PlayedPosition,
+    PlayerError,
+    any_move,
+    perft,
+    play_moves,
+)
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.options import UnknownOption
+from pydlshogi.player.options import EngineOptions, UnknownOption
 from pydlshogi.usi.notation import answer_line, info_line, parse_go, parse_position, parse_setoption, string_line
 from pydlshogi.usi.process import Process, Terminated
 
-KEEP_ALIVE: Final = 5.0
+KEEP_ALIVE: Final = 4.0
 """Seconds between the blank lines that tell a GUI the engine is still loading."""
+AUTHOR: Final = "the pydlshogi authors"
+_PATIENCE: Final = 30.0
+"""Seconds that `quit` gives to what is due."""
 
 log = logging.getLogger(__name__)
 
 _HELP: Final = """\
 usi, isready, usinewgame, setoption name N value V, quit: as every GUI sends them
-position startpos [moves 7g7f ...], position sfen ...
+position startpos [moves ...], position sfen ...
 go [btime MS wtime MS] [byoyomi MS] [binc MS winc MS] [movetime MS] [nodes N] [infinite] [ponder] [searchmoves ...]
 go mate [MS], go perft N, stop, ponderhit, gameover win|lose|draw
 d: the board; sfen; key; moves: the legal ones; eval: what the network thinks
@@ -105,58 +134,86 @@ class Voice:
         self._output.say(line)
 
 
+class Game(NamedTuple):
+    """The game as `position` has set it."""
+
+    sfen: str | None = None
+    """None: the start of the game."""
+    moves: tuple[str, ...] = ()
+    refused: bool = False
+    """The last `position` was broken: this is not the game that the GUI means."""
+
+
+class Job(NamedTuple):
+    """Something that the worker is to do."""
+
+    act: Callable[[], None]
+    in_turn: bool = True
+    """Not before the `go`s that came before it are answered."""
+
+
+class Asked(NamedTuple):
+    """A `go` that waits for its answer."""
+
+    clock: Clock
+    game: Game
+    ready: bool
+    """The player had loaded when it came, so that its time has run since then."""
+
+
 class Usi:
     """One conversation with one GUI."""
 
     def __init__(
         self,
-        player: BasePlayer,
+        engine: Engine,
         write: Callable[[str], None],
         *,
         keep_alive: float = KEEP_ALIVE,
         log_to: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`write` says a line. `log_to` moves the log to a file; it may raise OSError."""
-        self._player = player
+        self._engine = engine
         self._output = Output(write)
         self._keep_alive = keep_alive
         self._log_to = log_to
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._worker = threading.Thread(target=self._work, name="search", daemon=True)
+        self._jobs: SimpleQueue[Job] = SimpleQueue()
+        self._worker = threading.Thread(target=self._work, name="worker", daemon=True)
+        self._loader = ThreadPoolExecutor(1, "loader")
+        self._player: Future[BasePlayer] | None = None
 
-        # Shared by the two threads, under the lock.
+        # Shared by the reading thread and the worker, under the lock.
         self._lock = threading.Lock()
-        self._searches: list[Clock] = []
-        """The clocks of the searches asked for and not yet answered."""
-        self._questions_open: list[Clock] = []
-        """The clocks of the questions asked by people and not yet answered: `stop` ends those too."""
-        self._loaded = False
-        """Whether the player has got ready, and is not doing so again."""
-        self._awaiting_ready: dict[threading.Event, int] = {}
-        """One for each `isready` that is not yet answered, set when it is or when it fails; and how many `setoption`s
-        came before it."""
+        self._clocks: list[Clock] = []
+        """Of the searches and questions asked for and not yet answered."""
         self._last_times = Limits()
         """What is left on the clocks, as far as known, for a `ponderhit` that does not say."""
 
         # The reading thread's own.
-        self._preload_asked = False
         self._options_asked = 0
         """How many `setoption`s have come."""
 
         # The worker's own.
-        self._changed = False
-        """Whether an option was set since the player got ready."""
+        self._input_ended = False
+        self._game = Game()
+        self._loading: Future[Loaded | None] | None = None
+        self._ready = False
+        """The player has loaded, and no option was set since that began."""
         self._options_met = 0
         """How many `setoption`s have been obeyed or refused."""
-        self._position_refused = False
-        """Whether the last `position` was broken, so that the game known is not that of the GUI."""
+        self._not_ready: list[tuple[threading.Event, int]] = []
+        """One for each `isready` that waits, set when it waits no longer; and how many `setoption`s came before it."""
+        self._aside: list[Asked] = []
+        """The `go`s that wait for the player to be loaded."""
+        self._behind: deque[Job] = deque()
+        """What came after those."""
 
         self._commands: dict[str, Callable[[str], None]] = {
             "usi": self._usi,
             "isready": self._isready,
             "setoption": self._setoption,
             "usinewgame": self._usinewgame,
-            "position": lambda text: self._jobs.put(lambda: self._set_position(text)),
+            "position": lambda text: self._put(lambda: self._set_position(text)),
             "go": self._go,
             "stop": lambda _: self._stop(),
             "ponderhit": self._ponderhit,
@@ -167,47 +224,42 @@ class Usi:
         }
         # For people at a terminal.
         self._questions: dict[str, Callable[[str, Clock], Iterable[str]]] = {
-            "d": lambda _text, _clock: player.describe(),
-            "sfen": lambda _text, _clock: [player.game.board.sfen()],
-            "key": lambda _text, _clock: [f"{player.game.board.zobrist_hash():016x}"],
-            "moves": lambda _text, _clock: [" ".join(player.legal_moves())],
-            "eval": lambda _text, _clock: player.evaluate(),
-            "perft": lambda text, clock: player.perft(_depth(text), clock),
-            "bench": lambda text, clock: player.bench(text.split(), clock),
+            "d": lambda _text, _clock: [*self._position().describe(), f"sfen {self._position().sfen()}"],
+            "sfen": lambda _text, _clock: [self._position().sfen()],
+            "key": lambda _text, _clock: [f"{self._position().key():016x}"],
+            "moves": lambda _text, _clock: [self._legal_moves()],
+            "eval": lambda _text, _clock: self._loaded_player().evaluate(self._position()),
+            "perft": lambda text, clock: perft(self._position(), _depth(text), clock),
+            "bench": lambda text, clock: self._loaded_player().bench(self._position(), text.split(), clock),
             "getoption": lambda text, _clock: self._get_option(text),
-            "help": lambda _text, _clock: [*_HELP.splitlines(), "", *player.options.help_lines()],
+            "help": lambda _text, _clock: [*_HELP.splitlines(), "", *engine.options.help_lines()],
             "license": lambda _text, _clock: _LICENSE.splitlines(),
         }
 
     # The reading thread
 
     def run(self, lines: Iterable[str]) -> None:
-        """Obey `lines` until `quit` or their end. Call `close` afterwards."""
+        """Obey `lines` until `quit` or their end, and let what is due be said. Call `close` afterwards."""
         self._worker.start()
+        quitting = False
         for line in lines:
             log.debug("> %s", line)
             command, text = [*line.split(maxsplit=1), "", ""][:2]
-            if command == "quit":
-                return
+            if quitting := command == "quit":
+                break
             try:
                 self._obey(command, text.strip())
             except Exception as error:
                 self._complain_of_defect(error)
+        self._stop_endless(everything=quitting)
+        self._put(self._end_of_input)
+        self._worker.join(_PATIENCE if quitting else None)
 
-    def silence(self) -> None:
-        """Say nothing from now on."""
+    def close(self) -> None:
+        """Fall silent and let go of the player. May be called by any thread, in the midst of anything."""
         self._output.close()
-
-    def close(self, patience: float) -> None:
-        """Fall silent, stop everything and wait up to `patience` seconds for the worker to notice."""
-        self.silence()
-        self._stop()
-        with self._lock:
-            for done in self._awaiting_ready:
-                done.set()
-        self._jobs.put(None)
-        self._worker.join(patience)
-        self._player.close()
+        if self._player is not None and self._player.done() and not self._player.exception():
+            self._player.result().close()
 
     def _obey(self, command: str, text: str) -> None:
         """Act upon one line: at once where that takes no time, else by putting a job in the queue."""
@@ -216,35 +268,32 @@ class Usi:
         elif command in self._questions:
             self._ask(command, text)
         elif command:
-            self._jobs.put(lambda: self._remark(f"unknown command {command}"))
+            self._put(lambda: self._remark(f"unknown command {command}"))
 
     def _usi(self, _text: str) -> None:
-        player = self._player
-        self._output.say(f"id name {player.name} {__version__}")
-        self._output.say(f"id author {player.author}")
-        for line in player.options.declarations():
+        engine = self._engine
+        self._output.say(f"id name {engine.name} {__version__}")
+        self._output.say(f"id author {AUTHOR}")
+        for line in engine.options.declarations():
             self._output.say(line)
         self._output.say("usiok")
-        if not self._preload_asked:
-            self._preload_asked = True
-            self._jobs.put(self._preload)
+        self._put(self._import)
 
     def _isready(self, _text: str) -> None:
         """Answer at once during a search; else let the worker get ready, with blank lines said until it is."""
         with self._lock:
-            answer_now = self._loaded and any(not clock.stopped for clock in self._searches)
-            if not answer_now:
-                done = threading.Event()
-                self._awaiting_ready[done] = self._options_asked
-        if answer_now:
+            searching = self._ready and any(not clock.stopped for clock in self._clocks)
+        if searching:
             self._output.say("readyok")
             return
+        done = threading.Event()
         threading.Thread(target=self._say_blank_lines_until, args=(done,), name="keep-alive", daemon=True).start()
-        self._jobs.put(lambda: self._get_ready(done))
+        asked = self._options_asked
+        self._put(lambda: self._get_ready(done, asked), in_turn=False)
 
     def _setoption(self, text: str) -> None:
         self._options_asked += 1
-        self._jobs.put(lambda: self._set_option(text))
+        self._put(lambda: self._set_option(text))
 
     def _say_blank_lines_until(self, done: threading.Event) -> None:
         """Show the GUI, while the engine loads, that it is still there."""
@@ -257,69 +306,80 @@ class Usi:
             self._ask("perft", " ".join(words[1:]))
             return
         limits = parse_go(text)
+        self._stop()
         with self._lock:
-            for clock in self._searches:
-                clock.stop()
             if limits.timed:
                 self._last_times = limits
             elif limits.ponder:
                 limits = limits.with_times_of(self._last_times)
             clock = Clock(limits)
-            self._searches.append(clock)
-            ready = self._loaded and not self._awaiting_ready
-        self._jobs.put(lambda: self._search(clock, ready))
+            self._clocks.append(clock)
+        ready = self._ready
+        self._put(lambda: self._search(Asked(clock, self._game, ready)))
 
     def _ask(self, command: str, text: str) -> None:
         """Put a question of people in the queue, with a clock by which `stop` can end it."""
         clock = Clock()
         with self._lock:
-            self._questions_open.append(clock)
-        self._jobs.put(lambda: self._answer_question(command, text, clock))
+            self._clocks.append(clock)
+        self._put(lambda: self._answer_question(command, text, clock))
 
     def _stop(self) -> None:
         with self._lock:
-            for clock in self._searches + self._questions_open:
+            for clock in self._clocks:
                 clock.stop()
+        self._put(self._answer_what_was_stopped, in_turn=False)
+
+    def _stop_endless(self, *, everything: bool) -> None:
+        """Stop the searches that would not end by themselves, or all."""
+        with self._lock:
+            for clock in self._clocks:
+                if everything or clock.limits.infinite or clock.limits.ponder or clock.limits.mate:
+                    clock.stop()
+        self._put(self._answer_what_was_stopped, in_turn=False)
 
     def _ponderhit(self, text: str) -> None:
         times = parse_go(text)
         with self._lock:
             if times.timed:
                 self._last_times = times
-            for clock in self._searches:
+            for clock in self._clocks:
                 clock.hit(times)
 
     def _usinewgame(self, _text: str) -> None:
         with self._lock:
             self._last_times = Limits()
-        self._jobs.put(self._player.new_game)
+        self._put(lambda: self._with_player(lambda player: player.new_game()))
 
     def _gameover(self, text: str) -> None:
         self._stop()
-        self._jobs.put(lambda: self._player.game_over(text))
+        self._put(lambda: self._with_player(lambda player: player.game_over(text)))
 
-    # The worker thread
+    # The worker
+
+    def _put(self, act: Callable[[], None], *, in_turn: bool = True) -> None:
+        self._jobs.put(Job(act, in_turn))
 
     def _work(self) -> None:
-        """The worker thread: one job after the other, until None comes."""
-        while job := self._jobs.get():
+        """One job after the other, until the input has ended and nothing is due any more."""
+        while not (self._input_ended and not self._aside and not self._not_ready):
+            job = self._behind.popleft() if self._behind and not self._aside else self._jobs.get()
+            if job.in_turn and self._aside:
+                self._behind.append(job)
+                continue
             try:
-                job()
+                job.act()
             except PlayerError as error:
                 self._complain(str(error))
             except Exception as error:
-                self._recover_from(error)
+                self._complain_of_defect(error)
 
-    def _preload(self) -> None:
-        try:
-            self._player.preload()
-        except Exception:
-            # Getting ready will meet the same trouble, when there is somebody to tell.
-            log.exception("preload")
+    def _end_of_input(self) -> None:
+        self._input_ended = True
 
     def _remark(self, text: str) -> None:
         """Say what only somebody who looks for a fault wants to read."""
-        if self._player.options.debug_message:
+        if self._engine.options.debug_message:
             self._output.say(string_line(text))
 
     def _complain(self, text: str) -> None:
@@ -328,60 +388,100 @@ class Usi:
 
     def _complain_of_defect(self, error: Exception) -> None:
         """Say that the engine itself is at fault; the traceback goes to the log."""
-        log.exception("a defect, please report it")
+        log.error("a defect, please report it", exc_info=error)
         self._complain(f"{type(error).__name__}: {error} (the log says more)")
 
-    def _recover_from(self, error: Exception) -> None:
-        """Say so, and let the player set its game anew: only the worker thread may, which is the one that moves it."""
-        self._complain_of_defect(error)
+    # Loading
+
+    def _import(self) -> None:
+        if self._player is None:
+            self._player = self._loader.submit(self._engine.load)
+
+    def _begin_loading(self) -> None:
+        """Let the loader bring what the present options want, unless it is at it."""
+        if self._loading is None:
+            self._import()
+            met = self._options_met
+            self._loading = self._loader.submit(self._load, copy(self._engine.options))
+            self._loading.add_done_callback(lambda _: self._put(lambda: self._loading_done(met), in_turn=False))
+
+    def _load(self, options: EngineOptions) -> Loaded | None:
+        """In the loader: what the player lacks for these options; None: nothing."""
+        assert self._player is not None
+        load = self._player.result().loading(options)
+        return load() if load else None
+
+    def _loading_done(self, met: int) -> None:
+        """Give the player what was loaded when `met` options had been set, and answer those who waited."""
+        assert self._loading is not None
+        loading, self._loading = self._loading, None
+        loaded = True
         try:
-            self._player.recover()
-        except Exception:
-            log.exception("the player does not recover")
-
-    def _load(self) -> None:
-        """Let the player get ready under the present options, and tell those who wait. Raises what `prepare` raises.
-
-        Not told is who waits for options that are still in the queue.
-        """
-        with self._lock:
-            self._loaded = False
-        for remark in self._player.prepare():
-            self._output.say(string_line(remark))
-        self._changed = False
-        with self._lock:
-            self._loaded = True
-            told = [done for done, asked in self._awaiting_ready.items() if asked <= self._options_met]
-            for done in told:
-                del self._awaiting_ready[done]
-        for done in told:
-            done.set()
-            self._output.say("readyok")
-
-    def _get_ready(self, done: threading.Event) -> None:
-        """Fulfil the `isready` that waits for `done`, unless a loading in between has."""
-        if done.is_set():
+            self._install(loading.result())
+        except Exception as error:
+            self._blame(error)
+            loaded = False
+        self._tell("readyok" if loaded else "", met)
+        if met != self._options_met:
+            if self._not_ready or self._aside:
+                self._begin_loading()
             return
-        try:
-            self._load()
-        finally:
-            # Still there if loading failed: then there is no `readyok`, and the GUI has to ask again.
-            with self._lock:
-                self._awaiting_ready.pop(done, None)
+        self._ready = loaded
+        aside, self._aside = self._aside, []
+        for asked in aside:
+            if loaded:
+                self._search(asked)
+            else:
+                self._answer(asked, Voice(self._output), self._any_move(asked))
+
+    def _install(self, loaded: Loaded | None) -> None:
+        if loaded is not None:
+            self._with_player(lambda player: player.install(loaded))
+            for remark in loaded.remarks:
+                self._output.say(string_line(remark))
+
+    def _tell(self, answer: str, met: int) -> None:
+        """End the waiting of every `isready` with no more than `met` options before it, with an answer if given."""
+        waiting, self._not_ready = self._not_ready, []
+        for done, asked in waiting:
+            if asked > met:
+                self._not_ready.append((done, asked))
+                continue
             done.set()
+            if answer:
+                self._output.say(answer)
+
+    def _get_ready(self, done: threading.Event, asked: int) -> None:
+        self._not_ready.append((done, asked))
+        self._begin_loading()
+
+    def _with_player(self, act: Callable[[BasePlayer], None]) -> None:
+        """Let the player do something, if there is one by now."""
+        if self._player is not None and self._player.done():
+            act(self._player.result())
+
+    def _loaded_player(self) -> BasePlayer:
+        """The player, loaded now if need be. Raises what loading raises."""
+        self._import()
+        assert self._player is not None
+        self._install(self._loader.submit(self._load, copy(self._engine.options)).result())
+        return self._player.result()
+
+    # Options and the game
 
     def _set_option(self, text: str) -> None:
-        self._options_met += 1
         name, value = parse_setoption(text)
-        options = self._player.options
+        options = self._engine.options
         log_file = options.log_file
         try:
             if remark := options.set(name, value):
                 self._output.say(string_line(remark))
+            self._ready = False
         except UnknownOption:
             self._remark(f"unknown option {name}")
-            return
-        self._changed = True
+        self._options_met += 1
+        if self._not_ready:
+            self._begin_loading()
         log.setLevel(logging.DEBUG if options.debug_message else logging.INFO)
         if options.log_file != log_file:
             try:
@@ -390,7 +490,7 @@ class Usi:
                 self._complain(f"Log_File: {error.strerror or error}")
 
     def _get_option(self, text: str) -> Iterator[str]:
-        options = self._player.options
+        options = self._engine.options
         names = [text] if text else [option.usi_name for option in options.declared()]
         for name in names:
             try:
@@ -400,9 +500,29 @@ class Usi:
 
     def _set_position(self, text: str) -> None:
         sfen, moves = parse_position(text)
-        self._position_refused = True  # until the player has taken it: it may raise PlayerError
-        self._player.position(sfen, moves)
-        self._position_refused = False
+        before = self._game
+        self._game = before._replace(refused=True)
+        try:
+            position = self._engine.set_up(sfen)
+        except ValueError as error:
+            raise PlayerError(f"position: {error}") from None
+        start = position.ply()
+        try:
+            play_moves(position, moves)
+        finally:
+            played = moves[: position.ply() - start]
+            self._game = Game(sfen, played, refused=len(played) < len(moves))
+
+    def _position(self, game: Game | None = None) -> PlayedPosition:
+        """The position of a game, or of the present one, under the rules that the options choose now."""
+        sfen, moves, _ = game or self._game
+        position = self._engine.set_up(sfen)
+        play_moves(position, moves)
+        return position
+
+    def _legal_moves(self) -> str:
+        position = self._position()
+        return " ".join(position.usi(move) for move in position.legal_moves().tolist())
 
     def _answer_question(self, command: str, text: str, clock: Clock) -> None:
         try:
@@ -410,57 +530,69 @@ class Usi:
                 self._output.say(line)
         finally:
             with self._lock:
-                self._questions_open.remove(clock)
+                self._clocks.remove(clock)
 
-    def _search(self, clock: Clock, ready: bool) -> None:
-        """Answer one `go`. `ready`: the player had loaded when it came, so that its time has run since then."""
-        voice = Voice(self._output)
-        try:
-            answer = self._think(clock, voice, ready)
-            clock.wait_until_released()
-            self._note_time_spent(clock)
-            voice.answer(answer)
-            self._player.answered(clock)
-        finally:
-            with self._lock:
-                self._searches.remove(clock)
+    # Searches
 
-    def _note_time_spent(self, clock: Clock) -> None:
-        """Take what this move took off `_last_times`: a `ponderhit` that comes without times goes by those."""
+    def _search(self, asked: Asked) -> None:
+        """Answer a `go`, or set it aside until the player is ready."""
+        if self._ready:
+            self._think(asked)
+        elif asked.clock.stopped:
+            self._answer(asked, Voice(self._output), self._any_move(asked))
+        else:
+            self._aside.append(asked._replace(ready=False))
+            self._begin_loading()
+
+    def _answer_what_was_stopped(self) -> None:
+        stopped = [asked for asked in self._aside if asked.clock.stopped]
+        for asked in stopped:
+            self._aside.remove(asked)
+            self._answer(asked, Voice(self._output), self._any_move(asked))
+
+    def _think(self, asked: Asked) -> None:
+        """Let the player answer. If it fails, that is said, and the answer is a legal move, or `timeout`."""
+        assert self._player is not None
+        player, clock, voice = self._player.result(), asked.clock, Voice(self._output)
+        answer: BestMove | Checkmate = self._any_move(asked)
+        if not asked.game.refused:
+            try:
+                if not asked.ready:
+                    clock.restart()
+                position = self._position(asked.game)
+                player.start_clock(position, clock)
+                answer = player.think(position, clock, voice.report)
+                if clock.limits.mate and isinstance(answer, BestMove):
+                    answer = Checkmate("notimplemented")
+            except Exception as error:
+                self._blame(error)
+        self._answer(asked, voice, answer)
+        if not asked.game.refused:
+            player.answered(position, clock)
+
+    def _answer(self, asked: Asked, voice: Voice, answer: BestMove | Checkmate) -> None:
+        """Say the answer as soon as it may be said."""
+        clock = asked.clock
+        clock.wait_until_released()
         with self._lock:
+            self._clocks.remove(clock)
+            # Taken off `_last_times`: a `ponderhit` that comes without times goes by those.
             if clock.limits == clock.limits.with_times_of(self._last_times):
                 self._last_times = self._last_times.after(clock.spent())
+        voice.answer(answer)
 
-    def _think(self, clock: Clock, voice: Voice, ready: bool) -> BestMove | Checkmate:
-        """The player's answer to `go`. If it fails, that is said, and the answer is a legal move, or `timeout`."""
-        mate = clock.limits.mate
-        try:
-            if self._position_refused:
-                return Checkmate("timeout") if mate else BestMove("resign")
-            if self._changed or not self._loaded:
-                self._load()
-            if not ready:
-                clock.restart()
-            self._player.start_clock(clock.limits, clock)
-            answer = self._player.think(clock.limits, clock, voice.report)
-        except PlayerError as error:
+    def _any_move(self, asked: Asked) -> BestMove | Checkmate:
+        """What is answered without thinking."""
+        if asked.clock.limits.mate:
+            return Checkmate("timeout")
+        return BestMove("resign") if asked.game.refused else any_move(self._position(asked.game))
+
+    def _blame(self, error: Exception) -> None:
+        """Say what is wrong, and who can mend it."""
+        if isinstance(error, PlayerError):
             self._complain(str(error))
-        except Exception as error:
-            self._recover_from(error)
         else:
-            if isinstance(answer, Checkmate if mate else BestMove):
-                return answer
-            if mate:
-                return Checkmate("notimplemented")
-            self._complain(f"{answer} is no answer to go")
-        return Checkmate("timeout") if mate else self._any_move()
-
-    def _any_move(self) -> BestMove:
-        try:
-            return self._player.any_move()
-        except Exception:
-            log.exception("not even a legal move was found")
-            return BestMove("resign")
+            self._complain_of_defect(error)
 
 
 def _depth(text: str) -> int:
@@ -471,32 +603,25 @@ def _depth(text: str) -> int:
 
 
 def serve(
-    player: BasePlayer, lines: Iterable[str], write: Callable[[str], None], *, keep_alive: float = KEEP_ALIVE
+    engine: Engine, lines: Iterable[str], write: Callable[[str], None], *, keep_alive: float = KEEP_ALIVE
 ) -> None:
     """Talk USI: obey `lines`, say answers by `write`, until `quit` or the end of the lines.
 
-    `lines` may wait for what was said before it gives the next one. Returns with the worker thread ended, unless it
-    is in the midst of something that cannot be stopped within two seconds.
+    `lines` may wait for what was said before it gives the next one.
     """
-    usi = Usi(player, write, keep_alive=keep_alive)
+    usi = Usi(engine, write, keep_alive=keep_alive)
     try:
         usi.run(lines)
     finally:
-        usi.close(patience=2.0)
+        usi.close()
 
 
-def run(player_class: Callable[[], BasePlayer]) -> None:
+def run(engine: Engine) -> None:
     """Be the engine process: USI on stdin and stdout, and everything else in the log. Does not return."""
     process = Process()
-    player = player_class()
-    usi = Usi(player, process.write, log_to=process.log_to)
-
-    def close() -> None:
-        # No lock is taken on this way out: a signal may have come while one was held.
-        usi.silence()
-        player.close()
-
-    process.close = close
+    usi = Usi(engine, process.write, log_to=process.log_to)
+    # No lock is taken on this way out: a signal may have come while one was held.
+    process.close = usi.close
     try:
         usi.run(process.lines())
     except (KeyboardInterrupt, Terminated):

@@ -1,12 +1,12 @@
 """The engine a GUI registers: MCTSPlayer over USI."""
 
-from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.engines.shogi import mcts
 from pydlshogi.usi.usi import run
 
 
 def main() -> None:
     """Speak USI on stdin and stdout."""
-    run(MCTSPlayer)
+    run(mcts())
 
 
 if __name__ == "__main__":

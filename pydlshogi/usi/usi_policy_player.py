@@ -1,12 +1,12 @@
 """The engine a GUI registers to play with PolicyPlayer over USI."""
 
-from pydlshogi.player.policy_player import PolicyPlayer
+from pydlshogi.engines.shogi import policy
 from pydlshogi.usi.usi import run
 
 
 def main() -> None:
     """Speak USI on stdin and stdout."""
-    run(PolicyPlayer)
+    run(policy())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The games that matches are played of: what one needs that another has differently."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ class Kind(NamedTuple):
     """(command, file for its stderr): an engine in the game's protocol. Raises EngineError."""
     opening: Callable[[str | None, tuple[str, ...]], Opening]
     """(start, moves), without a start the game's own."""
-    read_openings: Callable[[Path, int | None], list[Opening]]
+    read_openings: Callable[[Path, int | None], Sequence[Opening]]
     """(file, most plies). Raises OpeningError."""
     record: Callable[[Played, tuple[str, str], str], str]
     """(game, names of Black and White, event): the text of a record."""
@@ -45,6 +45,7 @@ def shogi_record(played: Played, names: tuple[str, str], event: str) -> str:
     elif ending == "false_declaration":
         kept = "illegal_move"
     else:
+        assert ending != "count"  # nothing is counted in shogi
         kept = ending
     opening = len(played.opening.moves)
     times = tuple(ms // 1000 if ply >= opening else None for ply, ms in enumerate(played.times_ms))

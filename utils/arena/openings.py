@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pydlshogi.common import USI_MOVE
+from pydlshogi.games.shogi.names import USI_MOVE
 from utils.arena.referee import Referee
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import cshogi
 
-from pydlshogi.games.shogi import board_from_sfen
+from pydlshogi.games.shogi.sfen import board_from_sfen
 from pydlshogi.kifu.game import Ending as Ruling
 
 Colour = Literal["b", "w"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
-from utils.arena.elo import Sprt, estimate, superiority
+from pydlshogi.support.elo import Sprt, estimate, superiority
 from utils.arena.play_game import Limit
 from utils.arena.store import SIDES, Settings, Side
 

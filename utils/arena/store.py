@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydlshogi.files import replacing, reserved
+from pydlshogi.support.files import replacing, reserved
 from utils.arena.games import GAMES, Kind
 from utils.arena.openings import Opening
 from utils.arena.play_game import Limit, Played, Rules

@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.compiled import compiled, inlined
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.endgame import bucket
 from pydlshogi.games.othello.patterns import (
@@ -33,6 +32,7 @@ from pydlshogi.games.othello.patterns import (
     write_numbers,
 )
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
+from pydlshogi.support.compiled import compiled, inlined
 
 DEEPEST: Final = 60
 """Plies of the deepest search."""

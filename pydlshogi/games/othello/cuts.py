@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pydlshogi.files import replacing
 from pydlshogi.games.othello.alphabeta import CUT, Probing
 from pydlshogi.games.othello.patterns import STAGES
+from pydlshogi.support.files import replacing
 
 
 class Pair(NamedTuple):

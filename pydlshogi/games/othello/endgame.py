@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.compiled import compiled, inlined
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
+from pydlshogi.support.compiled import compiled, inlined
 
 _FRAME: Final = np.dtype(
     [

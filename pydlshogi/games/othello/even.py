@@ -12,14 +12,14 @@ from typing import Final
 
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.files import replacing
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
 from pydlshogi.games.othello.openings import lines
 from pydlshogi.games.othello.options import add_engine_options, engine_of
 from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.transcript import transcript
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import replacing
 
 DOUBT: Final = 2.0
 """Discs that a shallow search may be wrong by."""

@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.compiled import compiled
 from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.patterns import (
     CLASSES,
@@ -35,6 +33,8 @@ from pydlshogi.games.othello.patterns import (
 from pydlshogi.games.othello.rules import START, STATE, States, flips, mobility
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive, square_of
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.compiled import compiled
 
 Float32Array = npt.NDArray[np.float32]
 Uint8Array = npt.NDArray[np.uint8]

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from tqdm import tqdm
 
-from pydlshogi.files import replacing
 from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.transcript import RecordError, parse_transcript, transcript
+from pydlshogi.support.files import replacing
 
 SPREAD: Final = 2.0
 """Discs by which a move that is played may be worse than the best."""

@@ -5,10 +5,10 @@ import math
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.files import shipped_model
 from pydlshogi.games.othello.clock import Effort, TimeLeft, allot
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
 from pydlshogi.games.othello.player import SHIPPED_OPENINGS, AlphaBetaEngine
+from pydlshogi.support.files import shipped_model
 
 DEFAULT_LEVEL: Final = 10
 

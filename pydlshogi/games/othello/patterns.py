@@ -17,10 +17,10 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.compiled import compiled, inlined
-from pydlshogi.files import replacing
 from pydlshogi.games.othello.bits import lowest
 from pydlshogi.games.othello.rules import parse_move
+from pydlshogi.support.compiled import compiled, inlined
+from pydlshogi.support.files import replacing
 
 Int16Array = npt.NDArray[np.int16]
 Int32Array = npt.NDArray[np.int32]

@@ -11,13 +11,13 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.command_line import exit_status
 from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
 from pydlshogi.games.othello.options import add_engine_options, engine_of
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
 from pydlshogi.games.othello.transcript import transcript
+from pydlshogi.support.command_line import exit_status
 
 HELP: Final = """\
 f5 or 5,6   play there (column and row, or row, column)

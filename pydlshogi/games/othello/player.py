@@ -7,7 +7,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.files import shipped_model
 from pydlshogi.games.othello.alphabeta import DEEPEST, INFINITE, AlphaBeta, Probing
 from pydlshogi.games.othello.clock import SOLVED_FROM, Clock
 from pydlshogi.games.othello.cuts import probing_of, read_cuts
@@ -16,6 +15,7 @@ from pydlshogi.games.othello.engine import EngineError, Hint, Report
 from pydlshogi.games.othello.openings import Book, read_openings
 from pydlshogi.games.othello.patterns import DISC, load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position, position_of
+from pydlshogi.support.files import shipped_model
 
 NAME: Final = "pydlshogi alpha-beta"
 SHIPPED_WEIGHTS: Final = "othello_patterns.npz"

@@ -25,8 +25,6 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
-from pydlshogi.files import replacing, shipped_model
 from pydlshogi.games.othello.alphabeta import AlphaBeta, Probing
 from pydlshogi.games.othello.cuts import Cuts, Pair, at_stage, described, probing_of, write_cuts
 from pydlshogi.games.othello.patterns import DISC, STAGES, Int16Array, load_weights
@@ -35,7 +33,9 @@ from pydlshogi.games.othello.probcut_table import Results, TableError, fill, tab
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import Game, RecordError, transcript
-from pydlshogi.workers import workers
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.support.processes import workers
 
 Float64Array = npt.NDArray[np.float64]
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
 from pydlshogi.games.othello.openings import SPREAD, Opening, lines, read_openings, standing, write_openings
@@ -20,6 +19,7 @@ from pydlshogi.games.othello.options import add_engine_options, engine_of
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import MOST_MOVES, START, Position
 from pydlshogi.games.othello.transcript import RecordError, after
+from pydlshogi.support.command_line import exit_status
 
 
 def beginnings(paths: Iterable[Path], plies: int, least: int) -> list[tuple[int, ...]]:

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.compiled import compiled, inlined
 from pydlshogi.games.othello.bits import count, lowest, zeros_above
+from pydlshogi.support.compiled import compiled, inlined
 
 PASS: Final = 64
 MOST_MOVES: Final = 34

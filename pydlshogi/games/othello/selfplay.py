@@ -16,14 +16,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.command_line import exit_status
 from pydlshogi.games.othello.alphabeta import AlphaBeta
 from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.patterns import NUMBERS, STAGES, load_weights
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Game, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
-from pydlshogi.workers import workers
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.processes import workers
 
 GAMES_PER_FILE: Final = 100
 

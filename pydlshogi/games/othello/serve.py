@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from itertools import chain
 
-from pydlshogi.command_line import exit_status
 from pydlshogi.games.othello import gtp, nboard
 from pydlshogi.games.othello.clock import Effort
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
@@ -16,6 +15,7 @@ from pydlshogi.games.othello.gtp import Gtp
 from pydlshogi.games.othello.inbox import Inbox
 from pydlshogi.games.othello.nboard import NBoard
 from pydlshogi.games.othello.options import add_engine_options, engine_of
+from pydlshogi.support.command_line import exit_status
 
 
 def speak(engine: OthelloEngine, effort: Effort) -> None:

@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.compiled import compiled
-from pydlshogi.files import replacing
 from pydlshogi.games.othello.rules import PASS, START, final_score, flips, mobility
 from pydlshogi.games.othello.transcript import Game, RecordError, game_of
+from pydlshogi.support.compiled import compiled
+from pydlshogi.support.files import replacing
 
 HEADER: Final = np.dtype(
     [

@@ -1,0 +1,280 @@
+"""Learning a game from nothing: it plays against itself, learns from the games, compares, and begins again.
+
+    python -m pydlshogi.cycle dobutsu --out runs/dobutsu --minutes 20
+
+The same command goes on where a run was broken off. All that a run knows is in its folder: see learning/run_folder.py.
+"""
+
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from tqdm import tqdm
+
+try:
+    import torch
+except ImportError as missing:
+    remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install torch`"
+    sys.exit(f"cycle: PyTorch is not installed here: {remedy} ({missing})")
+
+from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
+from pydlshogi.learning.played import Played, PlayedError
+from pydlshogi.learning.run_folder import RunError, RunFolder
+from pydlshogi.learning.settings import Cycle
+from pydlshogi.learning.tasks import PlayComparisons, PlaySets, Reanalyse
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
+from pydlshogi.network.torch_nets import to_npz
+from pydlshogi.network.weights import read_weights, write_weights
+from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
+from pydlshogi.support.crew import Crew
+from pydlshogi.support.elo import Elo, estimate
+from pydlshogi.support.files import reserved
+from pydlshogi.support.settings import SettingError, add_options, check
+from pydlshogi.training.batches import batches
+from pydlshogi.training.examples import Batch, batch_of, joined
+from pydlshogi.training.gradients import FIGURES
+from pydlshogi.training.journal import Journal
+from pydlshogi.training.run import Run, TrainingError, read_checkpoint
+
+_LONGEST_SET: Final = 3600.0
+"""Seconds after which a worker that plays a set of games, or of a comparison, is given up."""
+_MOST_ELO: Final = 1200.0
+"""Who wins every game is infinitely better: too much for a sum."""
+_COMPARISON: Final = 1 << 20
+"""Comparisons draw their openings from other seeds than games."""
+
+
+@dataclass
+class Times:
+    """Seconds that the parts of a cycle took."""
+
+    play: float = 0.0
+    learn: float = 0.0
+    compare: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.play + self.learn + self.compare
+
+
+class Learner:
+    """A run: cycle after cycle."""
+
+    def __init__(self, game: Game, folder: RunFolder, settings: Cycle, crew: Crew) -> None:
+        self._game = game
+        self._folder = folder
+        self._settings = settings
+        self._crew = crew
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        init = read_weights(settings.init) if settings.init else None
+        self._run = Run(settings, game.encoding, device, init)
+        names = ("cycle", "seconds", "positions", "games", "oldest", "best", "elo")
+        self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
+        if folder.checkpoint.exists():
+            self._run.load(read_checkpoint(folder.checkpoint))
+        else:
+            write_weights(folder.network(0), to_npz(self._run.averaged))
+        self._journal = Journal(folder.journal, int(self._run.kept["cycle"]))
+
+    @property
+    def minutes(self) -> float:
+        """How long the run has taken so far."""
+        return self._run.kept["seconds"] / 60
+
+    @property
+    def done(self) -> bool:
+        return self.minutes >= self._settings.minutes
+
+    def cycle(self) -> str:
+        """Play, learn, compare. Returns what there is to say of it, in one line."""
+        folder, kept, times = self._folder, self._run.kept, Times()
+        number = int(kept["cycle"])
+        start = time.monotonic()
+        sets = self._play(number)
+        self._reanalyse(number)
+        times.play = time.monotonic() - start
+        line = self._learn(number, sets, times)
+        kept["cycle"] = number + 1
+        write_weights(folder.network(number + 1), to_npz(self._run.averaged))
+        if self._settings.compare_every and (number + 1) % self._settings.compare_every == 0:
+            line |= self._compare(number + 1, times)
+        kept["seconds"] += times.total
+        line |= asdict(times)
+        self._run.window.zero_()
+        self._journal.write({"step": number + 1, **line})  # if the checkpoint does not follow, it is dropped again
+        self._run.save(folder.checkpoint)
+        kept_networks = {number + 1, int(kept["best"]), int(kept["compared"]), self._anchor}
+        folder.forget_networks(kept_networks)
+        return _described(number + 1, line)
+
+    def finish(self) -> Path:
+        """Write the network of the run; returns where."""
+        write_weights(self._folder.result, to_npz(self._run.averaged), half=True)
+        return self._folder.result
+
+    def _play(self, number: int) -> list[Played]:
+        """The sets of games of this cycle, those that are missing played now."""
+        folder, settings = self._folder, self._settings
+        missing = [index for index in range(settings.sets) if not folder.games(number, index).exists()]
+        player = int(self._run.kept["best"]) if settings.gate else number
+        task = PlaySets(self._game.name, folder.network(player).read_bytes(), settings)
+        seeds = [(settings.seed, number, index) for index in missing]
+        for (_, _, index), played in self._crew.map(task, seeds, _LONGEST_SET):
+            played.write(folder.games(number, index))
+        return folder.played(number)
+
+    def _reanalyse(self, number: int) -> None:
+        """Search some of the sets in the window anew, chosen by lot."""
+        folder, settings = self._folder, self._settings
+        oldest = int(self._run.kept["oldest"])
+        if not settings.reanalyse or oldest == number:
+            return
+        lot = np.random.default_rng((settings.seed, number))
+        numbers = lot.integers(oldest * settings.sets, number * settings.sets, settings.reanalyse).tolist()
+        chosen = sorted({divmod(each, settings.sets) for each in numbers})
+        items = [((cycle, index), Played.read(folder.games(cycle, index))) for cycle, index in chosen]
+        task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings)
+        for ((cycle, index), _), played in self._crew.map(task, items, _LONGEST_SET):
+            folder.replace_games(cycle, index, played)
+
+    def _learn(self, number: int, sets: Sequence[Played], times: Times) -> dict[str, Any]:
+        """Learn from the window of newest games; returns figures of the games, and of what was learned."""
+        settings, run, kept = self._settings, self._run, self._run.kept
+        new, games = sum(map(len, sets)), sum(len(each.lengths) for each in sets)
+        kept["positions"] += new
+        kept["games"] += games
+        start = time.monotonic()
+        window = max(1.0, kept["positions"] / settings.window) ** settings.window_growth * settings.window
+        newest, kept["oldest"] = self._folder.newest(number, round(window))
+        examples = joined([each.examples(settings.search_value) for each in newest])
+        steps = round(new * settings.reuse / settings.batch_size)
+        symmetries = len(self._game.encoding.symmetries) if settings.symmetries else 0
+
+        def prepare(step: int) -> Batch:
+            lot = np.random.default_rng((settings.seed, number, step))
+            rows = lot.integers(len(examples), size=settings.batch_size)
+            turns = lot.integers(symmetries + 1, size=settings.batch_size)
+            return batch_of(examples.examples(rows), self._game.encoding, turns)
+
+        for batch in islice(batches(prepare, 0), steps if len(examples) else 0):
+            seconds = kept["seconds"] + times.play + time.monotonic() - start
+            run.progress = min(1.0, seconds / (60 * settings.minutes))
+            run.learn(batch)
+        run.check()
+        times.learn = time.monotonic() - start
+        lengths, scores = (np.concatenate([getattr(each, name) for each in sets]) for name in ("lengths", "scores"))
+        gave_up, wrongly = np.sum([each.misjudged for each in sets], axis=0).tolist()
+        return {
+            "games": games,
+            "positions": new,
+            "window": len(examples),
+            "steps": steps,
+            "length": float(lengths.mean()),
+            "draws": float((scores == 0.5).mean()),
+            "first_wins": float((scores == 1).mean()),
+            "exact": float(np.concatenate([each.exact for each in sets]).mean()),
+            "false_resignations": float(wrongly / gave_up) if gave_up else 0.0,
+            **dict(zip(FIGURES, (run.window / max(1, steps)).tolist(), strict=True)),
+        }
+
+    @property
+    def _anchor(self) -> int:
+        """The network that every later one is compared with: the first that was compared."""
+        return self._settings.compare_every
+
+    def _compare(self, number: int, times: Times) -> dict[str, Any]:
+        """Compare the network after so many cycles with the last one compared, and with the anchor."""
+        start = time.monotonic()
+        kept, line = self._run.kept, dict[str, Any]()
+        for name, other in (("last", int(kept["compared"])), ("anchor", self._anchor)):
+            if 0 <= other < number and not (name == "anchor" and other == kept["compared"]):
+                counts = self._match(number, other)
+                elo = Elo(*(max(-_MOST_ELO, min(_MOST_ELO, each)) for each in estimate(counts)))
+                line[name] = {"against": other, "counts": counts, "elo": elo.difference, "margin": elo.margin}
+        gained = line["last"]["elo"] if "last" in line else 0.0
+        won = "last" not in line or gained > 0
+        kept["elo"] += gained
+        kept["compared"] = number
+        if won or not self._settings.gate:
+            kept["best"] = number
+        times.compare = time.monotonic() - start
+        return {"elo": kept["elo"], **line}
+
+    def _match(self, number: int, other: int) -> list[int]:
+        """Results of pairs, of the network after `number` cycles against that after `other`."""
+        settings, workers = self._settings, self._crew.size()
+        networks = self._folder.network(number).read_bytes(), self._folder.network(other).read_bytes()
+        games = max(2, settings.compare_games // workers)
+        task = PlayComparisons(self._game.name, networks, games, settings)
+        seeds = [(settings.seed, _COMPARISON, worker) for worker in range(workers)]
+        results = [counts for _, counts in self._crew.map(task, seeds, _LONGEST_SET)]
+        return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]
+
+
+def _described(number: int, line: dict[str, Any]) -> str:
+    """A line for people."""
+    total = max(1e-9, line["play"] + line["learn"] + line["compare"])
+    said = (
+        f"cycle {number}: {line['games']} games of {line['length']:.0f} plies, draws {line['draws']:.0%}, "
+        f"{line['positions']:,} positions of {line['window']:,} new; loss {line['policy_loss']:.3f} + "
+        f"{line['value_loss']:.3f} in {line['steps']} steps; {60 * line['games'] / total:.0f} games a minute, "
+        f"play {line['play'] / total:.0%}, learn {line['learn'] / total:.0%}"
+    )
+    for name in ("last", "anchor"):
+        if name in line:
+            elo = line[name]
+            said += f"; against {elo['against']} {elo['elo']:+.0f} +- {elo['margin']:.0f} Elo"
+    if not line["steps"]:
+        said += "; too few positions for a step"
+    return said
+
+
+def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew) -> None:
+    """Run to the end."""
+    learner = Learner(game, folder, settings, crew)
+    layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes"
+    with tqdm(total=settings.minutes, initial=learner.minutes, bar_format=layout, disable=None) as bar:
+        for _ in count():
+            if learner.done:
+                break
+            print_line = learner.cycle()
+            tqdm.write(print_line)
+            sys.stdout.flush()
+            bar.update(min(settings.minutes, learner.minutes) - bar.n)
+    tqdm.write(f"the network is {learner.finish()}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = ArgumentParser(prog="python -m pydlshogi.cycle", description="Learn a game from nothing.")
+    parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}")
+    parser.add_argument("--out", required=True, metavar="FOLDER", help="of the run; one that is there goes on")
+    add_crew_options(parser)
+    add_options(parser, Cycle)
+    options = parser.parse_args(arguments)
+    names = {each.name for each in fields(Cycle)}
+    given = {name: value for name, value in vars(options).items() if name in names}
+
+    def run() -> None:
+        game, folder = game_named(options.game), RunFolder(Path(options.out))
+        folder.path.mkdir(parents=True, exist_ok=True)
+        try:
+            with reserved(folder.path), crew_of(options) as crew:
+                settings = folder.settle(game.name, Cycle(**game.learning), given)
+                check(settings)
+                learn(game, folder, settings, crew)
+        except BlockingIOError as error:
+            raise RunError(f"{folder.path} is in use by another process") from error
+
+    errors = (UnknownGame, RunError, SettingError, PlayedError, ModelError, BackendError, TrainingError)
+    return exit_status("cycle", run, *errors, resume="the same command goes on")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""The engine of Dobutsu shogi, as protocols take it. Light: what it thinks with is imported when it is loaded."""
+
+from functools import partial
+
+from pydlshogi.player.base_player import BasePlayer, Engine, PlayedPosition
+from pydlshogi.player.mcts_options import MCTSOptions
+
+
+def mcts(options: MCTSOptions | None = None) -> Engine:
+    """The engine that searches."""
+    options = options or MCTSOptions()
+    return Engine("pydlshogi dobutsu", options, partial(set_up, options=options), partial(_load, options))
+
+
+def _load(options: MCTSOptions) -> BasePlayer:
+    from pydlshogi.engines.dobutsu.players import DobutsuMCTSPlayer
+
+    return DobutsuMCTSPlayer(options)
+
+
+def set_up(sfen: str | None, options: MCTSOptions) -> PlayedPosition:
+    """The position of an sfen, None for the start of the game, under the rules that `options` choose. ValueError."""
+    from pydlshogi.games.dobutsu.position import DobutsuPosition
+    from pydlshogi.games.dobutsu.sfen import START_SFEN
+
+    return DobutsuPosition(START_SFEN if sfen is None else sfen, draw_ply=options.draw_ply)

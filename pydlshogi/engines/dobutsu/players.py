@@ -1,0 +1,20 @@
+"""The player of Dobutsu shogi: that of `pydlshogi.player` with its rules."""
+
+from pydlshogi.games.dobutsu.encodings import DOBUTSU
+from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.dobutsu.rules import RULES
+from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.support.arrays import Records
+
+
+class DobutsuMCTSPlayer(MCTSPlayer):
+    """It searches."""
+
+    rules = RULES
+    encodings = (DOBUTSU,)
+
+    def start(self) -> DobutsuPosition:
+        return DobutsuPosition()
+
+    def rule_settings(self) -> Records:
+        return DobutsuPosition(draw_ply=self.options.draw_ply).settings

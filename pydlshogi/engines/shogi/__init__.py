@@ -1,0 +1,41 @@
+"""The engines of shogi, as protocols take them. Light: what they think with is imported when they are loaded."""
+
+from functools import partial
+from importlib import import_module
+from typing import Any, cast
+
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions, PolicyPlayerOptions, Search1PlayerOptions
+from pydlshogi.player.base_player import BasePlayer, Engine, PlayedPosition
+from pydlshogi.player.options import EngineOptions
+
+
+def mcts(options: MCTSPlayerOptions | None = None) -> Engine:
+    """The engine that searches."""
+    return _engine("pydlshogi", options or MCTSPlayerOptions(), "ShogiMCTSPlayer")
+
+
+def policy(options: PolicyPlayerOptions | None = None) -> Engine:
+    """The engine that plays the network's first choice."""
+    return _engine("pydlshogi policy_player", options or PolicyPlayerOptions(), "ShogiPolicyPlayer")
+
+
+def search1(options: Search1PlayerOptions | None = None) -> Engine:
+    """The engine that looks one move ahead."""
+    return _engine("pydlshogi search1_player", options or Search1PlayerOptions(), "ShogiSearch1Player")
+
+
+def _engine(name: str, options: EngineOptions, player: str) -> Engine:
+    def load() -> BasePlayer:
+        players: Any = import_module("pydlshogi.engines.shogi.players")
+        return cast(BasePlayer, getattr(players, player)(options))
+
+    return Engine(name, options, partial(set_up, options=options), load)
+
+
+def set_up(sfen: str | None, options: EngineOptions) -> PlayedPosition:
+    """The position of an sfen, None for the start of the game, under the rules that `options` choose. ValueError."""
+    from pydlshogi.games.shogi.position import ShogiPosition
+    from pydlshogi.games.shogi.sfen import START_SFEN
+
+    rules = options.rules() if isinstance(options, MCTSPlayerOptions) else {}
+    return ShogiPosition(START_SFEN if sfen is None else sfen, **rules)

@@ -1,0 +1,131 @@
+"""The players of shogi: those of `pydlshogi.player` with its rules, its mates and its books."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pydlshogi.engines.shogi.book import BookError, OpenedBook, OwnBook
+from pydlshogi.engines.shogi.checkmate import CheckmateSolver
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.engines.shogi.scout import MateScout
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, MOVES
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.rules import RULES, settings_of
+from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Info, Loaded, PlayedPosition, Report
+from pydlshogi.player.clock import Clock
+from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.player.network_player import NetworkPlayer
+from pydlshogi.player.options import EngineOptions
+from pydlshogi.player.reflex_player import PolicyPlayer, Search1Player
+from pydlshogi.support.arrays import Records
+
+
+class ShogiPlayer(NetworkPlayer):
+    """What every player of shogi knows."""
+
+    rules = RULES
+    encodings = (BOOK, DLSHOGI)
+    moves_encoding = MOVES
+    shipped = "pydlshogi.npz"
+    quantised = "pydlshogi.int8.onnx"
+
+    def start(self) -> ShogiPosition:
+        return ShogiPosition()
+
+    def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
+        assert isinstance(position, ShogiPosition)
+        if not position.declares():
+            return None
+        won = Info(depth=1, time=round(clock.elapsed()), nodes=0, score_cp=HIGHEST_CP, string="win by declaration")
+        report(won)
+        return BestMove("win")
+
+
+class ShogiPolicyPlayer(ShogiPlayer, PolicyPlayer):
+    """It plays the network's first choice."""
+
+
+class ShogiSearch1Player(ShogiPlayer, Search1Player):
+    """It looks one move ahead."""
+
+
+class NetworkAndBook(NamedTuple):
+    """What was loaded; None: that had not changed."""
+
+    network: Loaded | None
+    opened: OpenedBook | None
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        return [*(self.network.remarks if self.network else ()), *(self.opened.remarks if self.opened else ())]
+
+
+class ShogiMCTSPlayer(ShogiPlayer, MCTSPlayer):
+    """It searches, with mates beside the search and a book before it."""
+
+    options: MCTSPlayerOptions
+
+    def __init__(self, options: MCTSPlayerOptions) -> None:
+        super().__init__(options)
+        self.scout = MateScout()
+        self._book = OwnBook()
+        self._checkmate = CheckmateSolver()
+
+    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
+        assert isinstance(options, MCTSPlayerOptions)
+        load_network, open_book = super().loading(options), self._book.opening(options)
+        if load_network is None and open_book is None:
+            return None
+        return lambda: NetworkAndBook(load_network and load_network(), open_book and open_book())
+
+    def install(self, loaded: Loaded) -> None:
+        assert isinstance(loaded, NetworkAndBook)
+        if loaded.network is not None:
+            super().install(loaded.network)
+        if loaded.opened is not None:
+            self._book.use(loaded.opened)
+
+    def close(self) -> None:
+        self._checkmate.close()
+
+    def rule_settings(self) -> Records:
+        options = self.options
+        plies = max(1, self.overlooking(int(options.mate_leaf_search)))
+        return settings_of(ShogiPosition(**options.rules(), mate_plies=plies))
+
+    def scout_plies(self) -> int:
+        return self.overlooking(self.options.mate_root_search)
+
+    def scout_nodes(self) -> int:
+        return self.options.mate_search_nodes
+
+    def solve(self, position: PlayedPosition, clock: Clock, report: Report) -> Checkmate:
+        return self._checkmate.solve(position.sfen(), clock, report)
+
+    def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
+        return super().answer_at_once(position, clock, report) or self._from_book(position, clock, report)
+
+    def _from_book(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
+        """The book's move, reported; None if the book has none or is not to be used."""
+        assert isinstance(position, ShogiPosition)
+        if self.options.consideration_mode:
+            return None
+        try:
+            choice = self._book.consult(position, clock.limits, self.options, self.random)
+        except BookError as error:
+            report(Info(string=f"Error! {error}"))
+            return None
+        if choice is None:
+            return None
+        entry, line = choice
+        report(
+            Info(
+                depth=entry.depth or len(line),
+                time=round(clock.elapsed()),
+                nodes=0,
+                multipv=1 if self.options.multi_pv > 1 else None,
+                score_cp=entry.value,
+                pv=line,
+                string="from the book",
+            )
+        )
+        return BestMove(*line[:2])

@@ -1,0 +1,38 @@
+"""The games there are, by name: what learning, playing and measuring need of each of them."""
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.game import Rules
+from pydlshogi.support.arrays import Records
+
+
+class Game(NamedTuple):
+    """A game. Every module named in GAMES has one, called GAME."""
+
+    name: str
+    rules: Rules
+    encoding: Encoding
+    start: Callable[[int], Any]
+    """(draw_ply) -> the first position of a game that is drawn after so many plies; 0: never."""
+    settings: Callable[[Any], Records]
+    """(position) -> the rules' settings in its game."""
+    learning: Mapping[str, Any]
+    """Settings of the cycle that are better for this game than the general ones."""
+
+
+GAMES: Final = {"dobutsu": "pydlshogi.games.dobutsu.game", "shogi": "pydlshogi.games.shogi.game"}
+
+
+class UnknownGame(ValueError):
+    """There is no game of this name; the message is one line."""
+
+
+def game_named(name: str) -> Game:
+    """The game of this name. Raises UnknownGame."""
+    if name not in GAMES:
+        raise UnknownGame(f"no game is called {name}; there are {', '.join(sorted(GAMES))}")
+    game: Game = importlib.import_module(GAMES[name]).GAME
+    return game

@@ -1,0 +1,38 @@
+"""Dobutsu shogi as one of the games of the catalogue."""
+
+from typing import Any, Final
+
+from pydlshogi.games.catalogue import Game
+from pydlshogi.games.dobutsu.encodings import DOBUTSU
+from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.dobutsu.rules import RULES
+from pydlshogi.support.arrays import Records
+
+
+def _start(draw_ply: int) -> DobutsuPosition:
+    return DobutsuPosition(draw_ply=draw_ply)
+
+
+def _settings(position: Any) -> Records:
+    settings: Records = position.settings
+    return settings
+
+
+GAME: Final = Game(
+    name="dobutsu",
+    rules=RULES,
+    encoding=DOBUTSU,
+    start=_start,
+    settings=_settings,
+    learning={
+        "kind": "policy_value_dense",
+        "depth": 3,
+        "channels": 256,
+        "batch_size": 512,
+        "optimiser": "adamw",
+        "learning_rate": 0.0015,
+        "average": 0.995,
+        "symmetries": True,
+        "draw_ply": 160,
+    },
+)

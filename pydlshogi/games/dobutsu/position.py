@@ -1,0 +1,68 @@
+"""Dobutsu shogi behind the `Position` protocol: the compiled rules with the notation of USI around them."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from pydlshogi.game import Outcome
+from pydlshogi.games.dobutsu.rules import RULES, SETTINGS, STATE
+from pydlshogi.games.dobutsu.sfen import START_SFEN, drawn, in_first_dialect, read_sfen, write_move, write_sfen
+from pydlshogi.games.state_position import StatePosition
+
+_OCCURRENCES: Final = 3
+
+
+class DobutsuPosition(StatePosition):
+    """A position of Dobutsu shogi with the moves that led to it."""
+
+    def __init__(self, sfen: str = START_SFEN, moves: Iterable[str] = (), *, draw_ply: int = 0) -> None:
+        """Set up `sfen` and play `moves` (USI).
+
+        `draw_ply`: the game is drawn once so many moves have been played without a win; 0: never. Raises ValueError for
+        a broken sfen or an illegal move.
+        """
+        setup = read_sfen(sfen)
+        start, settings = np.zeros(1, STATE), np.zeros(1, SETTINGS)
+        start["pieces"], settings["draw_ply"] = setup.pieces, draw_ply
+        super().__init__(RULES, start[0], setup.ply, settings)
+        self._white_begins = int(setup.white)
+        for move in moves:
+            self.push_usi(move)
+
+    @property
+    def turn(self) -> int:
+        """0: Black is to move, 1: White."""
+        return self._white_begins ^ (len(self.states) - 1) % 2
+
+    def sfen(self) -> str:
+        return write_sfen(int(self.state["pieces"]), self.turn == 1, self.ply())
+
+    def describe(self) -> list[str]:
+        """The board drawn, for people."""
+        return drawn(self.sfen())
+
+    def usi(self, move: int) -> str:
+        """A legal move in USI notation."""
+        return write_move(int(self.state["pieces"]), self.turn == 1, move & 0xFFFF)
+
+    def move_from_usi(self, usi: str) -> int:
+        """The legal move that `usi` names here, in either dialect; ValueError if there is none.
+
+        The + of a promotion may be missing.
+        """
+        wanted = in_first_dialect(usi)
+        for move in self.legal_moves().tolist():
+            if wanted in (written := self.usi(move), written.rstrip("+")):
+                return int(move)
+        raise ValueError(f"{usi} is not a legal move")
+
+    def push_usi(self, usi: str) -> int:
+        """Play a move in USI notation and return it; ValueError if it is not legal here."""
+        move = self.move_from_usi(usi)
+        self.push(move)
+        return move
+
+    def threefold(self) -> Outcome | None:
+        """A draw if this position has now occurred for the third time, else None."""
+        return Outcome(0.5, by_path=True) if self.occurrences() >= _OCCURRENCES else None

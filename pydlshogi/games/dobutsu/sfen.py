@@ -1,0 +1,170 @@
+"""Positions and moves of Dobutsu shogi as text: SFEN and USI.
+
+Two dialects of SFEN are about: one that borrows shogi's letters (giraffe R, elephant B, lion K, chick P, hen +P) and
+one with letters of its own (G, E, L, C, H or +C). Both are read, the first is written. Files are numbered from Black's
+right, ranks lettered from the top: Black's lion begins on 2d.
+"""
+
+import re
+from collections import Counter
+from typing import Final, NamedTuple
+
+from pydlshogi.games.dobutsu.rules import (
+    CHICK,
+    DROPS,
+    ELEPHANT,
+    ENEMY,
+    FILES,
+    GIRAFFE,
+    HEN,
+    IN_HAND,
+    LION,
+    NEIGHBOUR,
+    RANKS,
+    SQUARES,
+    WAYS,
+)
+
+START_SFEN: Final = "rkb/1p1/1P1/BKR b - 1"
+
+_PIECES: Final = {"P": CHICK, "B": ELEPHANT, "R": GIRAFFE, "K": LION, "+P": HEN}
+_OTHER_DIALECT: Final = {"C": CHICK, "E": ELEPHANT, "G": GIRAFFE, "L": LION, "H": HEN, "+C": HEN}
+_LETTERS: Final = {piece: letters for letters, piece in _PIECES.items()}
+_MOST_PLIES: Final = 10_000
+_SQUARE_NAMES: Final = [f"{FILES - square % FILES}{'abcd'[square // FILES]}" for square in range(SQUARES)]
+
+
+class Setup(NamedTuple):
+    """What an sfen says."""
+
+    pieces: int
+    """The number of the state."""
+    white: bool
+    """White is to move."""
+    ply: int
+
+
+def read_sfen(sfen: str) -> Setup:
+    """The position of an sfen: board, side, hands and, if given, the move number. ValueError with a reason."""
+    fields = sfen.split()
+    if len(fields) == 3:
+        fields.append("1")
+    if len(fields) != 4:
+        raise ValueError("an sfen has a board, a side to move, hands and a move number")
+    rows, side, hands, number = fields
+    if side not in ("b", "w"):
+        raise ValueError(f"the side to move is b or w, not {side}")
+    if not (number.isascii() and number.isdecimal()) or int(number) > _MOST_PLIES:
+        raise ValueError(f"{number} is not a move number")
+    white = side == "w"
+    squares, held = _read_board(rows), _read_hands(hands)
+    _check_set(squares, held)
+    pieces = 0
+    for square, (piece, is_white) in squares.items():
+        seen = SQUARES - 1 - square if white else square
+        pieces |= (piece + ENEMY * (is_white != white)) << 4 * seen
+    for (piece, is_white), many in held.items():
+        pieces |= many << 4 * SQUARES + 2 * (piece - CHICK + IN_HAND * (is_white != white))
+    return Setup(pieces, white, int(number))
+
+
+def _kind(letters: str) -> tuple[int, bool]:
+    """The piece that letters stand for, and whether it is White's; ValueError if for none."""
+    kind = _PIECES.get(letters.upper()) or _OTHER_DIALECT.get(letters.upper())
+    if kind is None:
+        raise ValueError(f"{letters} is no piece")
+    return kind, letters.islower()
+
+
+def _read_board(rows: str) -> dict[int, tuple[int, bool]]:
+    ranks = rows.split("/")
+    if len(ranks) != RANKS:
+        raise ValueError(f"the board has {len(ranks)} ranks")
+    squares = {}
+    for rank, row in enumerate(ranks):
+        file = 0
+        for letters in re.findall(r"\+?.", row):
+            if letters in "123":
+                file += int(letters)
+            else:
+                squares[FILES * rank + file] = _kind(letters)
+                file += 1
+        if file != FILES:
+            raise ValueError(f"rank {'abcd'[rank]} has {file} squares")
+    return squares
+
+
+def _read_hands(hands: str) -> Counter[tuple[int, bool]]:
+    held = Counter[tuple[int, bool]]()
+    if not re.fullmatch(r"-|(\d*\D)+", hands):
+        raise ValueError(f"{hands} are no pieces in hand")
+    for number, letter in re.findall(r"(\d*)(\D)", "" if hands == "-" else hands):
+        piece = _kind(letter)
+        if piece[0] > IN_HAND:
+            raise ValueError(f"{letter} is not held in hand")
+        held[piece] += int(number or 1)
+    return held
+
+
+def _check_set(squares: dict[int, tuple[int, bool]], held: Counter[tuple[int, bool]]) -> None:
+    """ValueError unless each side has its lion and no kind has more than two pieces."""
+    on_board = Counter(squares.values())
+    if on_board[LION, False] != 1 or on_board[LION, True] != 1:
+        raise ValueError("each side has one lion")
+    for kinds, name in (((CHICK, HEN), "chicks"), ((ELEPHANT,), "elephants"), ((GIRAFFE,), "giraffes")):
+        total = sum(number for (kind, _), number in (on_board + held).items() if kind in kinds)
+        if total > 2:
+            raise ValueError(f"{total} {name}: a set has 2")
+
+
+def write_sfen(pieces: int, white: bool, ply: int) -> str:
+    """The sfen of a state's number, White or Black being to move."""
+    rows = []
+    for rank in range(RANKS):
+        row = ""
+        for file in range(FILES):
+            square = FILES * rank + file
+            piece = pieces >> 4 * (SQUARES - 1 - square if white else square) & 15
+            row += _letters(piece % ENEMY, (piece > ENEMY) != white) if piece else " "
+        rows.append(re.sub(" +", lambda empty: str(len(empty[0])), row))
+    hands = ""
+    for of_white in (False, True):
+        for piece in (GIRAFFE, ELEPHANT, CHICK):
+            many = pieces >> 4 * SQUARES + 2 * (piece - CHICK + IN_HAND * (of_white != white)) & 3
+            hands += (str(many) if many > 1 else "") + _letters(piece, of_white) if many else ""
+    return f"{'/'.join(rows)} {'w' if white else 'b'} {hands or '-'} {ply}"
+
+
+def _letters(piece: int, white: bool) -> str:
+    return _LETTERS[piece].lower() if white else _LETTERS[piece]
+
+
+def write_move(pieces: int, white: bool, move: int) -> str:
+    """A legal move in USI notation."""
+    target, way = divmod(move, WAYS)
+    if way >= DROPS:
+        return f"{_LETTERS[way - DROPS + CHICK]}*{_name(target, white)}"
+    origin = int(NEIGHBOUR[target, way ^ 4])
+    promotes = target < FILES and pieces >> 4 * origin & 15 == CHICK
+    return f"{_name(origin, white)}{_name(target, white)}{'+' if promotes else ''}"
+
+
+def in_first_dialect(usi: str) -> str:
+    """A move whose drop may be written in the other dialect."""
+    piece, star, square = usi.partition("*")
+    return f"{_LETTERS[_OTHER_DIALECT[piece]]}*{square}" if star and piece in _OTHER_DIALECT else usi
+
+
+def drawn(sfen: str) -> list[str]:
+    """The board of an sfen for people, Black's pieces as capitals, with the hands beside."""
+    board, _, hands, _ = sfen.split()
+    rows = [re.sub(r"\d|\+?\D", lambda found: _cells(found[0]), row) for row in board.split("/")]
+    return ["  3  2  1", *(f"{row}  {rank}" for row, rank in zip(rows, "abcd", strict=True)), f"in hand: {hands}"]
+
+
+def _cells(written: str) -> str:
+    return "  ." * int(written) if written.isdigit() else written.rjust(3)
+
+
+def _name(square: int, white: bool) -> str:
+    return _SQUARE_NAMES[SQUARES - 1 - square if white else square]

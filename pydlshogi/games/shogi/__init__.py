@@ -1,0 +1,1 @@
+"""Shogi: the game, its notation of positions, mates, and its rules compiled."""

@@ -1,0 +1,316 @@
+"""How networks see shogi: the encodings of the python-dlshogi book and of dlshogi, and the moves themselves.
+
+All see the board by the side to move: for White it is turned by 180 degrees. A position is packed as the board itself,
+so turned, and the hands: 76 bytes, of which each network makes the planes that it wants.
+"""
+
+import re
+from typing import Any, Final
+
+import numpy as np
+from cshogi import PROM_ROOK, WHITE
+
+from pydlshogi.encoding import Encoding, Symmetry
+from pydlshogi.games.shogi.board import (
+    DROP,
+    ORIGIN,
+    PROMOTE,
+    SEVEN_BITS,
+    Board,
+    attack,
+    held,
+    occupied,
+    of_kind,
+    of_side,
+    piece_at,
+)
+from pydlshogi.games.shogi.names import (
+    LABEL_PLANES,
+    MAX_PIECES_IN_HAND,
+    MOVE_DIRECTIONS,
+    NUM_LABELS,
+    NUM_PLANES,
+    PLANES_PER_SIDE,
+    UNPROMOTED_DIRECTIONS,
+)
+from pydlshogi.games.shogi.state import board_of, state_of
+from pydlshogi.games.shogi.zobrist import COLOUR, HELD
+from pydlshogi.support.arrays import Float32Array, Int8Array, Record, Uint32Array
+from pydlshogi.support.bits import bits_of, high_word, low_word, lowest, mirrored, nothing, without_lowest
+from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+
+# Packed: for each plane of Board three words, the lowest squares first, and of `white` the side not to move; then the
+# hands of both sides, a byte for each kind, PAWN's the lowest; the highest byte of the mover's: 1 when it is in check.
+_PLANES: Final = 5
+_HANDS: Final = 3 * _PLANES
+_WORDS: Final = _HANDS + 4
+_32_BITS: Final[Any] = np.uint64(32)
+_CHECK_BIT: Final[Any] = np.uint64(56)
+_KINDS: Final = PROM_ROOK
+
+
+@inlined
+def _put(words: Uint32Array, plane: int, squares: int, side: int) -> None:
+    if side == WHITE:
+        squares = mirrored(squares) >> 47  # bit 80 of 128 becomes bit 0
+    low = low_word(squares)
+    words[3 * plane], words[3 * plane + 1] = low, low >> _32_BITS
+    words[3 * plane + 2] = high_word(squares)
+
+
+@rule
+def pack(state: Record, words: Uint32Array) -> None:
+    """Fill uint32 [19] with the position."""
+    board, side = board_of(state), wide(state.turn)
+    _put(words, 0, board.ones, side)
+    _put(words, 1, board.twos, side)
+    _put(words, 2, board.fours, side)
+    _put(words, 3, board.eights, side)
+    _put(words, 4, of_side(board, 1 - side), side)
+    own = state.hands[side] | word(state.check) << _CHECK_BIT
+    words[_HANDS], words[_HANDS + 1] = own, own >> _32_BITS
+    other = state.hands[1 - side]
+    words[_HANDS + 2], words[_HANDS + 3] = other, other >> _32_BITS
+
+
+@inlined
+def _plane(words: Uint32Array, plane: int) -> int:
+    low = word(words[3 * plane]) | word(words[3 * plane + 1]) << _32_BITS
+    return bits_of(low, words[3 * plane + 2])
+
+
+@inlined
+def _board(words: Uint32Array) -> Board:
+    """The board of a packed position; who is to move is Black."""
+    return Board(_plane(words, 0), _plane(words, 1), _plane(words, 2), _plane(words, 3), _plane(words, 4))
+
+
+@inlined
+def _hand(words: Uint32Array, side: int) -> int:
+    """What a side holds, BLACK being who is to move, with the bit of the check."""
+    first = _HANDS + 2 * side
+    return word(words[first] | word(words[first + 1]) << _32_BITS)
+
+
+# The book's order: squares go along the ranks from 9a; gold comes before bishop and rook, on the board and in hand.
+_BOOK_SQUARE: Final[Int8Array] = np.array([9 * (square % 9) + 8 - square // 9 for square in range(81)], np.int8)
+_BOOK_PLANE: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4, 7, 8, 9, 10, 11, 12, 13], np.int8)
+"""By cshogi's kind of a piece, its plane among those of its side."""
+_BOOK_HELD: Final = np.array(HELD)
+_BOOK_MOST_HELD: Final = np.array(MAX_PIECES_IN_HAND)
+
+
+@inlined
+def _mark(planes: Float32Array, first: int, squares: int, order: Int8Array) -> None:
+    while squares:
+        planes[first + order[lowest(squares)]] = 1.0
+        squares = without_lowest(squares)
+
+
+@inlined
+def _fill(planes: Float32Array, first: int, number: int) -> None:
+    for element in range(81 * first, 81 * (first + number)):
+        planes[element] = 1.0
+
+
+@inlined
+def _fill_hand(planes: Float32Array, first: int, hand: int, most: Any) -> None:
+    """For n pieces of a kind, the first n of the planes that there are for it are full."""
+    for place in range(7):
+        _fill(planes, first, min(held(hand, _BOOK_HELD[place]), most[place]))
+        first += most[place]
+
+
+@compiled
+def _unpack_book(packed: Uint32Array, planes: Float32Array) -> None:
+    flat = planes.reshape(len(planes), NUM_PLANES * 81)
+    for row in range(len(packed)):
+        for element in range(NUM_PLANES * 81):
+            flat[row, element] = 0.0
+        board = _board(packed[row])
+        for side in range(2):
+            own, first = of_side(board, side), side * PLANES_PER_SIDE
+            for kind in range(1, _KINDS + 1):
+                _mark(flat[row], 81 * (first + _BOOK_PLANE[kind]), of_kind(board, own, kind), _BOOK_SQUARE)
+            _fill_hand(flat[row], first + _KINDS, _hand(packed[row], side), _BOOK_MOST_HELD)
+
+
+def _direction(origin: int, target: int) -> int:
+    """The number of the direction of a move in `names.MOVE_DIRECTIONS`, as Black sees it."""
+    left, up = target // 9 - origin // 9, origin % 9 - target % 9
+    if up == 2 and abs(left) == 1:
+        return 8 if left > 0 else 9
+    if up == 0:
+        return 3 if left > 0 else 4
+    return (0 if up > 0 else 5) + (0 if left == 0 else 1 if left > 0 else 2)
+
+
+_DIRECTION: Final[Int8Array] = np.array(
+    [[_direction(origin, target) for target in range(81)] for origin in range(81)], np.int8
+)
+_DROPS: Final = 2 * UNPROMOTED_DIRECTIONS
+_BOOK_DROP: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4], np.int8)
+"""By cshogi's kind of the piece dropped, its place among the drops."""
+
+
+@rule
+def book_label(state: Record, move: int) -> int:
+    """81 x kind + destination, as the mover sees it.
+
+    Kinds 0 to 9 are the directions UP to UP2_RIGHT, 10 to 19 the same with promotion, 20 to 26 drops in the order
+    P L N S G B R. A label names no distance: only the nearest piece in its direction can reach the destination.
+    """
+    target, origin = wide(move) & SEVEN_BITS, wide(move) >> ORIGIN & SEVEN_BITS
+    seen = 80 - target if state.turn else target
+    if origin > DROP:
+        return wide(81 * (_DROPS + _BOOK_DROP[origin - DROP]) + _BOOK_SQUARE[seen])
+    direction = wide(_DIRECTION[80 - origin if state.turn else origin, seen])
+    if wide(move) & PROMOTE:
+        direction += UNPROMOTED_DIRECTIONS
+    return wide(81 * direction + _BOOK_SQUARE[seen])
+
+
+# dlshogi's order is cshogi's.
+_DLSHOGI_SQUARE: Final[Int8Array] = np.arange(81, dtype=np.int8)
+_DLSHOGI_MOST_HELD: Final = np.array([8, 4, 4, 4, 4, 2, 2])
+_COUNTED: Final = 3
+"""Planes that count attackers: the n-th shows the squares that at least n pieces attack."""
+_DLSHOGI_PER_SIDE: Final = 2 * _KINDS + _COUNTED
+_DLSHOGI_HELD: Final = 28
+"""Planes of a hand."""
+_DLSHOGI_PLANES: Final = 2 * (_DLSHOGI_PER_SIDE + _DLSHOGI_HELD) + 1
+
+
+@compiled
+def _unpack_dlshogi(packed: Uint32Array, planes: Float32Array) -> None:
+    flat = planes.reshape(len(planes), _DLSHOGI_PLANES * 81)
+    for row in range(len(packed)):
+        for element in range(_DLSHOGI_PLANES * 81):
+            flat[row, element] = 0.0
+        board = _board(packed[row])
+        blockers = occupied(board)
+        for side in range(2):
+            own, first = of_side(board, side), 81 * _DLSHOGI_PER_SIDE * side
+            once = twice = thrice = nothing()
+            for kind in range(1, _KINDS + 1):
+                pieces = of_kind(board, own, kind)
+                _mark(flat[row], first + 81 * (kind - 1), pieces, _DLSHOGI_SQUARE)
+                attacked = nothing()
+                while pieces:
+                    squares = attack(COLOUR * side + kind, lowest(pieces), blockers)
+                    once, twice, thrice = once | squares, twice | (once & squares), thrice | (twice & squares)
+                    attacked |= squares
+                    pieces = without_lowest(pieces)
+                _mark(flat[row], first + 81 * (_KINDS + kind - 1), attacked, _DLSHOGI_SQUARE)
+            for squares in (once, twice, thrice):
+                _mark(flat[row], first + 81 * 2 * _KINDS, squares, _DLSHOGI_SQUARE)
+                first += 81
+            hand = _hand(packed[row], side)
+            _fill_hand(flat[row], 2 * _DLSHOGI_PER_SIDE + side * _DLSHOGI_HELD, hand, _DLSHOGI_MOST_HELD)
+        _fill(flat[row], _DLSHOGI_PLANES - 1, packed[row, _HANDS + 1] >> 24)
+
+
+@rule
+def dlshogi_label(state: Record, move: int) -> int:
+    """As `book_label`, with dlshogi's order of squares and drops."""
+    target, origin = wide(move) & SEVEN_BITS, wide(move) >> ORIGIN & SEVEN_BITS
+    seen = 80 - target if state.turn else target
+    if origin > DROP:
+        return 81 * (_DROPS + origin - DROP - 1) + seen
+    direction = wide(_DIRECTION[80 - origin if state.turn else origin, seen])
+    if wide(move) & PROMOTE:
+        direction += UNPROMOTED_DIRECTIONS
+    return 81 * direction + seen
+
+
+@rule
+def whole_move(state: Record, move: int) -> int:
+    """cshogi's move with the kinds of the piece that moves and of the one that is taken."""
+    board, target, origin = board_of(state), wide(move) & SEVEN_BITS, wide(move) >> ORIGIN & SEVEN_BITS
+    if origin > DROP:
+        return wide(move)
+    return wide(move) | (piece_at(board, origin) & 15) << 16 | (piece_at(board, target) & 15) << 20
+
+
+@rule
+def _pack_nothing(state: Record, words: Uint32Array) -> None:
+    pass
+
+
+@compiled
+def _unpack_nothing(packed: Uint32Array, planes: Float32Array) -> None:
+    pass
+
+
+def _state(position: Any) -> Record:
+    return state_of(position.board)[0]
+
+
+def _mirror(planes: int, step: int) -> Symmetry:
+    """Left and right exchanged; `step`: from a square to its neighbour on the same rank, in the encoding's order."""
+    squares = np.arange(81)
+    file = squares // step % 9
+    other_side = [MOVE_DIRECTIONS.index(_EXCHANGED.sub(lambda word: _OTHER[word[0]], name)) for name in MOVE_DIRECTIONS]
+    kinds = np.array(other_side + list(range(_DROPS, LABEL_PLANES)))
+    mirrored_squares = squares + step * (8 - 2 * file)
+    return Symmetry(
+        squares=mirrored_squares.astype(np.int32),
+        planes=np.arange(planes, dtype=np.int32),
+        labels=(81 * kinds[:, None] + mirrored_squares).ravel().astype(np.int32),
+    )
+
+
+_EXCHANGED: Final = re.compile("LEFT|RIGHT")
+_OTHER: Final = {"LEFT": "RIGHT", "RIGHT": "LEFT"}
+
+BOOK: Final = Encoding(
+    name="book",
+    planes=NUM_PLANES,
+    height=9,
+    width=9,
+    labels=NUM_LABELS,
+    words=_WORDS,
+    label=book_label,
+    pack=pack,
+    unpack=_unpack_book,
+    state=_state,
+    symmetries=(_mirror(NUM_PLANES, step=1),),
+)
+"""The book's: planes 0 to 51 are of the side to move, 52 to 103 the same of its opponent.
+
+    0 to 13    where its pieces stand, a plane for each of `names.PIECE_TYPES`
+    14 to 51   what it holds in hand: 18 planes for pawns, 4 each for lances, knights, silvers and golds, 2 each for
+               bishops and rooks; for n pieces of a kind, the first n of its planes are full of ones
+
+Squares go along the ranks, as in python-shogi: 0 = 9a (Black's far left), 8 = 1a, 80 = 1i.
+"""
+
+DLSHOGI: Final = Encoding(
+    name="dlshogi",
+    planes=_DLSHOGI_PLANES,
+    height=9,
+    width=9,
+    labels=NUM_LABELS,
+    words=_WORDS,
+    label=dlshogi_label,
+    pack=pack,
+    unpack=_unpack_dlshogi,
+    state=_state,
+    symmetries=(_mirror(_DLSHOGI_PLANES, step=9),),
+)
+"""dlshogi's 62 planes of the board and 57 of hands and check: where pieces stand, what they attack, how often a square
+is attacked, as `cshogi.dlshogi.make_input_features` makes them; labels as `make_move_label`."""
+
+MOVES: Final = Encoding(
+    name="moves",
+    planes=0,
+    height=9,
+    width=9,
+    labels=1 << 24,
+    words=0,
+    label=whole_move,
+    pack=_pack_nothing,
+    unpack=_unpack_nothing,
+    state=_state,
+)
+"""No planes; the label is cshogi's whole move."""

@@ -1,0 +1,22 @@
+"""Shogi as one of the games of the catalogue."""
+
+from typing import Final
+
+from pydlshogi.games.catalogue import Game
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.rules import RULES, settings_of
+
+
+def _start(draw_ply: int) -> ShogiPosition:
+    return ShogiPosition(draw_ply=draw_ply)
+
+
+GAME: Final = Game(
+    name="shogi",
+    rules=RULES,
+    encoding=BOOK,
+    start=_start,
+    settings=settings_of,
+    learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},
+)

@@ -1,0 +1,236 @@
+"""Shogi behind the `Position` protocol: rules by cshogi, and here the verdicts that need judgement.
+
+In the search a position counts as a repetition when it occurs for the second time (`outcome`): a draw, perpetual check,
+or the same board with more or less in hand. In the game it takes four occurrences (`fourfold`). Declaration and the
+draw by move number live here too. It knows no search and no encoding.
+"""
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from typing import Any, Final, Self
+
+import cshogi
+import numpy as np
+
+from pydlshogi.game import Outcome
+from pydlshogi.games.shogi.mate import NO_SQUARE, find_mate
+from pydlshogi.games.shogi.names import USI_MOVE
+from pydlshogi.games.shogi.sfen import START_SFEN, board_from_sfen
+from pydlshogi.games.shogi.zobrist import WORD, hands_key
+from pydlshogi.support.arrays import Int32Array
+
+MATE_IN_ONE: Final = Outcome(1.0, plies=1)
+DECLARED: Final = Outcome(1.0, plies=1)
+DRAWN: Final = Outcome(0.5)
+
+# cshogi's verdicts, all for the side to move. Superior: the same board, and more in hand than the last time, so
+# that the opponent has given something away for nothing; the search takes that for a loss.
+_REPETITIONS: Final = {
+    cshogi.REPETITION_DRAW: Outcome(0.5, by_path=True),
+    cshogi.REPETITION_WIN: Outcome(1.0, by_path=True),
+    cshogi.REPETITION_LOSE: Outcome(0.0, by_path=True),
+    cshogi.REPETITION_SUPERIOR: Outcome(1.0, by_path=True),
+    cshogi.REPETITION_INFERIOR: Outcome(0.0, by_path=True),
+}
+
+
+_FIVE_POINTS: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
+_HELD: Final = (cshogi.PAWN, cshogi.LANCE, cshogi.KNIGHT, cshogi.SILVER, cshogi.GOLD, cshogi.BISHOP, cshogi.ROOK)
+_ALL_POINTS: Final = 54  # of a full set: 4 x 5 + 34
+PROOF_NODES: Final = 1000
+"""Enough for `find_mate` to prove every mate that `outcome` sees."""
+_63_BITS: Final = 2**63 - 1
+
+
+class ShogiPosition:
+    """A shogi position with the moves that led to it."""
+
+    def __init__(
+        self,
+        sfen: str = START_SFEN,
+        moves: Iterable[str] = (),
+        *,
+        draw_ply: int = 0,
+        declaration: int = cshogi.LAW_27,
+        odds_count: bool = False,
+        mate_plies: int = 1,
+    ) -> None:
+        """Set up `sfen` and play `moves` (USI).
+
+        `draw_ply`: the game is drawn once so many moves have been played without mate; 0: never.
+        `mate_plies`: `outcome` sees mates within so many plies.
+        `declaration`: cshogi.LAW_27 or cshogi.LAW_24. `odds_count`: what is missing from a full set counts towards a
+        declaration of White, who gives odds. Raises ValueError for a broken sfen or an illegal move.
+        """
+        self.board: Any = board_from_sfen(sfen)
+        self.draw_ply = draw_ply
+        self.declaration = declaration
+        self.odds = max(0, _ALL_POINTS - _points(self.board.pieces, *self.board.pieces_in_hand)) if odds_count else 0
+        # cshogi's search for short mates crashes where a king is missing, as one is from most mate problems.
+        kings = [self.board.king_square(side) for side in (cshogi.BLACK, cshogi.WHITE)]
+        self.mate_plies = mate_plies if max(kings) < NO_SQUARE else 1
+        self.pop = self.board.pop
+        for move in moves:
+            self.push_usi(move)
+
+    def copy(self) -> Self:
+        twin = copy(self)
+        twin.board = self.board.copy()
+        twin.pop = twin.board.pop
+        return twin
+
+    def push(self, move: int) -> None:
+        """Play a move: cshogi's, or its lowest 16 bits."""
+        # The bits above say what moves and what is taken; a drop has none.
+        self.board.push(move if move >> 16 else self.board.move_from_move16(move))
+
+    def push_usi(self, usi: str) -> int:
+        """Play a move in USI notation and return it; ValueError if it is not legal here."""
+        move = self.move_from_usi(usi)
+        self.board.push(move)
+        return move
+
+    def legal_moves(self) -> Int32Array:
+        moves = self.board.legal_moves
+        return np.fromiter(moves, np.int32, len(moves))
+
+    def key(self) -> int:
+        # cshogi's 64 bits without the highest. Its lowest is the side to move, which must stay.
+        return int(self.board.zobrist_hash()) & _63_BITS
+
+    def board_key(self) -> int:
+        return int(self.board.zobrist_hash() - hands_key(self.board.pieces_in_hand)) & WORD
+
+    def ply(self) -> int:
+        return int(self.board.move_number)
+
+    @property
+    def turn(self) -> int:
+        return int(self.board.turn)
+
+    def last_move(self) -> int:
+        return int(self.board.history[-1])
+
+    def sfen(self) -> str:
+        return str(self.board.sfen())
+
+    def usi(self, move: int) -> str:
+        return str(cshogi.move_to_usi(move))
+
+    def describe(self) -> list[str]:
+        return str(self.board).splitlines()
+
+    def declares(self) -> bool:
+        """The side to move may win by declaration."""
+        return bool(self.board.is_nyugyoku(self.declaration)) or (self.odds > 0 and self._declares_giving_odds())
+
+    def _declares_giving_odds(self) -> bool:
+        """White may declare with the missing pieces counted: the same law as cshogi's, with other points."""
+        board = self.board
+        if board.turn == cshogi.BLACK or not _in_camp(board.king_square(cshogi.WHITE)) or board.is_check():
+            return False
+        camp = [
+            piece
+            for square, piece in enumerate(board.pieces)
+            if _in_camp(square) and cshogi.WPAWN <= piece != cshogi.WKING
+        ]
+        least = 31 if self.declaration == cshogi.LAW_24 else 27
+        return len(camp) >= 10 and _points(camp, board.pieces_in_hand[cshogi.WHITE]) + self.odds >= least
+
+    def outcome(self) -> Outcome | None:
+        """Repetition at the second occurrence, draw by move number, declaration, mate within `mate_plies`."""
+        board = self.board
+        repetition = board.is_draw()
+        if repetition != cshogi.NOT_REPETITION:
+            return _REPETITIONS[repetition]
+        if self.draw_ply and board.move_number > self.draw_ply:
+            return None if board.is_check() and not len(board.legal_moves) else DRAWN
+        if self.declares():
+            return DECLARED
+        if not board.is_check() and (board.mate_move_in_1ply() or self._dragon_mates()):
+            return MATE_IN_ONE
+        return self._short_mate() if self.mate_plies > 1 else None
+
+    def _dragon_mates(self) -> bool:
+        """A dragon mates in one: cshogi overlooks those that do so from afar."""
+        board = self.board
+        for move in board.legal_moves:
+            if cshogi.move_from_piece_type(move) == cshogi.PROM_ROOK and not cshogi.move_is_drop(move):
+                board.push(move)
+                mate = board.is_check() and not len(board.legal_moves)
+                board.pop()
+                if mate:
+                    return True
+        return False
+
+    def _short_mate(self) -> Outcome | None:
+        """A mate in three or more plies, if it comes before the game is drawn."""
+        plies = self.mate_plies
+        if self.draw_ply:
+            plies = min(plies, self.draw_ply - self.board.move_number + 1)
+        plies -= 1 - plies % 2
+        # cshogi's quick word first, which is right all but once in ten thousand times.
+        if plies < 3 or not self.board.mate_move(plies):
+            return None
+        line = find_mate(self.board, plies, PROOF_NODES).line
+        return Outcome(1.0, plies=len(line)) if line else None
+
+    def move_from_usi(self, usi: str) -> int:
+        """The legal move that `usi` names here; ValueError if there is none."""
+        move = int(self.board.move_from_usi(usi)) if USI_MOVE.fullmatch(usi) else 0
+        # Not cshogi's is_legal: it also accepts some promotions, and pawns left unpromoted, that the rules forbid.
+        if not move or move not in self.board.legal_moves:
+            raise ValueError(f"{usi} is not a legal move")
+        return move
+
+    def fourfold(self) -> Outcome | None:
+        """The verdict of the rules of the game if this position has now occurred four times, else None.
+
+        A draw (sennichite), unless one side gave check with every move since the first of the four: that side loses.
+        """
+        here = self.board.zobrist_hash()
+        keys, _, checks = self._past()
+        occasions = [ply for ply, key in enumerate(keys) if key == here]
+        if len(occasions) < 4:
+            return None
+        since = checks[occasions[-4] + 1 :]
+        # Every second one, from the last on, tells of the side to move here: if it was in check each time, the opponent
+        # gave perpetual check. The others tell of the opponent.
+        if all(since[-1::-2]):
+            return Outcome(1.0, by_path=True)
+        if all(since[-2::-2]):
+            return Outcome(0.0, by_path=True)
+        return Outcome(0.5, by_path=True)
+
+    def past_keys(self) -> list[int]:
+        """Keys of the positions that the game has been through before this one."""
+        keys, _, _ = self._past()
+        return [key & _63_BITS for key in keys[:-1]]
+
+    def past_board_keys(self) -> list[int]:
+        _, board_keys, _ = self._past()
+        return board_keys[:-1]
+
+    def _past(self) -> tuple[list[int], list[int], list[bool]]:
+        """Key and board key of every position of the game so far, and whether its side to move was in check."""
+        past = self.copy()
+        keys, board_keys, checks = [], [], []
+        for plies_left in range(len(past.board.history), -1, -1):
+            keys.append(past.board.zobrist_hash())
+            board_keys.append(past.board_key())
+            checks.append(past.board.is_check())
+            if plies_left:
+                past.pop()
+        return keys[::-1], board_keys[::-1], checks[::-1]
+
+
+def _points(pieces: Iterable[int], *hands: Sequence[int]) -> int:
+    """Points of a declaration: bishops and rooks 5, kings none, the others 1."""
+    kinds = [piece & 15 for piece in pieces if piece & 15 not in (0, cshogi.KING)]
+    held = [kind for hand in hands for kind, count in zip(_HELD, hand, strict=True) for _ in range(count)]
+    return sum(5 if kind in _FIVE_POINTS else 1 for kind in kinds + held)
+
+
+def _in_camp(square: int) -> bool:
+    """On the three ranks nearest to Black."""
+    return square % 9 >= 6

@@ -1,0 +1,140 @@
+"""The rules of shogi, compiled: `RULES`, for searches that keep a state beside every node.
+
+What a ShogiPosition says of itself, these say of a state: the same moves in the same order, the same keys, the same
+verdicts. cshogi stays the shogi of records, protocols and long mates.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+from cshogi import BISHOP, LAW_24, PAWN, ROOK
+
+from pydlshogi.game import DRAWN, UNDECIDED, Rules
+from pydlshogi.games.shogi.board import army, held, of_side
+from pydlshogi.games.shogi.moves import legal_moves, zone
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.short_mates import MOST_MOVES, SCRATCH, mate_in_five, mate_within_three
+from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play, states_of
+from pydlshogi.support.arrays import Record, Records, Uint16Array
+from pydlshogi.support.bits import bit, count
+from pydlshogi.support.compiled import rule, wide, word
+
+SETTINGS: Final = np.dtype(
+    [
+        ("draw_ply", np.int32),  # the last move of the game; 0: there is none
+        ("mate_plies", np.int32),  # mates within so many plies are seen
+        ("points", np.int32, 2),  # what Black and White need to declare
+    ]
+)
+
+_WON: Final = 1
+_LOST: Final = -1
+_IN_ONE: Final = 2
+_FEWEST_INVADERS: Final = 10
+_HIGH_BITS: Final[Any] = np.uint64(0x8080808080808080)
+
+
+def settings_of(position: ShogiPosition) -> Records:
+    """What a position was told of the rules, as one record of SETTINGS."""
+    settings = np.zeros(1, SETTINGS)
+    settings["draw_ply"], settings["mate_plies"] = position.draw_ply, position.mate_plies
+    needed = (31, 31) if position.declaration == LAW_24 else (28, 27)
+    settings["points"] = needed[0], needed[1] - position.odds
+    return settings
+
+
+def states(position: ShogiPosition) -> Records:
+    """The states of the game so far, the oldest first, the present one last."""
+    return states_of(position.board)
+
+
+@rule
+def declares(state: Record, settings: Record) -> bool:
+    """The side to move may win by declaration.
+
+    Its king stands on the three farthest ranks, not in check, and at least ten of its other pieces; these and those in
+    hand are worth the points, a bishop or a rook 5, the others 1.
+    """
+    board, side = board_of(state), wide(state.turn)
+    camp = zone(side)
+    if state.check or not camp & bit(wide(state.kings[side])):
+        return False
+    invaders = count(of_side(board, side) & camp) - 1
+    if invaders < _FEWEST_INVADERS:
+        return False
+    men, hand = army(board, side), state.hands[side]
+    points = invaders + 4 * count((men.bishops | men.rooks | men.horses | men.dragons) & camp)
+    for kind in range(PAWN, 8):
+        points += held(hand, kind)
+    points += 4 * (held(hand, BISHOP) + held(hand, ROOK))
+    return bool(points >= settings.points[side])
+
+
+@rule
+def verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: Record, scratch: Record) -> int:
+    """Draw by the number of moves, declaration, a mate within `mate_plies`; not by missing legal moves.
+
+    `number`: of the legal moves, which are in `moves`. Where a king is missing only mates in one are seen.
+    """
+    if settings.draw_ply and ply > settings.draw_ply:
+        return UNDECIDED if state.check and number == 0 else DRAWN
+    if declares(state, settings):
+        return _IN_ONE
+    plies = wide(settings.mate_plies)
+    if settings.draw_ply:
+        plies = min(plies, wide(settings.draw_ply) - ply + 1)
+    mate = mate_within_three(state, plies, moves, number, scratch)
+    if not mate and plies >= 5:
+        mate = mate_in_five(state, plies, moves, number, scratch)
+    return mate + 1 if mate else UNDECIDED
+
+
+@rule
+def _has_all(hand: int, other: int) -> bool:
+    """Whether a hand has at least as much of each kind as another: no byte of the difference borrows. (Apery's way.)"""
+    return bool(((word(hand) | _HIGH_BITS) - word(other)) & _HIGH_BITS == _HIGH_BITS)
+
+
+@rule
+def _always_in_check(trail: Records, last: int) -> bool:
+    """Whether the side to move at trail[last] is in check there and each time before, but for the first position."""
+    always = True
+    for i in range(last, 0, -2):
+        always &= trail[i].check != 0
+    return always
+
+
+@rule
+def repetition(trail: Records, distance: int) -> int:
+    """The verdict on trail[distance] if its board stood at trail[0] too, with the same side to move.
+
+    A draw; or won or lost, if the opponent or the side to move gave check with every move since. With another hand: won
+    or lost for the side to move if it has more or less than then.
+    """
+    now, then = trail[distance], trail[0]
+    if now.hands_key == then.hands_key:
+        if _always_in_check(trail, distance - 1):
+            return _LOST
+        return _WON if _always_in_check(trail, distance) else DRAWN
+    side = wide(now.turn)
+    if _has_all(now.hands[side], then.hands[side]):
+        return _WON
+    return _LOST if _has_all(then.hands[side], now.hands[side]) else UNDECIDED
+
+
+RULES: Final = Rules(
+    name="shogi",
+    state=STATE,
+    settings=SETTINGS,
+    scratch=SCRATCH,
+    most_moves=MOST_MOVES,
+    average_moves=80,
+    repeats=True,
+    states=states,
+    play=play,
+    key=key,
+    board_key=board_key,
+    legal_moves=legal_moves,
+    verdict=verdict,
+    repetition=repetition,
+)

@@ -1,0 +1,101 @@
+"""Positions of shogi as SFEN: what is not one is refused with a reason, where cshogi would take it or crash."""
+
+import re
+from collections import Counter
+from typing import Any, Final
+
+import cshogi
+
+START_SFEN: Final[str] = cshogi.STARTING_SFEN
+
+_HAND: Final = re.compile(r"(\d*)([PLNSGBRplnsgbr])")
+_PIECES: Final = {"P": 18, "L": 4, "N": 4, "S": 4, "G": 4, "B": 2, "R": 2, "K": 2}
+_MOST_PLIES: Final = 10_000
+
+
+def board_from_sfen(sfen: str) -> Any:
+    """A `cshogi.Board` set to `sfen` (board, side, hands and, if given, the move number).
+
+    Raises ValueError, with a reason, for what is not a shogi position: cshogi itself takes almost anything.
+    """
+    if not sfen.isascii():
+        raise ValueError("an sfen is plain ASCII")
+    fields = sfen.split()
+    if len(fields) == 3:
+        fields.append("1")
+    if len(fields) != 4:
+        raise ValueError("an sfen has a board, a side to move, hands and a move number")
+    rows, side, hands, number = fields
+    if side not in ("b", "w"):
+        raise ValueError(f"the side to move is b or w, not {side}")
+    if not number.isdecimal() or int(number) > _MOST_PLIES:
+        raise ValueError(f"{number} is not a move number")
+    hands = _checked_hands(hands, _checked_board(rows))
+    board = cshogi.Board(" ".join((rows, side, hands, number)))
+    # cshogi crashes where a king that is not there could be checked.
+    if ("k" if side == "b" else "K") in rows:
+        # The board is set up again with the other side to move: cshogi lets no side in check pass.
+        turned = cshogi.Board(" ".join((rows, "w" if side == "b" else "b", hands, number)))
+        if turned.is_check():
+            raise ValueError("the side that is not to move is in check")
+    return board
+
+
+def _checked_board(rows: str) -> Counter[str]:
+    """How many pieces of each letter the board of an sfen holds, promoted ones counted as what they were.
+
+    ValueError if `rows` are not nine ranks of nine squares, or hold what cannot stand there.
+    """
+    pieces = Counter[str]()
+    pawns = Counter[tuple[str, int]]()
+    kings: list[tuple[int, int]] = []
+    ranks = rows.split("/")
+    if len(ranks) != 9:
+        raise ValueError(f"the board has {len(ranks)} ranks")
+    for rank, row in enumerate(ranks):
+        file = 0
+        for promoted, square in re.findall(r"(\+?)(.)", row):
+            kind = square.upper()
+            if square in "123456789" and not promoted:
+                file += int(square)
+                continue
+            if kind not in _PIECES or (promoted and kind in "GK"):
+                raise ValueError(f"{promoted}{square} is no piece")
+            pieces[square] += 1
+            from_top = rank if square.isupper() else 8 - rank
+            if not promoted and from_top < {"P": 1, "L": 1, "N": 2}.get(kind, 0):
+                raise ValueError(f"{square} can never move from rank {'abcdefghi'[rank]}")
+            if kind == "P" and not promoted:
+                pawns[square, file] += 1
+            if kind == "K":
+                kings.append((rank, file))
+            file += 1
+        if file != 9:
+            raise ValueError(f"rank {'abcdefghi'[rank]} has {file} squares")
+    if max(pawns.values(), default=0) > 1:
+        raise ValueError("two pawns of one side stand on one file")
+    if pieces["K"] > 1 or pieces["k"] > 1:
+        raise ValueError("one side has two kings")
+    if len(kings) == 2 and all(abs(one - other) < 2 for one, other in zip(*kings, strict=True)):
+        raise ValueError("the kings touch")
+    return pieces
+
+
+def _checked_hands(hands: str, on_board: Counter[str]) -> str:
+    """The hands of an sfen with every kind of piece named once.
+
+    ValueError if with those `on_board` no set has so many: cshogi has room for the moves of one set, or crashes. Mate
+    problems do have a pawn too many on the board, which is as good as a gold at most.
+    """
+    held = Counter[str]()
+    if hands != "-":
+        if _HAND.sub("", hands):
+            raise ValueError(f"{hands} are no pieces in hand")
+        for count, piece in _HAND.findall(hands):
+            held[piece] += int(count or 1)
+    for kind, most in _PIECES.items():
+        counted = held if kind == "P" else held + on_board
+        if (total := counted[kind] + counted[kind.lower()]) > most:
+            raise ValueError(f"{total} pieces of kind {kind}: a set has {most}")
+    # cshogi does not add up a piece that is named twice.
+    return "".join(f"{count}{piece}" for piece, count in held.items() if count) or "-"

@@ -1,0 +1,148 @@
+"""A `Position` over the compiled rules of any game: the states it has been through, one after the other."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from pydlshogi.game import UNDECIDED, Outcome, Rules, outcome_of
+from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
+from pydlshogi.support.compiled import compiled_for
+
+
+class StatePosition:
+    """A position that moves forward and back over a list of states."""
+
+    def __init__(self, rules: Rules, start: Record, ply: int, settings: Records) -> None:
+        """Begin at the state `start` with move number `ply`. `settings`: one record of the rules' settings."""
+        self.rules = rules
+        self.settings = settings
+        self._states = np.zeros(64, rules.state)
+        self._states[0] = start
+        self._count = 1
+        self._moves: list[int] = []
+        self._first_ply = ply
+        self._kernels = _kernels_of(rules)
+
+    @property
+    def states(self) -> Records:
+        """The states of the game so far, the oldest first, the present one last."""
+        return self._states[: self._count]
+
+    @property
+    def state(self) -> Record:
+        """The present state."""
+        return self._states[self._count - 1]
+
+    def copy(self) -> Self:
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._states, twin._moves = self._states.copy(), self._moves.copy()
+        return twin
+
+    def push(self, move: int) -> None:
+        if self._count == len(self._states):
+            self._states = np.concatenate([self._states, np.zeros_like(self._states)])
+        self._kernels.play(self._states, self._count, move & 0xFFFF)
+        self._count += 1
+        self._moves.append(move)
+
+    def pop(self) -> None:
+        self._count -= 1
+        self._moves.pop()
+
+    def last_move(self) -> int:
+        """The move that led here. IndexError at the start."""
+        return self._moves[-1]
+
+    def legal_moves(self) -> Int32Array:
+        moves = np.empty(self.rules.most_moves, np.uint16)
+        return moves[: self._kernels.legal_moves(self.states, moves)].astype(np.int32)
+
+    def outcome(self) -> Outcome | None:
+        """The verdict of the rules; on a position that has occurred before that on repetition."""
+        moves = np.empty(self.rules.most_moves, np.uint16)
+        verdict, by_path = self._kernels.judge(
+            self.states, self.ply(), moves, self.settings, np.zeros(1, self.rules.scratch), self.rules.repeats
+        )
+        return outcome_of(verdict, by_path=by_path)
+
+    def occurrences(self) -> int:
+        """How often the present position has occurred with the same side to move, this time included."""
+        return int(np.count_nonzero(self.states[::-2] == self.state))
+
+    def key(self) -> int:
+        return int(self._kernels.keys(self.states[-1:])[0, 0])
+
+    def board_key(self) -> int:
+        return int(self._kernels.keys(self.states[-1:])[0, 1])
+
+    def past_board_keys(self) -> list[int]:
+        return [int(key) for key in self._kernels.keys(self.states[:-1])[:, 1]]
+
+    def ply(self) -> int:
+        return self._first_ply + self._count - 1
+
+
+class _Kernels(NamedTuple):
+    play: Callable[..., None]
+    legal_moves: Callable[..., int]
+    judge: Callable[..., tuple[int, bool]]
+    keys: Callable[..., Any]
+
+
+@cache
+def _kernels_of(rules: Rules) -> _Kernels:
+    return _Kernels(
+        play=compiled_for(rules.name, _play, play=rules.play),
+        legal_moves=compiled_for(rules.name, _legal_moves, legal_moves=rules.legal_moves),
+        judge=compiled_for(
+            rules.name,
+            _judge,
+            board_key_of=rules.board_key,
+            legal_moves=rules.legal_moves,
+            verdict=rules.verdict,
+            repetition=rules.repetition,
+        ),
+        keys=compiled_for(rules.name, _keys, key_of=rules.key, board_key_of=rules.board_key),
+    )
+
+
+# What follows are the places of a game's functions in the kernels: see `compiled_for`.
+def _rule_of_game(*_: object) -> int:
+    raise NotImplementedError
+
+
+play = legal_moves = verdict = repetition = key_of = board_key_of = _rule_of_game
+
+
+def _play(states: Records, count: int, move: int) -> None:
+    play(states[count - 1], move, states[count])
+
+
+def _legal_moves(states: Records, moves: Uint16Array) -> int:
+    return legal_moves(states[-1], moves)
+
+
+def _judge(
+    states: Records, ply: int, moves: Uint16Array, settings: Records, scratch: Records, repeats: bool
+) -> tuple[int, bool]:
+    """The verdict on the last of the states, and whether it follows from those before."""
+    last = len(states) - 1
+    here = board_key_of(states[last])
+    for distance in range(2, last + 1 if repeats else 0, 2):
+        if board_key_of(states[last - distance]) == here:
+            found = repetition(states[last - distance :], distance)
+            if found != UNDECIDED:
+                return found, True
+    number = legal_moves(states[last], moves)
+    return verdict(states[last], ply, moves, number, settings[0], scratch[0]), False
+
+
+def _keys(states: Records) -> Any:
+    """uint64 [states, 2]: key and board key of each."""
+    keys = np.empty((len(states), 2), np.uint64)
+    for i in range(len(states)):
+        keys[i, 0], keys[i, 1] = key_of(states[i]), board_key_of(states[i])
+    return keys

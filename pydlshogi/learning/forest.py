@@ -1,0 +1,76 @@
+"""Many positions searched side by side, each in a tree of its own, all in one batch."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pydlshogi.games.catalogue import Game
+from pydlshogi.uct.batch import Batch, Evaluator
+from pydlshogi.uct.puct import Puct
+from pydlshogi.uct.root import MoveStats, Root
+from pydlshogi.uct.search import Search, stored_search
+
+_MEGABYTE = 1 << 20
+_SPARE = 3
+"""Trees keep what they know below a new root, until what is above it has been given back."""
+
+
+def many_trees(game: Game, puct: Puct, playouts: int, trees: int, draw_ply: int) -> Search:
+    """A search with room for so many trees of so many playouts each."""
+    rules = game.rules
+    node = 64 + rules.state.itemsize + 16 * rules.average_moves
+    megabytes = 1 + _SPARE * trees * (playouts + 2) * node // _MEGABYTE
+    settings = game.settings(game.start(draw_ply))
+    return stored_search(rules, settings, game.encoding, megabytes, puct, trees=trees)
+
+
+def over(position: Any, *, foreseen: bool = False) -> bool:
+    """Whether the game has ended; with `foreseen`, also whether the rules say how it will."""
+    outcome = position.outcome()
+    if outcome is not None and (foreseen or outcome.value == 0.5 or outcome.plies == 0):
+        return True
+    return not len(position.legal_moves())
+
+
+def score_of_mover(position: Any) -> float:
+    """What a game that is over, or whose end is foreseen, is worth to the side to move."""
+    outcome = position.outcome()
+    return float(outcome.value) if outcome is not None else 0.0
+
+
+class Forest:
+    """Trees of one evaluator."""
+
+    def __init__(
+        self, game: Game, evaluator: Evaluator, puct: Puct, playouts: int, trees: int, draw_ply: int = 0
+    ) -> None:
+        self._evaluator = evaluator
+        self._count = trees
+        self._search = many_trees(game, puct, playouts, trees, draw_ply)
+        self._batch = Batch(trees, game.rules.most_moves, game.encoding)
+
+    def root(self, tree: int) -> Root:
+        """The root of one tree, as it is at the time."""
+        return Root(self._search, tree)
+
+    def search(self, positions: Mapping[int, Any], playouts: int) -> dict[int, list[MoveStats]]:
+        """The moves of each position, by the number of its tree, the best first, after so many visits of its root.
+
+        0: only the evaluator's priors are known. What is proven sooner gets fewer. Every position has a legal move.
+        """
+        search = self._search
+        wanted = np.zeros(self._count, np.bool_)
+        for tree, position in positions.items():
+            search.set_root(position, tree=tree)
+            wanted[tree] = True
+        found: dict[int, list[MoveStats]] = {}
+        while wanted.any():
+            self._batch.clear()
+            leaves = search.gather(self._batch, wanted.astype(int).tolist())
+            search.backup(leaves, self._evaluator.evaluate(self._batch))
+            expanded, visits, proven = search.standings()
+            for tree in np.flatnonzero(wanted & expanded & ((visits >= playouts) | proven)).tolist():
+                found[tree] = Root(search, tree).moves()
+                wanted[tree] = False
+        return found

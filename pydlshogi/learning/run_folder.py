@@ -1,0 +1,102 @@
+"""The folder of a run: all that it knows is in its files, each there whole or not at all."""
+
+import json
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Final
+
+from pydlshogi.learning.played import Played
+from pydlshogi.learning.settings import Cycle
+from pydlshogi.support.files import replacing
+from pydlshogi.support.settings import option_of
+
+_FIXED: Final = ("kind", "depth", "channels", "seed")
+"""Settings that a run keeps to."""
+
+
+class RunError(ValueError):
+    """A run that cannot go on as asked; the message is one line."""
+
+
+class RunFolder:
+    """Networks, games and the state of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.checkpoint = path / "checkpoint.pt"
+        self.journal = path / "log.jsonl"
+        self.result = path / "net.npz"
+        self._about = path / "run.json"
+        self._read: dict[Path, Played] = {}
+
+    def settle(self, game: str, defaults: Cycle, given: dict[str, Any]) -> Cycle:
+        """The settings of the run: a new one gets `defaults` changed by what was `given`; one that is there keeps its
+        own, changed by what was given. Raises RunError where that cannot be.
+        """
+        settings = replace(defaults, **given)
+        if self._about.exists():
+            try:
+                about = json.loads(self._about.read_bytes())
+                before = replace(defaults, **about["settings"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise RunError(f"{self._about} does not describe a run") from error
+            if about["game"] != game:
+                raise RunError(f"{self.path} is a run of {about['game']}, not of {game}")
+            settings = replace(before, **given)
+            for name in _FIXED:
+                if getattr(settings, name) != getattr(before, name):
+                    raise RunError(
+                        f"{self.path} is a run with {option_of(name)} {getattr(before, name)}: give another --out"
+                    )
+        for folder in ("networks", "games"):
+            (self.path / folder).mkdir(parents=True, exist_ok=True)
+        with replacing(self._about) as file:
+            file.write(json.dumps({"game": game, "settings": asdict(settings)}, indent=1).encode())
+        return settings
+
+    def network(self, cycle: int) -> Path:
+        """The network that came out of so many cycles."""
+        return self.path / "networks" / f"{cycle:05}.npz"
+
+    def games(self, cycle: int, number: int) -> Path:
+        """A set of games of a cycle."""
+        return self.path / "games" / f"{cycle:05}-{number:03}.npz"
+
+    def forget_networks(self, keep: set[int]) -> None:
+        """Delete all networks but those after so many cycles."""
+        for path in (self.path / "networks").glob("*.npz"):
+            if re.fullmatch(r"\d+", path.stem) and int(path.stem) not in keep:
+                path.unlink()
+
+    def played(self, cycle: int) -> list[Played]:
+        """The sets of games of one cycle. Raises PlayedError, OSError."""
+        paths = sorted((self.path / "games").glob(f"{cycle:05}-*.npz"))
+        for path in paths:
+            if path not in self._read:
+                self._read[path] = Played.read(path)
+        return [self._read[path] for path in paths]
+
+    def replace_games(self, cycle: int, number: int, played: Played) -> None:
+        """Write a set of games anew."""
+        path = self.games(cycle, number)
+        played.write(path)
+        self._read[path] = played
+
+    def newest(self, cycle: int, positions: int) -> tuple[list[Played], int]:
+        """Sets of games up to a cycle, the newest first, until they hold so many positions or there are no more.
+
+        And the cycle of the last of them.
+        """
+        chosen: list[Played] = []
+        for number in range(cycle, -1, -1):
+            chosen += self.played(number)
+            if sum(map(len, chosen)) >= positions:
+                break
+        self._forget_games(number)
+        return chosen, number
+
+    def _forget_games(self, before: int) -> None:
+        """Games of earlier cycles are not needed in memory any more."""
+        for path in [path for path in self._read if int(path.stem.split("-")[0]) < before]:
+            del self._read[path]

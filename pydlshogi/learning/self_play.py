@@ -1,0 +1,152 @@
+"""Self-play: a set of games side by side, all their positions in one batch, each game in a tree of its own."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from pydlshogi.games.catalogue import Game
+from pydlshogi.learning.forest import many_trees, over, score_of_mover
+from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
+from pydlshogi.learning.played import Lesson, Played, Playthrough, played
+from pydlshogi.learning.settings import SelfPlay
+from pydlshogi.learning.targets import drawn, lesson_of, pruned_visits
+from pydlshogi.uct.batch import Batch, Evaluator
+from pydlshogi.uct.kernels import ANY_MOVE
+from pydlshogi.uct.root import Root
+
+_UNLIMITED: Final = 1 << 30
+
+
+@dataclass
+class _Board:
+    """A game under way."""
+
+    position: Any
+    opening: int
+    """So many moves are drawn from the policy."""
+    may_resign: bool
+    moves: list[int] = field(default_factory=list)
+    lessons: list[Lesson] = field(default_factory=list)
+    full: bool = False
+    """The search under way is a full one."""
+    gumbel: GumbelRoot | None = None
+    """How a full search goes on, where it is Gumbel's and its root has been evaluated."""
+    gave_up: int | None = None
+
+    @property
+    def side(self) -> int:
+        return len(self.moves) % 2
+
+
+class SelfPlayers:
+    """Plays sets of games, one after the other, in the same trees."""
+
+    def __init__(self, game: Game, evaluator: Evaluator, settings: SelfPlay) -> None:
+        self._game = game
+        self._evaluator = evaluator
+        self._settings = settings
+        self._puct = settings.puct(forced_playouts=settings.forced_playouts)
+        count, rules = settings.games, game.rules
+        self._search = many_trees(game, self._puct, settings.playouts, count, settings.draw_ply)
+        self._batch = Batch(count, rules.most_moves, game.encoding)
+
+    def play(self, seed: tuple[int, ...]) -> Played:
+        """A set of games, which `seed` decides, together with the evaluator and the settings."""
+        generator = np.random.default_rng(seed)
+        settings, search = self._settings, self._search
+        search.clear()
+        boards = [self._new_board(generator) for _ in range(settings.games)]
+        targets = np.zeros(settings.games, np.int32)
+        fresh = np.ones(settings.games, np.bool_)
+        alive = np.ones(settings.games, np.bool_)
+        for tree, board in enumerate(boards):
+            targets[tree] = self._begin(tree, board, generator)
+        while alive.any():
+            self._batch.clear()
+            leaves = search.gather(self._batch, alive.astype(int).tolist(), self._first_moves(boards))
+            search.backup(leaves, self._evaluator.evaluate(self._batch))
+            expanded, visits, proven = search.standings()
+            for tree in np.flatnonzero(alive & fresh & expanded).tolist():
+                fresh[tree] = False
+                if boards[tree].full:
+                    self._explore(tree, boards[tree], generator)
+            done = expanded & ((visits >= targets) | proven)
+            if settings.gumbel:
+                done |= [board.gumbel is not None and board.gumbel.done for board in boards]
+            for tree in np.flatnonzero(alive & done).tolist():
+                alive[tree] = self._move(tree, boards[tree], generator)
+                if alive[tree]:
+                    targets[tree] = self._begin(tree, boards[tree], generator)
+                    fresh[tree] = True
+        return played([self._ended(board) for board in boards], self._game.encoding.words)
+
+    def _first_moves(self, boards: list[_Board]) -> list[int]:
+        """The moves that the next playouts begin with, where Gumbel's lots say."""
+        if not self._settings.gumbel:
+            return []
+        roots = [Root(self._search, tree) for tree in range(len(boards))]
+        return [
+            ANY_MOVE if board.gumbel is None else board.gumbel.next(root)
+            for board, root in zip(boards, roots, strict=True)
+        ]
+
+    def _new_board(self, generator: np.random.Generator) -> _Board:
+        settings = self._settings
+        opening = int(generator.exponential(settings.opening_plies)) if settings.opening_plies else 0
+        may_resign = settings.resign > 0 and generator.random() >= settings.play_on
+        return _Board(self._game.start(settings.draw_ply), opening, may_resign)
+
+    def _begin(self, tree: int, board: _Board, generator: np.random.Generator) -> int:
+        """Search the next move of a game; returns how many visits its root is to get."""
+        self._search.set_root(board.position, tree=tree)
+        if len(board.moves) < board.opening:
+            board.full = False
+            return 0
+        board.full = bool(generator.random() < self._settings.full_share)
+        if not board.full:
+            return self._settings.cheap_playouts
+        return _UNLIMITED if self._settings.gumbel else self._settings.playouts
+
+    def _explore(self, tree: int, board: _Board, generator: np.random.Generator) -> None:
+        """Let a full search look further than its priors: by Gumbel's lots, or by noise [AlphaZero 2018]."""
+        root, settings = Root(self._search, tree), self._settings
+        if settings.gumbel:
+            board.gumbel = GumbelRoot(root.moves(), settings.gumbel, settings.playouts, generator)
+            return
+        edges = root.choices
+        noise = generator.gamma(self._settings.noise_total / edges, size=edges)
+        self._search.mix_priors((noise / max(noise.sum(), 1e-9)).astype(np.float32), self._settings.noise, tree)
+
+    def _move(self, tree: int, board: _Board, generator: np.random.Generator) -> bool:
+        """Choose the move of a game and play it. Returns whether the game goes on."""
+        settings, root = self._settings, Root(self._search, tree)
+        moves = root.moves()
+        if len(board.moves) < board.opening:
+            chosen = drawn(np.array([move.prior for move in moves]), 1.0, generator)
+        else:
+            weights = improved_policy(moves) if board.gumbel is not None else pruned_visits(moves, self._puct)
+            if board.full:
+                board.lessons.append(lesson_of(self._game, board.position, len(board.moves), root, moves, weights))
+            cooled = 0.5 ** (len(board.moves) / settings.halflife)
+            temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
+            chosen = drawn(weights, temperature, generator)
+            if board.gumbel is not None:
+                if moves[0].plies is None:
+                    chosen = [move.move for move in moves].index(board.gumbel.chosen(moves))
+                board.gumbel = None
+            if root.value < settings.resign:
+                board.gave_up = board.side if board.gave_up is None else board.gave_up
+                if board.may_resign:
+                    return False
+        board.position.push(moves[chosen].move)
+        board.moves.append(moves[chosen].move)
+        return not over(board.position, foreseen=not settings.until_mated)
+
+    def _ended(self, board: _Board) -> Playthrough:
+        if board.gave_up is not None and board.may_resign:
+            value = 0.0 if board.gave_up == board.side else 1.0
+        else:
+            value = score_of_mover(board.position)
+        score = value if board.side == 0 else 1 - value
+        return Playthrough(board.moves, board.lessons, score, None if board.may_resign else board.gave_up)

@@ -1,0 +1,69 @@
+"""The settings of self-play and of the cycle. Games have defaults of their own: see `games.catalogue.Game.learning`."""
+
+from dataclasses import dataclass
+
+from pydlshogi.support.settings import setting
+from pydlshogi.training.settings import Learning
+from pydlshogi.uct.puct import Puct
+
+
+@dataclass(frozen=True)
+class SelfPlay:
+    """How games are played to be learned from."""
+
+    games: int = setting(256, "games of a set: they are played side by side, and their positions make one batch", low=1)
+    playouts: int = setting(64, "of a full search, whose move is learned", low=1)
+    cheap_playouts: int = setting(16, "of a cheap search, which only plays on", low=1)
+    full_share: float = setting(0.5, "of the moves that get a full search", low=0, high=1)
+    exploration: float = setting(1.25, "C_init of the search, at the root too", low=0)
+    fpu_reduction: float = setting(0.2, "by which unvisited moves are judged below their node", low=0)
+    noise: float = setting(0.25, "share of the priors at the root of a full search that is drawn by lot", low=0, high=1)
+    noise_total: float = setting(10.83, "Dirichlet's alpha, summed over the moves of a root", low=0.01)
+    forced_playouts: float = setting(
+        2.0, "k: a move at the root gets at least sqrt(k x prior x visits) visits, which are not learned", low=0
+    )
+    gumbel: int = setting(
+        0, "moves that a full search tries at the root, half of them again and again; 0: noise and PUCT instead", low=0
+    )
+    temperature: float = setting(1.0, "moves are drawn by visits to the power of 1 / temperature", low=0.01)
+    final_temperature: float = setting(0.2, "what the temperature falls to in the course of a game", low=0.01)
+    halflife: float = setting(12.0, "plies in which the temperature falls half of the way", low=0.1)
+    opening_plies: float = setting(
+        3.0, "first moves, on average, that are drawn from the policy and not learned", low=0
+    )
+    draw_ply: int = setting(512, "plies after which a game is drawn; 0: never", low=0)
+    until_mated: bool = setting(True, "play on when the rules foresee the end of a game")
+    resign: float = setting(0.0, "expected score below which a side gives up", low=0, high=0.5)
+    play_on: float = setting(
+        0.1, "share of the games in which nobody gives up, to see whether that is right", low=0, high=1
+    )
+
+    def puct(self, *, forced_playouts: float = 0.0) -> Puct:
+        """The constants of its searches."""
+        return Puct(
+            c_init=self.exploration,
+            c_init_root=self.exploration,
+            fpu_reduction=self.fpu_reduction,
+            forced_playouts=forced_playouts,
+        )
+
+
+@dataclass(frozen=True)
+class Cycle(Learning, SelfPlay):
+    """How a network learns a game from its own games."""
+
+    minutes: float = setting(20.0, "length of the run", low=0.01)
+    sets: int = setting(2, "sets of games that are played between two networks", low=1)
+    window: int = setting(30_000, "positions that are learned from at first: the newest", low=1)
+    window_growth: float = setting(0.65, "the window grows with this power of the positions made", low=0, high=1)
+    reuse: float = setting(4.0, "how often a position is learned, on average, while it is in the window", low=0)
+    search_value: float = setting(
+        0.3, "share of the search's expected score in the value learned; the rest is the result's", low=0, high=1
+    )
+    compare_every: int = setting(10, "cycles between two comparisons; 0: none", low=0)
+    compare_games: int = setting(128, "of a comparison with the last network compared, and with the anchor", low=2)
+    compare_playouts: int = setting(64, "of every move in a comparison", low=1)
+    reanalyse: int = setting(
+        0, "sets of games in the window that are searched anew in every cycle, by the newest network", low=0
+    )
+    gate: bool = setting(False, "games are played by the best network in comparisons, not by the newest")

@@ -1,0 +1,67 @@
+"""What a search at a root teaches: a policy and an expected score."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pydlshogi.games.catalogue import Game
+from pydlshogi.learning.played import Lesson
+from pydlshogi.support.arrays import Float64Array
+from pydlshogi.uct.batch import Batch
+from pydlshogi.uct.puct import Puct
+from pydlshogi.uct.root import MoveStats, Root
+
+
+def pruned_visits(moves: Sequence[MoveStats], puct: Puct) -> Float64Array:
+    """Visits float64 [moves] without those that only exploration asked for; the best of `moves` is the first.
+
+    Of each move but the most visited, the visits are taken away that forced playouts explain, as long as its score
+    would stay below that of the most visited one [KataGo 2019, policy target pruning]; what is left of one visit goes.
+    A proven win has all visits, a proven loss has none where another move is left.
+    """
+    visits = np.array([move.visits for move in moves], np.float64)
+    visits[[move.plies is not None for move in moves]] = 0
+    if not visits.any() or moves[0].plies is not None:
+        visits[:] = 0
+        visits[0] = 1
+        return visits
+    total = visits.sum()
+    exploration = (puct.c_init_root + math.log((total + puct.c_base_root + 1) / puct.c_base_root)) * math.sqrt(total)
+    best = int(visits.argmax())
+    to_beat = moves[best].value + exploration * moves[best].prior / (puct.u_offset + visits[best])
+    for i, move in enumerate(moves):
+        if i == best or not visits[i]:
+            continue
+        forced = math.sqrt(puct.forced_playouts * move.prior * total)
+        if move.value < to_beat:
+            enough = math.ceil(exploration * move.prior / (to_beat - move.value) - puct.u_offset)
+            visits[i] = min(visits[i], max(visits[i] - math.floor(forced), enough))
+        if visits[i] <= 1:
+            visits[i] = 0
+    return visits
+
+
+def lesson_of(
+    game: Game, position: Any, ply: int, root: Root, moves: Sequence[MoveStats], weights: Float64Array
+) -> Lesson:
+    """What the search of `position`, the root, teaches: a policy by `weights`, one for each of its `moves`."""
+    learned = np.flatnonzero(weights)
+    batch = Batch(1, game.rules.most_moves, game.encoding)
+    batch.add(position, np.array([moves[i].move for i in learned.tolist()], np.int32))
+    exact = root.plies
+    return Lesson(
+        packed=batch.packed[0],
+        labels=batch.labels[: len(learned)].copy(),
+        weights=(weights[learned] / weights.sum()).astype(np.float32),
+        searched=root.value if exact is None else float(exact > 0),
+        exact=exact is not None,
+        ply=ply,
+    )
+
+
+def drawn(weights: Float64Array, temperature: float, generator: np.random.Generator) -> int:
+    """A number of `weights`, drawn in proportion to their power of 1 / temperature."""
+    sums = np.cumsum((weights / weights.max()) ** (1 / temperature))
+    return int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))

@@ -1,0 +1,86 @@
+"""The parts of a cycle that a crew does: sets of games, and comparisons. Each is decided by its seed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pydlshogi.evaluator import NetworkEvaluator
+from pydlshogi.games.catalogue import Game, game_named
+from pydlshogi.learning.comparison import compare
+from pydlshogi.learning.played import Played
+from pydlshogi.learning.reanalysis import reanalysed
+from pydlshogi.learning.self_play import SelfPlayers
+from pydlshogi.learning.settings import Cycle, SelfPlay
+from pydlshogi.network.loading import load_backend
+
+Seed = tuple[int, ...]
+
+
+def evaluator_of(game: Game, network: bytes, batch_size: int) -> NetworkEvaluator:
+    """What a network file says, run by one thread where it runs on the CPU. Raises ModelError, BackendError."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "net.npz")
+        path.write_bytes(network)
+        return NetworkEvaluator(load_backend("auto", path, [game.encoding], threads=1, batch_size=batch_size))
+
+
+@dataclass(frozen=True)
+class PlaySets:
+    """A task of a crew: sets of games by one network."""
+
+    game: str
+    network: bytes
+    settings: SelfPlay
+
+    def __call__(self) -> AbstractContextManager[Callable[[Seed], Played]]:
+        return self._open()
+
+    @contextmanager
+    def _open(self) -> Iterator[Callable[[Seed], Played]]:
+        game = game_named(self.game)
+        yield SelfPlayers(game, evaluator_of(game, self.network, self.settings.games), self.settings).play
+
+
+@dataclass(frozen=True)
+class Reanalyse:
+    """A task of a crew: sets of games searched anew by one network. Items: the number of a set, and the set."""
+
+    game: str
+    network: bytes
+    settings: SelfPlay
+
+    def __call__(self) -> AbstractContextManager[Callable[[tuple[Seed, Played]], Played]]:
+        return self._open()
+
+    @contextmanager
+    def _open(self) -> Iterator[Callable[[tuple[Seed, Played]], Played]]:
+        game = game_named(self.game)
+        evaluator = evaluator_of(game, self.network, self.settings.games)
+        yield lambda item: reanalysed(game, evaluator, self.settings, item[1])
+
+
+@dataclass(frozen=True)
+class PlayComparisons:
+    """A task of a crew: paired games between two networks; see `comparison.compare`."""
+
+    game: str
+    networks: tuple[bytes, bytes]
+    games: int
+    settings: Cycle
+
+    def __call__(self) -> AbstractContextManager[Callable[[Seed], list[int]]]:
+        return self._open()
+
+    @contextmanager
+    def _open(self) -> Iterator[Callable[[Seed], list[int]]]:
+        game, settings = game_named(self.game), self.settings
+        evaluators = [evaluator_of(game, network, self.games) for network in self.networks]
+
+        def play(seed: Seed) -> list[int]:
+            return compare(
+                game, evaluators, settings.puct(), settings.compare_playouts, self.games, settings.draw_ply, seed
+            )
+
+        yield play

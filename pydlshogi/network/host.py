@@ -1,0 +1,119 @@
+"""A backend around a network that takes planes and gives logits: positions are unpacked, and priors made, on the CPU.
+
+That is how all networks on a CPU run, whatever framework computes them, and those on a GPU whose framework does no more
+than compute the network.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from queue import LifoQueue
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
+from pydlshogi.support.compiled import compiled
+
+Run = Callable[[npt.NDArray[Any]], tuple[Float32Array, Float32Array]]
+"""Planes [B, planes, height, width] to raw logits: policy float32 [B, labels] and value float32, B numbers.
+
+Called by one thread at a time; what it gives may be overwritten at its next call."""
+
+
+class _Stream:
+    """A place for one batch at a time. Its planes stay where they are: to ask for megabytes anew costs page faults."""
+
+    def __init__(self, run: Run, planes: npt.NDArray[Any]) -> None:
+        self.run = run
+        self._planes = planes
+
+    def planes(self, size: int) -> npt.NDArray[Any]:
+        if size > len(self._planes):
+            self._planes = np.zeros((size, *self._planes.shape[1:]), self._planes.dtype)
+        return self._planes[:size]
+
+
+class HostBackend:
+    """See `Backend` for the contract. It has as many streams as it is given runs."""
+
+    def __init__(
+        self,
+        description: str,
+        encoding: Encoding,
+        runs: Sequence[Run],
+        batch_size: int,
+        *,
+        planes: type[np.generic] = np.float32,
+        on_gpu: bool = False,
+    ) -> None:
+        """`planes`: the type of number in which the runs take them. All are run, so that they are warm."""
+        self.description = description
+        self.encoding = encoding
+        self.on_gpu = on_gpu
+        self.streams = len(runs)
+        self._free: LifoQueue[_Stream] = LifoQueue()
+        shape = (batch_size, encoding.planes, encoding.height, encoding.width)
+        for run in runs:
+            self._free.put(_Stream(run, np.zeros(shape, planes)))
+            for size in {1, batch_size}:
+                one_move_each = np.arange(size + 1, dtype=np.int32), np.zeros(size, np.int32)
+                self.predict(np.zeros((size, encoding.words), np.uint32), *one_move_each, 1.0)
+
+    def predict(
+        self, packed: Uint32Array, firsts: Int32Array, labels: Int32Array, temperature: float
+    ) -> tuple[Float32Array, Float32Array]:
+        priors, values = np.empty(firsts[-1], np.float32), np.empty(len(packed), np.float32)
+        with self._stream() as stream:
+            planes = stream.planes(len(packed))
+            self.encoding.unpack(packed, planes)
+            policy, value = stream.run(planes)
+            softmax_over_legal_moves(policy, firsts, labels, np.float32(1 / temperature), priors)
+            win_rates(value.reshape(-1), values)
+        return priors, values
+
+    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
+        with self._stream() as stream:
+            own = stream.planes(len(planes))
+            own[:] = planes
+            policy, value = stream.run(own)
+            return policy.copy(), value.reshape(-1).copy()
+
+    @contextmanager
+    def _stream(self) -> Iterator[_Stream]:
+        stream = self._free.get()
+        try:
+            yield stream
+        finally:
+            self._free.put(stream)
+
+
+@compiled
+def softmax_over_legal_moves(
+    policy: Float32Array, firsts: Int32Array, labels: Int32Array, sharpness: np.float32, priors: Float32Array
+) -> None:
+    """Fill `priors` from the logits `policy` [B, labels], multiplied by `sharpness`.
+
+    All but these as in `Backend.predict`. The priors of a position sum to 1: labels of illegal moves do not count.
+    """
+    for i in range(len(firsts) - 1):
+        first, stop = firsts[i], firsts[i + 1]
+        highest = np.float32(-np.inf)
+        for j in range(first, stop):
+            priors[j] = policy[i, labels[j]] * sharpness
+            highest = max(highest, priors[j])
+        total = np.float32(0)
+        for j in range(first, stop):
+            priors[j] = np.exp(priors[j] - highest)
+            total += priors[j]
+        for j in range(first, stop):
+            priors[j] /= total
+
+
+@compiled
+def win_rates(logits: Float32Array, values: Float32Array) -> None:
+    """Fill `values` with the logistic function of `logits`."""
+    for i in range(len(values)):
+        # Below -80 the exponential would leave float32.
+        values[i] = np.float32(1) / (np.float32(1) + np.exp(-max(logits[i], np.float32(-80))))

@@ -1,0 +1,156 @@
+"""Which framework runs a network: this module chooses it and imports only that one."""
+
+import ctypes
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.network.backend import DEVICES, PRECISIONS, Backend, BackendError, Resources
+from pydlshogi.support.processes import available_cores
+
+BACKENDS: Final = ("auto", "onnx", "openvino", "chainer", "torch")
+
+
+class Framework(NamedTuple):
+    """What a backend runs on."""
+
+    name: str
+    module: str
+    remedy: str
+
+
+FRAMEWORKS: Final = {
+    "onnx": Framework("ONNX Runtime", "onnxruntime", "pip install onnxruntime onnx"),
+    "openvino": Framework("OpenVINO", "openvino", "pip install openvino"),
+    "chainer": Framework("Chainer", "chainer", "run bat/install_chainer.sh (.bat on Windows)"),
+    "torch": Framework("PyTorch", "torch", "pip install torch"),
+}
+
+
+def load_backend(
+    name: str,
+    modelfile: str | os.PathLike[str],
+    encodings: Sequence[Encoding],
+    *,
+    device: str = "auto",
+    precision: str = "auto",
+    threads: int = 0,
+    streams: int = 1,
+    spinning: bool = False,
+    batch_size: int = 1,
+) -> Backend:
+    """Load the network in `modelfile` (`.npz`, for onnx and openvino also `.onnx`) and run it once, so that it is warm.
+
+    encodings: those the network may be for; the first that its planes and labels suit is the backend's.
+    name: "auto" is torch where it sees a GPU, onnx where that has a GPU, and on the CPU openvino where that is usable,
+        else onnx. A 6x96 network in float32 runs 2.8 times as fast with openvino on an AMD EPYC (Zen 4), and in the
+        bfloat16 of a Xeon with AMX 6 to 8 times.
+    device: "gpu" demands one; "auto" takes one if the framework sees one; "tensorrt" is onnx only. `description` tells
+        what it became.
+    precision: "half" is float16 on a GPU and bfloat16 on a CPU (torch and openvino only); "auto" is half on a GPU where
+        the framework has it, with openvino also on a CPU with AMX, and else float32. Only openvino applies it to an
+        `.onnx` file; onnx runs that as it is.
+    threads: of the CPU; 0 means all cores this process may use. Chainer takes one a stream.
+    streams: how many batches the network works on at once, each for a thread that calls; they share the CPU's threads.
+    spinning: waiting threads keep their core busy: faster on an idle machine, much slower on a shared one (onnx only).
+    batch_size: the largest batch to be expected; larger ones work too.
+
+    Raises `ModelError` for a file that is not such a network, `BackendError` for a framework or device that is not
+    there.
+    """
+    for what, given, known in (
+        ("Backend", name, BACKENDS),
+        ("Device", device, DEVICES),
+        ("Precision", precision, PRECISIONS),
+    ):
+        if given not in known:
+            raise BackendError(f"{what} {given} is none of {', '.join(known)}")
+    resources = Resources(device, precision, threads or available_cores(), streams, spinning, batch_size)
+    if name == "auto":
+        name = _automatic(device, Path(modelfile))
+    with _framework(name):
+        return _load(name, Path(modelfile), encodings, resources)
+
+
+def installed(name: str) -> bool:
+    """Whether the framework of a backend is there; nothing is imported."""
+    return importlib.util.find_spec(FRAMEWORKS[name].module) is not None
+
+
+def why_unusable(name: str) -> str:
+    """One line that says why the framework of a backend cannot be used here; "" where it is there and works."""
+    try:
+        with _framework(name):
+            module = importlib.import_module(f"pydlshogi.network.{name}_backend")
+            if name == "openvino":
+                module.has_amx()  # it loads what runs on the CPU only when asked something
+    except BackendError as error:
+        return str(error)
+    return ""
+
+
+@contextmanager
+def _framework(name: str) -> Iterator[None]:
+    """Where the framework of a backend is used: if it is missing or does not load, the error says so."""
+    framework = FRAMEWORKS[name]
+    if not installed(name):
+        raise BackendError(f"{framework.name} is not installed here: {framework.remedy}")
+    try:
+        yield
+    except (ImportError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise BackendError(f"{framework.name} does not load: {reason}; {framework.remedy}") from error
+
+
+def _automatic(device: str, modelfile: Path) -> str:
+    """The backend that "auto" means."""
+    if device in ("auto", "gpu") and modelfile.suffix != ".onnx" and _torch_sees_gpu():
+        return "torch"
+    with _framework("onnx"):
+        from pydlshogi.network.onnx_backend import CPU, provider_for
+
+        on_cpu = provider_for(device) == CPU
+    return "openvino" if on_cpu and not why_unusable("openvino") else "onnx"
+
+
+def _torch_sees_gpu() -> bool:
+    """Whether PyTorch is here and can use a GPU. Importing it takes seconds: only where there is a driver."""
+    if not (installed("torch") and _has_nvidia_driver()) or why_unusable("torch"):
+        return False
+    from pydlshogi.network.torch_backend import has_gpu
+
+    return has_gpu("auto")
+
+
+def _has_nvidia_driver() -> bool:
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
+def _load(name: str, path: Path, encodings: Sequence[Encoding], resources: Resources) -> Backend:
+    match name:
+        case "chainer":
+            from pydlshogi.network.chainer_backend import chainer_backend
+
+            return chainer_backend(path, encodings, resources)
+        case "torch":
+            from pydlshogi.network.torch_backend import torch_backend
+
+            return torch_backend(path, encodings, resources)
+        case "openvino":
+            from pydlshogi.network.openvino_backend import openvino_backend
+
+            return openvino_backend(path, encodings, resources)
+        case _:
+            from pydlshogi.network.onnx_backend import onnx_backend
+
+            return onnx_backend(path, encodings, resources)

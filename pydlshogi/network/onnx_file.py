@@ -1,0 +1,206 @@
+"""Which ONNX graphs are networks of this engine, checked alike for whoever runs them.
+
+One input [N, planes, height, width] of float32 or uint8, N free; two outputs, raw logits float32 [N, labels] and
+[N, 1]. Whether the value of such a graph has already been through a sigmoid cannot be seen; that makes the engine judge
+every position as nearly even. All of the graph is in the file: what refers to others is refused.
+
+Networks of other programs take their planes in several inputs, the first ones in the first, and give a win rate; their
+numbers may be float16. Such a graph is made one of ours: see `_of_one_input`.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Final, Generic, NamedTuple
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from onnx import (
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+    helper,
+    load_model_from_string,
+    numpy_helper,
+)
+
+from pydlshogi.network.architecture import MOST_WEIGHTS, AnEncoding, Ends, ModelError
+from pydlshogi.network.onnx_export import onnx_model
+from pydlshogi.network.weights import read_network
+from pydlshogi.support.files import open_plain
+
+
+class Graph(NamedTuple, Generic[AnEncoding]):
+    """A graph that is a network."""
+
+    name: str
+    encoding: AnEncoding
+    content: bytes
+    """As ONNX serialises it."""
+    planes: str
+    """Name of the input."""
+    dtype: type[np.generic]
+    """What the input holds."""
+    policy: str
+    value: str
+    """Names of the outputs."""
+    labels: int
+    value_shape: tuple[int, ...]
+    """Of one position: (1,) or ()."""
+
+
+class _End(NamedTuple):
+    """An input or output: its type as ONNX spells it, and its shape with words for what is free."""
+
+    name: str
+    type: str
+    shape: list[int | str]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.type}) {self.shape}"
+
+
+_NONE: Final = _End("", "", [])
+
+
+def graph_of(path: Path, encodings: Iterable[AnEncoding], *, half: bool) -> Graph[AnEncoding]:
+    """The network in an `.npz` file as a graph, in float32 or `half`; or that in an `.onnx` file, as it is.
+
+    Raises `ModelError`, which names the file.
+    """
+    if path.suffix != ".onnx":
+        weights, architecture, _ = read_network(path, encodings)
+        return _checked(f"{architecture} {'float16' if half else 'float32'}", onnx_model(weights, half=half), encodings)
+    try:
+        model = _of_one_input(_read(path))
+        return _checked("an .onnx file", model, encodings)
+    except OSError as error:
+        raise ModelError(f"{path}: {error.strerror}") from error
+    except DecodeError as error:
+        raise ModelError(f"{path}: not an ONNX file, or damaged") from error
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
+
+
+def _read(path: Path) -> ModelProto:
+    with open_plain(path) as file:
+        if os.fstat(file.fileno()).st_size > 4 * MOST_WEIGHTS:
+            raise ModelError("too large")
+        model = load_model_from_string(file.read())
+    functions = chain.from_iterable(function.node for function in model.functions)
+    constants = chain(_constants(model.graph), _constants_of(functions))
+    if any(constant.data_location == TensorProto.EXTERNAL for constant in constants):
+        raise ModelError("some of it is in another file; export it with all weights inside")
+    return model
+
+
+def _constants(graph: GraphProto) -> Iterator[TensorProto]:
+    yield from graph.initializer
+    for sparse in graph.sparse_initializer:
+        yield from (sparse.values, sparse.indices)
+    yield from _constants_of(graph.node)
+
+
+def _constants_of(nodes: Iterable[NodeProto]) -> Iterator[TensorProto]:
+    for attribute in chain.from_iterable(node.attribute for node in nodes):
+        yield from (attribute.t, *attribute.tensors)
+        for graph in (attribute.g, *attribute.graphs):
+            yield from _constants(graph)
+
+
+def _inputs(graph: GraphProto) -> list[_End]:
+    constants = {constant.name for constant in graph.initializer}  # old versions list them too
+    return [end for end in _ends(graph.input) if end.name not in constants]
+
+
+def _ends(values: Iterable[ValueInfoProto]) -> list[_End]:
+    return [
+        _End(
+            value.name,
+            TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower(),
+            [dim.dim_value or dim.dim_param or "?" for dim in value.type.tensor_type.shape.dim],
+        )
+        for value in values
+    ]
+
+
+def _checked(name: str, model: ModelProto, encodings: Iterable[AnEncoding]) -> Graph[AnEncoding]:
+    """The graph, if it is a network for one of the encodings; else ModelError."""
+    inputs, outputs = _inputs(model.graph), _ends(model.graph.output)
+    match [(end.type, end.shape) for end in inputs]:
+        case [("float" | "uint8", [_, int(planes), int(height), int(width)])]:
+            (given,) = inputs
+        case _:
+            raise ModelError(f"takes {_listed(inputs)}; a network of this engine takes [N, planes, height, width]")
+    if isinstance(given.shape[0], int):
+        raise ModelError(f"made for batches of exactly {given.shape[0]}; export it with a free batch size")
+    # The value has one number for each position, and may have no second axis.
+    value, policy, *_ = *sorted(outputs, key=lambda end: end.shape[1:] not in ([1], [])), *(2 * [_NONE])
+    match (value.type, value.shape, policy.type, policy.shape, len(outputs)):
+        case ("float", [_] | [_, 1], "float", [_, int(labels)], 2):
+            pass
+        case _:
+            raise ModelError(f"gives {_listed(outputs)}; a network of this engine gives [N, labels] and [N, 1]")
+    return Graph(
+        name,
+        Ends(planes, height, width, labels).encoding_among(encodings),
+        model.SerializeToString(),
+        given.name,
+        np.float32 if given.type == "float" else np.uint8,
+        policy.name,
+        value.name,
+        labels,
+        (1,) if value.shape[1:] else (),
+    )
+
+
+def _listed(ends: Sequence[_End]) -> str:
+    return " and ".join(map(str, ends)) or "nothing"
+
+
+def _of_one_input(model: ModelProto) -> ModelProto:
+    """A graph of one input itself; else the graph with its inputs made parts of one, and its win rate made a logit."""
+    graph, inputs, outputs = model.graph, _inputs(model.graph), _ends(model.graph.output)
+    parts = [end.shape[1] for end in inputs if len(end.shape) == 4 and isinstance(end.shape[1], int)]
+    if len(inputs) < 2 or len(parts) < len(inputs) or len(outputs) != 2:
+        return model
+    opset = next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), 0)
+    own = "pydlshogi/{}".format
+    planes, pieces = own("planes"), [own(end.name) for end in inputs]
+    if opset >= 13:
+        graph.initializer.append(numpy_helper.from_array(np.array(parts, np.int64), own("parts")))
+        split = helper.make_node("Split", [planes, own("parts")], pieces, axis=1)
+    else:
+        split = helper.make_node("Split", [planes], pieces, axis=1, split=parts)
+    nodes = [split, *(_cast(own(end.name), end.name, end.type) for end in inputs), *graph.node]
+    for end in outputs:
+        is_value = end.shape[1:] in ([1], [])
+        nodes.append(_cast(end.name, own("win rate" if is_value else end.name), "float"))
+        if is_value:
+            nodes += _logit(graph, own("win rate"), own(end.name))
+    del graph.node[:], graph.input[:], graph.output[:]
+    graph.node.extend(nodes)
+    shape = [inputs[0].shape[0], sum(parts), *inputs[0].shape[2:]]
+    graph.input.append(helper.make_tensor_value_info(planes, TensorProto.FLOAT, shape))
+    for end in outputs:
+        graph.output.append(helper.make_tensor_value_info(own(end.name), TensorProto.FLOAT, end.shape))
+    return model
+
+
+def _cast(given: str, result: str, numbers: str) -> NodeProto:
+    return helper.make_node("Cast", [given], [result], to=TensorProto.DataType.Value(numbers.upper()))
+
+
+def _logit(graph: GraphProto, win_rate: str, result: str) -> list[NodeProto]:
+    """ln (p / (1 - p)), with a little added to both: a network may answer 0 or 1."""
+    for name, number in (("little", 1e-6), ("one and a little", 1 + 1e-6)):
+        graph.initializer.append(numpy_helper.from_array(np.array([number], np.float32), f"{win_rate}/{name}"))
+    return [
+        helper.make_node("Add", [win_rate, f"{win_rate}/little"], [f"{win_rate}/won"]),
+        helper.make_node("Sub", [f"{win_rate}/one and a little", win_rate], [f"{win_rate}/lost"]),
+        helper.make_node("Div", [f"{win_rate}/won", f"{win_rate}/lost"], [f"{win_rate}/odds"]),
+        helper.make_node("Log", [f"{win_rate}/odds"], [result]),
+    ]

@@ -1,0 +1,88 @@
+"""How what was found is said: the lines of a search as `Info`, and its candidates as a table."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from pydlshogi.player.base_player import HIGHEST_CP, Info, PlayedPosition
+from pydlshogi.player.scout import Scout
+from pydlshogi.uct.root import MoveStats, Root
+from pydlshogi.uct.search import Search
+
+
+def centipawns(win_rate: float, eval_coef: float) -> int:
+    """A win rate p, 0 to 1, as centipawns: `eval_coef` x ln(p / (1 - p)), within HIGHEST_CP either way."""
+    if not 0.0 < win_rate < 1.0:
+        return HIGHEST_CP if win_rate >= 1.0 else -HIGHEST_CP
+    return max(-HIGHEST_CP, min(HIGHEST_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))
+
+
+def usi_line(position: PlayedPosition, moves: Sequence[int]) -> tuple[str, ...]:
+    """Moves that follow each other, as they are written."""
+    position = position.copy()
+    line = []
+    for move in moves:
+        line.append(position.usi(move))
+        position.push(move)
+    return tuple(line)
+
+
+class Lines:
+    """The lines of one search."""
+
+    def __init__(self, position: PlayedPosition, search: Search, scout: Scout, eval_coef: float) -> None:
+        self._position = position
+        self._search = search
+        self._root = Root(search)
+        self._scout = scout
+        self._eval_coef = eval_coef
+
+    def of(self, move: MoveStats) -> tuple[str, ...]:
+        """The expected line after `move`; where a mate is proven, up to the mate."""
+        return self._line(move)[0]
+
+    def infos(self, elapsed: float, multi_pv: int, chosen: MoveStats | None = None) -> Iterator[Info]:
+        """The `multi_pv` best lines, `elapsed` milliseconds after `go`; `chosen`, if given, in place of the best."""
+        moves = self._root.moves()
+        if chosen is not None:
+            moves = [chosen, *(move for move in moves if move.move != chosen.move)]
+        for rank, move in enumerate(moves[:multi_pv], 1):
+            yield self._info(move, rank if multi_pv > 1 else None, elapsed)
+
+    def _info(self, move: MoveStats, rank: int | None, elapsed: float) -> Info:
+        search = self._search
+        line, mates = self._line(move)
+        win_rate = move.value if move.visits else self._root.value
+        if move.plies:
+            win_rate = float(move.plies > 0)
+        mate = move.plies if move.plies and mates else None
+        return Info(
+            depth=len(line),
+            seldepth=max(len(line), search.deepest),
+            time=round(elapsed),
+            nodes=search.playouts,
+            nps=round(1000 * search.playouts / elapsed) if elapsed >= 1 else None,
+            hashfull=round(1000 * search.table.fullness),
+            multipv=rank,
+            score_cp=None if mate else centipawns(win_rate, self._eval_coef),
+            score_mate=mate,
+            win_rate=win_rate,
+            visits=move.visits,
+            prior=move.prior,
+            pv=line,
+        )
+
+    def _line(self, move: MoveStats) -> tuple[tuple[str, ...], bool]:
+        """The expected line after `move`, and whether it is proven to end in mate."""
+        moves, mates = self._root.line(move.move), False
+        if move.plies:
+            moves, mates = self._scout.completed(moves, abs(move.plies))
+        return usi_line(self._position, moves), mates
+
+
+def candidates(position: PlayedPosition, moves: Sequence[MoveStats]) -> Iterator[str]:
+    """The table of candidates as the python-dlshogi book prints it, a line for each."""
+    for number, move in enumerate(moves):
+        yield (
+            f"{number:3}:{position.usi(move.move):5} move_count:{move.visits:4} "
+            f"nn_rate:{move.prior:.5f} win_rate:{move.value if move.visits else 0.0:.5f}"
+        )

@@ -1,0 +1,147 @@
+"""What engines with a network and a search let the user decide, whatever the game. Light: nothing heavy is imported."""
+
+from typing import Final
+
+from pydlshogi.player.options import Button, Check, Combo, EngineOptions, Filename, SearchOptions, Spin
+
+FULL_SKILL: Final = 20
+GENERAL_EVAL_COEF: Final = 756
+"""For networks that come without a fitted one: dlshogi's."""
+
+
+class NetworkOptions(EngineOptions):
+    """What a player lets the user decide about its network."""
+
+    modelfile = Filename(
+        "modelfile",
+        "",
+        aliases=("DNN_Model", "Model_File", "WeightPath"),
+        help="the network, .npz or .onnx; empty: the one that comes with the package",
+    )
+    backend = Combo(
+        "Backend",
+        "auto",
+        ("auto", "onnx", "openvino", "chainer", "torch", "uniform", "hash"),
+        help="what runs the network; auto: torch where it sees a GPU, openvino where it is installed and the network "
+        "runs on the CPU, else onnx; uniform and hash play without a network",
+    )
+    device = Combo("Device", "auto", ("auto", "cpu", "gpu", "tensorrt"), help="where the network runs")
+    precision = Combo(
+        "Precision",
+        "auto",
+        ("auto", "float32", "half"),
+        help="what the network computes in; half: float16 on a GPU, bfloat16 on a CPU; auto: what is fast there",
+    )
+    threads = Spin(
+        "Threads",
+        0,
+        0,
+        512,
+        aliases=("UCT_Threads",),
+        help="threads that search, each with a batch of its own, and cores of the network; 0: all cores",
+    )
+    spinning = Check(
+        "Thread_Spinning",
+        False,
+        shown=False,
+        help="waiting threads keep their core busy: for otherwise idle machines",
+    )
+    batch_size = Spin(
+        "DNN_Batch_Size",
+        0,
+        0,
+        1024,
+        aliases=("batchsize",),
+        help="positions evaluated at once, at most; 0: measured, once per network and device",
+    )
+    eval_coef = Spin(
+        "Eval_Coef",
+        0,
+        0,
+        10000,
+        help="centipawns = Eval_Coef x ln(p / (1 - p)); 0: what was fitted for the network, else "
+        f"{GENERAL_EVAL_COEF}; 600 in the book and in ShogiHome's graph of win rates",
+    )
+
+
+class MCTSOptions(NetworkOptions, SearchOptions):
+    """What MCTSPlayer lets the user decide. Names and units are dlshogi's where it has the option."""
+
+    playout = Spin("playout", 300, 100, 10000, help="playouts for a `go` that names no limit")
+    const_playout = Spin(
+        "Const_Playout",
+        0,
+        0,
+        2**31 - 1,
+        help="playouts for every move, unless `go` names nodes or movetime or Skill_Level is below 20; 0: off",
+    )
+    temperature = Spin(
+        "temperature",
+        174,
+        1,
+        10000,
+        aliases=("Softmax_Temperature",),
+        shown=False,
+        help="of the policy, in percent: more is flatter",
+    )
+    c_init = Spin("C_init", 144, 0, 10000, shown=False, help="exploration in percent")
+    c_base = Spin("C_base", 28288, 1, 10**9, shown=False, help="visits after which exploration grows")
+    fpu_reduction = Spin(
+        "C_fpu_reduction", 27, 0, 100, shown=False, help="percent that unvisited moves are judged below their node"
+    )
+    c_init_root = Spin("C_init_root", 116, 0, 10000, shown=False, help="C_init at the root")
+    c_base_root = Spin("C_base_root", 25617, 1, 10**9, shown=False, help="C_base at the root")
+    fpu_reduction_root = Spin("C_fpu_reduction_root", 0, 0, 100, shown=False, help="C_fpu_reduction at the root")
+    unvisited = Spin(
+        "Unvisited_Value",
+        -1,
+        -1,
+        100,
+        shown=False,
+        help="percent that unvisited moves are worth; -1: by C_fpu_reduction",
+    )
+    draw_value_black = Spin(
+        "Draw_Value_Black",
+        500,
+        0,
+        1000,
+        aliases=("DrawValueBlack",),
+        help="permille a draw is worth when playing Black",
+    )
+    draw_value_white = Spin(
+        "Draw_Value_White",
+        500,
+        0,
+        1000,
+        aliases=("DrawValueWhite",),
+        help="permille a draw is worth when playing White",
+    )
+    resign_threshold = Spin(
+        "Resign_Threshold", 10, 0, 1000, help="permille of winning below which it resigns; 0: never"
+    )
+    random_ply = Spin("Random_Ply", 9, 0, 1000, help="moves of the game that are drawn by visits instead of the best")
+    random_cutoff = Spin(
+        "Random_Cutoff",
+        15,
+        0,
+        1000,
+        shown=False,
+        help="permille of winning that a drawn move may be worse than the best",
+    )
+    skill_level = Spin(
+        "Skill_Level",
+        FULL_SKILL,
+        0,
+        FULL_SKILL,
+        aliases=("SkillLevel", "USI_SkillLevel"),
+        help="20 is full strength; a lower level makes fewer playouts, unless `go` names nodes or movetime, and takes "
+        "moves up to (20 - level) % worse",
+    )
+    clear_hash = Button("Clear_Hash", aliases=("ClearHash",), help="forget the search tree")
+    stochastic_ponder = Check(
+        "Stochastic_Ponder", False, help="ponder on all replies of the opponent instead of the expected one"
+    )
+    consideration_mode = Check(
+        "ConsiderationMode", False, help="for analysis: always the best move, never resign, never stop early"
+    )
+    seed = Spin("Random_Seed", 0, 0, 2**31 - 1, shown=False, help="of the drawn moves; 0: another one in every game")

@@ -1,0 +1,54 @@
+"""What a player asks of somebody who looks for forced wins beside the search."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from pydlshogi.player.base_player import PlayedPosition
+from pydlshogi.uct.root import Root
+
+
+class Scout(Protocol):
+    """Looks at the root and along the best line, a bounded bit at a time, and tells the search what it proves.
+
+    `time_left()` is how many milliseconds there are: no look is begun that might not end within them.
+    """
+
+    def forget(self) -> None:
+        """Forget all that was found."""
+
+    def begin(self, position: PlayedPosition, plies: int) -> None:
+        """`position` is the root from now on; wins within so many plies are looked for, 0: none."""
+
+    def look_at_root(self, time_left: Callable[[], float]) -> None:
+        """The first looks, before the search begins."""
+
+    def look_between(self, root: Root, nodes: float, time_left: Callable[[], float]) -> None:
+        """Looks between two batches of the search, at the price of about so many nodes."""
+
+    def solution(self) -> Sequence[int]:
+        """The moves of a forced win at the root; empty where none is known."""
+
+    def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:
+        """A proven line of `plies`, with what the search did not need to see; and whether it ends in mate."""
+
+
+class NoScout:
+    """Nobody looks."""
+
+    def forget(self) -> None:
+        pass
+
+    def begin(self, position: PlayedPosition, plies: int) -> None:
+        pass
+
+    def look_at_root(self, time_left: Callable[[], float]) -> None:
+        pass
+
+    def look_between(self, root: Root, nodes: float, time_left: Callable[[], float]) -> None:
+        pass
+
+    def solution(self) -> Sequence[int]:
+        return ()
+
+    def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:
+        return list(line), True

@@ -1,0 +1,93 @@
+"""What programs of the command line share: who does the work, and how they end: a status, and at most one line."""
+
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
+from io import TextIOWrapper
+
+from pydlshogi.support.crew import Crew, CrewError
+from pydlshogi.support.processes import ProcessCrew, available_cores
+
+
+def add_crew_options(parser: ArgumentParser, workers: int = 0) -> None:
+    """`--workers` and `--cluster`, for `crew_of`; without `--workers` it is so many, 0 being one for each core."""
+    default = f"{workers}" if workers else "one for each core"
+    parser.add_argument(
+        "--workers", type=positive, default=workers, metavar="N", help=f"how many work at once (default: {default})"
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="local|auto|HOST:PORT",
+        help="work with Ray: in a cluster that is started here, in the one of this machine, or in another "
+        "(default: in processes of this machine)",
+    )
+
+
+def crew_of(options: Namespace) -> Crew:
+    """Who works, by the options of `add_crew_options`. Raises CrewError."""
+    count: int = options.workers
+    if options.cluster is None:
+        return ProcessCrew(count or available_cores())
+    # Ray reads these while it is imported. What it says of workers would mix with the output.
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
+    if options.cluster == "local":
+        # Other than by name: the loopback address alone is listened to.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        count = count or available_cores()
+    try:
+        from pydlshogi.support.cluster import RayCrew
+    except ModuleNotFoundError as error:
+        raise CrewError(f"--cluster needs Ray: {error}; pip install 'pydlshogi[cluster]'") from error
+    return RayCrew(options.cluster, count)
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ArgumentTypeError("must be at least 1")
+    return number
+
+
+def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:
+    """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors` or CrewError, whose
+    text is the line, or after any other OSError; 130 after Ctrl-C. Whoever reads the output no longer ends in 1 and no
+    line. `resume` says how to go on where the system or the user broke it off.
+
+    Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes.
+    """
+    how_to_go_on = f"; {resume}" if resume else ""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")
+    try:
+        status = run() or 0
+        sys.stdout.flush()
+    except errors as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # as when `head` has seen enough
+        _drop_output()
+        return 1
+    except OSError as error:
+        print(f"{program}: {error.filename or 'output'}: {error.strerror or error}{how_to_go_on}", file=sys.stderr)
+        if error.filename is None:
+            _drop_output()
+        return 1
+    except CrewError as error:
+        print(f"{program}: {error}{how_to_go_on}", file=sys.stderr)
+        return 1
+    except BrokenExecutor:
+        killed = "a process that took part was killed; is there too little memory?"
+        print(f"{program}: {killed}{how_to_go_on}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{program}: stopped{how_to_go_on}", file=sys.stderr)
+        return 130
+    return status
+
+
+def _drop_output() -> None:
+    """What Python still wants to write to stdout goes nowhere, instead of failing once more at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,107 @@
+"""Files that are there whole or not at all, and the folders for those that the user did not ask for."""
+
+import errno
+import glob
+import os
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final
+
+if sys.platform != "win32":
+    import fcntl
+
+_FORGOTTEN: Final = 24 * 3600.0
+"""Seconds for which nobody needs to write a file."""
+
+
+def cache_folder() -> Path:
+    """Where programs keep what they can make again. It need not exist. Raises OSError where a user has no home."""
+    return _user_folder("XDG_CACHE_HOME", ".cache")
+
+
+def state_folder() -> Path:
+    """Where programs keep what a user need not look at. It need not exist. Raises OSError as `cache_folder`."""
+    return _user_folder("XDG_STATE_HOME", ".local/state")
+
+
+def shipped_model() -> Path:
+    """The folder of the networks that come with the package: inside it when installed, beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "model"
+    return inside if inside.exists() else package.parent / "model"
+
+
+def _user_folder(variable: str, folder: str) -> Path:
+    if sys.platform == "win32":
+        variable, folder = "LOCALAPPDATA", "AppData/Local"
+    try:
+        return Path(os.environ.get(variable) or Path.home() / folder) / "pydlshogi"
+    except RuntimeError as error:
+        raise FileNotFoundError(errno.ENOENT, "not set, and the user has no home", variable) from error
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """`path`, opened to be read. Raises OSError, also for what is no plain file: a pipe hangs, a device never ends."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "Not a plain file", str(path))
+    return path.open("rb")
+
+
+@contextmanager
+def reserved(folder: Path) -> Iterator[None]:
+    """Inside, no other process has `folder` reserved. Raises BlockingIOError where one has; OSError.
+
+    The reservation ends with the process, however it ends. Windows has none.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that takes the place of `path` once it is complete and on the disk.
+
+    Whatever goes wrong before, a full disk or a killed process, leaves `path` as it was. A link stays a link; a device
+    or a pipe, /dev/stdout say, is written to and stays what it is. An OSError about the file names `path`.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        with path.open("wb") as file:
+            yield file
+        return
+    # Path.resolve would raise RuntimeError for a link to itself.
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    _sweep(target)
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with unfinished.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(target)
+    except OSError as error:
+        # A full disk names no file, and the unfinished one is nobody's business.
+        if error.errno and error.filename in (None, str(unfinished)):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def _sweep(target: Path) -> None:
+    """Delete what processes that were killed long ago have left of `target`."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        with suppress(OSError):
+            if time.time() - left.lstat().st_mtime > _FORGOTTEN:
+                left.unlink()

@@ -1,0 +1,85 @@
+"""Settings of a program of the command line, declared once, as fields of a frozen dataclass.
+
+    @dataclass(frozen=True)
+    class Settings:
+        steps: int = setting(1000, "length of the run", low=1)
+
+The options, their help and the check of what was given come from the fields. Nothing here knows what they mean.
+"""
+
+import math
+from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
+from dataclasses import Field, dataclass, field, fields
+from typing import Any
+
+
+class SettingError(ValueError):
+    """A value that a setting does not take; the message is one line that names the option."""
+
+
+@dataclass(frozen=True)
+class _Declared:
+    meaning: str
+    choices: tuple[str, ...]
+    low: float
+    high: float
+    alias: str
+
+
+def setting(
+    default: Any, meaning: str, *choices: str, low: float = -math.inf, high: float = math.inf, alias: str = ""
+) -> Any:
+    """A field that is an option of the command line too; numbers must be finite, and lie between `low` and `high`.
+
+    An `alias` is another name of the option: the one that it had before.
+    """
+    return field(default=default, metadata={"declared": _Declared(meaning, choices, low, high, alias)})
+
+
+def option_of(name: str) -> str:
+    """How the command line spells the name of a field."""
+    return "--" + name.replace("_", "-")
+
+
+def add_options(parser: ArgumentParser, settings: type[Any]) -> None:
+    """An option for every field. Those not given do not appear in the result: they can be told from defaults."""
+    for each in fields(settings):
+        declared = _declared(each)
+        names = [option_of(name) for name in (each.name, declared.alias) if name]
+        kind = type(each.default)
+        if kind is bool:
+            meaning = f"{declared.meaning} ({each.default})"
+            parser.add_argument(*names, action=BooleanOptionalAction, default=SUPPRESS, dest=each.name, help=meaning)
+        else:
+            parser.add_argument(
+                *names,
+                type=kind,
+                choices=declared.choices or None,
+                default=SUPPRESS,
+                dest=each.name,
+                metavar=None if declared.choices else kind.__name__,
+                help=declared.meaning + (f" ({each.default})" if each.default else ""),
+            )
+
+
+def by_field(settings: type[Any], named: dict[str, Any]) -> dict[str, Any]:
+    """`named` with aliases of fields replaced by their names: settings that were written down some time ago."""
+    names = {_declared(each).alias: each.name for each in fields(settings) if _declared(each).alias}
+    return {names.get(name, name): value for name, value in named.items()}
+
+
+def check(settings: Any) -> None:
+    """Raises SettingError for a value out of its bounds, or for one that is none of the choices."""
+    for each in fields(settings):
+        declared, value = _declared(each), getattr(settings, each.name)
+        if declared.choices and value not in declared.choices:
+            raise SettingError(f"{option_of(each.name)} {value} is none of {', '.join(declared.choices)}")
+        if isinstance(value, int | float) and not (math.isfinite(value) and declared.low <= value <= declared.high):
+            bounds = [f"at least {declared.low:g}"] if declared.low > -math.inf else []
+            bounds += [f"at most {declared.high:g}"] if declared.high < math.inf else []
+            raise SettingError(f"{option_of(each.name)} must be {' and '.join(bounds) or 'a number'}")
+
+
+def _declared(each: Field[Any]) -> _Declared:
+    declared: _Declared = each.metadata["declared"]
+    return declared

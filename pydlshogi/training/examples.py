@@ -1,0 +1,125 @@
+"""Examples: positions, packed, and what a network is to say of them. Where they come from, nobody here knows.
+
+The policy to be learned is sparse: some labels of each position, with weights. A played move is a distribution of one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+
+from pydlshogi.encoding import Encoding, planes_of
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array
+from pydlshogi.support.compiled import compiled
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A number of examples, side by side."""
+
+    packed: Uint32Array
+    """uint32 [n, words]."""
+    firsts: Int64Array
+    """int64 [n + 1]: where the labels of each position begin, and the last end."""
+    labels: Int32Array
+    """int32 [all]."""
+    weights: Float32Array
+    """float32 [all]: how much of the policy each label is to have. Those of a position sum to 1; to less where it is to
+    count for less, and without labels it teaches no policy."""
+    values: Float32Array
+    """float32 [n]: expected score of the side to move, 0 to 1."""
+    value_weights: Float32Array
+    """float32 [n]: how much the expected score is to count, 1 as a rule; 0 where it is unknown."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def examples(self, rows: Int64Array) -> Self:
+        """Those with these numbers, in this order."""
+        starts, counts = self.firsts[rows], np.diff(self.firsts)[rows]
+        firsts = np.concatenate([[0], np.cumsum(counts)])
+        entries = np.arange(firsts[-1]) + np.repeat(starts - firsts[:-1], counts)
+        return type(self)(
+            self.packed[rows],
+            firsts,
+            self.labels[entries],
+            self.weights[entries],
+            self.values[rows],
+            self.value_weights[rows],
+        )
+
+
+class Source(Protocol):
+    """Where examples come from, by their numbers. `Examples` are one; several threads may ask at once."""
+
+    def __len__(self) -> int: ...
+
+    def examples(self, rows: Int64Array) -> Examples:
+        """Those with these numbers, in this order."""
+
+
+def played(packed: Uint32Array, labels: Int32Array, values: Float32Array, value_weights: Float32Array) -> Examples:
+    """Examples of one played move each, `labels` int32 [n]."""
+    count = len(labels)
+    return Examples(packed, np.arange(count + 1), labels, np.ones(count, np.float32), values, value_weights)
+
+
+def joined(parts: Sequence[Examples]) -> Examples:
+    """Several sets of examples, at least one, as a single set."""
+    ends = np.cumsum([0, *(len(part.labels) for part in parts)])
+    return Examples(
+        np.concatenate([part.packed for part in parts]),
+        np.concatenate([[0], *(part.firsts[1:] + end for part, end in zip(parts, ends, strict=False))]),
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.weights for part in parts]),
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.value_weights for part in parts]),
+    )
+
+
+class Batch(NamedTuple):
+    """What one step learns from; the arrays belong to whoever receives them."""
+
+    planes: Float32Array
+    """float32 [B, planes, height, width]."""
+    firsts: Int64Array
+    labels: Int64Array
+    weights: Float32Array
+    values: Float32Array
+    value_weights: Float32Array
+    """As in Examples; labels int64."""
+
+    def part(self, low: int, high: int) -> "Batch":
+        """The positions from `low` to `high` - 1."""
+        first, end = self.firsts[low], self.firsts[high]
+        return Batch(
+            self.planes[low:high],
+            self.firsts[low : high + 1] - first,
+            self.labels[first:end],
+            self.weights[first:end],
+            self.values[low:high],
+            self.value_weights[low:high],
+        )
+
+
+def batch_of(examples: Examples, encoding: Encoding, turns: Int64Array) -> Batch:
+    """The examples as a network is shown them. turns: int64 [B], 0 as they are, i by the encoding's symmetry i - 1."""
+    planes = planes_of(encoding, examples.packed)
+    labels = examples.labels.astype(np.int64)
+    turn_of_label = np.repeat(turns, np.diff(examples.firsts))
+    for turn, symmetry in enumerate(encoding.symmetries, 1):
+        _turn(planes.reshape(*planes.shape[:2], -1), np.flatnonzero(turns == turn), symmetry.planes, symmetry.squares)
+        here = turn_of_label == turn
+        labels[here] = symmetry.labels[labels[here]]
+    return Batch(planes, examples.firsts, labels, examples.weights, examples.values, examples.value_weights)
+
+
+@compiled
+def _turn(planes: Float32Array, rows: Int64Array, plane_seen: Int32Array, square_seen: Int32Array) -> None:
+    """Show, in place, `rows` of `planes` [B, planes, squares] as a symmetry does: see `encoding.Symmetry`."""
+    for row in rows:
+        before = planes[row].copy()
+        for plane in range(planes.shape[1]):
+            for square in range(planes.shape[2]):
+                planes[row, plane, square] = before[plane_seen[plane], square_seen[square]]

@@ -1,0 +1,156 @@
+"""A run of training between two steps: the network, its average, its optimisers; written to disk and found again.
+
+It learns from batches, whatever their game and wherever they come from.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from pydlshogi.network.architecture import Sizes
+from pydlshogi.network.torch_nets import build, grow
+from pydlshogi.network.weights import Weights
+from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.files import replacing
+from pydlshogi.training.examples import Batch
+from pydlshogi.training.gradients import FIGURES, Shards, faster_precision, forward
+from pydlshogi.training.optimisers import follow, optimisers_of, schedule
+from pydlshogi.training.settings import Learning
+
+
+class TrainingError(Exception):
+    """A run that cannot go on; the message is one line."""
+
+
+class Run:
+    """All that a checkpoint holds, and what was made from the settings."""
+
+    def __init__(self, settings: Learning, encoding: Sizes, device: torch.device, init: Weights | None = None) -> None:
+        """The run before its first step, with a new network or one grown from `init`; ModelError if it does not fit."""
+        torch.manual_seed(settings.seed)
+        self.device = device
+        self.architecture = settings.architecture(encoding)
+        self.net = (grow(init, self.architecture) if init else build(self.architecture)).to(device)
+        if settings.precision == "auto":
+            untouched = {name: tensor.clone() for name, tensor in self.net.state_dict().items()}
+            settings = replace(settings, precision=faster_precision(self.net, self.architecture, device, settings))
+            self.net.load_state_dict(untouched)
+        self.settings = settings
+        self.averaged = build(self.architecture).to(device)
+        self.averaged.load_state_dict(self.net.state_dict())
+        self.optimisers = optimisers_of(self.net, settings)
+        self.peaks = [[group["lr"] for group in optimiser.param_groups] for optimiser in self.optimisers]
+        """The highest learning rate of each parameter group."""
+        self.shards = Shards(self.net, self.architecture, device, settings)
+        self.step = 0
+        self.progress = 0.0
+        """Share of the run that is done, 0 to 1."""
+        self.kept: dict[str, float] = {}
+        """What whoever trains wants to find again."""
+        self.window = torch.zeros(len(FIGURES))
+        """Sum of FIGURES since the last line of the log."""
+
+    def learn(self, batch: Batch) -> None:
+        """One step."""
+        figures = self.shards.gradients(batch)
+        nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
+        share = schedule(self.progress, self.settings)
+        for optimiser, peaks in zip(self.optimisers, self.peaks, strict=True):
+            for group, peak in zip(optimiser.param_groups, peaks, strict=True):
+                group["lr"] = peak * share
+            optimiser.step()
+        self.step += 1
+        # At first the average follows more closely, or it would remember the untrained network for long.
+        follow(self.averaged, self.net, min(self.settings.average, self.step / (self.step + 10)))
+        self.window += figures.cpu()
+
+    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
+        """Logits of the averaged network for planes [B, planes, height, width]: [B, labels] and [B]."""
+        self.averaged.eval()
+        with torch.inference_mode():
+            policy, value = forward(self.averaged, planes, self.device, self.settings.precision)
+        return policy.cpu().numpy(), value.cpu().numpy()
+
+    def save(self, path: Path) -> None:
+        """Write everything to `path`. Raises TrainingError if the run is spoilt."""
+        self.check()
+        state = {
+            "settings": asdict(self.settings),
+            "net": self.net.state_dict(),
+            "averaged": self.averaged.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
+            "step": self.step,  # with the seed, it is the data order too
+            "progress": self.progress,
+            "kept": self.kept,
+            "window": self.window,
+            "generator": torch.get_rng_state(),
+        }
+        with replacing(path) as file:
+            torch.save({**state, "digest": _digest(state)}, file)
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on where a checkpoint was written. Raises TrainingError."""
+        try:
+            self.net.load_state_dict(state["net"])
+            self.averaged.load_state_dict(state["averaged"])
+            for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+                optimiser.load_state_dict(saved)
+            self.step, self.progress, self.window = state["step"], state["progress"], state["window"]
+            # Older checkpoints hold one number by name.
+            self.kept = state["kept"] if "kept" in state else {"eval_coef": state["eval_coef"]}
+            torch.set_rng_state(state["generator"])
+        except (LookupError, RuntimeError, TypeError, ValueError) as error:
+            raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
+
+    def check(self) -> None:
+        """Raises TrainingError if the loss or a weight is no longer a number."""
+        tensors = [self.window, *self.net.state_dict().values()]
+        if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors):
+            raise TrainingError(f"step {self.step}: the loss is not a number any more; the last checkpoint is kept")
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """What `Run.save` wrote to `path`. Raises TrainingError."""
+    try:
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError as error:
+        raise TrainingError(f"nothing to resume: there is no {path}") from error
+    except (AssertionError, EOFError, LookupError, OSError, RuntimeError, UnpicklingError, ValueError) as error:
+        raise TrainingError(f"{path} is not a checkpoint, or damaged") from error
+    if not isinstance(state, dict) or "settings" not in state:
+        raise TrainingError(f"{path} is not a checkpoint of a training run")
+    digest = state.pop("digest", None)  # older ones have none
+    if digest is not None and digest != _digest(state):
+        raise TrainingError(f"{path} is damaged: something in it was changed after it was written")
+    return state
+
+
+def _digest(state: dict[str, Any]) -> str:
+    """A checksum of all that a state holds: PyTorch reads its files without one."""
+    digest = hashlib.sha256()
+    for piece in _pieces(state):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _pieces(value: object) -> Iterator[bytes]:
+    match value:
+        case Tensor():
+            yield f"{value.dtype}{list(value.shape)}".encode()
+            yield value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        case dict():
+            for name, each in value.items():
+                yield repr(name).encode()
+                yield from _pieces(each)
+        case list() | tuple():
+            yield str(len(value)).encode()
+            for each in value:
+                yield from _pieces(each)
+        case _:
+            yield repr(value).encode()

@@ -1,0 +1,47 @@
+"""Recorded positions as examples, in any encoding of shogi: the move that was played, and how the game stood."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.support.arrays import Int64Array
+from pydlshogi.training.examples import Examples, played
+from pydlshogi.training.shogi.evaluations import ValueTarget
+from pydlshogi.training.shogi.records import Positions
+
+
+class Recorded:
+    """A `Source` of examples."""
+
+    def __init__(self, positions: Positions, encoding: Encoding, target: ValueTarget) -> None:
+        self.positions = positions
+        self._encoding = encoding
+        self._target = target
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def examples(self, rows: Int64Array) -> Examples:
+        """The positions with these numbers, in this order."""
+        return examples_of(np.asarray(self.positions[rows]), self._encoding, self._target)
+
+
+def examples_of(positions: Positions, encoding: Encoding, target: ValueTarget) -> Examples:
+    """All of `positions`, in their order."""
+    packed = np.zeros((len(positions), encoding.words), np.uint32)
+    labels = np.empty(len(positions), np.int32)
+    for i, (state, move) in enumerate(zip(states(positions, encoding), positions["move"].tolist(), strict=True)):
+        encoding.pack(state, packed[i])
+        labels[i] = encoding.label(state, move)
+    return played(packed, labels, *target(positions))
+
+
+def states(positions: Positions, encoding: Encoding) -> Iterator[Any]:
+    """Their states, one after the other, as the encoding asks for them."""
+    position = ShogiPosition()
+    for code in np.ascontiguousarray(positions["hcp"]):
+        position.board.set_hcp(code)
+        yield encoding.state(position)

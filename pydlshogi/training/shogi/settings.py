@@ -1,0 +1,72 @@
+"""The settings of `train`, each an option of the command line. Knows nothing of what they do."""
+
+import argparse
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydlshogi.support.settings import add_options, setting
+from pydlshogi.training.settings import Learning
+
+
+@dataclass(frozen=True)
+class Settings(Learning):
+    """Everything a run depends on; its checkpoints carry it along."""
+
+    out: str = setting("", "folder of the run: checkpoint, log and network")
+    train: str = setting("", "games to learn from: games.jsonl(.xz), or a list of record files")
+    more: str = setting("", "list of further record files to learn from, of them only the results: own games, say")
+    val: str = setting("", "games to validate with, of either kind; left out: the val split of the games.jsonl")
+    cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")
+    encoding: str = setting("book", "planes and labels: the book's 104, or dlshogi's 119", "book", "dlshogi")
+
+    hours: float = setting(0.0, "length of the run in hours", low=0)
+    stop_at: str = setting("", "or its end, in local time: 2026-01-31T18:00")
+    steps: int = setting(0, "or its length in steps; then a run can be repeated exactly", low=0)
+
+    val_lambda: float = setting(
+        0.6, "share of the game's result in the value target; the rest is the record's eval", low=0, high=1
+    )
+    eval_plies: int = setting(1, "plies, from the position on, whose evals are averaged for the value target", low=1)
+    repeats: int = setting(16, "how often the same position may count in an epoch", low=1)
+
+    log_every: int = setting(50, "steps between lines of the log", low=1)
+    validate_every: int = setting(1000, "steps between validations", low=1)
+    validate_positions: int = setting(8192, "positions of a validation; the last one takes all", low=1)
+    save_minutes: float = setting(3.0, "minutes between checkpoints", low=0)
+    tensorboard: bool = setting(False, "write the log for TensorBoard too")
+
+
+QUICK: Final[dict[str, Any]] = {
+    "out": "runs/quick",
+    "train": "kiflist_train_1000.txt",
+    "val": "kiflist_test_100.txt",
+    "depth": 3,
+    "channels": 64,
+    "hours": 0.075,
+    "validate_every": 200,
+    "validate_positions": 2048,
+    "average": 0.99,
+}
+"""What --quick sets: a small network from the records of this repository, in about five minutes on two cores."""
+
+ON_RESUME: Final = {
+    "out", "train", "more", "val", "cache", "hours", "stop_at", "steps", "log_every", "validate_every",
+    "validate_positions", "save_minutes", "shards", "tensorboard",
+}  # fmt: skip
+"""What may be said anew with --resume."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Options that are not given do not appear in the result, so that they can be told from defaults."""
+    result = argparse.ArgumentParser(
+        prog="python -m pydlshogi.train", description="Train a policy-value network on game records."
+    )
+    result.add_argument(
+        "--quick", action="store_true", help="a small network in five minutes; other options still count"
+    )
+    result.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    result.add_argument(
+        "--benchmark", action="store_true", help="measure whether the loader keeps up, and train nothing"
+    )
+    add_options(result, Settings)
+    return result

@@ -1,0 +1,79 @@
+"""A batch: positions with their legal moves, filled by any number of searches and judged by an `Evaluator`."""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.game import Position
+from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
+
+
+class Evaluations(NamedTuple):
+    """What an evaluator thinks of the positions of a batch, in their order."""
+
+    priors: Float32Array
+    """float32 [all legal moves], in the order of `Batch.labels`; they sum to 1 for each position."""
+    values: Float32Array
+    """float32 [positions]: win rate of the side to move, 0 to 1."""
+
+
+class Batch:
+    """Positions side by side, as an evaluator wants to see them."""
+
+    def __init__(self, capacity: int, most_moves: int, encoding: Encoding | None = None) -> None:
+        """Room for `capacity` positions. Without an `encoding` the labels are the moves, and no position is packed."""
+        self.encoding = encoding
+        self.capacity = capacity
+        self.keys: Uint64Array = np.zeros(capacity, np.uint64)
+        """uint64 [capacity]: the key of each position."""
+        self.firsts: Int32Array = np.zeros(capacity + 1, np.int32)
+        """int32 [capacity + 1]: where the labels of each position begin, and the last end."""
+        self.labels: Int32Array = np.zeros(capacity * most_moves, np.int32)
+        """int32 [all legal moves]: their labels, position after position."""
+        self.packed: Uint32Array = np.zeros((capacity, encoding.words if encoding else 0), np.uint32)
+        """uint32 [capacity, words]: the positions, packed as the encoding does it."""
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def clear(self) -> None:
+        """Forget all positions."""
+        self._count = 0
+
+    def take(self, count: int) -> int:
+        """Make room for `count` positions more, for somebody to fill in; returns the number of the first.
+
+        ValueError if the batch has no room for them.
+        """
+        first = self._count
+        if first + count > self.capacity:
+            raise ValueError(f"a batch of {self.capacity} has no room for {first + count} positions")
+        self._count += count
+        return first
+
+    def add(self, position: Position, moves: Int32Array) -> None:
+        """Add a position with its legal `moves`."""
+        row = self.take(1)
+        first = self.firsts[row]
+        self.firsts[row + 1] = first + len(moves)
+        labels = self.labels[first : first + len(moves)]
+        self.keys[row] = position.key()
+        if self.encoding is None:
+            labels[:] = moves
+            return
+        state = self.encoding.state(position)
+        self.encoding.pack(state, self.packed[row])
+        labels[:] = [self.encoding.label(state, move) for move in moves.tolist()]
+
+
+class Evaluator(Protocol):
+    """Judges positions in batches. Several threads may ask at once, each with a batch of its own."""
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """How a batch has to be filled; None: positions and labels do not matter."""
+
+    def evaluate(self, batch: Batch) -> Evaluations:
+        """Priors and values for all positions of the batch, in their order."""

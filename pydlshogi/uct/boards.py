@@ -1,0 +1,343 @@
+"""The rules under a search: what they say of the positions at the ends of paths, and how a batch gets to know these.
+
+`StoredBoards` keeps the state of a game with compiled rules beside each node, so that a position is one move from that
+of its parent. `ReplayedBoards` plays the moves of each path on a `Position`: slow, for any game, and the reference.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.game import MATED, UNDECIDED, Position, Rules, verdict_of
+from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array, Uint32Array, Uint64Array
+from pydlshogi.support.compiled import compiled_for, rule_for, wide
+from pydlshogi.uct.batch import Batch
+from pydlshogi.uct.kernels import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, same_board
+from pydlshogi.uct.uct_node import NONE, Tree
+
+_LOST: Final = -1
+"""The verdict on a position without legal moves."""
+
+
+class Paths(NamedTuple):
+    """A batch of paths from roots to leaves, and what the rules say of their ends."""
+
+    rows: Records
+    """ROW"""
+    steps: Records
+    """STEP: those of each row side by side."""
+    moves: Uint16Array
+    """uint16 [rows, most moves]: the legal moves at the ends."""
+    ends: Records
+    """The states at the ends, where `Boards` keep states."""
+    asked: Int32Array
+    """int32 [rows]: the rows that ask for an evaluation."""
+
+
+class Past(NamedTuple):
+    """The games before the roots, one row for each tree, the oldest position first."""
+
+    board_keys: Uint64Array
+    """uint64 [trees, most]"""
+    seen: Uint64Array
+    """uint64 [trees, 64]: a bit for each residue of a board key modulo 4096."""
+
+
+class Boards(Protocol):
+    """The rules of one game, for the positions of one search."""
+
+    @property
+    def most_moves(self) -> int:
+        """Most legal moves of any position."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a position can occur twice in a game."""
+
+    @property
+    def state(self) -> np.dtype[Any] | None:
+        """What is kept beside each node."""
+
+    def set_rules(self, settings: Records) -> None:
+        """Let the rules be those of `settings`, one record of the game's, from now on."""
+
+    def plant(self, tree: int, node: int, position: Position) -> None:
+        """Let `position`, of which a copy is kept, be the root of a tree, which is `node`."""
+
+    def look(self, table: Tree, roots: Records, past: Past, paths: Paths, count: int) -> None:
+        """Fill in what the rules say of the ends of the first `count` paths: key, verdict, number of moves, moves.
+
+        May be called by several threads at once, for different paths.
+        """
+
+    def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
+        """Add the positions of the first `requests` rows asked for to `batch`; returns the number of the first."""
+
+
+class StoredBoards:
+    """Compiled rules, with the state of each node beside it."""
+
+    def __init__(self, rules: Rules, settings: Records, most_nodes: int, encoding: Encoding | None = None) -> None:
+        """`settings`: one record of `rules.settings`. `encoding`: of the batches to be filled."""
+        self.most_moves = rules.most_moves
+        self.repeats = rules.repeats
+        self.state = rules.state
+        self._settings = settings
+        self._rules = rules
+        self._states = np.zeros(most_nodes, rules.state)
+        self._past = np.zeros((1, 0), rules.state)
+        self._look = _look_of(rules)
+        self._open = _open_of(rules, encoding)
+
+    def set_rules(self, settings: Records) -> None:
+        self._settings = settings
+
+    def plant(self, tree: int, node: int, position: Position) -> None:
+        states = self._rules.states(position)
+        self._states[node] = states[-1]
+        if self.repeats:
+            self._past = row_of(self._past, tree, states[:-1])
+
+    def look(self, table: Tree, roots: Records, past: Past, paths: Paths, count: int) -> None:
+        longest = past.board_keys.shape[1] + MAX_DEPTH + 1
+        self._look(
+            paths.rows[:count],
+            paths.steps,
+            roots,
+            past.board_keys,
+            past.seen,
+            self._past,
+            self._states,
+            self._settings,
+            paths.moves,
+            paths.ends,
+            np.empty(1, self._rules.scratch),
+            np.empty(longest if self.repeats else 1, self._rules.state),
+        )
+
+    def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
+        first = batch.take(requests)
+        self._open(
+            paths.rows,
+            paths.asked[:requests],
+            paths.moves,
+            paths.ends,
+            self._states,
+            first,
+            batch.keys,
+            batch.firsts,
+            batch.labels,
+            batch.packed,
+        )
+        return first
+
+
+def row_of(table: Records, row: int, values: Records) -> Records:
+    """`table`, or a larger one, with the first of its row `row` set to `values`."""
+    rows, columns = max(len(table), row + 1), max(table.shape[1], len(values))
+    if table.shape != (rows, columns):
+        larger = np.zeros((rows, columns), table.dtype)
+        larger[: len(table), : table.shape[1]] = table
+        table = larger
+    table[row, : len(values)] = values
+    return table
+
+
+class ReplayedBoards:
+    """Positions of any game: every path is played from its root on a copy."""
+
+    state = None
+
+    def __init__(self, most_moves: int = 600, *, repeats: bool = True) -> None:
+        self.most_moves = most_moves
+        self.repeats = repeats
+        self._roots: dict[int, Position] = {}
+
+    def set_rules(self, settings: Records) -> None:
+        """The positions know their rules."""
+
+    def plant(self, tree: int, node: int, position: Position) -> None:
+        self._roots[tree] = position.copy()
+
+    def look(self, table: Tree, roots: Records, past: Past, paths: Paths, count: int) -> None:
+        for i, row in enumerate(paths.rows[:count]):
+            row["verdict"], row["by_path"], row["count"] = UNDECIDED, False, 0
+            if row["ending"] == COLLIDED:
+                continue
+            position = self._played(table, paths, row)
+            row["key"], row["board_key"] = position.key(), position.board_key()
+            outcome = position.outcome() if row["length"] else None
+            row["by_path"] = outcome is not None and outcome.by_path
+            if row["ending"] == REPEATED and not row["by_path"]:
+                continue
+            moves = position.legal_moves()
+            row["verdict"] = verdict_of(outcome or (None if len(moves) else MATED))
+            row["count"] = len(moves)
+            paths.moves[i, : len(moves)] = moves.astype(np.uint16)
+
+    def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
+        first = len(batch)
+        for i in paths.asked[:requests].tolist():
+            position = self._played(table, paths, paths.rows[i])
+            batch.add(position, position.legal_moves())
+        return first
+
+    def _played(self, table: Tree, paths: Paths, row: Record) -> Position:
+        """The position at the end of the path of `row`."""
+        position = self._roots[int(row["tree"])].copy()
+        steps = paths.steps[row["first"] : row["first"] + row["length"]]
+        for move in table.moves[table.nodes["first"][steps["node"]] + steps["edge"]].tolist():
+            position.push(move)
+        return position
+
+
+# The kernels of StoredBoards. What follows are the places of a game's functions in them: see `compiled_for`.
+
+repeats = True
+
+
+def play(state: Record, move: int, after: Record) -> None:
+    raise NotImplementedError
+
+
+def key_of(state: Record) -> int:
+    raise NotImplementedError
+
+
+def board_key_of(state: Record) -> int:
+    raise NotImplementedError
+
+
+def legal_moves(state: Record, moves: Uint16Array) -> int:
+    raise NotImplementedError
+
+
+def verdict_on(state: Record, ply: int, moves: Uint16Array, count: int, settings: Record, scratch: Record) -> int:
+    raise NotImplementedError
+
+
+def repetition(trail: Records, distance: int) -> int:
+    raise NotImplementedError
+
+
+def label_of(state: Record, move: int) -> int:
+    raise NotImplementedError
+
+
+def pack(state: Record, words: Uint32Array) -> None:
+    raise NotImplementedError
+
+
+def _look(
+    rows: Records,
+    steps: Records,
+    roots: Records,
+    past_keys: Uint64Array,
+    seen: Uint64Array,
+    past_states: Records,
+    states: Records,
+    settings: Records,
+    moves: Uint16Array,
+    ends: Records,
+    scratch: Records,
+    trail: Records,
+) -> None:
+    """Play the last move of each path, and ask the rules. A root is searched whatever they say of it."""
+    for i in range(len(rows)):
+        row = rows[i]
+        row.verdict = UNDECIDED
+        row.by_path = False
+        row.count = 0
+        if row.ending == COLLIDED:
+            continue
+        first, length = wide(row.first), wide(row.length)
+        if length == 0 or row.ending == REPEATED:
+            ends[i] = states[row.node]
+        else:
+            play(states[steps[first + length - 1].node], row.move, ends[i])
+        row.key = key_of(ends[i])
+        row.board_key = board_key_of(ends[i])
+        root = roots[row.tree]
+        if repeats and length > 0:
+            history = past_keys[row.tree, : root.past]
+            distance = SHORTEST_CYCLE
+            while row.verdict == UNDECIDED:
+                distance = same_board(steps, first, length, history, seen[row.tree], row.board_key, distance)
+                if distance == 0:
+                    break
+                for back in range(distance + 1):
+                    depth = length - back
+                    if back == 0:
+                        trail[distance] = ends[i]
+                    elif depth >= 0:
+                        trail[distance - back] = states[steps[first + depth].node]
+                    else:
+                        trail[distance - back] = past_states[row.tree, root.past + depth]
+                row.verdict = repetition(trail, distance)
+                distance += SHORTEST_CYCLE
+            row.by_path = row.verdict != UNDECIDED
+        if row.by_path or row.ending == REPEATED:
+            continue
+        row.count = legal_moves(ends[i], moves[i])
+        if length > 0:
+            row.verdict = verdict_on(ends[i], root.ply + length, moves[i], row.count, settings[0], scratch[0])
+            if row.verdict == UNDECIDED and row.count == 0:
+                row.verdict = _LOST
+
+
+def _open(
+    rows: Records,
+    asked: Int32Array,
+    moves: Uint16Array,
+    ends: Records,
+    states: Records,
+    first: int,
+    keys: Uint64Array,
+    firsts: Int32Array,
+    labels: Int32Array,
+    packed: Uint32Array,
+) -> None:
+    """Lay the states of new nodes beside them, and add the positions to a batch from number `first` on."""
+    for i in range(len(asked)):
+        row = rows[asked[i]]
+        if row.node != NONE:
+            states[row.node] = ends[asked[i]]
+        keys[first + i] = row.key
+        start = firsts[first + i]
+        for move in range(row.count):
+            labels[start + move] = label_of(ends[asked[i]], moves[asked[i], move])
+        firsts[first + i + 1] = start + row.count
+        pack(ends[asked[i]], packed[first + i])
+
+
+def _look_of(rules: Rules) -> Callable[..., None]:
+    return compiled_for(
+        rules.name,
+        _look,
+        play=rules.play,
+        key_of=rules.key,
+        board_key_of=rules.board_key,
+        legal_moves=rules.legal_moves,
+        verdict_on=rules.verdict,
+        repetition=rules.repetition,
+        repeats=rules.repeats,
+    )
+
+
+def _open_of(rules: Rules, encoding: Encoding | None) -> Callable[..., None]:
+    if encoding is None:
+        return compiled_for(
+            rules.name, _open, label_of=rule_for(rules.name, _own), pack=rule_for(rules.name, _unpacked)
+        )
+    return compiled_for(f"{rules.name}_{encoding.name}", _open, label_of=encoding.label, pack=encoding.pack)
+
+
+def _own(state: Record, move: int) -> int:
+    """The label of a move where there is no encoding."""
+    return move
+
+
+def _unpacked(state: Record, words: Uint32Array) -> None:
+    """How a position is packed where there is no encoding."""

@@ -1,0 +1,103 @@
+"""Batch after batch through a search and its evaluator, in one thread or in several, each with a batch of its own.
+
+While one thread waits for the evaluator, the others gather, so that neither a device nor a core is idle. With one
+thread a search always grows the same tree; with several the tree hangs on who comes first.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from threading import Condition
+
+from pydlshogi.uct.batch import Batch, Evaluator
+from pydlshogi.uct.search import Search
+
+
+class Pipeline:
+    """Several threads that feed one search."""
+
+    def __init__(self, search: Search, evaluator: Evaluator, batch_size: int, threads: int = 1) -> None:
+        """`batch_size`: of the largest batch. `threads`: how many batches are under way at once."""
+        self.search = search
+        self.evaluator = evaluator
+        self.threads = threads
+        self._batches = [Batch(batch_size, search.boards.most_moves, evaluator.encoding) for _ in range(threads)]
+        self._helpers = ThreadPoolExecutor(threads - 1, "search") if threads > 1 else None
+        self._changed = Condition()
+        self._under_way = 0
+        """Batches of these threads that were begun and not yet backed up."""
+        self._begun = 0
+        """Playouts begun since `running`, or about to be."""
+        self._stopped = False
+        self._loops: list[Future[None]] = []
+
+    @contextmanager
+    def running(self, wanted: Callable[[int], int]) -> Iterator[None]:
+        """Inside, the other threads make playouts too. All that was begun is backed up at the end.
+
+        `wanted` is told how many playouts were begun since, and says how many to begin with the next batch.
+        """
+        self._begun = 0
+        self._stopped = False
+        if self._helpers is not None:
+            self._loops = [self._helpers.submit(self._loop, batch, wanted) for batch in self._batches[1:]]
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._stopped = True
+                self._changed.notify_all()
+            wait(self._loops)
+        self._raise_failures()
+
+    def step(self, wanted: Callable[[int], int]) -> None:
+        """One batch in the calling thread; where there is nothing to begin, wait for one of another thread."""
+        if self._stopped:
+            self._raise_failures()
+        self._step(self._batches[0], wanted)
+
+    def close(self) -> None:
+        """End the other threads."""
+        if self._helpers is not None:
+            self._helpers.shutdown()
+
+    def _raise_failures(self) -> None:
+        for loop in self._loops:
+            if loop.done():
+                loop.result()
+
+    def _loop(self, batch: Batch, wanted: Callable[[int], int]) -> None:
+        try:
+            while not self._stopped:
+                self._step(batch, wanted)
+        finally:
+            # A thread that has failed must not leave the others waiting.
+            self._stopped = True
+
+    def _step(self, batch: Batch, wanted: Callable[[int], int]) -> None:
+        playouts = self._reserve(wanted)
+        if playouts == 0:
+            return
+        begun = 0
+        try:
+            batch.clear()
+            leaves = self.search.gather(batch, playouts)
+            begun = leaves.playouts
+            self.search.backup(leaves, self.evaluator.evaluate(batch))
+        finally:
+            with self._changed:
+                self._begun += begun - playouts
+                self._under_way -= 1
+                self._changed.notify_all()
+
+    def _reserve(self, wanted: Callable[[int], int]) -> int:
+        """How many playouts to begin; 0: there is nothing to do but to wait, which has been done."""
+        with self._changed:
+            waits_for_root = self._under_way > 0 and not self.search.expanded()
+            playouts = 0 if waits_for_root else min(wanted(self._begun), self._batches[0].capacity)
+            if playouts > 0:
+                self._begun += playouts
+                self._under_way += 1
+            elif not self._stopped and self._under_way > 0:
+                self._changed.wait()
+            return max(0, playouts)

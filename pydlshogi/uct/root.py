@@ -1,0 +1,178 @@
+"""What a search has found out: the moves of its root ranked, its expected lines, and what is proven."""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from pydlshogi.support.arrays import BoolArray, Records
+from pydlshogi.support.compiled import compiled
+from pydlshogi.uct.kernels import MAX_DEPTH, mean, prove_path
+from pydlshogi.uct.search import Search
+from pydlshogi.uct.uct_node import NONE
+
+
+class MoveStats(NamedTuple):
+    """What the search knows of one move."""
+
+    move: int
+    visits: int
+    value: float
+    """Mean value for the side that plays it; nan without visits."""
+    prior: float
+    plies: int | None
+    """Proven: it wins in this many plies (> 0), or loses in this many (< 0). None: not proven."""
+
+    @property
+    def rank(self) -> tuple[int, int, float]:
+        """The greatest rank is the best move: the shortest proven win, else the most visits, else the longest loss."""
+        if self.plies is None:
+            return 1, self.visits, self.prior
+        return (2 if self.plies > 0 else 0), -self.plies, self.prior
+
+
+class Root:
+    """The root of one tree of a search, as those see it who choose a move. It follows the search from root to root."""
+
+    def __init__(self, search: Search, tree: int = 0) -> None:
+        self._search = search
+        self._tree = tree
+
+    @property
+    def expanded(self) -> bool:
+        """The root has been evaluated."""
+        return self._search.expanded(self._tree)
+
+    @property
+    def visits(self) -> int:
+        """Visits of all moves, those of earlier searches included."""
+        return int(self._nodes[self._node]["visits"]) if self._node != NONE else 0
+
+    @property
+    def value(self) -> float:
+        """Mean value for the side to move: its own evaluation and all playouts paid. nan before any."""
+        with self._search.lock:
+            return float(_mean(self._nodes, self._node)) if self.expanded else math.nan
+
+    @property
+    def plies(self) -> int | None:
+        """The side to move is proven to win in this many plies (> 0), or to lose (<= 0); None: not proven.
+
+        By the moves that may be searched: what the others prove is another question's answer.
+        """
+        if self._search.restricted and self.expanded:
+            return self.moves()[0].plies
+        proof = int(self._nodes[self._node]["proof"]) if self._node != NONE else 0
+        return (proof - 1 if proof > 0 else proof + 1) if proof else None
+
+    def moves(self) -> list[MoveStats]:
+        """The moves that may be searched, the best first; empty before the root is evaluated."""
+        with self._search.lock:
+            return self._ranked(self._node) if self.expanded else []
+
+    @property
+    def choices(self) -> int:
+        """How many moves may be searched; 0 before the root is evaluated."""
+        if not self.expanded:
+            return 0
+        count, first, _, _ = self._edges(self._node)
+        return int(self._allowed(first, count).sum())
+
+    def leader(self) -> tuple[int | None, int | None]:
+        """The most visited move that is not proven to lose, and how many visits it is ahead of the next of those.
+
+        None: no such move has visits; there is no second.
+        """
+        if not self.expanded:
+            return None, None
+        with self._search.lock:
+            tree = self._search.table.tree
+            count, first, first_stat, given = self._edges(self._node)
+            visits = np.zeros(count, np.int32)
+            children = np.full(count, NONE, np.int32)
+            visits[:given] = tree.stats["visits"][first_stat : first_stat + given]
+            children[:given] = tree.stats["child"][first_stat : first_stat + given]
+            lost = (children >= 0) & (tree.nodes["proof"][children] > 0)
+            candidates = np.flatnonzero(self._allowed(first, count) & ~lost)
+            if not len(candidates):
+                return None, None
+            best, *others = candidates[np.argsort(-visits[candidates], kind="stable")[:2]].tolist()
+            move = int(tree.moves[first + best]) if visits[best] else None
+            return move, int(visits[best] - visits[others[0]]) if others else None
+
+    def line(self, move: int) -> list[int]:
+        """The line that the search expects after `move`, `move` itself first."""
+        with self._search.lock:
+            line = [move]
+            node = self._child(self._node, move)
+            while node >= 0 and self._nodes[node]["visits"] and len(line) < MAX_DEPTH:
+                line.append(self._ranked(node)[0].move)
+                node = self._child(node, line[-1])
+            return line
+
+    def prove(self, moves: Iterable[int], plies: int) -> None:
+        """Note what a mate solver found: after `moves` from the root, the side to move there wins within `plies`.
+
+        Where a position on the way has no node, nothing is noted.
+        """
+        with self._search.lock:
+            path = [self._node]
+            for move in moves:
+                child = self._child(path[-1], move)
+                if child < 0:
+                    return
+                path.append(child)
+            prove_path(self._search.table.tree, np.array(path, np.int32), plies + 1)
+
+    @property
+    def _node(self) -> int:
+        return self._search.root_node(self._tree)
+
+    @property
+    def _nodes(self) -> Records:
+        return self._search.table.tree.nodes
+
+    def _child(self, node: int, move: int) -> int:
+        """The node after `move`; negative where there is none."""
+        _, first, first_stat, given = self._edges(node)
+        played = np.flatnonzero(self._search.table.tree.moves[first : first + given] == move & 0xFFFF)
+        return int(self._search.table.tree.stats["child"][first_stat + played[0]]) if len(played) else NONE
+
+    def _edges(self, node: int) -> tuple[int, int, int, int]:
+        """How many edges a node has, where they and their statistics begin, and how many have some."""
+        record = self._nodes[node]
+        return int(record["count"]), int(record["first"]), int(record["stats"]), int(record["given"])
+
+    def _allowed(self, first: int, count: int) -> BoolArray:
+        """Which of these edges of the root may be searched."""
+        return self._search.may_play(self._search.table.tree.moves[first : first + count])
+
+    def _ranked(self, node: int) -> list[MoveStats]:
+        """The moves of `node`, the best first; at the root only those that may be searched."""
+        tree = self._search.table.tree
+        count, first, first_stat, given = self._edges(node)
+        stats = tree.stats[first_stat : first_stat + given]
+        # A child's proof n + 1 (its side to move wins in n plies) makes the move a loss in n + 1; likewise for wins.
+        proofs = np.where(stats["child"] < 0, 0, tree.nodes["proof"][stats["child"]]).tolist()
+        rest = [0] * (count - given)
+        columns = (
+            tree.moves[first : first + count].tolist(),
+            stats["visits"].tolist() + rest,
+            stats["value_sum"].tolist() + rest,
+            tree.priors[first : first + count].tolist(),
+            proofs + rest,
+        )
+        ranked = [
+            MoveStats(move, visits, total / visits if visits else math.nan, prior, -proof or None)
+            for move, visits, total, prior, proof in zip(*columns, strict=True)
+        ]
+        if self._search.restricted and node == self._node:
+            allowed = set(tree.moves[first : first + count][self._allowed(first, count)].tolist())
+            ranked = [move for move in ranked if move.move in allowed]
+        return sorted(ranked, key=lambda move: move.rank, reverse=True)
+
+
+@compiled
+def _mean(nodes: Records, node: int) -> float:
+    return mean(nodes, node)

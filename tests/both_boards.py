@@ -1,0 +1,104 @@
+"""Stored and replayed boards side by side: what they say of the ends of paths must be the same, row by row."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.evaluator import Evaluator, HashEvaluator
+from pydlshogi.game import UNDECIDED, Position, Rules
+from pydlshogi.support.arrays import Record, Records
+from pydlshogi.uct.batch import Batch
+from pydlshogi.uct.boards import Past, Paths, ReplayedBoards, StoredBoards
+from pydlshogi.uct.kernels import COLLIDED, REPEATED
+from pydlshogi.uct.search import Search
+from pydlshogi.uct.uct_node import Tree, UctNodeTable
+
+
+class BothBoards:
+    """StoredBoards, which fail where ReplayedBoards say something else."""
+
+    def __init__(
+        self,
+        stored: StoredBoards,
+        twin: Callable[[Position], Position],
+        columns: tuple[str, ...],
+        proven: Callable[[Position, int], bool],
+    ) -> None:
+        """`twin`: a root as it is to be replayed. `columns`: what is compared beside verdicts and moves.
+
+        `proven` tells whether a win in so many plies, which replayed boards have overlooked, is one all the same.
+        """
+        self.most_moves = stored.most_moves
+        self.repeats = stored.repeats
+        self.state = stored.state
+        self.seen = Counter[tuple[int, bool]]()
+        """How often each verdict was met, and whether it was that of a path."""
+        self._stored = stored
+        self._replayed = ReplayedBoards(stored.most_moves)
+        self._twin = twin
+        self._columns = columns
+        self._proven = proven
+        self._root: Position | None = None
+
+    def set_rules(self, settings: Records) -> None:
+        raise NotImplementedError
+
+    def plant(self, tree: int, node: int, position: Position) -> None:
+        self._stored.plant(tree, node, position)
+        self._root = self._twin(position)
+        self._replayed.plant(tree, node, self._root)
+
+    def look(self, table: Tree, roots: Records, past: Past, paths: Paths, count: int) -> None:
+        self._stored.look(table, roots, past, paths, count)
+        rows, moves = paths.rows[:count].copy(), paths.moves[:count].copy()
+        self._replayed.look(table, roots, past, paths, count)
+        for row, other, ours, theirs in zip(rows, paths.rows, moves, paths.moves, strict=False):
+            if row["ending"] == COLLIDED:
+                continue
+            for column in self._columns:
+                assert row[column] == other[column], column
+            if row["verdict"] != other["verdict"]:
+                assert other["verdict"] == UNDECIDED or other["verdict"] > row["verdict"]
+                assert self._proven(self._played(table, paths, row), int(row["verdict"]) - 1)
+            self.seen[int(row["verdict"]), bool(row["by_path"])] += 1
+            if not row["by_path"] and row["ending"] != REPEATED:
+                assert ours[: row["count"]].tolist() == theirs[: other["count"]].tolist()
+        paths.rows[:count], paths.moves[:count] = rows, moves
+
+    def _played(self, table: Tree, paths: Paths, row: Record) -> Position:
+        """The position at the end of the path of `row`."""
+        assert self._root is not None
+        position = self._root.copy()
+        for step in paths.steps[row["first"] : row["first"] + row["length"]]:
+            position.push(int(table.moves[table.nodes["first"][step["node"]] + step["edge"]]))
+        return position
+
+    def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
+        return self._stored.open(table, paths, requests, batch)
+
+
+def compared(
+    rules: Rules,
+    settings: Records,
+    position: Position,
+    playouts: int,
+    *,
+    encoding: Encoding | None = None,
+    only: Iterable[int] = (),
+    batch_size: int = 16,
+    evaluator: Evaluator | None = None,
+    twin: Callable[[Position], Position] = lambda position: position,
+    columns: tuple[str, ...] = ("key", "board_key", "by_path"),
+    proven: Callable[[Position, int], bool] = lambda position, plies: False,
+) -> Counter[tuple[int, bool]]:
+    """The verdicts met in a search of `position`, in which both agreed."""
+    table = UctNodeTable(16, rules.average_moves, rules.most_moves, rules.state.itemsize)
+    both = BothBoards(StoredBoards(rules, settings, table.most_nodes, encoding), twin, columns, proven)
+    search = Search(table, both)
+    search.set_root(position, only)
+    batch = Batch(batch_size, rules.most_moves, encoding)
+    evaluator = evaluator or HashEvaluator(encoding)
+    while search.playouts < playouts:
+        batch.clear()
+        search.backup(search.gather(batch, batch_size), evaluator.evaluate(batch))
+    return both.seen

@@ -1,0 +1,81 @@
+"""Tasks that the tests give to crews, importable wherever a worker is."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+
+def note(diary: Path, line: str) -> int:
+    """Add a line; returns how many there are then."""
+    with diary.open("a+") as file:
+        file.write(f"{line}\n")
+        file.flush()
+        file.seek(0)
+        return len(file.readlines())
+
+
+@contextmanager
+def counted(diary: Path) -> Iterator[Callable[[int], tuple[int, int]]]:
+    """An item, and the number of the process. One below 0 is never done. Openings and endings are noted."""
+
+    def do(item: int) -> tuple[int, int]:
+        if item < 0:
+            time.sleep(3600)
+        return item, os.getpid()
+
+    note(diary, f"open {os.getpid()}")
+    try:
+        yield do
+    finally:
+        note(diary, f"close {os.getpid()}")
+
+
+@contextmanager
+def weighed(weights: np.ndarray) -> Iterator[Callable[[int], float]]:
+    """A number that follows from the item and from what the task holds."""
+    yield lambda item: float(np.random.default_rng(item).choice(weights, 10).sum())
+
+
+@contextmanager
+def unable(words: str) -> Iterator[Callable[[int], int]]:
+    """Cannot be opened."""
+    if words:
+        raise LookupError(words)
+    yield abs
+
+
+def positive(item: int) -> int:
+    """The item; raises LookupError for one below 1."""
+    if item < 1:
+        raise LookupError(f"no item {item}")
+    return item
+
+
+def die(diary: Path, most: int, item: int) -> int:
+    """Whoever does item 3 is killed, `most` times; the attempts are noted."""
+    if item == 3 and note(diary, f"attempt of {os.getpid()}") <= most:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return -item
+
+
+def hang(diary: Path, most: int, item: int) -> int:
+    """Whoever does item 3 falls silent, `most` times; the attempts are noted."""
+    if item == 3 and note(diary, f"attempt of {os.getpid()}") <= most:
+        time.sleep(3600)
+    return -item
+
+
+def stay(diary: Path, node: str, item: int) -> str:
+    """Where in a Ray cluster this is. On `node` it notes so, and stays there."""
+    import ray
+
+    here: str = ray.get_runtime_context().get_node_id()
+    if here == node:
+        note(diary, f"item {item}")
+        time.sleep(3600)
+    return here

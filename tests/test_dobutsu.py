@@ -1,0 +1,380 @@
+"""Dobutsu shogi: its rules against a slow version of them and against Fairy-Stockfish, and the engine over USI."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pyffish
+import pytest
+from both_boards import compared
+from fast_perft import perft_of
+from slow_dobutsu import SlowDobutsu
+from usi_driver import InProcess
+
+from pydlshogi import bench
+from pydlshogi.encoding import planes_of
+from pydlshogi.engines.dobutsu import mcts
+from pydlshogi.game import DRAWN, UNDECIDED, Outcome
+from pydlshogi.games.dobutsu.encodings import DOBUTSU
+from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.dobutsu.rules import LABELS, RULES
+from pydlshogi.games.dobutsu.sfen import START_SFEN
+from pydlshogi.support.arrays import Float32Array
+from pydlshogi.uct.batch import Batch
+
+SHUFFLE = ["1d1c", "3a3b", "1c1d", "3b3a"]
+"""Both giraffes go up and back."""
+
+
+def usis(position: DobutsuPosition | SlowDobutsu) -> list[str]:
+    return [position.usi(move) for move in position.legal_moves().tolist()]
+
+
+def random_games(seed: int, games: int, plies: int = 60) -> Iterator[tuple[DobutsuPosition, SlowDobutsu]]:
+    """Every position of some random games, twice, each as the game stands (it moves on afterwards)."""
+    rng = random.Random(seed)
+    for _ in range(games):
+        position, twin = DobutsuPosition(), SlowDobutsu()
+        for _ in range(plies):
+            yield position, twin
+            if not len(position.legal_moves()):
+                break
+            move = rng.choice(position.legal_moves().tolist())
+            position.push(move)
+            twin.push(move)
+
+
+# Rules
+
+
+def test_perft() -> None:
+    """By the official rules. Without promotion or try it would be 8095 at depth 5."""
+    perft = perft_of(RULES)
+    lines = [perft(DobutsuPosition().state, depth) for depth in range(1, 10)]
+    assert lines == [4, 17, 123, 976, 8122, 71677, 645705, 5895267, 53667219]
+
+
+def test_moves_are_those_of_the_slow_version() -> None:
+    ends = Counter[bool]()
+    for position, twin in random_games(1, games=40):
+        assert usis(position) == usis(twin), position.sfen()
+        assert position.ply() == twin.ply()
+        ends[twin.lost] += 1
+    assert ends[True] > 20
+    assert ends[False] > 500
+
+
+def test_verdicts_are_those_of_positions_replayed() -> None:
+    met = Counter[tuple[int, bool]]()
+    rng = random.Random(2)
+    for _ in range(12):
+        position, slow = DobutsuPosition(), SlowDobutsu()
+        for _ in range(rng.randrange(20)):
+            moves = position.legal_moves().tolist()
+            move = rng.choice(moves)
+            position.push(move)
+            if not len(position.legal_moves()):
+                position.pop()
+                break
+            slow.push(move)
+        met += compared(
+            RULES,
+            position.settings,
+            position,
+            120,
+            twin=lambda _, slow=slow: slow,  # type: ignore[misc]
+            columns=("by_path",),
+        )
+        met += compared(RULES, position.settings, position, 120)
+    assert met.keys() == {(UNDECIDED, False), (DRAWN, True), (2, False), (-1, False)}
+
+
+def in_fairy(usi: str) -> str:
+    """A move as Fairy-Stockfish writes it: files from the left, ranks from below, its own letters."""
+    square = {f"{file}{rank}": f"{'cba'[file - 1]}{'dcba'.index(rank) + 1}" for file in (1, 2, 3) for rank in "abcd"}
+    if usi[1] == "*":
+        return {"P": "C", "B": "E", "R": "G"}[usi[0]] + "@" + square[usi[2:]]
+    return square[usi[:2]] + square[usi[2:4]] + usi[4:]
+
+
+def test_fairy_stockfish_finds_the_same_moves_and_ends() -> None:
+    """But for a lion that stands on its last rank and was not taken: it lets that win one move later."""
+    rng = random.Random(3)
+    start = pyffish.start_fen("dobutsu")
+    ends = Counter[bool]()
+    for _ in range(25):
+        position, twin, played = DobutsuPosition(), SlowDobutsu(), list[str]()
+        for _ in range(60):
+            if not twin.lost and twin.lion(twin.side)[1] == (3 if twin.side else 0):
+                break
+            moves = position.legal_moves().tolist()
+            ended, _ = pyffish.is_immediate_game_end("dobutsu", start, played)
+            assert ended == (not moves), (position.sfen(), played)
+            ends[ended] += 1
+            if ended:
+                break
+            assert {in_fairy(position.usi(move)) for move in moves} == set(
+                pyffish.legal_moves("dobutsu", start, played)
+            ), position.sfen()
+            played.append(in_fairy(position.usi(move := rng.choice(moves))))
+            position.push(move)
+            twin.push(move)
+    assert ends[True] > 10
+    assert ends[False] > 300
+
+
+@pytest.mark.parametrize(
+    ("sfen", "move", "after"),
+    [
+        ("2k/1P1/3/K2 b - 1", "2b2a+", "1+Pk/3/3/K2 w - 2"),  # it must promote
+        ("2k/3/3/K2 b P 1", "P*2a", "1Pk/3/3/K2 w - 2"),  # dropped there it is none, and dead
+        ("k2/1+p1/1B1/2K b - 1", "2c2b", None),  # an elephant goes aslant only
+        ("k2/+p2/1B1/2K b - 1", "2c3b", "k2/B2/3/2K w P 2"),  # a hen taken is a chick
+        ("k2/1P1/3/2K b P 1", "P*2c", "k2/1P1/1P1/2K w - 2"),  # two chicks on a file
+    ],
+)
+def test_chicks_and_hens(sfen: str, move: str, after: str | None) -> None:
+    position = DobutsuPosition(sfen)
+    if after is None:
+        with pytest.raises(ValueError, match="not a legal move"):
+            position.push_usi(move)
+    else:
+        position.push_usi(move)
+        assert position.sfen() == after
+
+
+@pytest.mark.parametrize(
+    ("sfen", "move", "ends"),
+    [
+        ("2k/K2/3/3 b - 1", "3b3a", True),  # nobody reaches it
+        ("1k1/K2/3/3 b - 1", "3b3a", False),  # the lion does
+        ("r2/1K1/3/2k b - 1", "2b2a", False),  # a giraffe does
+        ("r1k/1K1/3/3 b - 1", "2b3a", True),  # what could have is taken
+        ("rk1/K2/3/3 b - 1", "3b2a", True),  # the lion itself is taken
+        ("3/K1k/3/3 w - 1", "1b1c", False),  # not yet there
+        ("3/K2/2k/3 w - 1", "1c1d", True),  # White's last rank
+    ],
+)
+def test_a_try_wins_unless_the_lion_can_be_taken(sfen: str, move: str, ends: bool) -> None:
+    position = DobutsuPosition(sfen)
+    assert not ends or position.outcome() == Outcome(1.0, plies=1)
+    position.push_usi(move)
+    assert (len(position.legal_moves()) == 0) == ends
+
+
+def test_a_lion_that_was_not_taken_has_not_won_by_standing_there() -> None:
+    """The move that brings it there is judged."""
+    position = DobutsuPosition("1k1/K2/3/3 b - 1", ["3b3a", "2a2b"])
+    assert len(position.legal_moves()) > 0
+
+
+def test_the_third_occurrence_is_a_draw_and_the_second_in_the_tree() -> None:
+    position = DobutsuPosition()
+    for ply, move in enumerate(2 * SHUFFLE, 1):
+        assert position.threefold() is None
+        position.push_usi(move)
+        assert position.outcome() == (Outcome(0.5, by_path=True) if ply >= 4 else None)
+    assert position.threefold() == Outcome(0.5, by_path=True)
+
+
+def test_with_the_colours_exchanged_it_is_another_position() -> None:
+    """White's lion loses a move: Black is where White was."""
+    position = DobutsuPosition("1k1/3/3/1K1 b - 1", ["2d2c", "2a3a", "2c2d", "3a2b", "2d1d", "2b2a", "1d2d"])
+    assert position.sfen() == "1k1/3/3/1K1 w - 8"
+    assert position.occurrences() == 1
+    assert position.outcome() is None
+
+
+def test_the_game_is_drawn_after_the_last_move() -> None:
+    assert DobutsuPosition(moves=SHUFFLE[:2], draw_ply=2).outcome() == Outcome(0.5)
+    assert DobutsuPosition(moves=SHUFFLE[:2], draw_ply=3).outcome() is None
+
+
+# As text
+
+
+def test_both_dialects_are_read_and_one_is_written() -> None:
+    for sfen in ("gle/1c1/1C1/ELG b - 1", "gle/1c1/1C1/ELG b -"):
+        assert DobutsuPosition(sfen).sfen() == START_SFEN
+    position = DobutsuPosition("1l1/1h1/1+C1/1L1 w 2G2e 7")
+    assert position.sfen() == "1k1/1+p1/1+P1/1K1 w 2R2b 7"
+    assert position.move_from_usi("E*3a") == position.move_from_usi("B*3a")
+
+
+def test_a_position_is_written_as_it_was_read() -> None:
+    for position, twin in random_games(4, games=20):
+        if not twin.lost:
+            assert DobutsuPosition(position.sfen()).legal_moves().tolist() == position.legal_moves().tolist()
+            assert DobutsuPosition(position.sfen()).sfen() == position.sfen()
+
+
+@pytest.mark.parametrize(
+    ("sfen", "reason"),
+    [
+        ("", "an sfen has"),
+        ("rkb/1p1/1P1/BKR x - 1", "b or w"),
+        ("rkb/1p1/1P1/BKR b - one", "move number"),
+        ("rkb/1p1/BKR b - 1", "3 ranks"),
+        ("rkb/1p1/1P/BKR b - 1", "2 squares"),
+        ("rkb/1p1/1P2/BKR b - 1", "4 squares"),
+        ("rkb/1p1/1X1/BKR b - 1", "X is no piece"),
+        ("rkb/1p1/1P1/B1R b - 1", "one lion"),
+        ("rkb/1p1/1P1/BKR b P 1", "3 chicks"),
+        ("rkb/1p1/3/BKR b K 1", "not held"),
+        ("rkb/1p1/3/BKR b P2 1", "no pieces in hand"),
+    ],
+)
+def test_a_broken_sfen_is_refused_with_a_reason(sfen: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        DobutsuPosition(sfen)
+
+
+# Encoding
+
+
+def slow_planes(twin: SlowDobutsu) -> Float32Array:
+    planes = np.zeros((22, 12), np.float32)
+    for square in range(12):
+        piece, side = twin.board.get(twin.seen_at(square), ("", -1))
+        if piece:
+            planes[["P", "B", "R", "K", "+P"].index(piece) + 5 * (side != twin.side), square] = 1
+    for whose, hand in enumerate((twin.hands[twin.side], twin.hands[1 - twin.side])):
+        for place, piece in enumerate("PBR"):
+            first = 10 + 6 * whose + 2 * place
+            planes[first : first + hand.count(piece)] = 1
+    return planes.reshape(22, 4, 3)
+
+
+def seen(position: DobutsuPosition) -> tuple[Float32Array, list[int]]:
+    """Planes and labels as a network gets them."""
+    batch = Batch(1, RULES.most_moves, DOBUTSU)
+    batch.add(position, position.legal_moves())
+    return planes_of(DOBUTSU, batch.packed)[0], batch.labels[: batch.firsts[1]].tolist()
+
+
+def test_planes_and_labels() -> None:
+    two_held = 0
+    for position, twin in random_games(5, games=30):
+        planes, labels = seen(position)
+        if not twin.lost:
+            assert np.array_equal(planes, slow_planes(twin)), position.sfen()
+            two_held += any(hand.count(piece) == 2 for hand in twin.hands for piece in hand)
+        assert labels == position.legal_moves().tolist()
+        assert len(set(labels)) == len(labels)
+        assert all(0 <= label < LABELS for label in labels)
+    assert two_held > 5
+
+
+def test_one_piece_in_hand_is_not_two() -> None:
+    none, one, two = (seen(DobutsuPosition(f"1k1/3/3/1K1 b {hand} 1"))[0] for hand in ("-", "P", "2P"))
+    assert [int((planes != none).any(axis=(1, 2)).sum()) for planes in (one, two)] == [1, 2]
+
+
+def test_in_the_mirror_it_plays_the_same() -> None:
+    (mirror,) = DOBUTSU.symmetries
+    for position, twin in random_games(6, games=5):
+        if twin.lost:
+            continue
+        board, rest = position.sfen().split(maxsplit=1)
+        letters = board.replace("+P", "H").replace("+p", "h")
+        there = DobutsuPosition("/".join(row[::-1] for row in letters.split("/")) + " " + rest)
+        planes, labels = seen(position)
+        mirrored, mirrored_labels = seen(there)
+        squares = planes.reshape(22, 12)[mirror.planes][:, mirror.squares].reshape(22, 4, 3)
+        assert np.array_equal(mirrored, squares)
+        assert sorted(mirrored_labels) == sorted(mirror.labels[labels].tolist())
+
+
+# The engine
+
+
+@pytest.fixture(scope="module")
+def gui() -> Iterator[InProcess]:
+    conversation = InProcess(mcts())
+    conversation.start()
+    yield conversation
+    conversation.close()
+
+
+def test_it_says_that_it_has_no_network() -> None:
+    conversation = InProcess(mcts())
+    conversation.ask("usi", "usiok")
+    assert conversation.said[0].startswith("id name pydlshogi dobutsu ")
+    conversation.ask("isready", "readyok")
+    assert "info string this game comes without a network: until modelfile names one, all moves look alike" in (
+        conversation.said
+    )
+    conversation.close()
+
+
+@pytest.mark.parametrize(
+    ("position", "answer"),
+    [
+        ("sfen 2k/K2/3/3 b - 1", "bestmove 3b3a"),  # a try
+        ("sfen 1k1/1R1/3/1K1 b - 1", "bestmove 2b2a"),  # the lion is to be had
+        ("sfen l2/2L/3/3 b - 1", "bestmove 1b1a"),
+        ("sfen 2k/3/r2/K2 w - 1", "bestmove 3c3d"),
+        ("sfen 2k/3/r2/K2 w - 1 moves 3c3d", "bestmove resign"),
+        ("startpos moves 2c2b 2a2b", "bestmove "),
+    ],
+)
+def test_it_answers(gui: InProcess, position: str, answer: str) -> None:
+    gui.send("usinewgame", f"position {position}")
+    assert gui.go("go nodes 200")[-1].startswith(answer)
+
+
+def test_it_takes_the_lion_rather_than_lose_its_own(gui: InProcess) -> None:
+    gui.send("position sfen 3/1k1/1K1/3 b - 1")
+    lines = gui.go("go nodes 100")
+    assert lines[-1].startswith("bestmove 2c2b")
+    assert " score mate 1 " in lines[-2]
+
+
+def test_clocks_lines_and_pondering(gui: InProcess) -> None:
+    gui.send("setoption name MultiPV value 3", "position startpos")
+    lines = gui.go("go btime 1000 wtime 1000 byoyomi 100")
+    assert all(any(f" multipv {rank} " in line for line in lines) for rank in (1, 2, 3))
+    gui.send("setoption name MultiPV value 1", "position startpos moves 2c2b 2a2b", "go ponder btime 1000 wtime 1000")
+    gui.send("ponderhit")
+    assert gui.until("bestmove")[-1].split()[1] in usis(DobutsuPosition(moves=["2c2b", "2a2b"]))
+
+
+def test_it_ponders_on_all_replies(gui: InProcess) -> None:
+    gui.send("setoption name Stochastic_Ponder value true", "position startpos moves 2c2b 2a2b", "go ponder btime 1000")
+    gui.send("ponderhit")
+    assert gui.until("bestmove")[-1].split()[1] in usis(DobutsuPosition(moves=["2c2b", "2a2b"]))
+    gui.send("setoption name Stochastic_Ponder value false")
+
+
+def test_what_people_ask(gui: InProcess) -> None:
+    gui.send("position startpos")
+    assert gui.ask("perft 5", "total")[-1] == "total: 8122"
+    assert gui.ask("eval", "win rate")[-1] == "win rate 0.5000"
+    gui.send("bench 0.1", "moves")
+    *bench, moves = gui.until("2c2b 2d1c")
+    assert any(" playouts in 0." in line for line in bench)
+    assert moves.split() == usis(DobutsuPosition())
+
+
+def test_an_illegal_move_is_named(gui: InProcess) -> None:
+    assert gui.ask("position startpos moves 2c2b 3a2b", "info string")[-1] == (
+        "info string Error! position: move 2: 3a2b is not a legal move"
+    )
+
+
+def test_the_board_is_drawn(gui: InProcess) -> None:
+    gui.send("position sfen 1k1/1+p1/3/1K1 w 2Re 3")
+    assert gui.ask("d", "sfen") == [
+        "  3  2  1",
+        "  .  k  .  a",
+        "  . +p  .  b",
+        "  .  .  .  c",
+        "  .  K  .  d",
+        "in hand: 2Rb",
+        "sfen 1k1/1+p1/3/1K1 w 2Rb 3",
+    ]
+
+
+def test_its_speed_can_be_measured() -> None:
+    assert bench.dobutsu_speed(trees=2, playouts=16, batch_size=4, repeats=1) > 0

@@ -1,0 +1,65 @@
+"""Files that are there whole or not at all."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pydlshogi.support.files import open_plain, replacing
+
+
+def write(path: Path, content: bytes) -> None:
+    with replacing(path) as file:
+        file.write(content)
+
+
+def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "net.npz"
+    write(path, b"one")
+    write(path, b"two")
+    assert path.read_bytes() == b"two"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_goes_wrong_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "net.npz"
+    write(path, b"one")
+    with pytest.raises(ZeroDivisionError), replacing(path) as file:
+        file.write(b"tw" * (1 // 0))
+    assert path.read_bytes() == b"one"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_name_of_what_is_unfinished_cannot_be_foreseen(tmp_path: Path) -> None:
+    names = set()
+    for _ in range(2):
+        with replacing(tmp_path / "net.npz"):
+            names |= {path.name for path in tmp_path.glob("*.tmp")}
+    assert len(names) == 2
+
+
+def test_what_killed_processes_left_long_ago_goes(tmp_path: Path) -> None:
+    old, new, foreign = (tmp_path / f".{name}.tmp" for name in ("net.npz.1", "net.npz.2", "other.npz.1"))
+    for left in (old, new, foreign):
+        left.touch()
+    for left in (old, foreign):
+        os.utime(left, (0, time.time() - 2 * 24 * 3600))
+    write(tmp_path / "net.npz", b"one")
+    assert {path.name for path in tmp_path.iterdir()} == {"net.npz", new.name, foreign.name}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such links for everybody")
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    write(tmp_path / "link", b"one")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"one"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_no_file_to_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="Not a plain file"):
+        open_plain(tmp_path / "pipe")

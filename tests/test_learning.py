@@ -1,0 +1,223 @@
+"""Self-play, what it teaches, and comparisons: on Dobutsu shogi, with evaluators that need no network."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
+from pydlshogi.games.catalogue import UnknownGame, game_named
+from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.learning.comparison import compare
+from pydlshogi.learning.forest import Forest
+from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
+from pydlshogi.learning.played import Played, PlayedError
+from pydlshogi.learning.reanalysis import reanalysed
+from pydlshogi.learning.self_play import SelfPlayers
+from pydlshogi.learning.settings import SelfPlay
+from pydlshogi.learning.targets import drawn, pruned_visits
+from pydlshogi.uct.batch import Batch, Evaluations
+from pydlshogi.uct.puct import Puct
+from pydlshogi.uct.root import MoveStats
+
+DOBUTSU = game_named("dobutsu")
+HASH = HashEvaluator(DOBUTSU.encoding)
+QUICK = SelfPlay(games=12, playouts=12, cheap_playouts=4, opening_plies=2, draw_ply=40)
+ALL = SelfPlay(games=12, playouts=12, full_share=1, opening_plies=0, draw_ply=40)
+"""Every move is learned, so that the positions are the plies of the games, one after the other."""
+
+
+@pytest.fixture(scope="module")
+def all_moves() -> Played:
+    return SelfPlayers(DOBUTSU, HASH, ALL).play((1, 0, 0))
+
+
+def test_games_are_legal_and_end_as_the_rules_say(all_moves: Played) -> None:
+    assert len(all_moves.lengths) == ALL.games
+    for moves, score in zip(all_moves.games(), all_moves.scores.tolist(), strict=True):
+        position = DobutsuPosition(draw_ply=ALL.draw_ply)
+        for move in moves:
+            assert move in position.legal_moves()
+            position.push(move)
+        outcome = position.outcome()
+        of_mover = 0.0 if outcome is None else outcome.value
+        assert len(position.legal_moves()) == 0 or of_mover == 0.5
+        assert score == (1 - of_mover if len(moves) % 2 else of_mover)
+
+
+def test_the_result_is_that_of_the_side_to_move(all_moves: Played) -> None:
+    expected = [
+        1 - score if ply % 2 else score
+        for length, score in zip(all_moves.lengths, all_moves.scores.tolist(), strict=True)
+        for ply in range(length)
+    ]
+    assert all_moves.results.tolist() == expected
+    assert {0.0, 1.0} <= set(expected)
+
+
+def test_the_policy_learned_is_over_legal_moves(all_moves: Played) -> None:
+    row = 0
+    for moves in all_moves.games():
+        position = DobutsuPosition(draw_ply=ALL.draw_ply)
+        for move in moves:
+            first, end = all_moves.firsts[row : row + 2]
+            labels, weights = all_moves.labels[first:end], all_moves.weights[first:end]
+            assert np.isin(labels, position.legal_moves()).all()  # its labels are the moves' own numbers
+            assert weights.sum() == pytest.approx(1, abs=1e-5)
+            assert move in labels
+            position.push(move)
+            row += 1
+    assert row == len(all_moves)
+
+
+def test_a_win_that_was_seen_is_exact_and_is_played(all_moves: Played) -> None:
+    before_last = np.cumsum(all_moves.lengths) - 1
+    decided = before_last[all_moves.scores != 0.5]
+    assert all_moves.exact[decided].all()
+    assert (all_moves.searched[decided] == 1).all()
+    examples = all_moves.examples(0.3)
+    assert (examples.values[decided] == 1).all()
+
+
+def test_values_mix_result_and_search(all_moves: Played) -> None:
+    row = int(np.flatnonzero((all_moves.exact == 0) & (all_moves.results == 1))[0])
+    value = all_moves.examples(0.3).values[row]
+    assert value == pytest.approx(0.7 + 0.3 * all_moves.searched[row])
+
+
+def test_a_seed_decides_a_set_of_games() -> None:
+    players = SelfPlayers(DOBUTSU, HASH, QUICK)
+    first, other, again = (players.play(seed) for seed in ((3, 1), (3, 2), (3, 1)))
+    assert first.games() == again.games()
+    assert first.games() != other.games()
+
+
+def test_cheap_searches_are_not_learned() -> None:
+    played = SelfPlayers(DOBUTSU, HASH, QUICK).play((5,))
+    assert 0 < len(played) < 0.8 * len(played.moves)
+
+
+def test_sides_give_up_and_some_play_on() -> None:
+    settings = SelfPlay(games=40, playouts=12, resign=0.4, play_on=0.5, opening_plies=0, draw_ply=40)
+    played = SelfPlayers(DOBUTSU, HASH, settings).play((7,))
+    gave_up, wrongly = played.misjudged
+    assert 0 < wrongly <= gave_up < 40
+    ended = [len(moves) for moves, score in zip(played.games(), played.scores, strict=True) if score != 0.5]
+    assert min(ended) < 5
+
+
+def test_games_are_written_whole_and_read_again(all_moves: Played, tmp_path: Path) -> None:
+    path = tmp_path / "games.npz"
+    all_moves.write(path)
+    assert np.array_equal(Played.read(path).labels, all_moves.labels)
+    for damage in (path.read_bytes()[:1000], b"", b"nothing"):
+        path.write_bytes(damage)
+        with pytest.raises(PlayedError, match="holds no games"):
+            Played.read(path)
+
+
+def test_old_games_get_new_targets_and_keep_their_results() -> None:
+    old = SelfPlayers(DOBUTSU, HASH, QUICK).play((9,))
+    deeper = replace(QUICK, playouts=40)
+    new = reanalysed(DOBUTSU, HASH, deeper, old)
+    assert np.array_equal(new.packed, old.packed)
+    assert np.array_equal(new.results, old.results)
+    assert len(new.searched) == len(old)
+    assert new.exact.sum() > old.exact.sum()
+    assert np.add.reduceat(new.weights, new.firsts[:-1]) == pytest.approx(np.ones(len(old)), abs=1e-5)
+
+
+def test_equal_players_share_every_pair() -> None:
+    assert compare(DOBUTSU, (HASH, HASH), Puct(), 8, 12, 60, (1,)) == [0, 0, 6, 0, 0]
+
+
+def test_the_one_who_judges_better_wins() -> None:
+    class Upside(UniformEvaluator):
+        """Likes positions in which the other side has more moves."""
+
+        def evaluate(self, batch: Batch) -> Evaluations:
+            counts = np.diff(batch.firsts[: len(batch) + 1])
+            return Evaluations(super().evaluate(batch).priors, (1 / (1 + counts / 10)).astype(np.float32))
+
+    class Mobile(Upside):
+        """Likes positions in which it has more moves."""
+
+        def evaluate(self, batch: Batch) -> Evaluations:
+            priors, values = super().evaluate(batch)
+            return Evaluations(priors, 1 - values)
+
+    counts = compare(DOBUTSU, (Mobile(), Upside()), Puct(), 30, 40, 80, (2,))
+    assert sum(counts) == 20
+    assert counts[3] + counts[4] > 2 * (counts[0] + counts[1])
+
+
+def test_a_win_in_one_is_found() -> None:
+    forest = Forest(DOBUTSU, UniformEvaluator(), Puct(), 50, 2)
+    position = DobutsuPosition("1l1/1C1/3/1L1 b - 1")
+    best = forest.search({1: position}, 50)[1][0]
+    assert (position.usi(best.move), best.plies) == ("2b2a+", 1)
+
+
+def test_gumbels_search_halves_its_moves_and_spends_its_playouts() -> None:
+    forest = Forest(DOBUTSU, UniformEvaluator(), Puct(), 50, 1)
+    root = forest.root(0)
+    forest.search({0: DobutsuPosition("rkb/1p1/1P1/BKR b - 1")}, 0)
+    halving = GumbelRoot(root.moves(), 4, 32, np.random.default_rng(1))
+    begun = []
+    while not halving.done:
+        begun.append(halving.next(root))
+    assert len(begun) == 32
+    assert len(set(begun[:16])) == 4
+    assert len(set(begun[16:])) == 2
+    assert halving.chosen(root.moves()) in begun[16:]
+
+
+def test_gumbels_policy_prefers_what_the_search_found_better() -> None:
+    moves = [move(10, 0.3, 0.6), move(10, 0.3, 0.5), move(0, 0.3, np.nan), move(9, 0.1, 0.0, -2)]
+    better, even, unseen, lost = improved_policy(moves)
+    assert better > even > unseen > lost == 0
+    assert improved_policy([move(1, 0.1, 1.0, 1), move(9, 0.9, 0.5)]).tolist() == [1, 0]
+
+
+def test_games_with_gumbels_roots() -> None:
+    settings = SelfPlay(games=6, playouts=8, gumbel=4, full_share=1, opening_plies=0, draw_ply=30)
+    first, again = (SelfPlayers(DOBUTSU, HASH, settings).play((2,)) for _ in range(2))
+    assert first.games() == again.games()
+    assert len(first) == len(first.moves)
+
+
+def move(visits: int, prior: float, value: float, plies: int | None = None) -> MoveStats:
+    return MoveStats(0, visits, value, prior, plies)
+
+
+def test_forced_visits_are_not_learned() -> None:
+    puct = Puct(forced_playouts=2.0, c_init_root=1.0)
+    moves = [move(80, 0.5, 0.6), move(15, 0.3, 0.2), move(1, 0.1, 0.1), move(0, 0.1, np.nan)]
+    visits = pruned_visits(moves, puct)
+    assert visits[0] == 80
+    assert 0 <= visits[1] < 15
+    assert visits[2:].tolist() == [0, 0]
+
+
+def test_good_moves_keep_their_visits() -> None:
+    puct = Puct(forced_playouts=2.0, c_init_root=1.0)
+    assert pruned_visits([move(50, 0.4, 0.5), move(40, 0.4, 0.55)], puct).tolist() == [50, 40]
+
+
+def test_what_is_proven_is_learned() -> None:
+    assert pruned_visits([move(3, 0.1, 1.0, 1), move(60, 0.9, 0.6)], Puct()).tolist() == [1, 0]
+    assert pruned_visits([move(5, 0.1, 0.4), move(60, 0.9, 0.3, -2)], Puct()).tolist() == [5, 0]
+    assert pruned_visits([move(5, 0.1, 0.0, -4), move(60, 0.9, 0.0, -2)], Puct()).tolist() == [1, 0]
+
+
+def test_a_low_temperature_takes_the_best() -> None:
+    generator = np.random.default_rng(1)
+    weights = np.array([30.0, 60.0, 0.0])
+    assert {drawn(weights, 0.01, generator) for _ in range(50)} == {1}
+    assert {drawn(weights, 1.0, generator) for _ in range(50)} == {0, 1}
+
+
+def test_there_is_no_such_game() -> None:
+    with pytest.raises(UnknownGame, match="no game is called go; there are dobutsu, shogi"):
+        game_named("go")

@@ -1,0 +1,301 @@
+"""Recorded games of shogi as positions and examples: against hand-made games, mirrored ones, and slow counting."""
+
+import json
+import lzma
+import math
+import os
+import tracemalloc
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import cshogi
+import numpy as np
+import pytest
+import shogi
+from book_oracle import naive_label, naive_planes
+
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.read_kifu import Game, to_csa
+from pydlshogi.training.examples import batch_of
+from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef, win_rates
+from pydlshogi.training.shogi.recorded import Recorded
+from pydlshogi.training.shogi.records import (
+    DRAW,
+    LOSS,
+    MAX_EVAL,
+    NO_EVAL,
+    NO_RESULT,
+    POSITION,
+    WIN,
+    DatasetError,
+    limit_repeats,
+    load_positions,
+    pack,
+)
+from tests.random_games import random_games, write_jsonl
+
+
+def game(moves: str, win: str | None, evals: tuple[int | None, ...] = ()) -> Game:
+    return Game(
+        start_sfen=cshogi.STARTING_SFEN,
+        moves=tuple(moves.split()),
+        win=win,
+        ending="resign",
+        evals=evals,
+        times=(),
+        ratings=(3000.4, None),
+    )
+
+
+def test_a_position_is_small() -> None:
+    assert POSITION.itemsize <= 64
+
+
+def test_everything_is_seen_by_the_side_to_move() -> None:
+    packed = pack(game("7g7f 3c3d 2g2f", "b", (50, 30, None)))
+    assert packed["result"].tolist() == [WIN, LOSS, WIN]
+    assert packed["eval"].tolist() == [50, -30, NO_EVAL]
+    assert packed["rating"].tolist() == [3000, 0, 3000]
+    assert packed["ply"].tolist() == [0, 1, 2]
+    assert packed["length"].tolist() == [3, 3, 3]
+    board = cshogi.Board()
+    for row, usi in zip(packed, ("7g7f", "3c3d", "2g2f"), strict=True):
+        there = cshogi.Board()
+        there.set_hcp(row["hcp"])
+        assert there.sfen().split()[:3] == board.sfen().split()[:3]
+        assert cshogi.move_to_usi(int(row["move"])) == usi
+        board.push_usi(usi)
+
+
+def test_games_packed_together_are_those_packed_alone() -> None:
+    handicap = replace(
+        game("3c3d 7g7f 8c8d", "w", (9, None)),
+        start_sfen="lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        ratings=(None, 1500.0),
+    )
+    assert pack(handicap)["result"].tolist() == [WIN, LOSS, WIN]
+    assert pack(handicap)["eval"].tolist() == [-9, NO_EVAL, NO_EVAL]
+    assert pack(handicap)["rating"].tolist() == [1500, 0, 1500]
+    games = [game("7g7f 3c3d 2g2f", "b", (50, 30, None, 7)), handicap, game("", None), game("2g2f", "d", (1,))]
+    assert pack(*games).tobytes() == b"".join(pack(each).tobytes() for each in games)
+    assert len(pack()) == 0
+
+
+@pytest.mark.parametrize(("win", "results"), [("w", [LOSS, WIN]), ("d", [DRAW, DRAW]), (None, [NO_RESULT, NO_RESULT])])
+def test_results(win: str | None, results: list[int]) -> None:
+    assert pack(game("7g7f 3c3d", win))["result"].tolist() == results
+
+
+def test_mate_evaluations_are_bounded() -> None:
+    assert pack(game("7g7f 3c3d", "b", (100_000, 100_000)))["eval"].tolist() == [MAX_EVAL, -MAX_EVAL]
+
+
+def test_jsonl(tmp_path: Path) -> None:
+    def line(**more: object) -> str:
+        return json.dumps({"win": "b", "end": "resign", "split": "train", "moves": "7g7f 3c3d", **more}) + "\n"
+
+    source = tmp_path / "games.jsonl"
+    source.write_text(
+        line(evals="12 -")
+        + line(end="abnormal")
+        + line(win_inferred=1)
+        + line(split="val", win="w")
+        + line(moves="7g7e")
+        + line(moves="7g7f+")
+        + line(win=None)
+        + "{broken\n"
+    )
+    said: list[str] = []
+    positions = load_positions(source, "train", tmp_path / "cache", said.append)
+    assert positions["result"].tolist() == [WIN, LOSS] + 4 * [NO_RESULT]
+    assert positions["eval"].tolist() == [12] + 5 * [NO_EVAL]
+    assert "7g7e, is not legal" in said[0]
+    assert "7g7f+, is not legal" in said[1]
+    assert "win is None" in said[2]
+    assert "{broken" in said[3]
+    assert said[4:] == ["packed 3 games (train), 4 left out"]
+    assert load_positions(source, "val", tmp_path / "cache", said.append)["result"].tolist() == [LOSS, WIN]
+
+
+def test_impossible_numbers_cost_no_more_than_themselves(tmp_path: Path) -> None:
+    def line(**more: object) -> str:
+        return json.dumps({"win": "b", "end": "resign", "moves": "7g7f", **more}) + "\n"
+
+    source = tmp_path / "games.jsonl"
+    ratings = [70000, -5, "2000", math.nan, math.inf, 1234.4]
+    nine_rooks = "rrrrrrrrr/4k4/9/9/9/9/9/4K4/9 b - 1"
+    source.write_text(
+        "".join(line(rb=rating) for rating in ratings) + line(evals="1e999") + line(start_sfen=nine_rooks)
+    )
+    said: list[str] = []
+    positions = load_positions(source, "train", tmp_path / "cache", said.append)
+    assert positions["rating"].tolist() == [65535, 0, 0, 0, 0, 1234]
+    assert said[-1] == "packed 6 games (train), 2 left out"
+    assert pack(replace(game("7g7f", "b"), ratings=(-12.5, math.inf)))["rating"].tolist() == [0]
+
+
+def test_a_cut_archive_is_one_line(tmp_path: Path) -> None:
+    whole = lzma.compress(b'{"win": "b", "end": "resign", "moves": "7g7f"}\n' * 99)
+    for content in (b"", whole[:-20]):
+        (tmp_path / "games.jsonl.xz").write_bytes(content)
+        with pytest.raises(DatasetError, match="cannot be read"):
+            load_positions(tmp_path / "games.jsonl.xz", "train", tmp_path / "cache")
+
+
+def test_an_endless_line_is_one_line(tmp_path: Path) -> None:
+    with lzma.open(tmp_path / "games.jsonl.xz", "w", preset=0) as file:
+        file.write(b'{"win": "b", "end": "resign", "moves": "7g7f"}\n')
+        for _ in range(64):
+            file.write(bytes(1 << 20))
+    tracemalloc.start()
+    with pytest.raises(DatasetError, match="line 2 is longer than any game"):
+        load_positions(tmp_path / "games.jsonl.xz", "train", tmp_path / "cache")
+    assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs pipes in the file system, which Windows does not have")
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "games.jsonl")
+    with pytest.raises(DatasetError, match=r"cannot be read: .* Not a plain file"):
+        load_positions(tmp_path / "games.jsonl", "train", tmp_path / "cache")
+
+
+@pytest.mark.parametrize("damage", [b"", b"half a position"])
+def test_a_damaged_set_is_packed_anew(tmp_path: Path, damage: bytes) -> None:
+    write_jsonl(tmp_path / "games.jsonl", random_games(2, plies=9, seed=1), [])
+    before = load_positions(tmp_path / "games.jsonl", "train", tmp_path / "cache").tobytes()
+    (packed,) = (tmp_path / "cache").iterdir()
+    packed.write_bytes(damage)
+    assert load_positions(tmp_path / "games.jsonl", "train", tmp_path / "cache").tobytes() == before
+
+
+def test_a_list_of_records_and_a_jsonl_of_the_same_games_pack_alike(tmp_path: Path) -> None:
+    games = random_games(3, plies=30, seed=1)
+    for number, each in enumerate(games):
+        (tmp_path / f"{number}.csa").write_text(to_csa(each))
+    (tmp_path / "list.txt").write_text("0.csa\n1.csa\nmissing.csa\n2.csa\n")
+    write_jsonl(tmp_path / "games.jsonl", games, [])
+    said: list[str] = []
+    listed = load_positions(tmp_path / "list.txt", "train", tmp_path / "cache", said.append)
+    lines = load_positions(tmp_path / "games.jsonl", "train", tmp_path / "cache", said.append)
+    assert "missing.csa" in said[0]
+    for name in ("hcp", "move", "ply", "result"):
+        assert np.array_equal(listed[name], lines[name])
+
+
+def test_a_set_is_packed_once_and_again_when_its_content_changes(tmp_path: Path) -> None:
+    source, cache = tmp_path / "games.jsonl", tmp_path / "cache"
+    write_jsonl(source, random_games(2, plies=10, seed=1), [])
+    said: list[str] = []
+    first = load_positions(source, "train", cache, said.append)
+    moved = source.rename(tmp_path / "moved.jsonl")
+    assert np.array_equal(load_positions(moved, "train", cache, said.append), first)
+    assert len(said) == 1
+    write_jsonl(moved, random_games(3, plies=10, seed=1), [])
+    assert len(load_positions(moved, "train", cache, said.append)) == 30
+    assert len(said) == 2
+    assert all(path.suffix == ".positions" for path in cache.iterdir())
+
+
+@pytest.mark.parametrize("name", ["absent.jsonl", "absent.txt"])
+def test_a_missing_source_is_one_line(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DatasetError, match=name) as caught:
+        load_positions(tmp_path / name, "train", tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_source_without_games_is_said(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("\n")
+    with pytest.raises(DatasetError, match="no positions"):
+        load_positions(tmp_path / "list.txt", "train", tmp_path)
+
+
+def test_repeats_are_limited() -> None:
+    positions = pack(*random_games(20, plies=12, seed=3))
+    kept = positions[limit_repeats(positions, 2, np.random.default_rng(0))]
+    there = Counter(row.tobytes() for row in positions["hcp"])
+    assert max(there.values()) == 20
+    assert Counter(row.tobytes() for row in kept["hcp"]) == {code: min(2, often) for code, often in there.items()}
+
+
+def test_eval_coef_is_found_again() -> None:
+    generator = np.random.default_rng(0)
+    positions = np.zeros(50_000, POSITION)
+    positions["eval"] = generator.normal(0, 800, len(positions)).round()
+    won = generator.random(len(positions)) < win_rates(positions["eval"], 400.0)
+    positions["result"] = np.where(won, WIN, LOSS)
+    assert fit_eval_coef(positions) == pytest.approx(400, rel=0.05)
+    positions["eval"] = NO_EVAL
+    assert fit_eval_coef(positions) == 600
+
+
+def test_evals_are_averaged_within_their_game() -> None:
+    evals = (100, -50, None, 32000, None, None), (-300, 700)
+    positions = pack(game("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e", "b", evals[0]), game("7g7f 3c3d", "w", evals[1]))
+    rates = [[1 / (1 + math.exp(-each / 340)) for each in known] for known in ([100, -50], [-50, 32000], [-300, 700])]
+    lead = [340 * math.log(mean / (1 - mean)) for mean in (sum(each) / 2 for each in rates)]
+    found = averaged_evals(positions, 2, 340.0).tolist()
+    assert found[:2] == [round(lead[0]), 50]
+    assert found[2] == found[3] * -1 > 3000
+    assert found[4:6] == [NO_EVAL, NO_EVAL]
+    assert found[6:] == [round(lead[2]), -700]
+    assert averaged_evals(positions, 3, 340.0)[1] == -round(lead[1])
+    assert averaged_evals(positions, 1, 340.0)[[0, 1, 6, 7]].tolist() == [100, 50, -300, -700]
+
+
+def test_value_targets() -> None:
+    rows = np.zeros(5, POSITION)
+    rows["result"] = [WIN, WIN, NO_RESULT, DRAW, NO_RESULT]
+    rows["eval"] = [0, NO_EVAL, 0, NO_EVAL, NO_EVAL]
+    values, weights = ValueTarget(0.6, 340.0)(rows)
+    assert values[:4].tolist() == pytest.approx([0.6 + 0.4 * 0.5, 1.0, 0.5, 0.5])
+    assert weights.tolist() == [1, 1, 1, 1, 0]
+
+
+def mirrored(sfen: str) -> str:
+    """The position with left and right exchanged."""
+    board, *rest = sfen.split()
+    rows = []
+    for row in board.split("/"):
+        pieces = []
+        for letter in row:
+            if pieces and pieces[-1] == "+":
+                pieces[-1] += letter
+            else:
+                pieces.append(letter)
+        rows.append("".join(reversed(pieces)))
+    return " ".join(["/".join(rows), *rest])
+
+
+def mirrored_usi(usi: str) -> str:
+    def file(digit: str) -> str:
+        return str(10 - int(digit))
+
+    if usi[1] == "*":
+        return usi[:2] + file(usi[2]) + usi[3:]
+    return file(usi[0]) + usi[1] + file(usi[2]) + usi[3:]
+
+
+def test_batches_are_the_planes_and_labels_of_their_positions_and_mirrors() -> None:
+    rows = pack(*random_games(6, plies=120, seed=5))
+    turns = np.random.default_rng(0).integers(0, 2, len(rows))
+    chosen = np.random.default_rng(1).permutation(len(rows))
+    source = Recorded(rows, BOOK, ValueTarget(1.0, 600.0))
+    assert len(source) == len(rows)
+    batch = batch_of(source.examples(chosen), BOOK, turns)
+    assert batch.firsts.tolist() == list(range(len(rows) + 1))
+    assert batch.weights.tolist() == batch.value_weights.tolist() == [1] * len(rows)
+    kinds = set()
+    for i, row in enumerate(rows[chosen]):
+        board = cshogi.Board()
+        board.set_hcp(row["hcp"])
+        usi = cshogi.move_to_usi(int(row["move"]))
+        if turns[i]:
+            board, usi = cshogi.Board(mirrored(board.sfen())), mirrored_usi(usi)
+        assert np.array_equal(batch.planes[i], naive_planes(shogi.Board(board.sfen())))
+        assert batch.labels[i] == naive_label(shogi.Move.from_usi(usi), board.turn)
+        assert batch.values[i] == (row["result"] == WIN)
+        kinds.add(batch.labels[i] // 81)
+    assert len(kinds) > 15

@@ -1,0 +1,382 @@
+"""The compiled rules and encodings of shogi against cshogi, python-shogi and the positions of `ShogiPosition`."""
+
+import json
+import lzma
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import both_boards
+import cshogi
+import numpy as np
+import pytest
+import shogi
+from book_oracle import naive_label, naive_planes
+from cshogi.dlshogi import FEATURES1_NUM, FEATURES2_NUM, make_input_features, make_move_label
+from fast_perft import perft_of
+from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, random_positions, turned
+
+from pydlshogi.encoding import planes_of
+from pydlshogi.game import DRAWN, UNDECIDED
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, MOVES
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.rules import RULES, declares, settings_of
+from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.games.shogi.state import state_of, states_of
+from pydlshogi.games.state_position import StatePosition
+from pydlshogi.support.arrays import Int32Array
+from pydlshogi.uct.batch import Batch, Evaluations
+
+MIDDLE_GAME = "l2g4l/2ks3+R1/ppppp2pp/2s2np2/5P3/2P1P1P2/PPSP1G2P/1KG6/LN5NL b RBGNPbs3P 1"
+UCHIFUZUME = "7lk/9/8S/9/9/9/9/7L1/8K b P 1"
+LAST_RANKS = "8k/PP1L5/2NPN4/9/9/9/3n5/6l1p/K8 b 2P2p 1"
+PINNED = "4k4/9/9/9/4r4/9/4G4/9/4K4 b 2Pgn 1"
+CHECKED_TWICE = "4k4/9/9/9/4r4/9/3n5/9/4K4 b RBGSNLP 1"
+DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
+BARE_KINGS = "4k4/9/9/9/9/9/9/9/K4R3 b - 1"
+CHOSEN = (START_SFEN, MIDDLE_GAME, UCHIFUZUME, LAST_RANKS, PINNED, CHECKED_TWICE, MOST_MOVES, FULL_HANDS, *HANDICAPS)
+
+
+def by_states(position: ShogiPosition) -> StatePosition:
+    """The same position, without its past, by the compiled rules."""
+    return StatePosition(RULES, state_of(position.board)[0], position.ply(), settings_of(position))
+
+
+def chosen_positions() -> list[ShogiPosition]:
+    return [ShogiPosition(sfen) for chosen in CHOSEN for sfen in (chosen, turned(chosen))]
+
+
+def rows_of(path: Path) -> Iterator[list[str]]:
+    """The rows of a table, without its comments."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            yield line.split("\t")
+
+
+def positions_along(sfen: str, moves: Iterable[str]) -> Iterator[ShogiPosition]:
+    """Every position of a game, each as the game stands (it moves on afterwards)."""
+    position = ShogiPosition(sfen)
+    yield position
+    for move in moves:
+        position.push_usi(move)
+        yield position
+
+
+def positions_of_games(shared_data: Path, games: int) -> Iterator[ShogiPosition]:
+    with lzma.open(shared_data / "games.jsonl.xz", "rt") as lines:
+        for line in islice(lines, games):
+            yield from positions_along(START_SFEN, json.loads(line)["moves"].split())
+
+
+def positions_of_problems(shared_data: Path, problems: int) -> Iterator[ShogiPosition]:
+    with lzma.open(shared_data / "tests" / "mate_lines_50k.sfen.xz", "rt") as lines:
+        for line in islice(lines, problems):
+            sfen, moves = line.strip().split(" moves ")
+            yield from positions_along(sfen, moves.split())
+
+
+# Legal moves
+
+
+def perft(position: StatePosition, depth: int) -> int:
+    """The number of lines of `depth` moves."""
+    moves = position.legal_moves()
+    if depth == 1:
+        return len(moves)
+    lines = 0
+    for move in moves.tolist():
+        position.push(move)
+        lines += perft(position, depth - 1)
+        position.pop()
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("sfen", "lines"),
+    [
+        (START_SFEN, [30, 900, 25470]),
+        ("l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1", [207, 28684]),
+        (MOST_MOVES, [593]),
+    ],
+)
+def test_perft(sfen: str, lines: list[int]) -> None:
+    position = by_states(ShogiPosition(sfen))
+    assert [perft(position, depth) for depth in range(1, len(lines) + 1)] == lines
+
+
+@pytest.mark.long
+def test_perft_of_known_positions(shared_data: Path) -> None:
+    rows = [row for row in rows_of(shared_data / "tests" / "perft.tsv") if int(row[2]) <= 20_000_000]
+    assert len(rows) > 350
+    perft = perft_of(RULES)
+    for sfen, depth, lines, *_ in rows:
+        assert perft(state_of(ShogiPosition(sfen).board)[0], int(depth)) == int(lines), sfen
+
+
+def check_moves_keys_and_state(position: ShogiPosition) -> None:
+    twin = by_states(position)
+    assert twin.legal_moves().tolist() == (position.legal_moves() & 0xFFFF).tolist(), position.sfen()
+    assert (twin.key(), twin.board_key()) == (position.key(), position.board_key()), position.sfen()
+
+
+def test_moves_and_keys_are_those_of_cshogi() -> None:
+    for position in chosen_positions():
+        check_moves_keys_and_state(position)
+    for position in random_positions(11, games=4):
+        check_moves_keys_and_state(position)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_states_of_a_game_are_those_of_its_boards(seed: int) -> None:
+    """Played move by move, a state is what the board itself is read as."""
+    *_, position = random_positions(seed, games=1)
+    states = states_of(position.board)
+    assert len(states) == len(position.board.history) + 1
+    for state in states[::-1]:
+        assert state == state_of(position.board)[0]
+        if position.board.history:
+            position.pop()
+
+
+def test_moves_are_those_of_python_shogi() -> None:
+    positions = [position.copy() for position in islice(random_positions(12, games=6), 0, None, 15)]
+    assert len(positions) > 40
+    for position in [*positions, *chosen_positions()]:
+        ours = {position.usi(move) for move in by_states(position).legal_moves().tolist()}
+        assert ours == {move.usi() for move in shogi.Board(position.sfen()).legal_moves}, position.sfen()
+
+
+# Encodings
+
+
+def check_encodings(positions: Iterable[ShogiPosition]) -> int:
+    """Planes and labels of both encodings, as python-shogi's and cshogi's boards give them; returns their number."""
+    checked = 0
+    for position in positions:
+        board, moves = position.board, position.legal_moves()
+        if not len(moves):
+            continue
+        checked += 1
+        for encoding in (BOOK, DLSHOGI):
+            batch = Batch(1, RULES.most_moves, encoding)
+            batch.add(position, moves)
+            if encoding is BOOK:
+                planes = naive_planes(shogi.Board(position.sfen()))
+                labels = [naive_label(shogi.Move.from_usi(position.usi(move)), board.turn) for move in moves.tolist()]
+            else:
+                planes = np.zeros((FEATURES1_NUM + FEATURES2_NUM, 9, 9), np.float32)
+                make_input_features(board, planes[:FEATURES1_NUM], planes[FEATURES1_NUM:])
+                labels = [make_move_label(move, board.turn) for move in moves.tolist()]
+            assert batch.labels[: len(moves)].tolist() == labels, position.sfen()
+            assert np.array_equal(planes_of(encoding, batch.packed)[0], planes), (encoding.name, position.sfen())
+    return checked
+
+
+def test_planes_and_labels() -> None:
+    check_encodings(chosen_positions())
+    assert check_encodings(random_positions(13, games=2)) > 200
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_real_games_and_mate_problems(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checked = 0
+    for positions in (positions_of_games(shared_data, 1000), positions_of_problems(shared_data, 5000)):
+        for position in positions:
+            check_moves_keys_and_state(position)
+            checked += check_encodings([position])
+    with capsys.disabled():
+        print(f"\n{checked} positions")
+    assert checked > 100_000
+
+
+# Verdicts
+
+
+def compared(position: ShogiPosition, playouts: int) -> Counter[tuple[int, bool]]:
+    """The verdicts met in a search of `position`, in which stored and replayed boards agreed."""
+    return both_boards.compared(RULES, settings_of(position), position, playouts, encoding=MOVES, proven=mates_within)
+
+
+def mates_within(position: ShogiPosition, plies: int) -> bool:
+    """The shortest mate takes so many plies, by trying all checks and all evasions. cshogi overlooks a few."""
+    return mates(position.board, plies) and not mates(position.board, plies - 2)
+
+
+def mates(board: cshogi.Board, plies: int) -> bool:
+    if plies < 1:
+        return False
+    for move in list(board.legal_moves):
+        board.push(move)
+        mated = board.is_check() and is_mated(board, plies - 1)
+        board.pop()
+        if mated:
+            return True
+    return False
+
+
+def is_mated(board: cshogi.Board, plies: int) -> bool:
+    """In check, the side to move is mated within so many plies, 0 or more."""
+    evasions = list(board.legal_moves)
+    for move in evasions if plies else ():
+        board.push(move)
+        escaped = not mates(board, plies - 1)
+        board.pop()
+        if escaped:
+            return False
+    return bool(plies) or not evasions
+
+
+def random_roots(seed: int) -> Iterator[ShogiPosition]:
+    """Without end: positions of random games with their past, under all kinds of rules."""
+    rng = random.Random(seed)
+    starts = [START_SFEN, MIDDLE_GAME, CHECKED_TWICE, DECLARABLE, BARE_KINGS, BARE_KINGS.replace("-", "G"), *HANDICAPS]
+    while True:
+        start = rng.choice(starts)
+        position = ShogiPosition(
+            turned(start) if rng.random() < 0.5 else start,
+            declaration=rng.choice([cshogi.LAW_24, cshogi.LAW_27]),
+            odds_count=rng.random() < 0.2,
+            mate_plies=rng.choice([1, 3, 3, 5]),
+        )
+        for _ in range(rng.choice([0, 2, 6, 20, 60])):
+            moves = position.legal_moves().tolist()
+            if not moves:
+                break
+            position.push(rng.choice(moves))
+        position.draw_ply = rng.choice([0, 0, position.ply() + 4])
+        if len(position.legal_moves()):
+            yield position
+
+
+def met_in(roots: int, playouts: int, seed: int) -> Counter[tuple[int, bool]]:
+    met = Counter[tuple[int, bool]]()
+    for position in islice(random_roots(seed), roots):
+        met += compared(position, playouts)
+    return met
+
+
+def test_verdicts_are_those_of_positions_replayed() -> None:
+    met = met_in(roots=24, playouts=100, seed=1)
+    assert met.keys() >= {(UNDECIDED, False), (DRAWN, False), (DRAWN, True), (2, False)}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_100_000_verdicts_are_those_of_positions_replayed(capsys: pytest.CaptureFixture[str]) -> None:
+    met = met_in(roots=300, playouts=400, seed=2)
+    with capsys.disabled():
+        print(f"\n{sum(met.values())} rows:", dict(met))
+    assert sum(met.values()) > 100_000
+    won, lost = 1, -1
+    assert met.keys() >= {(DRAWN, True), (won, True), (lost, True), (lost, False), (2, False), (4, False), (6, False)}
+
+
+ROOK_CHECKS = (BARE_KINGS, ["4i5i", "5a4a", "5i4i", "4a5a"])
+"""Rook and king go to and fro, every move of the rook a check."""
+IN_CHECK = ("4k4/9/9/9/9/9/9/9/K3R4 w - 1", ["5a4a", "5i4i", "4a5a", "4i5i"])
+ROOK_IS_QUIET = (BARE_KINGS, ["9i8i", "5a6a", "8i9i", "6a5a"])
+MORE_IN_HAND = ("9/8k/9/4p4/4R4/9/9/9/K8 b p 1", "5e5d 1b2b 5d5e P*5d 9i8i 2b2a 8i9i 2a1b".split())
+LESS_IN_HAND = ("9/8k/9/4p4/4R4/9/9/9/K8 w p 1", "1b2b 5e5d 2b2a 5d5e P*5d 9i8i 2a1b 8i9i".split())
+SHUFFLE = (START_SFEN, ["2h3h", "8b7b", "3h2h", "7b8b"])
+
+
+CAMP = "RB+P+P+P+P+P+P1/K+P+P6/9/9/9/9/9/9/8k"
+"""Rook, bishop, eight pawns: 18 points."""
+NEARLY = (
+    "RB+P+P+P+P+P+P1/K+P7/9/P8/9/9/9/9/8k",
+    "RB+P+P+P+P+P+P1/1+P+P6/9/K8/9/9/9/9/8k",
+    CAMP.replace("6/9", "6/1s7"),
+)
+"""One piece less, the king outside, in check."""
+AT_ODDS = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9"
+"""Ten white pieces; a rook and a bishop are missing."""
+
+
+def test_declarations() -> None:
+    sfens = [f"{camp} b {hand} 1" for camp in (CAMP, *NEARLY) for hand in ("R3P", "R4P", "RB", "RB2P", "RB3P")]
+    sfens += [turned(sfen) for sfen in sfens]
+    sfens += [f"{AT_ODDS} w RB2N4L{18 - pawns}P{pawns}p 1" for pawns in (6, 7, 10, 11)]
+    found = Counter[bool]()
+    for sfen in sfens:
+        for law in (cshogi.LAW_27, cshogi.LAW_24):
+            for odds_count in (False, True):
+                position = ShogiPosition(sfen, declaration=law, odds_count=odds_count)
+                declared = declares(state_of(position.board)[0], settings_of(position)[0])
+                assert declared == position.declares(), (sfen, law, odds_count)
+                found[declared] += 1
+    assert min(found[True], found[False]) > 20
+
+
+class Along:
+    """An evaluator to whom the moves of a line are worth all."""
+
+    encoding = MOVES
+
+    def __init__(self, line: Int32Array) -> None:
+        self._line = line
+
+    def evaluate(self, batch: Batch) -> Evaluations:
+        count = batch.firsts[len(batch)]
+        priors = np.where(np.isin(batch.labels[:count] & 0xFFFF, self._line), 1e3, 1e-9)
+        return Evaluations(priors.astype(np.float32), np.full(len(batch), 0.5, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("game", "verdict"),
+    [
+        (ROOK_CHECKS, -1),
+        (IN_CHECK, 1),
+        (ROOK_IS_QUIET, DRAWN),
+        ((BARE_KINGS, [*ROOK_IS_QUIET[1], *ROOK_CHECKS[1]]), -1),
+        (MORE_IN_HAND, 1),
+        (LESS_IN_HAND, -1),
+        (SHUFFLE, DRAWN),
+    ],
+)
+@pytest.mark.parametrize("searched", [1, 2, 4])
+def test_repetitions(game: tuple[str, list[str]], verdict: int, searched: int) -> None:
+    """The last move, or the last few, are found by the search, those before lie in the game's past."""
+    sfen, moves = game
+    position = ShogiPosition(sfen, moves[:-searched])
+    line = [ShogiPosition(sfen, moves[:played]).move_from_usi(moves[played]) for played in range(len(moves))]
+    seen = both_boards.compared(
+        RULES,
+        settings_of(position),
+        position,
+        60,
+        encoding=MOVES,
+        only=[position.move_from_usi(moves[-searched])],
+        batch_size=1,
+        evaluator=Along(np.array(line[-searched:]) & 0xFFFF),
+    )
+    assert seen[verdict, True] > 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_verdicts_of_mate_problems(shared_data: Path) -> None:
+    checked = 0
+    for name, plies in (("mate-1-ply", 1), ("no-mate-1-ply", 1), ("mate3", 3), ("mate5", 5), ("mate7", 5)):
+        for line in (shared_data / "tests" / f"{name}.sfen").read_text().splitlines():
+            sfen = line.removeprefix("sfen ").split(" moves ")[0].strip()
+            if not sfen or sfen.startswith("#"):
+                continue
+            position = ShogiPosition(sfen, mate_plies=plies)
+            ours, theirs = by_states(position).outcome(), position.outcome()
+            assert ours == theirs or (ours and not theirs and mates_within(position, ours.plies)), sfen
+            checked += 1
+    assert checked > 2500
+
+
+def test_a_repetition_of_real_games_is_a_draw(shared_data: Path) -> None:
+    for verdict, _, _, ply, *_, moves in rows_of(shared_data / "tests" / "repetition_fourfold_real_games.tsv"):
+        assert verdict == "sennichite_draw"
+        played = moves.split()[: int(ply)]
+        position = ShogiPosition(moves=played[:-1])
+        seen = both_boards.compared(
+            RULES, settings_of(position), position, 2, encoding=MOVES, only=[position.move_from_usi(played[-1])]
+        )
+        assert seen[DRAWN, True] > 0

@@ -1,0 +1,99 @@
+"""How often a network keeps the value of a game in positions whose values are known.
+
+    python -m utils.critical_positions critical.tsv.xz --network runs/dobutsu/net.npz --playouts 0 64 800
+
+A line of the file is a position of Dobutsu shogi as its mover sees it, and its moves with the value each of them has:
+`dst*11+k:value`, above 0 a win for the mover, 0 a draw, below 0 a loss. Counted are the positions in which the move
+chosen is worth as much as the best one. 0 playouts: the move that the policy likes best.
+"""
+
+import lzma
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pydlshogi.evaluator import UniformEvaluator
+from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.learning.forest import Forest
+from pydlshogi.learning.settings import SelfPlay
+from pydlshogi.learning.tasks import evaluator_of
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
+from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.uct.batch import Evaluator
+
+_AT_ONCE = 256
+
+
+class Critical(NamedTuple):
+    """A position in which some moves keep the value and others do not."""
+
+    position: DobutsuPosition
+    keeping: frozenset[int]
+    """The moves that do."""
+
+
+class CriticalError(ValueError):
+    """A file that holds something else; the message is one line."""
+
+
+def read_critical(path: Path) -> list[Critical]:
+    """The positions of a file. Raises CriticalError, OSError."""
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as file:
+        lines = [line for line in file if not line.startswith("#")]
+    return [_critical(path, number, line) for number, line in enumerate(lines, 1)]
+
+
+def _critical(path: Path, number: int, line: str) -> Critical:
+    try:
+        setup, moves = line.split("\t")
+        rows, hands = setup.split()
+        values = {int(move): np.sign(float(value)) for move, value in (each.split(":") for each in moves.split())}
+        best = max(values.values())
+        position = DobutsuPosition(f"{rows.replace('.', '1')} b {hands} 1")
+        if not set(values) <= set(position.legal_moves().tolist()):
+            raise ValueError("a move is not legal")
+        return Critical(position, frozenset(move for move, value in values.items() if value == best))
+    except ValueError as error:
+        raise CriticalError(f"{path}, position {number}: {error}") from error
+
+
+def value_keeping(positions: Sequence[Critical], evaluator: Evaluator, playouts: int) -> float:
+    """The share of the positions in which the move chosen after so many playouts keeps the value."""
+    forest = Forest(game_named("dobutsu"), evaluator, SelfPlay().puct(), playouts, _AT_ONCE)
+    kept = 0
+    for first in range(0, len(positions), _AT_ONCE):
+        part = positions[first : first + _AT_ONCE]
+        found = forest.search({tree: each.position for tree, each in enumerate(part)}, playouts)
+        kept += sum(found[tree][0].move in each.keeping for tree, each in enumerate(part))
+    return kept / len(positions)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = ArgumentParser(prog="python -m utils.critical_positions", description="How often values are kept.")
+    parser.add_argument("file", type=Path, help="the positions, plain or .xz")
+    parser.add_argument("--network", type=Path, metavar="NPZ", help="whose moves are judged; without, all are alike")
+    parser.add_argument("--playouts", type=int, nargs="+", default=[0, 64, 800], metavar="N")
+    parser.add_argument("--most", type=positive, default=None, metavar="N", help="only the first N positions")
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        positions = read_critical(options.file)[: options.most]
+        evaluator: Evaluator = UniformEvaluator()
+        if options.network:
+            evaluator = evaluator_of(game_named("dobutsu"), options.network.read_bytes(), _AT_ONCE)
+        for playouts in options.playouts:
+            share = value_keeping(positions, evaluator, playouts)
+            what = f"{playouts} playouts" if playouts else "the policy"
+            print(f"{what}: the value is kept in {share:.1%} of {len(positions):,} positions", flush=True)
+
+    return exit_status("critical_positions", run, CriticalError, ModelError, BackendError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
