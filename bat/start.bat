@@ -1,5 +1,5 @@
 @echo off
-rem start.bat MODULE: be the engine that is this module. Once .venv is there this asks neither pip nor network.
+rem start.bat MODULE: be the program that is this module. Once .venv is there this asks neither pip nor network.
 setlocal
 set "mended="
 for %%I in ("%~dp0..") do set "root=%%~fI"

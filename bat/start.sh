@@ -1,5 +1,5 @@
 #!/bin/sh
-# start.sh MODULE: become the engine that is this module. Once .venv is there this asks neither pip nor network.
+# start.sh MODULE: become the program that is this module. Once .venv is there this asks neither pip nor network.
 root=${0%/bat/start.sh}
 module=$1
 shift

@@ -6,7 +6,7 @@ It knows players and games, but no files and no screen: see `pydlshogi.analyze`.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import cshogi
 
@@ -101,16 +101,38 @@ def think(player: BasePlayer, game: Game, plies: int, effort: Effort) -> Opinion
         clock.govern(lambda _: budget)
     infos: list[Info] = []
     answer = player.think(position, clock, infos.append)
-    if answer == BestMove("win"):
+    assert isinstance(answer, BestMove)
+    said = next((info for info in reversed(infos) if info.win_rate is not None and info.multipv in {None, 1}), None)
+    return opinion(answer.move, said)
+
+
+def opinion(move: str, said: Info | None) -> Opinion:
+    """What was thought: the player's move, "win" and "resign" included, and the last it said of it, if it is a move."""
+    if move == "win":
         return Opinion(MATE_EVAL - 1, 1.0)
-    if answer == BestMove("resign"):
+    if said is None:
+        assert move == "resign"
         return Opinion(-MATE_EVAL, 0.0)
-    said = next(info for info in reversed(infos) if info.pv and info.multipv in {None, 1})
     assert said.win_rate is not None  # at least one batch was evaluated
     evaluation = said.score_cp or 0
     if said.score_mate:
         evaluation = MATE_EVAL - abs(said.score_mate) if said.score_mate > 0 else abs(said.score_mate) - MATE_EVAL
     return Opinion(evaluation, said.win_rate, said.pv)
+
+
+def as_json(judged: Judgement) -> dict[str, Any]:
+    """A judgement in numbers and words for other programs; evaluation and win rates are Black's."""
+    return {
+        "number": judged.number,
+        "side": "bw"[judged.turn],
+        "move": judged.move,
+        "evaluation": judged.evaluation,
+        "winRate": judged.win_rate,
+        "best": judged.best,
+        "line": list(judged.before.line),
+        "loss": judged.loss,
+        "mark": judged.mark,
+    }
 
 
 def summary(judgements: Iterable[Judgement], names: Sequence[str]) -> list[str]:

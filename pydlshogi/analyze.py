@@ -1,11 +1,12 @@
 """A game record judged move by move: `python -m pydlshogi.analyze game.kif --time 1000`
 
 Prints a table, and writes beside game.kif game.analysed.kif, the record with evaluations, expected moves and what was
-wrong as comments that GUIs show, and game.analysed.png, the win rate move by move. Ctrl-C ends it early; what has been
-judged by then is kept.
+wrong as comments that GUIs show, and game.analysed.png, the win rate move by move; --json adds game.analysed.json, the
+same numbers for programs. Ctrl-C ends it early; what has been judged by then is kept.
 """
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from typing import Final, NamedTuple
 
 import cshogi
 
-from pydlshogi.analysis import MARKS, Effort, Judgement, judge, summary
+from pydlshogi.analysis import MARKS, Effort, Judgement, as_json, judge, summary
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.csa import line_to_csa
@@ -147,7 +148,7 @@ def graph(judgements: Sequence[Judgement], title: Title) -> bytes:
     return file.getvalue()
 
 
-def _encoded(text: str, kif: bool) -> bytes:
+def encoded(text: str, kif: bool) -> bytes:
     """A record as its readers expect it: of KIF, Shift_JIS where it can say everything."""
     if not kif:
         return text.encode()
@@ -186,6 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--no-record", action="store_true", help="write no annotated record")
     parser.add_argument("--no-graph", action="store_true", help="draw no graph")
+    parser.add_argument("--json", action="store_true", help="write the numbers for programs too")
     parser.add_argument("--overwrite", action="store_true", help="replace what an earlier analysis wrote")
     return parser
 
@@ -237,10 +239,10 @@ def _run(arguments: argparse.Namespace) -> int:
         drawn = False
     game = _game(path, arguments.game)
     kif = path.suffix.lower() in (".kif", ".kifu", ".ki2", ".ki2u")
-    record, picture = (
-        path.with_name(f"{path.stem}.analysed{suffix}") for suffix in (".kif" if kif else ".csa", ".png")
+    record, picture, numbers = (
+        path.with_name(f"{path.stem}.analysed{suffix}") for suffix in (".kif" if kif else ".csa", ".png", ".json")
     )
-    for output, wanted in ((record, not arguments.no_record), (picture, drawn)):
+    for output, wanted in ((record, not arguments.no_record), (picture, drawn), (numbers, arguments.json)):
         if wanted and output.exists() and not arguments.overwrite:
             raise AnalysisError(f"{output} exists (--overwrite replaces it)")
         if wanted:
@@ -263,9 +265,12 @@ def _run(arguments: argparse.Namespace) -> int:
         for line in summary(judgements, game.names):
             print(line)
         if not arguments.no_record:
-            _write(record, _encoded(annotated(game, judgements, kif), kif))
+            _write(record, encoded(annotated(game, judgements, kif), kif))
         if drawn:
             _write(picture, graph(judgements, title(game.names)))
+        if arguments.json:
+            judged = {"start": game.start_sfen, "names": game.names, "moves": [as_json(move) for move in judgements]}
+            _write(numbers, json.dumps(judged, ensure_ascii=False, indent=1).encode())
     return status
 
 

@@ -8,7 +8,7 @@ import argparse
 import sys
 import time
 
-from pydlshogi.engines import dobutsu, shogi
+from pydlshogi.engines.games import GAMES
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.compiled import kernels_folder
@@ -17,8 +17,9 @@ from pydlshogi.support.compiled import kernels_folder
 def compile_engines() -> str:
     """Load the engines with their defaults and let them search a little; a line on that. Raises PlayerError."""
     began = time.monotonic()
-    for engine in (shogi.mcts(), dobutsu.mcts()):
-        engine.load().prepare()
+    for game in GAMES.values():
+        for engine in game.engines.values():
+            engine().load().prepare()
     kept = kernels_folder() or "no folder, as none can be written to: each start compiles"
     return f"compiled in {time.monotonic() - began:.0f} s, and kept in {kept}"
 

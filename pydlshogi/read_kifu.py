@@ -23,6 +23,7 @@ __all__ = [
     "Game",
     "KifuError",
     "Win",
+    "parse",
     "read",
     "read_list",
     "read_many",
@@ -59,6 +60,11 @@ def read(path: str | PathLike[str]) -> list[Game]:
         data = Path(path).read_bytes()
     except OSError as error:
         raise KifuError(path, error.strerror or str(error)) from error
+    return parse(data, path)
+
+
+def parse(data: bytes, path: str | PathLike[str]) -> list[Game]:
+    """The games of a record file that holds `data`. Raises KifuError."""
     text = decode(data)
     try:
         if not text or text.isspace():

@@ -1,5 +1,6 @@
 """Analysis of records: opinions, what moves cost, the table, and the files beside the record."""
 
+import json
 import os
 import subprocess
 import sys
@@ -271,6 +272,20 @@ def test_a_record_analysed(record: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert Path(second).read_bytes().startswith(b"\x89PNG")
     assert record.read_bytes() == original
     assert {path.name for path in record.parent.iterdir()} == {"game.csa", "game.analysed.csa", "game.analysed.png"}
+
+
+def test_the_numbers_for_programs(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(record, "--no-record", "--no-graph", "--json") == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:13]]
+    written = json.loads(record.with_name("game.analysed.json").read_text(encoding="utf-8"))
+    assert written["names"] == ["first_engine", "second_engine"]
+    assert [(str(move["number"]), f"{'+-'['bw'.index(move['side'])]}{move['move']}") for move in written["moves"]] == [
+        (row[0], row[1]) for row in rows
+    ]
+    assert [(analyze.score(move["evaluation"]), f"{move['winRate']:.1%}") for move in written["moves"]] == [
+        (row[2], row[3]) for row in rows
+    ]
+    assert run(record, "--no-record", "--no-graph", "--json") == 1  # it exists
 
 
 @pytest.mark.parametrize("name", ["branches.kif", "diagram.kifu", "relative.ki2", "floodgate.csa"])

@@ -21,6 +21,7 @@ LAUNCHERS = {
     "search1_player": "pydlshogi.usi.usi_search1_player",
     "dobutsu": "pydlshogi.usi.usi_dobutsu_player",
     "othello_alphabeta": "pydlshogi.games.othello.serve",
+    "board": "pydlshogi.web.__main__",
 }
 """By the name of the script, the module that it starts."""
 ENGINE = """

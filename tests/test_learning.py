@@ -98,6 +98,13 @@ def test_cheap_searches_are_not_learned() -> None:
     assert 0 < len(played) < 0.8 * len(played.moves)
 
 
+def test_openings_are_varied_and_not_learned() -> None:
+    settings = SelfPlay(games=40, playouts=4, full_share=1, opening_plies=30, opening_random=1, draw_ply=12)
+    played = SelfPlayers(DOBUTSU, HASH, settings).play((8,))
+    assert len({tuple(moves[:4]) for moves in played.games() if len(moves) > 3}) > 30
+    assert len(played) < len(played.moves)
+
+
 def test_sides_give_up_and_some_play_on() -> None:
     settings = SelfPlay(games=40, playouts=12, resign=0.4, play_on=0.5, opening_plies=0, draw_ply=40)
     played = SelfPlayers(DOBUTSU, HASH, settings).play((7,))

@@ -115,6 +115,7 @@ class TestSelfplay:
         assert game.result == (solution.score if position.black_to_move else -solution.score)
 
 
+@pytest.mark.long
 def test_the_commands_from_nothing(tmp_path: Path) -> None:
     """Games without weights, weights from the games, games with the weights."""
     module = "pydlshogi.games.othello"

@@ -40,10 +40,17 @@ def test_every_module_is_in_it(wheel: zipfile.ZipFile) -> None:
     assert modules <= set(wheel.namelist())
 
 
+def test_the_page_of_the_board_is_in_it(wheel: zipfile.ZipFile) -> None:
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pydlshogi" / "web" / "page").iterdir()}
+    assert "pydlshogi/web/page/index.html" in pages
+    assert pages <= set(wheel.namelist())
+
+
 def test_the_commands_lead_to_entry_points(wheel: zipfile.ZipFile) -> None:
     (name,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
     commands = dict(line.split(" = ") for line in wheel.read(name).decode().splitlines() if " = " in line)
-    assert sorted(commands) == ["pydlshogi", "pydlshogi-dobutsu", "pydlshogi-policy", "pydlshogi-search1"]
+    names = ["pydlshogi", "pydlshogi-board", "pydlshogi-dobutsu", "pydlshogi-policy", "pydlshogi-search1"]
+    assert sorted(commands) == names
     for target in commands.values():
         module, function = target.split(":")
         source = (ROOT / Path(*module.split("."))).with_suffix(".py").read_text(encoding="utf-8")

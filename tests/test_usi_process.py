@@ -124,6 +124,7 @@ def test_a_missing_stream_is_nobody_elses(tmp_path: Path, closed: str) -> None:
 # 2: loading
 
 
+@pytest.mark.long
 def test_an_endless_load_can_be_left(start: Callable[..., OverPipes]) -> None:
     """After half a minute: what is due would be said."""
     engine = start()
@@ -198,6 +199,7 @@ def test_nobody_reads_any_more(engine: OverPipes) -> None:
     assert engine.end() == (0, b"")
 
 
+@pytest.mark.long
 def test_a_gui_that_stops_reading_can_still_send_quit(tmp_path: Path) -> None:
     process = subprocess.Popen(
         program("""

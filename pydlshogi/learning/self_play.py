@@ -123,7 +123,8 @@ class SelfPlayers:
         settings, root = self._settings, Root(self._search, tree)
         moves = root.moves()
         if len(board.moves) < board.opening:
-            chosen = drawn(np.array([move.prior for move in moves]), 1.0, generator)
+            even = generator.random() < settings.opening_random
+            chosen = drawn(np.array([1.0 if even else move.prior for move in moves]), 1.0, generator)
         else:
             weights = improved_policy(moves) if board.gumbel is not None else pruned_visits(moves, self._puct)
             if board.full:

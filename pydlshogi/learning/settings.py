@@ -31,6 +31,9 @@ class SelfPlay:
     opening_plies: float = setting(
         3.0, "first moves, on average, that are drawn from the policy and not learned", low=0
     )
+    opening_random: float = setting(
+        0.25, "share of those moves that is drawn from all that are legal, so that games stay varied", low=0, high=1
+    )
     draw_ply: int = setting(512, "plies after which a game is drawn; 0: never", low=0)
     until_mated: bool = setting(True, "play on when the rules foresee the end of a game")
     resign: float = setting(0.0, "expected score below which a side gives up", low=0, high=0.5)

@@ -63,8 +63,8 @@ class NetworkPlayer(BasePlayer):
     """How networks of this game may see it."""
     moves_encoding: ClassVar[Encoding | None] = None
     """What the hash evaluator is told of moves; None: their numbers."""
-    shipped: ClassVar[str] = ""
-    """The file in `model/` of the network that comes along; "": none does."""
+    shipped: ClassVar[str]
+    """The file in `model/` of the network that comes along."""
     quantised: ClassVar[str] = ""
     """Its twin in int8; "": there is none."""
 
@@ -127,9 +127,6 @@ class NetworkPlayer(BasePlayer):
             description = "no network: Backend uniform"
         elif options.backend == "hash":
             evaluator, description = HashEvaluator(self.moves_encoding), "no network: Backend hash"
-        elif not (options.modelfile or self.shipped):
-            evaluator, description = UniformEvaluator(), "no network"
-            remarks += ("this game comes without a network: until modelfile names one, all moves look alike",)
         else:
             try:
                 modelfile, backend = self._choose_network(options, threads)
@@ -169,10 +166,12 @@ class NetworkPlayer(BasePlayer):
             modelfile = Path(options.modelfile)
             return modelfile, load(options.backend, modelfile)
         shipped = shipped_model() / self.shipped
-        quantised = shipped.with_name(self.quantised)
         exact = load(options.backend, shipped)
+        if not self.quantised:
+            return shipped, exact
+        quantised = shipped.with_name(self.quantised)
         names = [name for name in QUANTISED_BACKENDS if options.backend in ("auto", name) and not why_unusable(name)]
-        if exact.on_gpu or options.precision != "auto" or not names or not (self.quantised and quantised.exists()):
+        if exact.on_gpu or options.precision != "auto" or not names or not quantised.exists():
             return shipped, exact
         best = fastest(exact, [load(name, quantised) for name in names], quantised)
         return (shipped if best is exact else quantised), best

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydlshogi.support.arrays import BoolArray, Records
+from pydlshogi.support.arrays import BoolArray, Int32Array, Records
 from pydlshogi.support.compiled import compiled
 from pydlshogi.uct.kernels import MAX_DEPTH, mean, prove_path
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import NONE
+from pydlshogi.uct.uct_node import NONE, Tree
 
 
 class MoveStats(NamedTuple):
@@ -103,13 +103,11 @@ class Root:
 
     def line(self, move: int) -> list[int]:
         """The line that the search expects after `move`, `move` itself first."""
+        line = np.empty(MAX_DEPTH, np.int32)
+        line[0] = move
         with self._search.lock:
-            line = [move]
-            node = self._child(self._node, move)
-            while node >= 0 and self._nodes[node]["visits"] and len(line) < MAX_DEPTH:
-                line.append(self._ranked(node)[0].move)
-                node = self._child(node, line[-1])
-            return line
+            length = _follow(self._search.table.tree, self._child(self._node, move), line)
+        return [int(move) for move in line[:length]]
 
     def prove(self, moves: Iterable[int], plies: int) -> None:
         """Note what a mate solver found: after `moves` from the root, the side to move there wins within `plies`.
@@ -176,3 +174,30 @@ class Root:
 @compiled
 def _mean(nodes: Records, node: int) -> float:
     return mean(nodes, node)
+
+
+@compiled
+def _follow(tree: Tree, node: int, line: Int32Array) -> int:
+    """Add the best moves from `node` on to the one move of `line`; its length then. The best as `MoveStats.rank` says.
+
+    Of the edges without statistics only the first is looked at, which has the highest prior.
+    """
+    length = 1
+    while node >= 0 and tree.nodes[node].visits and length < len(line):
+        record = tree.nodes[node]
+        best, best_child, best_rank = 0, NONE, (-1, 0, 0.0)
+        for edge in range(min(record.count, record.given + 1)):
+            visits, plies, child = 0, 0, NONE
+            if edge < record.given:
+                stat = tree.stats[record.stats + edge]
+                visits, child = int(stat.visits), int(stat.child)
+                if child >= 0:
+                    plies = -int(tree.nodes[child].proof)
+            prior = float(tree.priors[record.first + edge])
+            rank = (1, visits, prior) if plies == 0 else (2 if plies > 0 else 0, -plies, prior)
+            if rank > best_rank:
+                best, best_child, best_rank = edge, child, rank
+        line[length] = tree.moves[record.first + best]
+        length += 1
+        node = best_child
+    return length

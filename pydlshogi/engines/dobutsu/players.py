@@ -12,6 +12,7 @@ class DobutsuMCTSPlayer(MCTSPlayer):
 
     rules = RULES
     encodings = (DOBUTSU,)
+    shipped = "dobutsu.npz"
 
     def start(self) -> DobutsuPosition:
         return DobutsuPosition()

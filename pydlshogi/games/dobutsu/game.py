@@ -33,6 +33,8 @@ GAME: Final = Game(
         "learning_rate": 0.0015,
         "average": 0.995,
         "symmetries": True,
+        "opening_plies": 8.0,
+        "final_temperature": 0.4,
         "draw_ply": 160,
     },
 )

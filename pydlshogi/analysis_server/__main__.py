@@ -1,0 +1,76 @@
+"""Positions judged for other programs: `python -m pydlshogi.analysis_server`, JSON lines on stdin and stdout.
+
+A query is one line, such as {"id": "a", "moves": ["7g7f", "3c3d"], "analyzeTurns": [0, 1, 2], "maxVisits": 200}. Its
+fields, all but the id optional:
+
+    game                     shogi (the default), dobutsu or othello
+    start, moves             an sfen, else the start of the game; the moves since, such as 7g7f (Othello: f5, pass)
+    analyzeTurns             after how many of the moves to look; by default after all of them
+    maxVisits, maxTime       playouts, and seconds, for each of those positions; by default 500 playouts
+    multiPV, searchMoves     how many moves to tell of; which moves alone to look at
+    reportDuringSearchEvery  seconds between answers on the way
+    priority                 the higher, the sooner
+    opponent                 such as easy: not an analysis, but the move of that opponent
+
+Other lines: {"id": "b", "action": "terminate", "terminateId": "a"}, with "turnNumbers" only for those; the actions
+terminate_all and query_version. What is terminated is answered by what is known by then, or by noResults.
+Each position is answered by one line with its id and turnNumber that is not isDuringSearch; errors are lines too. Win
+rates and scores are for the side to move. At the end of the input everything that is due is answered.
+"""
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+from pydlshogi.analysis_server.pool import OptionError, Pool
+from pydlshogi.analysis_server.server import Server
+from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.processes import available_cores
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.analysis_server",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--searches", type=positive, metavar="N", help="at once (default: one for each core)")
+    add_option_setting(parser)
+    return parser
+
+
+def add_option_setting(parser: argparse.ArgumentParser) -> None:
+    """`--option NAME=VALUE`, for `settings_of`."""
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the engines, such as USI_Hash=256"
+    )
+
+
+def settings_of(options: Sequence[str]) -> dict[str, str]:
+    """The settings of `--option`. Raises OptionError."""
+    if wrong := next((option for option in options if "=" not in option), None):
+        raise OptionError(f"--option {wrong}: NAME=VALUE is wanted")
+    return {name: value for name, _, value in (option.partition("=") for option in options)}
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    pool = Pool(arguments.searches or available_cores(), settings_of(arguments.option))
+    finished = False
+    try:
+        Server(pool, partial(print, flush=True)).hear(sys.stdin.buffer)
+        finished = True
+    finally:
+        pool.close(cancel=not finished)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(format="analysis_server: %(message)s")
+    return exit_status("analysis_server", partial(_run, options), OptionError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

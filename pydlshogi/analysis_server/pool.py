@@ -1,0 +1,268 @@
+"""Players that answer questions about positions, several at once and the urgent ones first.
+
+Every question is answered once and for all, and on the way as often as it asks. Each search has a thread and, for every
+engine, a player of its own, with its own tree; they share one network. It knows no JSON.
+"""
+
+import heapq
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass
+from itertools import count
+from typing import Final, TypeAlias
+
+from pydlshogi.engines.games import GAMES
+from pydlshogi.player.base_player import (
+    BasePlayer,
+    BestMove,
+    Engine,
+    Info,
+    Loaded,
+    PlayedPosition,
+    PlayerError,
+    play_moves,
+)
+from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.options import EngineOptions, UnknownOption
+
+HASH_MB: Final = 64
+"""For the tree of each player, unless the options say something else."""
+
+_NEVER: Final = 1_000_000
+"""As PV_Interval: its highest value."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A position, and what is wanted to know about it."""
+
+    game: str
+    """A key of GAMES."""
+    start: str | None = None
+    """As text; None: the start of the game."""
+    moves: tuple[str, ...] = ()
+    """Played since then."""
+    opponent: str = ""
+    """Of that game: its next move is wanted. "": an analysis, always the best move and never a resignation."""
+    visits: int | None = None
+    """Playouts of an analysis; None: as many as there is time for."""
+    time: float | None = None
+    """Milliseconds of an analysis; with neither it goes on until it is cancelled."""
+    lines: int = 1
+    """So many moves are told of."""
+    searchmoves: tuple[str, ...] = ()
+    """Only these are searched; none: all."""
+    report_every: float | None = None
+    """Milliseconds between the answers on the way; None: none is wanted."""
+    priority: int = 0
+    """The higher, the sooner it begins. What has begun is not interrupted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of a position, for the side to move."""
+
+    turn: int = 0
+    """Who is to move: 0 the side that moved first in the game, 1 the other."""
+    lines: tuple[Info, ...] = ()
+    """The moves looked at, the best first. None where the game is over, or nothing was searched."""
+    move: str = ""
+    """The player's move, "resign" or "win"; "" on the way, and where nothing was searched."""
+    final: bool = True
+    """This is the last answer."""
+    error: str = ""
+    """Why there is none."""
+
+
+Tell: TypeAlias = Callable[[Answer], None]
+
+
+class OptionError(ValueError):
+    """An option of the engines that cannot be so; the message is one line."""
+
+
+class Task:
+    """A question that has been asked."""
+
+    def __init__(self, question: Question, tell: Tell) -> None:
+        self.question = question
+        self.tell = tell
+        self.cancelled = threading.Event()
+        self.clock: Clock | None = None
+        """Of its search; None before it begins."""
+
+
+def set_up(question: Question, engine: Engine) -> PlayedPosition:
+    """The position asked about, under the rules of the engine. Raises ValueError or PlayerError."""
+    position = engine.set_up(question.start)
+    play_moves(position, question.moves)
+    return position
+
+
+class Pool:
+    """The searches. Loading waits for the first question that needs it."""
+
+    def __init__(self, searches: int, settings: Mapping[str, str] | None = None) -> None:
+        """So many `searches` at once; `settings` of the engines' options, by name, for those that have them.
+
+        Raises OptionError.
+        """
+        self._searches = searches
+        self._settings = {"USI_Hash": str(HASH_MB), **(settings or {})}
+        self._engines = {(game, name): make() for game, each in GAMES.items() for name, make in each.engines.items()}
+        known = [_apply(engine.options, self._settings) for engine in self._engines.values()]
+        if unknown := self._settings.keys() - set().union(*known):
+            raise OptionError(f"no engine has an option {', '.join(sorted(unknown))}")
+        self._loaded: dict[tuple[str, str], Loaded] = {}
+        self._loading = threading.Lock()
+        self._waiting: list[tuple[int, int, Task]] = []
+        self._numbers = count()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._current: set[Task] = set()
+        self._threads = [threading.Thread(target=self._work, name=f"search {number}") for number in range(searches)]
+        for thread in self._threads:
+            thread.start()
+
+    def engine_for(self, question: Question) -> Engine:
+        """The engine that answers a question."""
+        return self._engines[self._key(question)]
+
+    def ask(self, question: Question, tell: Tell) -> Task:
+        """Have a question answered: `tell` is called by the thread of a search, which waits for it to return."""
+        task = Task(question, tell)
+        with self._changed:
+            heapq.heappush(self._waiting, (-question.priority, next(self._numbers), task))
+            self._changed.notify()
+        return task
+
+    def cancel(self, task: Task) -> None:
+        """Let the last answer to a question come now; it may be empty. Nothing happens where it has come already."""
+        with self._changed:
+            task.cancelled.set()
+            if task.clock is not None:
+                task.clock.stop()
+
+    def close(self, *, cancel: bool = False) -> None:
+        """Answer what has been asked, `cancel`: by what is known now; then end."""
+        with self._changed:
+            self._closed = True
+            tasks = [*self._current, *(task for _, _, task in self._waiting)]
+            self._changed.notify_all()
+        for task in tasks if cancel else ():
+            self.cancel(task)
+        for thread in self._threads:
+            thread.join()
+
+    def _key(self, question: Question) -> tuple[str, str]:
+        offered = GAMES[question.game]
+        name = offered.opponents[question.opponent].engine if question.opponent else next(iter(offered.engines))
+        return question.game, name
+
+    # The threads of the searches
+
+    def _work(self) -> None:
+        players: dict[tuple[str, str], BasePlayer] = {}
+        try:
+            while (task := self._next()) is not None:
+                task.tell(self._answer(task, players))
+                with self._changed:
+                    self._current.discard(task)
+        finally:
+            for player in players.values():
+                player.close()
+
+    def _next(self) -> Task | None:
+        """The most urgent question, the oldest of those; None when all is done."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closed)
+            if not self._waiting:
+                return None
+            _, _, task = heapq.heappop(self._waiting)
+            self._current.add(task)
+            return task
+
+    def _answer(self, task: Task, players: dict[tuple[str, str], BasePlayer]) -> Answer:
+        if task.cancelled.is_set():
+            return Answer()
+        key = self._key(task.question)
+        try:
+            if key not in players:
+                players[key] = self._player(key)
+            return self._think(task, players[key], self._engines[key])
+        except (PlayerError, ValueError) as error:
+            return Answer(error=str(error))
+        except Exception as error:  # one question that fails must not take the others along
+            log.exception("a search failed")
+            return Answer(error=f"the search failed: {error!r}")
+
+    def _player(self, key: tuple[str, str]) -> BasePlayer:
+        """A player of its own for this thread, with the network of the others. Raises PlayerError."""
+        from pydlshogi.player.network_player import NetworkPlayer
+
+        player = self._engines[key].load()
+        with self._loading:
+            if key not in self._loaded and (load := player.loading(player.options)):
+                self._loaded[key] = load()
+                for remark in self._loaded[key].remarks:
+                    log.warning("%s: %s", key[0], remark)
+            player.install(self._loaded[key])
+        if isinstance(player, NetworkPlayer):
+            player.threads = max(1, player.threads // self._searches)
+        return player
+
+    def _think(self, task: Task, player: BasePlayer, engine: Engine) -> Answer:
+        question = task.question
+        position = set_up(question, engine)
+        options = copy(engine.options)
+        limits = Limits(infinite=True, nodes=question.visits, searchmoves=question.searchmoves)
+        if question.opponent:
+            opponent = GAMES[question.game].opponents[question.opponent]
+            _apply(options, opponent.settings)
+            limits = opponent.limits
+        every = question.report_every
+        interval = _NEVER if every is None else round(every)
+        _apply(options, {"MultiPV": str(question.lines), "PV_Interval": str(interval)})
+        player.options = options
+        player.new_game()  # so that no answer depends on the questions before
+        clock = player.start_clock(position, Clock(limits))
+        if question.time is not None and not question.opponent:
+            # Without a maximum: however short the time, one batch is evaluated.
+            budget = clock.budget._replace(optimum=question.time, extended=question.time)
+            clock.govern(lambda _: budget)
+        with self._changed:
+            task.clock = clock
+        if task.cancelled.is_set():
+            clock.stop()
+        lines: list[Info] = []
+        expected = min(question.lines, len(question.searchmoves) or len(position.legal_moves()))
+
+        def report(info: Info) -> None:
+            if info.multipv in {None, 1} and info.win_rate is not None:
+                lines.clear()
+            if info.win_rate is not None:
+                lines.append(info)
+            if every is not None and len(lines) == expected and not clock.stopped:
+                task.tell(Answer(position.turn, tuple(lines), final=False))
+
+        answer = player.think(position, clock, report)
+        assert isinstance(answer, BestMove)
+        return Answer(position.turn, tuple(lines), answer.move)
+
+
+def _apply(options: EngineOptions, settings: Mapping[str, str]) -> set[str]:
+    """Set what the options have of `settings`, and name it. Raises OptionError."""
+    known = set()
+    for name, value in settings.items():
+        try:
+            refused = options.set(name, value)
+        except UnknownOption:
+            continue
+        if refused:
+            raise OptionError(refused)
+        known.add(name)
+    return known

@@ -1,0 +1,191 @@
+"""The lines of the analysis server as words, and back: pure functions, no state.
+
+The names are those of KataGo's analysis engine where it has the thing.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from pydlshogi.analysis_server.pool import Answer, Question
+from pydlshogi.engines.games import GAMES
+from pydlshogi.player.base_player import Info
+
+MOST_LINES: Final = 600
+VISITS: Final = 500
+"""For a query that names neither visits nor time nor opponent."""
+
+T = TypeVar("T")
+
+
+class QueryError(ValueError):
+    """A line that asks nothing that can be answered; the message is one line."""
+
+    def __init__(self, message: str, field: str = "", query_id: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+        self.query_id = query_id
+
+    def line(self) -> dict[str, Any]:
+        """The answer."""
+        named = {"id": self.query_id} if self.query_id is not None else {}
+        return named | ({"field": self.field} if self.field else {}) | {"error": str(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Positions of one game to be looked at: `questions[n]` is about the position after `turns[n]` moves."""
+
+    id: str
+    turns: tuple[int, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something else that is wanted."""
+
+    id: str
+    name: str
+    """query_version, terminate or terminate_all."""
+    target: str = ""
+    """The id of the query to terminate."""
+    turns: frozenset[int] = field(default_factory=frozenset)
+    """Which of its turns; none: all."""
+
+
+def parse(line: bytes) -> Query | Action:
+    """What a line asks. Raises QueryError; that the moves are legal is not looked at."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise QueryError(f"not JSON: {error}") from None
+    if not isinstance(message, dict):
+        raise QueryError("an object is wanted")
+    if not isinstance(message.get("id"), str):
+        raise QueryError("every query has an id, which is a text", "id")
+    try:
+        return _action(message) if "action" in message else _query(message)
+    except QueryError as error:
+        raise QueryError(str(error), error.field, message["id"]) from None
+
+
+def _action(message: Mapping[str, Any]) -> Action:
+    known = {"id", "action", "terminateId", "turnNumbers"}
+    _check_names(message, known)
+    name = _one_of(message, "action", ("query_version", "terminate", "terminate_all"), "")
+    if name == "terminate" and "terminateId" not in message:
+        raise QueryError("it names the query to end", "terminateId")
+    turns = frozenset(_list(message, "turnNumbers", int))
+    return Action(message["id"], name, _value(message, "terminateId", str, ""), turns)
+
+
+def _query(message: Mapping[str, Any]) -> Query:
+    known = {"id", "game", "start", "moves", "analyzeTurns", "opponent", "maxVisits", "maxTime", "multiPV"}
+    _check_names(message, known | {"searchMoves", "reportDuringSearchEvery", "priority"})
+    game = _one_of(message, "game", tuple(GAMES), "shogi")
+    moves = _list(message, "moves", str)
+    turns = _list(message, "analyzeTurns", int) if "analyzeTurns" in message else (len(moves),)
+    for turn in turns:
+        if not 0 <= turn <= len(moves):
+            raise QueryError(f"{turn} is none of 0 to {len(moves)}", "analyzeTurns")
+    if not turns or len(set(turns)) < len(turns):
+        raise QueryError("each turn is named once, and there is at least one", "analyzeTurns")
+    opponent = _one_of(message, "opponent", ("", *GAMES[game].opponents), "")
+    visits = _number(message, "maxVisits", 1, 2**31 - 1)
+    time = _number(message, "maxTime", 0, 1e9)
+    every = _number(message, "reportDuringSearchEvery", 0, 1000)
+    if visits is None and time is None:
+        visits = VISITS
+    question = Question(
+        game=game,
+        start=_value(message, "start", str, None),
+        opponent=opponent,
+        visits=None if visits is None else int(visits),
+        time=None if time is None else 1000 * time,
+        lines=int(_number(message, "multiPV", 1, MOST_LINES) or 1),
+        searchmoves=_list(message, "searchMoves", str),
+        report_every=None if every is None else 1000 * every,
+        priority=_value(message, "priority", int, 0),
+    )
+    questions = (Question(**{**_fields(question), "moves": moves[:turn]}) for turn in turns)
+    return Query(message["id"], turns, tuple(questions))
+
+
+def _check_names(message: Mapping[str, Any], known: set[str]) -> None:
+    if unknown := message.keys() - known:
+        raise QueryError("there is no such field", sorted(unknown)[0])
+
+
+def _fields(question: Question) -> dict[str, Any]:
+    return {name: getattr(question, name) for name in Question.__slots__}
+
+
+def _value(message: Mapping[str, Any], name: str, kind: type[T], default: Any) -> Any:
+    value = message.get(name, default)
+    if name in message and (not isinstance(value, kind) or isinstance(value, bool)):
+        raise QueryError(f"{_KINDS[kind]} is wanted", name)
+    return value
+
+
+_KINDS: Final[Mapping[type[Any], str]] = {str: "a text", int: "a whole number", list: "a list"}
+
+
+def _one_of(message: Mapping[str, Any], name: str, names: tuple[str, ...], default: str) -> str:
+    value: str = _value(message, name, str, default)
+    if value not in names:
+        raise QueryError(f"{value or 'nothing'} is none of {', '.join(filter(None, names))}", name)
+    return value
+
+
+def _list(message: Mapping[str, Any], name: str, kind: type[T]) -> tuple[T, ...]:
+    values: list[Any] = _value(message, name, list, [])
+    if not all(isinstance(value, kind) and not isinstance(value, bool) for value in values):
+        raise QueryError(f"{_KINDS[kind]} is wanted for each", name)
+    return tuple(values)
+
+
+def _number(message: Mapping[str, Any], name: str, low: float, high: float) -> float | None:
+    value = message.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+        raise QueryError(f"a number from {low:g} to {high:g} is wanted", name)
+    return value
+
+
+def answer_line(query_id: str, turn: int, answer: Answer) -> dict[str, Any]:
+    """An answer. Win rates and scores are for the side to move."""
+    if answer.error:
+        return {"id": query_id, "turnNumber": turn, "error": answer.error}
+    line: dict[str, Any] = {"id": query_id, "turnNumber": turn, "isDuringSearch": not answer.final}
+    if answer.final and not answer.move:
+        return line | {"noResults": True}
+    return line | result(answer)
+
+
+def result(answer: Answer) -> dict[str, Any]:
+    """What an answer says, whoever asked."""
+    first = answer.lines[0] if answer.lines else None
+    root: dict[str, Any] = {"currentPlayer": "BW"[answer.turn]}
+    if first is not None:
+        root |= {"winrate": first.win_rate} | _score(first)
+        root |= {"visits": first.nodes, "visitsPerSecond": first.nps, "time": (first.time or 0) / 1000}
+    else:
+        root |= {"winrate": {"win": 1.0, "resign": 0.0}.get(answer.move)}
+    infos = [
+        {"move": info.pv[0], "order": order, "visits": info.visits, "winrate": info.win_rate, "prior": info.prior}
+        | _score(info)
+        | {"pv": list(info.pv)}
+        for order, info in enumerate(answer.lines)
+        if info.pv
+    ]
+    return {"rootInfo": root, "moveInfos": infos} | ({"bestMove": answer.move} if answer.move else {})
+
+
+def _score(info: Info) -> dict[str, int]:
+    """Centipawns, or the plies to a mate, negative for the side that is mated."""
+    if info.score_mate:
+        return {"mate": info.score_mate}
+    return {} if info.score_cp is None else {"scoreCp": info.score_cp}

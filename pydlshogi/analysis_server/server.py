@@ -1,0 +1,84 @@
+"""The conversation of the analysis server: lines in, lines out."""
+
+import json
+import threading
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from pydlshogi import __version__
+from pydlshogi.analysis_server.pool import Answer, Pool, Task, set_up
+from pydlshogi.analysis_server.queries import Action, Query, QueryError, answer_line, parse
+from pydlshogi.player.base_player import PlayerError
+
+
+class Server:
+    """Queries under way, by their ids. Every query is answered, or refused, by lines that name its id."""
+
+    def __init__(self, pool: Pool, write: Callable[[str], None]) -> None:
+        """`write` says one line; it is called by one thread at a time."""
+        self._pool = pool
+        self._write = write
+        self._writing = threading.Lock()
+        self._changing = threading.Lock()
+        self._tasks: dict[str, dict[int, Task]] = {}
+
+    def hear(self, lines: Iterable[bytes]) -> None:
+        """Answer these lines. What they ask may still be under way when this returns."""
+        for line in lines:
+            if not line.strip():
+                continue
+            try:
+                asked = parse(line)
+                if isinstance(asked, Query):
+                    self._ask(asked)
+                else:
+                    self._act(asked)
+            except QueryError as error:
+                self._say(error.line())
+
+    def _ask(self, query: Query) -> None:
+        """Raises QueryError, and asks nothing then."""
+        for question in query.questions:
+            try:
+                position = set_up(question, self._pool.engine_for(question))
+                for move in question.searchmoves:
+                    position.move_from_usi(move)
+            except (PlayerError, ValueError) as error:
+                raise QueryError(str(error), query_id=query.id) from None
+        with self._changing:
+            if query.id in self._tasks:
+                raise QueryError("a query of this id is under way", "id", query.id)
+            self._tasks[query.id] = {
+                turn: self._pool.ask(question, partial(self._tell, query.id, turn))
+                for turn, question in zip(query.turns, query.questions, strict=True)
+            }
+
+    def _tell(self, query_id: str, turn: int, answer: Answer) -> None:
+        if answer.final:
+            with self._changing:
+                self._tasks[query_id].pop(turn)
+                if not self._tasks[query_id]:
+                    del self._tasks[query_id]
+        self._say(answer_line(query_id, turn, answer))
+
+    def _act(self, action: Action) -> None:
+        if action.name == "query_version":
+            self._say({"id": action.id, "action": action.name, "version": __version__})
+            return
+        with self._changing:
+            wanted = [action.target] if action.name == "terminate" else [*self._tasks]
+            tasks = [
+                task
+                for query_id in wanted
+                for turn, task in self._tasks.get(query_id, {}).items()
+                if not action.turns or turn in action.turns
+            ]
+        about = {"terminateId": action.target} if action.name == "terminate" else {}
+        self._say({"id": action.id, "action": action.name, **about, "terminated": len(tasks)})
+        for task in tasks:
+            self._pool.cancel(task)
+
+    def _say(self, line: dict[str, Any]) -> None:
+        with self._writing:
+            self._write(json.dumps(line))

@@ -1,0 +1,129 @@
+"""The player of Othello: its alpha-beta engine, asked as players are."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from pydlshogi.engines.othello import AlphaBetaOptions
+from pydlshogi.engines.othello.position import OthelloPosition
+from pydlshogi.games.othello.clock import Clock as OthelloClock
+from pydlshogi.games.othello.clock import Effort
+from pydlshogi.games.othello.engine import EngineError, Hint
+from pydlshogi.games.othello.player import SHIPPED_OPENINGS, AlphaBetaEngine
+from pydlshogi.games.othello.rules import move_name
+from pydlshogi.player.base_player import (
+    BasePlayer,
+    BestMove,
+    Checkmate,
+    Info,
+    Loaded,
+    PlayedPosition,
+    PlayerError,
+    Report,
+)
+from pydlshogi.player.clock import Clock
+from pydlshogi.player.options import EngineOptions
+from pydlshogi.support.files import shipped_model
+
+DISCS: Final = 6.0
+"""A lead of so many discs, if it is not proven, is shown as a win rate of 1 / (1 + 1/e), 73 %."""
+
+
+class Nothing(NamedTuple):
+    """What the players of one pool share."""
+
+    remarks: Sequence[str] = ()
+
+
+class AlphaBetaPlayer(BasePlayer):
+    """It searches with alpha-beta. In an analysis it says what each move is worth, else only what the best is."""
+
+    options: AlphaBetaOptions
+
+    def __init__(self, options: AlphaBetaOptions) -> None:
+        super().__init__(options)
+        self._engine: AlphaBetaEngine | None = None
+
+    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
+        return Nothing if self._engine is None else None
+
+    def install(self, loaded: Loaded) -> None:
+        """Each player has tables of its own. Raises PlayerError."""
+        openings = shipped_model() / SHIPPED_OPENINGS
+        engine = AlphaBetaEngine(openings=openings, megabytes=self.options.hash_mb)
+        try:
+            engine.prepare()
+        except EngineError as error:
+            raise PlayerError(str(error)) from None
+        self._engine = engine
+
+    def new_game(self) -> None:
+        assert self._engine is not None
+        self._engine.new_game()
+
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        assert isinstance(position, OthelloPosition)
+        assert self._engine is not None
+        limits = clock.limits
+        if limits.mate:
+            return Checkmate("notimplemented")
+        if limits.searchmoves:
+            raise PlayerError("this engine cannot be told which moves to search")
+        if (outcome := position.outcome()) is not None:
+            report(Info(win_rate=outcome.value, score_cp=100 * position.now.score))
+            return BestMove("resign")
+        watch = _Watch(clock, self.options.level)
+        lines = self.options.multi_pv
+
+        def tell(hint: Hint) -> None:
+            report(watch.info(hint, lines))
+
+        if limits.infinite:
+            best = self._engine.hints(position.now, lines, watch, tell)[0]
+        else:
+            best = self._engine.choose(position.now, watch, tell)
+            if not watch.depth:  # a registered opening, or the only move
+                report(watch.info(best, lines))
+        return BestMove(*map(move_name, best.line[:2]))
+
+
+class _Watch(OthelloClock):
+    """The clock of a player as Othello's engine looks at it, and what has been found by then."""
+
+    def __init__(self, clock: Clock, level: int) -> None:
+        optimum = clock.budget.optimum / 1000
+        super().__init__(Effort(level=level or None, maximum=optimum if math.isfinite(optimum) else None))
+        self._clock = clock
+        self._nodes = 0
+        self._rank = 0
+        self.depth = 0
+        """Of the last that was found; 0: nothing was."""
+
+    def expired(self) -> bool:
+        return self._clock.stopped or super().expired()
+
+    def too_late_for(self, seconds: float) -> bool:
+        maximum = self.effort.maximum
+        return (
+            self.expired()
+            or self._nodes >= self._clock.budget.nodes
+            or (maximum is not None and self.elapsed + seconds > maximum)
+        )
+
+    def info(self, hint: Hint, lines: int) -> Info:
+        """What an engine found, those of one depth coming one after the other, the best first."""
+        self._rank = self._rank + 1 if hint.depth == self.depth else 1
+        self.depth, self._nodes = hint.depth, max(self._nodes, hint.nodes)
+        elapsed = self._clock.elapsed()
+        score = 0.0 if hint.score is None else hint.score
+        sure = 0.5 + 0.5 * (score > 0) - 0.5 * (score < 0)
+        return Info(
+            depth=hint.depth,
+            time=round(elapsed),
+            nodes=self._nodes,
+            nps=round(1000 * self._nodes / elapsed) if elapsed >= 1 else None,
+            multipv=self._rank if lines > 1 else None,
+            score_cp=round(100 * score),
+            win_rate=sure if hint.exact else 1 / (1 + math.exp(-score / DISCS)),
+            pv=tuple(map(move_name, hint.line)),
+        )

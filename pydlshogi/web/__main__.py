@@ -1,0 +1,51 @@
+"""A board in the browser: `python -m pydlshogi.web` prints its address and opens it; Ctrl-C ends it.
+
+Nobody but this machine's own browser is answered, and nothing is loaded from elsewhere. The game is kept, and there
+again at the next start.
+"""
+
+import argparse
+import logging
+import sys
+import webbrowser
+from collections.abc import Sequence
+from functools import partial
+
+from pydlshogi.analysis_server.__main__ import add_option_setting, settings_of
+from pydlshogi.analysis_server.pool import OptionError, Pool
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import state_folder
+from pydlshogi.web.server import BoardServer
+from pydlshogi.web.table import Table
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m pydlshogi.web", description="A board in the browser.")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="of 127.0.0.1 (default: a free one)")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    add_option_setting(parser)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    pool = Pool(1, settings_of(arguments.option))
+    try:
+        kept = state_folder() / "board.json"
+        with BoardServer(lambda tell: Table(pool, tell, kept), arguments.port) as server:
+            print(server.address, flush=True)
+            if not arguments.no_browser:
+                webbrowser.open(server.address)
+            server.serve_forever()
+    finally:
+        pool.close(cancel=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(format="board: %(message)s")
+    return exit_status("board", partial(_run, options), OptionError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,206 @@
+// The board as SVG: it draws a position and plays the moves that it was told are legal. It knows no rules.
+import { columnName, isBlack, nameOf, place, read, rowName, split } from './moves.js'
+import { LOOKS } from './pieces.js'
+
+const MARGIN = 34
+
+function element (name, attributes = {}, ...children) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name)
+  for (const key in attributes) made.setAttribute(key, attributes[key])
+  made.append(...children)
+  return made
+}
+
+export class Board {
+  /** `play` is called with a move; `word` gives words in the reader's language. */
+  constructor (root, play, word) {
+    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0] })
+    root.addEventListener('click', event => {
+      const cell = event.target.closest('[data-at]')
+      if (cell) this.touch(cell.dataset.at)
+    })
+    root.addEventListener('keydown', event => this.key(event))
+  }
+
+  /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight}], heat: {square: 0 to 1}, flip}. */
+  show (view) {
+    const old = this.view
+    const same = old && ['game', 'position', 'flip'].every(key => old[key] === view[key]) &&
+      String(old.legal) === String(view.legal) && String(old.last) === String(view.last)
+    this.view = view
+    if (!same) {
+      this.from = ''
+      this.draw()
+    }
+    this.drawNews() // alone, where only the engine has news: who is about to touch a piece finds it where it was
+  }
+
+  draw () {
+    const { game, position, legal, last, flip } = this.view
+    const look = LOOKS[game]
+    const hand = look.hand
+    const { rows, turn, hands } = read(position)
+    this.rows = rows
+    const [width, height] = [rows[0].length, rows.length]
+    this.focus = [Math.min(this.focus[0], width - 1), Math.min(this.focus[1], height - 1)]
+    const cellHeight = 100 * look.ratio
+    const [w, h] = [width * 100, height * cellHeight]
+    const targets = new Set(legal.map(split).filter(move => move.from === this.from).map(move => move.to))
+    const movable = new Set(legal.map(move => split(move).from))
+    const focused = this.root.contains(document.activeElement) && document.activeElement.dataset?.at
+    this.centres = new Map()
+
+    const piece = letter => element('use', {
+      href: `#piece${letter.toUpperCase()}`,
+      class: isBlack(letter) ? 'black' : 'white',
+      transform: isBlack(letter) === !flip ? '' : 'rotate(180)'
+    })
+    const cell = (at, x, y, cellH, attributes, ...children) => {
+      this.centres.set(at, [x, y])
+      const marks = [at === this.from && 'from', targets.has(at) && 'target', last.includes(at) && 'last',
+        movable.has(at) && 'movable']
+      const square = element('rect', { x: -50, y: -cellH / 2, width: 100, height: cellH })
+      const made = element('g', { 'data-at': at, class: ['cell', ...marks].filter(Boolean).join(' '),
+        transform: `translate(${x} ${y})`, ...attributes }, square, ...children)
+      if (targets.has(at)) made.append(element('circle', { class: 'dot', r: 14 }))
+      return made
+    }
+    const seen = (x, y) => flip ? [width - 1 - x, height - 1 - y] : [x, y]
+    const grid = element('g', { role: 'grid', 'aria-label': this.word('board') })
+    rows.forEach((row, y) => grid.append(element('g', { role: 'row' }, ...row.map((letter, x) => {
+      const at = nameOf(x, y, rows)
+      const [column, line] = seen(x, y)
+      const can = targets.has(at) ? `, ${this.word('target')}` : movable.has(at) ? `, ${this.word('movable')}` : ''
+      const focusable = x === this.focus[0] && y === this.focus[1]
+      return cell(at, MARGIN + 100 * column + 50, MARGIN + hand + cellHeight * (line + 0.5), cellHeight, {
+        role: 'gridcell', tabindex: focusable ? 0 : -1, 'aria-selected': at === this.from,
+        'aria-label': `${at} ${letter ? this.say(letter) : this.word('empty')}${can}`
+      }, ...(letter ? [piece(letter)] : []))
+    }))))
+    const held = ['b', 'w'].map(side => element('g', { role: 'group', class: 'hand',
+      'aria-label': this.word(side === 'b' ? 'blacksHand' : 'whitesHand') },
+    ...hands[side].map(([letter, count], place) => {
+      const below = (side === 'b') === !flip
+      const own = side === turn
+      const x = below ? MARGIN + w - 50 - 100 * place : MARGIN + 50 + 100 * place
+      const y = below ? 2 * MARGIN + hand + h + hand / 2 : hand / 2
+      const shown = side === 'b' ? letter : letter.toLowerCase()
+      const number = count > 1 ? [element('text', { class: 'count', x: 36, y: 46 }, String(count))] : []
+      return cell(own ? `${letter}*` : `${shown} held`, x, y, 100, { role: 'button', tabindex: own ? 0 : -1,
+        'aria-pressed': `${letter}*` === this.from && own,
+        'aria-label': `${this.say(shown)}, ${count} ${this.word('inHand')}` }, piece(shown), ...number)
+    })))
+    const coordinates = element('g', { class: 'coordinates', 'aria-hidden': true })
+    for (let x = 0; x < width; x++) {
+      coordinates.append(element('text', { x: MARGIN + 100 * seen(x, 0)[0] + 50, y: MARGIN + hand - 9 }, columnName(x, rows)))
+    }
+    for (let y = 0; y < height; y++) {
+      const line = MARGIN + hand + cellHeight * (seen(0, y)[1] + 0.5) + 8
+      coordinates.append(element('text', { x: MARGIN + w + 17, y: line }, rowName(y, rows)))
+    }
+    const pieces = element('defs')
+    pieces.innerHTML = Object.entries(look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
+    this.heat = element('g', { class: 'heat', 'aria-hidden': true })
+    this.arrows = element('g', { class: 'arrows', 'aria-hidden': true })
+    const ground = element('rect', { class: 'ground', x: MARGIN, y: MARGIN + hand, width: w, height: h })
+    this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group',
+      viewBox: `0 0 ${w + 2 * MARGIN} ${h + 2 * hand + 2 * MARGIN + 8}` },
+    pieces, ground, this.heat, grid, ...held, coordinates, this.arrows))
+    if (focused) this.cell(focused)?.focus({ preventScroll: true })
+  }
+
+  drawNews () {
+    const { arrows, heat } = this.view
+    this.heat.replaceChildren(...Object.entries(heat).flatMap(([at, share]) => {
+      const centre = this.centres.get(at)
+      return centre ? [element('circle', { cx: centre[0], cy: centre[1], r: 46, opacity: 0.15 + 0.75 * share })] : []
+    }))
+    this.arrows.replaceChildren(...[...arrows].reverse().flatMap(arrow => this.arrow(arrow)))
+  }
+
+  arrow ({ move, label, weight }) {
+    const { from, to } = split(move)
+    const [start, end] = [this.centres.get(from), this.centres.get(to)]
+    if (!end) return []
+    const made = []
+    if (start) {
+      const length = Math.hypot(end[0] - start[0], end[1] - start[1])
+      const [ux, uy] = [(end[0] - start[0]) / length, (end[1] - start[1]) / length]
+      const half = 3 + 6 * weight
+      const point = (along, aside) => `${start[0] + ux * along - uy * aside},${start[1] + uy * along + ux * aside}`
+      const neck = length - 48
+      made.push(element('polygon', { opacity: 0.35 + 0.5 * weight, points: [point(24, half), point(neck, half),
+        point(neck, half + 9), point(length - 20, 0), point(neck, -half - 9), point(neck, -half),
+        point(24, -half)].join(' ') }))
+    }
+    const ring = element('circle', { class: 'ring', cx: end[0], cy: end[1], r: 25, opacity: 0.6 + 0.4 * weight })
+    return label ? [...made, ring, element('text', { x: end[0], y: end[1] + 9 }, label)] : made
+  }
+
+  say (letter) {
+    return `${this.word(isBlack(letter) ? 'black' : 'white')} ${this.word(LOOKS[this.view.game].names[letter.toUpperCase()])}`
+  }
+
+  cell (at) {
+    return this.root.querySelector(`[data-at="${CSS.escape(at)}"]`)
+  }
+
+  async touch (at) {
+    const fitting = this.view.legal.filter(move => split(move).from === this.from && split(move).to === at)
+    if (fitting.length) {
+      this.from = ''
+      const move = fitting.length === 1 ? fitting[0] : await this.ask(fitting)
+      if (move) return this.play(move)
+    } else {
+      this.from = this.from !== at && this.view.legal.some(move => split(move).from === at) ? at : ''
+    }
+    this.draw()
+    this.drawNews()
+  }
+
+  /** Which of two moves that differ in the promotion; "" if neither. */
+  ask (moves) {
+    const dialog = document.createElement('dialog')
+    dialog.setAttribute('aria-label', this.word('promoteOrNot'))
+    const href = this.cell(split(moves[0]).from).querySelector('use').getAttribute('href')
+    for (const move of [...moves].sort().reverse()) {
+      const { promotes } = split(move)
+      const button = document.createElement('button')
+      button.setAttribute('aria-label', this.word(promotes ? 'promote' : 'doNotPromote'))
+      const shown = promotes ? href.replace('#piece', '#piece+') : href
+      button.append(element('svg', { viewBox: '-50 -50 100 100', width: 76, height: 80 }, element('use', { href: shown })))
+      button.onclick = () => dialog.close(move)
+      dialog.append(button)
+    }
+    this.root.append(dialog)
+    dialog.showModal()
+    return new Promise(resolve => {
+      dialog.onclose = () => {
+        dialog.remove()
+        resolve(dialog.returnValue)
+      }
+    })
+  }
+
+  key (event) {
+    const at = event.target.dataset?.at
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
+    if (!at) return
+    if (step && event.target.getAttribute('role') === 'gridcell') {
+      const way = this.view.flip ? -1 : 1
+      const [x, y] = place(at, this.rows)
+      const within = (value, size) => Math.max(0, Math.min(size - 1, value))
+      this.focus = [within(x + way * step[0], this.rows[0].length), within(y + way * step[1], this.rows.length)]
+      event.target.setAttribute('tabindex', -1)
+      const next = this.cell(nameOf(...this.focus, this.rows))
+      next.setAttribute('tabindex', 0)
+      next.focus()
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      this.touch(at)
+    } else if (event.key === 'Escape' && this.from) {
+      this.touch(this.from)
+    } else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+}

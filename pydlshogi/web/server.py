@@ -1,0 +1,275 @@
+"""The board over HTTP: its files, what people do (POST /do), records (POST and GET /record), events (GET /news).
+
+Bound to the loopback, and answering only its own page: `Host` must be its very address, which ends DNS rebinding, so
+must `Origin` where there is one, and whoever asks for anything but the files knows the token. That travels in the
+fragment of the address that is opened, which no browser puts into a log or hands on.
+"""
+
+import json
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from pydlshogi.web.table import Message, Refused, Table
+
+NEWS_GAP: Final = 0.1
+"""Seconds between news of the same kind to one page: at most ten updates a second."""
+ALIVE_EVERY: Final = 15.0
+"""Seconds after which a page that gets no news gets an empty line, so that one that has left is noticed."""
+LARGEST_COMMAND: Final = 10_000
+LARGEST_RECORD: Final = 1_000_000
+"""Bytes."""
+MOST_PAGES: Final = 200
+
+_PAGE: Final = Path(__file__).parent / "page"
+_TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".LICENSE": "text/plain"}
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+log = logging.getLogger(__name__)
+
+
+class NoLongerThere(Exception):
+    """The server ends."""
+
+
+class Page:
+    """One page that looks: the newest message of each kind that it has not been sent."""
+
+    def __init__(self) -> None:
+        self._unsent: dict[str, Message] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def put(self, kind: str, message: Message) -> None:
+        """A message takes the place of an older one of its kind. A state makes what was said before it out of date."""
+        with self._changed:
+            if kind == "state":
+                self._unsent.clear()
+            self._unsent[kind] = message
+            self._changed.notify()
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+
+    def take(self, timeout: float) -> dict[str, Message]:
+        """What has not been sent, perhaps nothing after `timeout` seconds. Raises NoLongerThere."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._unsent or self._closed, timeout)
+            if self._closed:
+                raise NoLongerThere
+            unsent, self._unsent = self._unsent, {}
+            return unsent
+
+    def rest(self, seconds: float) -> None:
+        """Wait, unless the server ends."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed, seconds)
+
+
+class Pages:
+    """All pages that look."""
+
+    def __init__(self) -> None:
+        self._pages: set[Page] = set()
+        self._lock = threading.Lock()
+
+    def tell(self, kind: str, message: Message) -> None:
+        """Let every page know."""
+        with self._lock:
+            pages = [*self._pages]
+        for page in pages:
+            page.put(kind, message)
+
+    @contextmanager
+    def one_more(self) -> Iterator[Page | None]:
+        """A page that looks until the block is left; None where too many look."""
+        page = Page()
+        with self._lock:
+            admitted = len(self._pages) < MOST_PAGES
+            if admitted:
+                self._pages.add(page)
+        try:
+            yield page if admitted else None
+        finally:
+            with self._lock:
+                self._pages.discard(page)
+
+    def close(self) -> None:
+        with self._lock:
+            for page in self._pages:
+                page.close()
+
+
+class BoardServer(ThreadingHTTPServer):
+    """The server of one table."""
+
+    daemon_threads = True
+
+    def __init__(self, make_table: Callable[[Callable[[str, Message], None]], Table], port: int = 0) -> None:
+        """`make_table` is given what tells all pages. Port 0: a free one. Raises OSError."""
+        self.token = secrets.token_urlsafe(16)
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
+        self.pages = Pages()
+        self.table = make_table(self.pages.tell)
+
+    @property
+    def address(self) -> str:
+        """What a browser opens."""
+        return f"http://127.0.0.1:{self.server_port}/#{self.token}"
+
+    def server_close(self) -> None:
+        self.pages.close()
+        super().server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        log.info("a request ended early", exc_info=True)
+
+
+class _Rejected(Exception):
+    """A request that is answered by a status and a line."""
+
+    def __init__(self, status: HTTPStatus, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: BoardServer
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+
+    def do_GET(self) -> None:
+        self._answer(self._get)
+
+    def do_POST(self) -> None:
+        self._answer(self._post)
+
+    def _answer(self, act: Callable[[], None]) -> None:
+        try:
+            self._check_sender()
+            act()
+        except _Rejected as error:
+            self.close_connection = True  # what else the request holds is not read
+            self._send(error.status, "application/json", json.dumps({"error": str(error)}).encode())
+
+    def _check_sender(self) -> None:
+        host, origin = self.headers.get("Host"), self.headers.get("Origin")
+        if host not in self.server.hosts or origin not in (None, f"http://{host}"):
+            raise _Rejected(HTTPStatus.FORBIDDEN, "not from here")
+
+    def _check_token(self, given: str) -> None:
+        if not secrets.compare_digest(given.encode("utf-8", "replace"), self.server.token.encode()):
+            raise _Rejected(HTTPStatus.FORBIDDEN, "the token is missing or wrong: open the address that was printed")
+
+    def _get(self) -> None:
+        url = urlsplit(self.path)
+        if url.path == "/news":
+            self._check_token(parse_qs(url.query).get("token", [""])[0])
+            self._send_news()
+            return
+        if url.path == "/record":
+            self._check_token(self.headers.get("X-Token", ""))
+            self._send_record()
+            return
+        name = url.path.removeprefix("/") or "index.html"
+        if name not in {path.name for path in _PAGE.iterdir()}:
+            raise _Rejected(HTTPStatus.NOT_FOUND, "there is no such page")
+        path = _PAGE / name
+        self._send(HTTPStatus.OK, f"{_TYPES[path.suffix]}; charset=utf-8", path.read_bytes())
+
+    def _send_news(self) -> None:
+        table = self.server.table
+        with self.server.pages.one_more() as page:
+            if page is None:
+                raise _Rejected(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages look already")
+            self.close_connection = True
+            self._send_head(HTTPStatus.OK, {"Content-Type": "text/event-stream", "Connection": "close"})
+            page.put("state", table.state())
+            page.put("setup", table.setup())
+            try:
+                while True:
+                    news = page.take(ALIVE_EVERY)
+                    self.wfile.write("".join(map(_event, news.items())).encode() or b":\n\n")
+                    page.rest(NEWS_GAP)
+            except (NoLongerThere, OSError):
+                return
+
+    def _send_record(self) -> None:
+        try:
+            record = self.server.table.record()
+        except Refused as error:
+            raise _Rejected(HTTPStatus.CONFLICT, str(error)) from None
+        self._send(HTTPStatus.OK, "application/octet-stream", record)
+
+    def _post(self) -> None:
+        self._check_token(self.headers.get("X-Token", ""))
+        table = self.server.table
+        try:
+            match self.path:
+                case "/do":
+                    table.do(_command(self._body(LARGEST_COMMAND)))
+                case "/record":
+                    table.open_record(self._body(LARGEST_RECORD))
+                case _:
+                    raise _Rejected(HTTPStatus.NOT_FOUND, "there is no such page")
+        except Refused as error:
+            raise _Rejected(HTTPStatus.CONFLICT, str(error)) from None
+        self._send(HTTPStatus.OK, "application/json", b"{}")
+
+    def _body(self, largest: int) -> bytes:
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal()):
+            raise _Rejected(HTTPStatus.LENGTH_REQUIRED, "Content-Length is wanted")
+        if len(length) > 9 or int(length) > largest:
+            raise _Rejected(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {largest} bytes")
+        return self.rfile.read(int(length))
+
+    def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        headers = {"Content-Type": kind, "Content-Length": str(len(content))}
+        self._send_head(status, headers | ({"Connection": "close"} if self.close_connection else {}))
+        self.wfile.write(content)
+
+    def _send_head(self, status: HTTPStatus, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {**_HEADERS, **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def version_string(self) -> str:
+        return "pydlshogi"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: the address of /news holds the token."""
+
+
+def _command(body: bytes) -> Mapping[str, Any]:
+    """Raises Refused."""
+    try:
+        command = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"not JSON: {error}"[:80]) from None
+    if not isinstance(command, dict):
+        raise Refused("an object is wanted")
+    return command
+
+
+def _event(item: tuple[str, Message]) -> str:
+    kind, message = item
+    return f"event: {kind}\ndata: {json.dumps(message)}\n\n"

@@ -1,0 +1,514 @@
+"""The game on the board: what people and engines do with it, and what is known of it. It knows no HTTP.
+
+There is one game, whoever looks at it. Each change gives it a new generation, and ends what was thought about the one
+before; a move must name the generation that its maker saw.
+"""
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from pydlshogi.analysis import Judgement, Opinion, as_json, opinion
+from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
+from pydlshogi.analysis_server.queries import result
+from pydlshogi.analyze import annotated, encoded
+from pydlshogi.engines.games import GAMES, Ending, OfferedGame
+from pydlshogi.player.base_player import PlayedPosition, PlayerError, play_moves
+from pydlshogi.read_kifu import Ending as RecordEnding
+from pydlshogi.read_kifu import Game, KifuError, Win, parse
+from pydlshogi.support.files import replacing
+
+NEWS_EVERY: Final = 100.0
+"""Milliseconds between two news of a search."""
+LINES: Final = 5
+"""Candidates shown, unless people want another number."""
+MOST_LINES: Final = 20
+ALL_MOVES: Final = 600
+HINT_TIME: Final = 1000.0
+"""Milliseconds."""
+_WINS: Final[Mapping[int | None, Win]] = {0: "b", 1: "w", None: "d"}
+_IN_RECORDS: Final[Mapping[str, RecordEnding]] = {
+    "mate": "mate",
+    "resignation": "resign",
+    "declaration": "declaration",
+    "repetition": "sennichite",
+    "perpetual check": "perpetual_check",
+}
+_OF_ONE_POSITION: Final = ("move", "undo", "resign", "declare")
+"""Commands that mean the position that was seen. The others mean what there is, however quickly they follow."""
+_URGENT, _WATCHED, _JUDGED = 2, 1, 0
+
+log = logging.getLogger(__name__)
+Message: TypeAlias = dict[str, Any]
+
+
+class Refused(ValueError):
+    """Something that cannot be done now; the message is one line for people."""
+
+
+@dataclass
+class Played:
+    """A game, as it is kept on the disk."""
+
+    game: str = "shogi"
+    start: str | None = None
+    """None: the usual start."""
+    moves: list[str] = field(default_factory=list)
+    at: int = 0
+    """So many of the moves have been made on the board that is shown."""
+    sides: list[str] = field(default_factory=lambda: ["", "easy"])
+    """Black and White: an opponent of the game, "" a person."""
+    resigned: int | None = None
+    """Who did."""
+    declared: int | None = None
+    names: list[str] = field(default_factory=lambda: ["", ""])
+
+
+class Table:
+    """The game, its engines, and those who look."""
+
+    def __init__(self, pool: Pool, tell: Callable[[str, Message], None], kept: Path | None = None) -> None:
+        """`tell` is given the kind of a message, state or info, and the message. `kept`: where the game is kept."""
+        self._pool = pool
+        self._tell = tell
+        self._kept = kept
+        self._lock = threading.RLock()
+        self.generation = 0
+        self._played = Played()
+        self._position: PlayedPosition = self._set_up()
+        self._ending: Ending | None = None
+        self._watching = False
+        self._lines = LINES
+        self._task: Task | None = None
+        self._judging: list[Task] = []
+        self._opinions: dict[int, Opinion] = {}
+        self._win_rates: dict[int, float] = {}
+        self._error = ""
+        with self._lock:
+            self._take(self._remembered())
+            self._changed()
+
+    # What people see
+
+    def setup(self) -> Message:
+        """What does not change: the games, and who plays them."""
+        return {
+            "games": {
+                name: {
+                    "opponents": [*offered.opponents],
+                    "starts": [*offered.starts],
+                    "hasPolicy": offered.has_policy,
+                }
+                for name, offered in GAMES.items()
+            }
+        }
+
+    def state(self) -> Message:
+        """The game as it stands."""
+        with self._lock:
+            played, position = self._played, self._position
+            ending = self._ending
+            return {
+                "generation": self.generation,
+                "game": played.game,
+                "position": position.sfen(),
+                "turn": position.turn,
+                "moves": played.moves,
+                "at": played.at,
+                "sides": played.sides,
+                "names": played.names,
+                "legal": self._legal(),
+                "mayDeclare": self._persons_turn() and self._offered.may_declare(position),
+                "ending": ending and {"reason": ending.reason, "winner": ending.winner},
+                "watching": self._watching,
+                "judging": len(self._judging),
+                "winRates": [self._win_rates.get(ply) for ply in range(len(played.moves) + 1)],
+                "judged": [as_json(judged) for judged in self._judgements()],
+                "error": self._error,
+            }
+
+    # What people do
+
+    def do(self, command: Mapping[str, Any]) -> None:
+        """Raises Refused, and changes nothing then."""
+        doing = {
+            "new": self._new,
+            "move": self._move,
+            "undo": self._undo,
+            "resign": self._resign,
+            "declare": self._declare,
+            "goto": self._go_to,
+            "sides": self._sides,
+            "watch": self._watch,
+            "hint": self._hint,
+            "policy": self._policy,
+            "judge": self._judge,
+        }
+        with self._lock:
+            do = command.get("do")
+            if not isinstance(do, str) or do not in doing:
+                raise Refused(f"there is no command {do}"[:80])
+            if do in _OF_ONE_POSITION and command.get("generation") != self.generation:
+                raise Refused("the game has gone on meanwhile")
+            doing[do](command)
+
+    def open_record(self, data: bytes) -> None:
+        """Show a game of shogi in CSA, KIF or KI2. Raises Refused."""
+        try:
+            game = parse(data, "the record")[0]
+        except KifuError as error:
+            raise Refused(str(error)) from None
+        with self._lock:
+            self._take(_shown(game))
+            self._changed()
+
+    def record(self) -> bytes:
+        """The game of shogi as KIF, with what the engine thinks of it where it was analysed. Raises Refused."""
+        with self._lock:
+            played = self._played
+            if played.game != "shogi":
+                raise Refused("there are records of shogi only")
+            position = self._set_up(len(played.moves))
+            ending = self._judged_ending(position) if played.moves else None
+            names = [name or side for name, side in zip(played.names, played.sides, strict=True)]
+            nothing = (None,) * len(played.moves)
+            game = Game(
+                self._set_up().sfen(),
+                tuple(played.moves),
+                _WINS[ending.winner] if ending else None,
+                _IN_RECORDS[ending.reason] if ending else "unknown",
+                nothing,
+                nothing,
+                (names[0], names[1]),
+            )
+            return encoded(annotated(game, self._judgements(), kif=True), kif=True)
+
+    def _new(self, command: Mapping[str, Any]) -> None:
+        name = _text(command, "game")
+        if name not in GAMES:
+            raise Refused(f"there is no game {name}"[:80])
+        start = _text(command, "start")
+        sides = self._checked_sides(name, command)
+        starts = GAMES[name].starts
+        played = Played(name, starts.get(start, start), sides=sides)
+        try:
+            self._take(played)
+        except (ValueError, PlayerError) as error:
+            raise Refused(str(error)) from None
+        self._changed()
+
+    def _sides(self, command: Mapping[str, Any]) -> None:
+        self._played.sides = self._checked_sides(self._played.game, command)
+        self._changed()
+
+    def _move(self, command: Mapping[str, Any]) -> None:
+        move = _text(command, "move")
+        if move not in self._legal():
+            raise Refused(f"{move} is not a legal move now"[:80])
+        self._play(move)
+
+    def _undo(self, command: Mapping[str, Any]) -> None:
+        """Back to where a person was last to move."""
+        played = self._played
+        if not played.at:
+            raise Refused("there is no move to take back")
+        back = 1
+        first = self._set_up().turn
+        while back < played.at and played.sides[(first + played.at - back) % 2] and not all(played.sides):
+            back += 1
+        self._cut(played.at - back)
+        self._changed()
+
+    def _resign(self, command: Mapping[str, Any]) -> None:
+        if not self._persons_turn():
+            raise Refused("it is not your turn")
+        self._played.resigned = self._position.turn
+        self._changed()
+
+    def _declare(self, command: Mapping[str, Any]) -> None:
+        if not (self._persons_turn() and self._offered.may_declare(self._position)):
+            raise Refused("there is no win to declare")
+        self._played.declared = self._position.turn
+        self._changed()
+
+    def _go_to(self, command: Mapping[str, Any]) -> None:
+        ply = command.get("ply")
+        if not isinstance(ply, int) or isinstance(ply, bool) or not 0 <= ply <= len(self._played.moves):
+            raise Refused("there is no such move")
+        self._played.at = ply
+        self._changed()
+
+    def _watch(self, command: Mapping[str, Any]) -> None:
+        lines = command.get("lines", LINES)
+        if not isinstance(lines, int) or not 1 <= lines <= MOST_LINES:
+            raise Refused(f"1 to {MOST_LINES} candidates can be shown")
+        self._watching, self._lines = bool(command.get("on")), lines
+        self._changed()
+
+    def _hint(self, command: Mapping[str, Any]) -> None:
+        if not self._persons_turn():
+            raise Refused("it is not your turn")
+        if not self._watching:
+            self._ask(self._question(time=HINT_TIME, lines=3), self._show)
+
+    def _policy(self, command: Mapping[str, Any]) -> None:
+        if not self._persons_turn():
+            raise Refused("it is not your turn")
+        if not self._offered.has_policy:
+            raise Refused("the engine of this game has no policy")
+        self._ask(self._question(visits=1, lines=ALL_MOVES), self._show_policy)
+
+    def _judge(self, command: Mapping[str, Any]) -> None:
+        self._stop_judging()
+        if command.get("on"):
+            self._opinions = {}
+            self._watching = False
+            played = self._played
+            for ply in range(len(played.moves) + 1):
+                question = Question(
+                    played.game, played.start, tuple(played.moves[:ply]), visits=self._offered.judged_visits
+                )
+                tasks = self._judging  # what is told of other tasks comes too late
+                tasks.append(self._pool.ask(question, self._judge_of(ply, tasks)))
+        self._changed()
+
+    # How the game goes on
+
+    @property
+    def _offered(self) -> OfferedGame:
+        return GAMES[self._played.game]
+
+    def _set_up(self, plies: int = 0) -> PlayedPosition:
+        """The position after so many moves. Raises ValueError or PlayerError."""
+        position = next(iter(self._offered.engines.values()))().set_up(self._played.start)
+        play_moves(position, self._played.moves[:plies])
+        return position
+
+    def _take(self, played: Played) -> None:
+        """Make another game the present one, if it is sound. Raises ValueError or PlayerError."""
+        before, self._played = self._played, played
+        try:
+            self._checked_sides(played.game, {"sides": played.sides})
+            self._set_up(len(played.moves))
+            self._set_up(played.at)
+        except (ValueError, LookupError, TypeError, PlayerError):
+            self._played = before
+            raise
+        self._stop_judging()
+        self._opinions, self._win_rates = {}, {}
+        # So that the engine is loaded by the time it is wanted.
+        self._pool.ask(Question(played.game, visits=1), lambda _: None)
+
+    def _stop_judging(self) -> None:
+        for task in self._judging:
+            self._pool.cancel(task)
+        self._judging = []
+
+    def _cut(self, plies: int) -> None:
+        """Only so many moves remain."""
+        played = self._played
+        if plies < len(played.moves):
+            self._stop_judging()
+        del played.moves[plies:]
+        played.at = plies
+        played.resigned = played.declared = None
+        for known in (self._opinions, self._win_rates):
+            for ply in [ply for ply in known if ply > plies]:
+                del known[ply]
+
+    def _play(self, move: str) -> None:
+        played = self._played
+        if played.moves[played.at : played.at + 1] == [move]:
+            played.at += 1
+        else:
+            self._cut(played.at)
+            played.moves.append(move)
+            played.at += 1
+        self._changed()
+
+    def _changed(self) -> None:
+        """The game is another one now: keep it, say it, and let the engines think about it."""
+        self.generation += 1
+        if self._task is not None:
+            self._pool.cancel(self._task)
+            self._task = None
+        self._position = self._set_up(self._played.at)
+        self._ending = self._judged_ending(self._position) if self._played.at == len(self._played.moves) else None
+        self._error = ""
+        self._keep()
+        self._say_state()
+        self._think()
+
+    def _think(self) -> None:
+        """Let an engine think about the position shown, if it is to move or is watched."""
+        if self._ending is not None:
+            return
+        turn, played = self._position.turn, self._played
+        if played.sides[turn] and played.at == len(played.moves):
+            self._ask(self._question(opponent=played.sides[turn], priority=_URGENT), self._answer_by_move)
+        elif self._watching:
+            self._ask(self._question(lines=self._lines), self._show)
+
+    def _judged_ending(self, position: PlayedPosition) -> Ending | None:
+        """How the game has ended with all its moves, which lead to `position`."""
+        played = self._played
+        if played.resigned is not None:
+            return Ending("resignation", 1 - played.resigned)
+        if played.declared is not None:
+            return Ending("declaration", played.declared)
+        return self._offered.ending(position)
+
+    def _persons_turn(self) -> bool:
+        return self._ending is None and not self._engines_turn()
+
+    def _engines_turn(self) -> bool:
+        return bool(self._played.sides[self._position.turn]) and self._played.at == len(self._played.moves)
+
+    def _legal(self) -> list[str]:
+        """What a person may play now."""
+        if not self._persons_turn():
+            return []
+        return [self._position.usi(move) for move in self._position.legal_moves().tolist()]
+
+    def _checked_sides(self, game: str, command: Mapping[str, Any]) -> list[str]:
+        sides = command.get("sides")
+        if (
+            not isinstance(sides, list)
+            or len(sides) != 2
+            or any(not isinstance(side, str) or (side and side not in GAMES[game].opponents) for side in sides)
+        ):
+            raise Refused("the two sides are people or opponents of the game")
+        return sides
+
+    # What the engines say
+
+    def _question(self, **wanted: Any) -> Question:
+        played = self._played
+        wanted = {"report_every": NEWS_EVERY, "priority": _WATCHED, **wanted}
+        return Question(played.game, played.start, tuple(played.moves[: played.at]), **wanted)
+
+    def _ask(self, question: Question, heard: Callable[[Answer], None]) -> None:
+        """Ask about the present position; `heard` is called with the lock, and only while it is the present one."""
+        generation = self.generation
+        if self._task is not None:
+            self._pool.cancel(self._task)
+
+        def tell(answer: Answer) -> None:
+            with self._lock:
+                if generation == self.generation:
+                    if answer.error:
+                        self._error = answer.error
+                        self._say_state()
+                    else:
+                        heard(answer)
+
+        self._task = self._pool.ask(question, tell)
+
+    def _show(self, answer: Answer) -> None:
+        """News of a search of the position shown."""
+        if answer.lines:
+            self._note(self._played.at, answer)
+            said = result(answer) | {"generation": self.generation, "final": answer.final}
+            self._tell("info", said | {"ply": self._played.at, "winRate": self._win_rates[self._played.at]})
+
+    def _show_policy(self, answer: Answer) -> None:
+        if answer.final:
+            priors = {info.pv[0]: info.prior for info in answer.lines}
+            self._tell("policy", {"generation": self.generation, "priors": priors})
+            self._think()
+
+    def _answer_by_move(self, answer: Answer) -> None:
+        """The move of the engine, at last."""
+        if self._watching:
+            self._show(answer)
+        if not answer.final or not answer.move:
+            return
+        if answer.lines:
+            self._note(self._played.at, answer)
+        turn = self._position.turn
+        if answer.move == "resign":
+            self._played.resigned = turn
+            self._changed()
+        elif answer.move == "win":
+            self._played.declared = turn
+            self._changed()
+        else:
+            self._play(answer.move)
+
+    def _judge_of(self, ply: int, tasks: list[Task]) -> Callable[[Answer], None]:
+        """What hears the answer about the position after so many moves."""
+
+        def tell(answer: Answer) -> None:
+            with self._lock:
+                if tasks is not self._judging or not answer.final:
+                    return
+                tasks.pop(0)  # they are answered in order
+                if answer.error:
+                    self._error = answer.error
+                elif answer.move:
+                    self._opinions[ply] = opinion(answer.move, answer.lines[0] if answer.lines else None)
+                    self._note(ply, answer)
+                self._say_state()
+
+        return tell
+
+    def _note(self, ply: int, answer: Answer) -> None:
+        """Black's win rate after so many moves."""
+        win_rate = result(answer)["rootInfo"]["winrate"]
+        self._win_rates[ply] = 1 - win_rate if answer.turn else win_rate
+
+    def _judgements(self) -> list[Judgement]:
+        """Of the moves before and after which an engine has an opinion."""
+        played = self._played
+        if not self._opinions:
+            return []
+        first = self._set_up().turn
+        return [
+            Judgement(after, (first + before) % 2, played.moves[before], self._opinions[before], self._opinions[after])
+            for before, after in pairwise(range(len(played.moves) + 1))
+            if before in self._opinions and after in self._opinions
+        ]
+
+    def _say_state(self) -> None:
+        self._tell("state", self.state())
+
+    # The disk
+
+    def _keep(self) -> None:
+        if self._kept is None:
+            return
+        try:
+            self._kept.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(self._kept) as file:
+                file.write(json.dumps(vars(self._played)).encode())
+        except OSError as error:
+            self._error = f"the game is not kept: {error}"
+
+    def _remembered(self) -> Played:
+        """The game that was kept; a new one where there is none that can be read."""
+        if self._kept is None or not self._kept.exists():
+            return Played()
+        try:
+            played = Played(**json.loads(self._kept.read_bytes()))
+            self._take(played)
+        except (OSError, ValueError, TypeError, LookupError, PlayerError) as error:
+            log.warning("%s holds no game that can be gone on with: %s", self._kept, error)
+            return Played()
+        return played
+
+
+def _shown(game: Game) -> Played:
+    """A record, with people on both sides."""
+    return Played("shogi", game.start_sfen, list(game.moves), 0, ["", ""], names=list(game.names))
+
+
+def _text(command: Mapping[str, Any], name: str) -> str:
+    value = command.get(name)
+    if not isinstance(value, str):
+        raise Refused(f"{name} is missing")
+    return value

@@ -1,0 +1,279 @@
+"""The analysis server: many positions at once, answered as another program reads them."""
+
+import json
+import queue
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pydlshogi.analysis_server.__main__ import main
+from pydlshogi.analysis_server.pool import Answer, OptionError, Pool, Question
+from pydlshogi.analysis_server.server import Server
+from pydlshogi.engines.games import GAMES, Ending
+from pydlshogi.player.base_player import play_moves
+
+ROOT = Path(__file__).resolve().parent.parent
+SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4"}
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
+MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
+WAIT = 60
+"""Seconds after which a test has failed."""
+
+Line = dict[str, Any]
+
+
+class Client:
+    """Another program: what it sends, and the lines that it gets."""
+
+    def __init__(self, searches: int = 1) -> None:
+        self.lines: queue.SimpleQueue[Line] = queue.SimpleQueue()
+        self.pool = Pool(searches, SETTINGS)
+        self.server = Server(self.pool, lambda line: self.lines.put(json.loads(line)))
+
+    def send(self, *queries: Line | str) -> None:
+        lines = [query if isinstance(query, str) else json.dumps(query) for query in queries]
+        self.server.hear(line.encode() for line in lines)
+
+    def next(self) -> Line:
+        return self.lines.get(timeout=WAIT)
+
+    def last_of(self, query_id: str) -> Line:
+        """The next line of a query that ends it; lines of others are lost."""
+        while (line := self.next()).get("id") != query_id or line.get("isDuringSearch"):
+            pass
+        return line
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    made = Client()
+    yield made
+    made.pool.close(cancel=True)
+
+
+@pytest.fixture
+def busy(client: Client) -> Client:
+    """Its only search is under way with the query `long`, which would go on for days."""
+    client.send({"id": "long", "maxTime": 1e6, "reportDuringSearchEvery": 0.001, "multiPV": 2})
+    assert client.next()["isDuringSearch"]
+    return client
+
+
+# Answers
+
+
+def test_several_positions_of_a_game_are_answered(client: Client) -> None:
+    client.send({"id": "a", "moves": ["7g7f", "3c3d"], "analyzeTurns": [2, 0], "maxVisits": 30, "multiPV": 3})
+    for turn, ply in ((2, 2), (0, 0)):
+        line = client.next()
+        assert (line["id"], line["turnNumber"], line["isDuringSearch"]) == ("a", turn, False)
+        assert line["rootInfo"]["visits"] == 30
+        assert line["rootInfo"]["currentPlayer"] == "BW"[ply % 2]
+        assert [info["order"] for info in line["moveInfos"]] == [0, 1, 2]
+        assert line["moveInfos"][0]["move"] == line["bestMove"] == line["moveInfos"][0]["pv"][0]
+        assert line["rootInfo"]["winrate"] == line["moveInfos"][0]["winrate"]
+
+
+def test_the_same_question_has_the_same_answer_whatever_was_asked_before(client: Client) -> None:
+    def numbers() -> list[Line]:
+        client.send({"id": "a", "maxVisits": 50, "multiPV": 4})
+        infos: list[Line] = client.next()["moveInfos"]
+        return infos
+
+    first = numbers()
+    assert numbers() == first
+    client.send({"id": "b", "moves": ["7g7f"], "maxVisits": 50})
+    client.next()
+    assert numbers() == first
+
+
+def test_other_starts_and_only_some_moves(client: Client) -> None:
+    client.send({"id": "mate", "start": MATE_IN_ONE})
+    line = client.next()
+    assert (line["bestMove"], line["rootInfo"]["winrate"], line["rootInfo"]["mate"]) == ("G*5b", 1.0, 1)
+    client.send({"id": "only", "searchMoves": ["1g1f", "9g9f"], "maxVisits": 20, "multiPV": 600})
+    assert {info["move"] for info in client.next()["moveInfos"]} == {"1g1f", "9g9f"}
+    client.send({"id": "over", "start": MATED})
+    line = client.next()
+    assert (line["bestMove"], line["rootInfo"]["winrate"], line["moveInfos"]) == ("resign", 0.0, [])
+
+
+def test_a_time_limit_however_short_gives_an_answer(client: Client) -> None:
+    client.send({"id": "a", "maxTime": 0})
+    assert client.next()["moveInfos"]
+
+
+def test_an_opponent_makes_a_move(client: Client) -> None:
+    client.send({"id": "a", "opponent": "beginner"}, {"id": "b", "opponent": "policy only"})
+    for query_id in "ab":
+        line = client.next()
+        assert line["id"] == query_id
+        assert line["bestMove"] in {info["move"] for info in line["moveInfos"]}
+
+
+def test_other_games(client: Client) -> None:
+    client.send({"id": "a", "game": "dobutsu", "moves": ["2c2b"], "maxVisits": 40, "multiPV": 2})
+    line = client.next()
+    assert line["rootInfo"]["currentPlayer"] == "W"
+    assert line["bestMove"][2:] in {"2b", "1b", "3b", "1a"}
+
+
+# Order
+
+
+def test_the_urgent_ones_begin_first(busy: Client) -> None:
+    for query_id, priority in (("low", -1), ("first", 0), ("second", 0), ("high", 5)):
+        busy.send({"id": query_id, "priority": priority, "maxVisits": 1})
+    busy.send({"id": "end", "action": "terminate", "terminateId": "long"})
+    while (line := busy.next())["id"] != "long" or line["isDuringSearch"]:
+        pass
+    assert [busy.next()["id"] for _ in range(4)] == ["high", "first", "second", "low"]
+
+
+def test_what_is_under_way_is_cancelled_with_what_is_known(busy: Client) -> None:
+    busy.send({"id": "end", "action": "terminate", "terminateId": "long"})
+    line = busy.last_of("end")
+    assert line == {"id": "end", "action": "terminate", "terminateId": "long", "terminated": 1}
+    line = busy.last_of("long")
+    assert len(line["moveInfos"]) == 2
+    busy.send({"id": "long", "maxVisits": 1})  # its id is free again
+    assert busy.last_of("long")["rootInfo"]["visits"] == 1
+
+
+def test_what_waits_is_cancelled_without_results(busy: Client) -> None:
+    busy.send({"id": "a", "moves": ["7g7f"], "analyzeTurns": [0, 1], "maxVisits": 1})
+    busy.send({"id": "one", "action": "terminate", "terminateId": "a", "turnNumbers": [1]})
+    assert busy.last_of("one")["terminated"] == 1
+    busy.send({"id": "rest", "action": "terminate_all"})
+    assert busy.last_of("rest")["terminated"] == 3  # that turn 1 is to end has been said before
+    assert busy.last_of("long")["moveInfos"]
+    lines = [busy.next(), busy.next()]
+    assert [line.get("noResults") for line in lines] == [True, True]
+
+
+def test_to_terminate_what_is_not_there_is_no_error(client: Client) -> None:
+    client.send({"id": "a", "action": "terminate", "terminateId": "b"})
+    assert client.next()["terminated"] == 0
+
+
+def test_the_end_of_the_input_answers_what_is_due() -> None:
+    client = Client(searches=2)
+    client.send(*({"id": str(number), "maxVisits": 20} for number in range(6)))
+    client.pool.close()
+    assert sorted(client.next()["id"] for _ in range(6)) == list("012345")
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "reason"),
+    [
+        ("{", "", "not JSON"),
+        ("[" * 100_000, "", "not JSON"),
+        ("7", "", "an object"),
+        ('{"maxVisits": 1}', "id", "every query has an id"),
+        ({"id": "x", "game": "go"}, "game", "none of shogi, dobutsu, othello"),
+        ({"id": "x", "moves": "7g7f"}, "moves", "a list"),
+        ({"id": "x", "moves": [1]}, "moves", "a text"),
+        ({"id": "x", "moves": ["7g7e"]}, "", "not a legal move"),
+        ({"id": "x", "start": "9/9"}, "", "sfen"),
+        ({"id": "x", "searchMoves": ["7g7e"]}, "", "not a legal move"),
+        ({"id": "x", "analyzeTurns": [1]}, "analyzeTurns", "none of 0 to 0"),
+        ({"id": "x", "analyzeTurns": [0, 0]}, "analyzeTurns", "once"),
+        ({"id": "x", "analyzeTurns": []}, "analyzeTurns", "at least one"),
+        ({"id": "x", "maxVisits": 0}, "maxVisits", "a number"),
+        ({"id": "x", "maxVisits": True}, "maxVisits", "a number"),
+        ({"id": "x", "maxTime": -1}, "maxTime", "a number"),
+        ({"id": "x", "priority": "high"}, "priority", "a whole number"),
+        ({"id": "x", "opponent": "Meijin"}, "opponent", "none of beginner"),
+        ({"id": "x", "visits": 1}, "visits", "no such field"),
+        ({"id": "x", "action": "explode"}, "action", "none of"),
+        ({"id": "x", "action": "terminate"}, "terminateId", "names the query"),
+        ({"id": "long"}, "id", "under way"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_and_changes_nothing(
+    busy: Client, line: Line | str, field: str, reason: str
+) -> None:
+    busy.send(line)
+    while "error" not in (answer := busy.next()):
+        pass
+    assert reason in answer["error"]
+    assert answer.get("field", "") == field
+    assert answer.get("id") == (line["id"] if isinstance(line, dict) else None)
+    busy.send({"id": "v", "action": "query_version"})
+    assert busy.last_of("v")["version"]
+
+
+def test_options_that_no_engine_has_or_takes() -> None:
+    for settings in ({"Knobs": "1"}, {"USI_Hash": "much"}):
+        with pytest.raises(OptionError):
+            Pool(1, settings)
+    assert main(["--option", "Knobs=1"]) == 1
+
+
+def test_a_network_that_cannot_be_loaded_is_told_each_time() -> None:
+    pool = Pool(1, {"modelfile": "nowhere.npz"})
+    answers: list[Answer] = []
+    for _ in range(2):
+        pool.ask(Question("shogi", visits=1), answers.append)
+    pool.close()
+    assert ["nowhere.npz" in answer.error for answer in answers] == [True, True]
+
+
+def test_as_a_program() -> None:
+    options = [f"--option={name}={value}" for name, value in SETTINGS.items()]
+    done = subprocess.run(
+        [sys.executable, "-m", "pydlshogi.analysis_server", "--searches", "1", *options],
+        cwd=ROOT,
+        input=b'{"id": "a", "maxVisits": 5}\n\nno\n{"id": "\xe9"}\n',
+        capture_output=True,
+        check=False,
+        timeout=WAIT,
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, len(lines)) == (0, 3)
+    assert [line["id"] for line in lines if "id" in line] == ["a"]
+
+
+# The table of games
+
+
+@pytest.mark.parametrize(
+    ("game", "start", "moves", "ending"),
+    [
+        ("shogi", MATE_IN_ONE, "G*5b", Ending("mate", 0)),
+        ("shogi", MATE_IN_ONE, "G*1h", None),
+        ("shogi", None, "5i5h 5a5b 5h5i 5b5a " * 3, Ending("repetition", None)),
+        (
+            "shogi",
+            "4k4/9/9/9/9/9/9/9/R3K4 b - 1",
+            "9i9a 5a5b 9a9b 5b5a " + "9b9a 5a5b 9a9b 5b5a " * 3,
+            Ending("perpetual check", 1),
+        ),
+        ("dobutsu", "r1k/3/1K1/BR1 b - 1", "2c2b 3a3b 2b1a", Ending("lion caught", 0)),
+        ("dobutsu", "3/K2/2k/B2 b - 1", "3b3a", Ending("try", 0)),
+        ("dobutsu", None, "1d1c 3a3b 1c1d 3b3a " * 2, Ending("repetition", None)),
+        ("dobutsu", None, "1d1c 3a3b 1c1d 3b3a", None),
+        ("othello", None, "f5", None),
+        ("othello", "Dd6/8/8/8/8/8/8/7d w - 1", "pass c1", Ending("more discs", 0)),
+        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", Ending("equal discs", None)),
+    ],
+)
+def test_how_games_end(game: str, start: str | None, moves: str, ending: Ending | None) -> None:
+    offered = GAMES[game]
+    position = next(iter(offered.engines.values()))().set_up(start)
+    play_moves(position, moves.split())
+    assert offered.ending(position) == ending
+
+
+@pytest.mark.parametrize(("game", "start"), [(game, start) for game in GAMES for start in GAMES[game].starts.values()])
+def test_every_start_can_be_played_from(game: str, start: str | None) -> None:
+    position = next(iter(GAMES[game].engines.values()))().set_up(start)
+    assert len(position.legal_moves())
+    assert not GAMES[game].may_declare(position)

@@ -1,0 +1,302 @@
+"""The board in a real browser: what a person does with it, and that nothing leaves the machine."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_web import FIXTURES, SETTINGS, Board, served
+
+from pydlshogi.analysis_server.pool import Pool
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+CHROMIUM = ("chromium", "chromium-headless-shell", "google-chrome", "chrome")
+WAIT = 60_000
+"""Milliseconds after which a test has failed."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if path is None:
+        pytest.skip("needs chromium: apt install chromium-headless-shell")
+    with playwright.sync_playwright() as started:
+        # As root chromium wants --no-sandbox, with a small /dev/shm the second; the others keep it from phoning home.
+        quiet = ["--disable-background-networking", "--disable-component-update"]
+        made = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage", *quiet])
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def board() -> Iterator[Board]:
+    pool = Pool(1, SETTINGS)
+    with served(pool) as made:
+        yield made
+    pool.close(cancel=True)
+
+
+class Person:
+    """Somebody before a page."""
+
+    def __init__(self, browser: Any, board: Board, **settings: Any) -> None:
+        self.board = board
+        self.wrong: list[str] = []
+        """What should not happen: errors, and requests to elsewhere."""
+        self.page = browser.new_context(**settings).new_page()
+        self.page.set_default_timeout(WAIT)
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
+        self.page.route("**/*", self._watch)
+        self.page.goto(board.server.address)
+        self.page.wait_for_selector("body[data-generation]")
+
+    def _watch(self, route: Any) -> None:
+        if route.request.url.startswith(f"http://{self.board.host}/"):
+            route.continue_()
+        else:
+            self.wrong.append(route.request.url)
+            route.abort()
+
+    def at(self, name: str) -> Any:
+        return self.page.locator(f'[data-at="{name}"]')
+
+    def click(self, *names: str) -> None:
+        for name in names:
+            self.at(name).click()
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def moves(self, count: int) -> list[str]:
+        """The moves of the game once the page shows so many."""
+        self.page.wait_for_selector(f'body[data-at="{count}"]')
+        moves: str = self.page.locator("body").get_attribute("data-moves")
+        return moves.split()
+
+    def text(self, selector: str) -> str:
+        return str(self.page.locator(selector).inner_text())
+
+    def drawn(self) -> str:
+        """What stands where, as it is read out."""
+        return "|".join(self.page.locator("[role=gridcell]").evaluate_all("cells => cells.map(c => c.ariaLabel)"))
+
+
+@pytest.fixture
+def person(browser: Any, board: Board) -> Iterator[Person]:
+    board.new()
+    made = Person(browser, board)
+    yield made
+    made.page.context.close()
+    assert made.wrong == []
+
+
+def test_mouse_and_dialogs(person: Person) -> None:
+    person.click("7g")
+    assert person.page.locator(".target").count() == 1
+    person.click("7f")
+    person.moves(1)
+    person.click("3c", "3d")
+    person.moves(2)
+    person.click("8h", "2b")
+    person.page.get_by_role("button", name="promote", exact=True).click()
+    assert person.moves(3)[2] == "8h2b+"
+    person.click("3a", "2b")
+    person.moves(4)
+    person.click("B*", "5i")  # onto the king: nothing happens
+    person.click("B*", "5e")
+    assert person.moves(5)[4] == "B*5e"
+    person.page.reload()
+    assert len(person.moves(5)) == 5  # the game is on the server
+    person.page.get_by_role("button", name="Undo").click()
+    assert len(person.moves(4)) == 4
+    person.page.on("dialog", lambda dialog: dialog.accept())
+    person.page.get_by_role("button", name="Resign").click()
+    person.page.wait_for_selector('body[data-ending="resignation"]')
+    assert person.text("#status") == "White wins by resignation"
+
+
+def test_the_keyboard_suffices(person: Person) -> None:
+    person.page.locator('[role=gridcell][tabindex="0"]').focus()
+    person.press(*["ArrowDown"] * 6, "Enter", "ArrowUp", "Enter")
+    assert person.moves(1) == ["9g9f"]
+    person.press("u")
+    person.moves(0)
+    person.press(*["Tab"] * 30)  # wherever that leads, the page stays usable
+    person.press("f")
+    assert person.at("1i").bounding_box()["y"] < person.at("1a").bounding_box()["y"]
+
+
+def test_a_game_of_dobutsu_from_the_dialog_to_its_end(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="New game").click()
+    page.select_option("#game", "dobutsu")
+    page.fill("#startText", "r1k/3/1K1/BR1 b - 1")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector(".board.dobutsu")
+    person.click("2c", "2b")
+    person.moves(1)
+    person.click("3a", "3b")
+    person.moves(2)
+    person.click("2b", "1a")
+    page.wait_for_selector('body[data-ending="lion caught"]')
+    assert person.text("#status") == "Black wins by catching the lion"
+    page.get_by_role("button", name="日本語").click()
+    assert person.text("#status") == "先手の勝ち (ライオンを捕まえた)"
+
+
+def test_othello_with_a_pass_to_its_end(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="New game").click()
+    page.select_option("#game", "othello")
+    page.fill("#startText", "Dd6/8/8/8/8/8/8/7d w - 1")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector(".board.othello")
+    assert page.locator("#policy").is_hidden()
+    page.get_by_role("button", name="Pass").click()
+    person.moves(1)
+    person.click("c1")
+    page.wait_for_selector('body[data-ending="more discs"]')
+    assert person.text("#status") == "Black wins by discs (3-1)"
+    person.board.new("othello")
+    page.wait_for_selector('body[data-ending=""]')
+    person.click("f5")
+    assert person.moves(1) == ["f5"]
+    page.get_by_role("button", name="Show thinking").click()
+    page.wait_for_selector(".arrows .ring")
+    before = person.drawn()
+    page.locator("#lines tr").first.hover()
+    assert person.drawn() != before
+    page.get_by_role("button", name="Stop thinking").click()
+
+
+def test_an_engine_is_played_against(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="New game").click()
+    page.select_option("#game", "shogi")
+    page.select_option("#black", "beginner")
+    page.get_by_role("button", name="Start").click()
+    person.moves(1)
+    assert person.at("1a").bounding_box()["y"] > person.at("1i").bounding_box()["y"]  # White sits below
+    person.page.locator(".movable").first.click()
+    person.page.locator(".target").first.click()
+    assert len(person.moves(3)) == 3
+
+
+def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="Show thinking").click()
+    page.wait_for_selector(".arrows polygon")
+    assert page.locator("#lines tr").count() == 5
+    news = page.locator("#speed").inner_text()
+    person.at("7g").hover()
+    page.mouse.down()
+    playwright.expect(page.locator("#speed")).not_to_have_text(news, timeout=WAIT)  # between press and release
+    page.mouse.up()
+    person.click("7f")
+    assert person.moves(1) == ["7g7f"]
+    page.wait_for_selector("#lines tr td:text-matches('%')")
+    before = person.drawn()
+    page.locator("#lines tr").first.hover()  # its line is played out
+    ended = person.drawn()
+    assert ended != before
+    plies = len(page.locator("#lines tr").first.locator("td").last.inner_text().split())
+    for _ in range(plies + 30):
+        page.mouse.wheel(0, -10)
+    playwright.expect(page.locator("[role=gridcell].last")).to_have_count(2, timeout=WAIT)
+    page.get_by_role("button", name="Stop thinking").hover()
+    assert person.drawn() == before
+    page.get_by_role("button", name="Stop thinking").click()
+    page.get_by_role("button", name="Policy").click()
+    page.wait_for_selector(".heat circle")
+
+
+def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="Open a record").click()
+    page.fill("#recordText", (FIXTURES / "floodgate.csa").read_text())
+    page.get_by_role("button", name="Open a record").last.click()
+    page.wait_for_selector("#moves li:nth-child(12)")
+    assert person.text("#players") == "Black: first_engine — White: second_engine"
+    page.get_by_role("button", name="Analyse the game").click()
+    page.wait_for_selector("#summary p:nth-child(2)")
+    page.wait_for_selector("#progress[hidden]", state="attached")
+    box = page.locator("#graph").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
+    person.moves(6)
+    person.press("ArrowRight", "ArrowRight")
+    person.moves(8)
+    person.press("Home")
+    person.moves(0)
+    marked = [judged["number"] for judged in person.board.state()["judged"] if judged["mark"]]
+    person.press("m")
+    person.moves(marked[0] if marked else 0)
+
+
+def test_a_record_is_dropped_or_pasted(person: Person) -> None:
+    text = (FIXTURES / "relative.ki2").read_bytes().decode("cp932", "replace")
+    assert "\n" in text
+    script = """text => {
+        const data = new DataTransfer(); data.setData('text', text)
+        document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))
+    }"""
+    person.page.locator("body").evaluate(f"(body, text) => ({script.replace('document.', 'body.')})(text)", text)
+    person.page.wait_for_selector("#moves li")
+    person.page.evaluate(
+        """() => {
+            const data = new DataTransfer(); data.items.add(new File(['no record'], 'x.csa'))
+            document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
+        }"""
+    )
+    playwright.expect(person.page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
+    person.wrong.clear()  # Chromium writes each answer of 409 to the console
+
+
+def test_two_tabs_see_the_same(person: Person, browser: Any) -> None:
+    other = Person(browser, person.board)
+    person.click("2g", "2f")
+    assert other.moves(1) == person.moves(1) == ["2g2f"]
+    other.page.context.close()
+    assert other.wrong == []
+
+
+def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
+    board.new()
+    person = Person(browser, board, viewport={"width": 360, "height": 740}, locale="ja-JP", has_touch=True)
+    assert person.page.evaluate("document.documentElement.scrollWidth") == 360
+    person.at("7g").tap()
+    person.at("7f").tap()
+    person.moves(1)
+    assert person.text("#status") == "1:後手の手番"
+    assert "先手 歩" in person.drawn()
+    person.page.context.close()
+    assert person.wrong == []
+
+
+def test_without_the_token_the_page_says_what_is_missing(browser: Any, board: Board) -> None:
+    page = browser.new_page()
+    page.goto(f"http://{board.host}/")
+    playwright.expect(page.locator("#status")).to_contain_text("Open the address", timeout=WAIT)
+    page.close()
+
+
+def test_a_page_from_elsewhere_gets_nothing(browser: Any, board: Board, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<!doctype html>")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    before = board.state()
+    ask = f"fetch('http://{board.host}/do', {{method: 'POST', body: '{{}}', headers: {{'X-Token': '{board.token}'}}}})"
+    assert page.evaluate(f"{ask}.then(() => 'read', () => 'refused')") == "refused"
+    framed = f"""new Promise(done => {{
+        const frame = document.createElement('iframe')
+        frame.onload = done
+        frame.src = '{board.server.address}'
+        document.body.append(frame)
+    }})"""
+    page.evaluate(framed)
+    assert page.frames[-1].locator("#board").count() == 0
+    assert board.state() == before
+    page.close()

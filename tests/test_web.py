@@ -1,0 +1,513 @@
+"""The board's server, asked over HTTP as a browser asks it, and as a browser never would."""
+
+import http.client
+import json
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.read_kifu import read
+from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer
+from pydlshogi.web.table import Table
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "pydlshogi" / "web" / "page"
+FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
+SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4", "Random_Seed": "1"}
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
+DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
+WAIT = 60
+"""Seconds after which a test has failed."""
+
+Message = dict[str, Any]
+
+
+class News:
+    """The stream of events that a page listens to."""
+
+    def __init__(self, board: "Board") -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", board.port, timeout=WAIT)
+        self._connection.request("GET", f"/news?token={board.token}")
+        self._answer = self._connection.getresponse()
+        assert self._answer.status == 200
+
+    def next(self, kind: str = "state") -> Message:
+        """The next message of that kind; others are lost."""
+        while True:
+            fields = dict(line.split(": ", 1) for line in iter(self._line, "") if not line.startswith(":"))
+            if fields.get("event") == kind:
+                message: Message = json.loads(fields["data"])
+                return message
+
+    def until(self, wanted: Any, kind: str = "state") -> Message:
+        """The next message of that kind that is as wanted."""
+        while not wanted(message := self.next(kind)):
+            pass
+        return message
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _line(self) -> str:
+        line = self._answer.readline()
+        assert line, "the server has ended"
+        return line.decode().rstrip("\n")
+
+
+class Board:
+    """A server, and the browser that talks with it."""
+
+    def __init__(self, server: BoardServer) -> None:
+        self.server = server
+        self.port, self.token = server.server_port, server.token
+        self.host = f"127.0.0.1:{self.port}"
+        self.news = News(self)
+
+    def state(self) -> Message:
+        return self.server.table.state()
+
+    def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
+        """Status and body of one request; headers with _ for -."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
+        given = {"Host": self.host, "Origin": f"http://{self.host}", "X_Token": self.token} | headers
+        try:
+            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in given.items()})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def do(self, do: str, **command: Any) -> str:
+        """What was wrong with a command; "" if nothing was."""
+        command = {"generation": self.state()["generation"], "do": do} | command
+        status, answer = self.ask("POST", "/do", json.dumps(command).encode())
+        assert status in (200, 409)
+        reason: str = json.loads(answer).get("error", "")
+        assert (status == 409) == bool(reason)
+        return reason
+
+    def new(self, game: str = "shogi", start: str = "even", sides: tuple[str, str] = ("", "")) -> None:
+        assert self.do("new", game=game, start=start, sides=sides) == ""
+
+    def play(self, moves: str) -> None:
+        for move in moves.split():
+            assert self.do("move", move=move) == ""
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    made = Pool(1, SETTINGS)
+    yield made
+    made.close(cancel=True)
+
+
+@contextmanager
+def served(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        board = Board(server)
+        board.new()
+        try:
+            yield board
+        finally:
+            board.new()  # two people: what was thought about ends
+            board.do("watch", on=False)
+            board.news.close()
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def board(pool: Pool) -> Iterator[Board]:
+    with served(pool) as made:
+        yield made
+
+
+# Playing
+
+
+def test_two_people_play(board: Board) -> None:
+    board.play("7g7f 3c3d 8h2b+ 3a2b B*5e")
+    state = board.state()
+    assert state["moves"] == ["7g7f", "3c3d", "8h2b+", "3a2b", "B*5e"]
+    assert state["position"].startswith("lnsgkg1nl/1r5s1/pppppp1pp/6p2/4B4/")
+    assert (state["turn"], state["at"], state["ending"]) == (1, 5, None)
+    assert board.do("undo") == ""
+    assert board.state()["moves"][-1] == "3a2b"
+
+
+def test_illegal_and_late_moves_change_nothing(board: Board) -> None:
+    before = board.state()
+    for move in ("7g7e", "P*5e", "", "7g7f+"):
+        assert board.do("move", move=move).endswith("is not a legal move now")
+    assert board.do("move", move="7g7f", generation=before["generation"] - 1) == "the game has gone on meanwhile"
+    assert board.state() == before
+
+
+@pytest.mark.parametrize("opponent", ["beginner", "full strength", "policy only", "one move ahead"])
+def test_an_engine_answers(board: Board, opponent: str) -> None:
+    board.new(sides=("", opponent))
+    board.play("7g7f")
+    state = board.news.until(lambda state: state["at"] == 2)
+    assert state["sides"] == ["", opponent]
+    assert board.do("undo") == ""  # both moves
+    assert board.state()["moves"] == []
+
+
+def test_othello_is_played_and_analysed(board: Board) -> None:
+    board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("easy", ""))
+    board.play("pass")
+    assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "more discs", "winner": 0}
+    board.do("judge", on=True)
+    state = board.news.until(lambda state: len(state["judged"]) == 2)
+    assert state["winRates"] == pytest.approx([1, 1, 1], abs=0.01)  # it was decided from the first move on
+    assert board.do("policy") == "it is not your turn"
+    board.new("othello", sides=("", "beginner"))
+    board.play("f5")
+    board.news.until(lambda state: state["at"] == 2)
+    assert board.do("policy") == "the engine of this game has no policy"
+    board.do("watch", on=True, lines=3)
+    info = board.news.until(lambda info: len(info["moveInfos"]) == 3, "info")
+    rates = [each["winrate"] for each in info["moveInfos"]]
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> None:
+    board.new("dobutsu", sides=("beginner", ""))
+    assert board.news.until(lambda state: state["at"] == 1)["turn"] == 1
+    board.new("dobutsu", sides=("beginner", "easy"))
+    ended = board.news.until(lambda state: state["ending"] or state["at"] > 20)
+    assert ended["game"] == "dobutsu"
+
+
+def test_nothing_may_be_played_while_the_engine_thinks(board: Board) -> None:
+    board.new("dobutsu", sides=("", "full strength"))
+    board.play("1d1c")
+    assert board.state()["legal"] == []
+    assert board.do("resign") == "it is not your turn"
+    assert board.do("undo") == ""  # that may be done: the engine stops
+    assert board.state()["moves"] == []
+
+
+@pytest.mark.parametrize(
+    ("game", "start", "moves", "reason", "winner"),
+    [
+        ("shogi", MATE_IN_ONE, "G*5b", "mate", 0),
+        ("shogi", "even", "5i5h 5a5b 5h5i 5b5a " * 3, "repetition", None),
+        ("dobutsu", "r1k/3/1K1/BR1 b - 1", "2c2b 3a3b 2b1a", "lion caught", 0),
+        ("dobutsu", "3/K2/2k/B2 b - 1", "3b3a", "try", 0),
+        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", "equal discs", None),
+    ],
+)
+def test_games_end(board: Board, game: str, start: str, moves: str, reason: str, winner: int | None) -> None:
+    board.new(game, start)
+    board.play(moves)
+    state = board.state()
+    assert state["ending"] == {"reason": reason, "winner": winner}
+    assert state["legal"] == []
+
+
+def test_people_resign_and_declare(board: Board) -> None:
+    board.play("7g7f")
+    assert board.do("declare") == "there is no win to declare"
+    assert board.do("resign") == ""
+    assert board.state()["ending"] == {"reason": "resignation", "winner": 0}
+    board.do("undo")
+    assert board.state()["ending"] is None
+    board.new(start=DECLARABLE)
+    assert board.state()["mayDeclare"]
+    assert board.do("declare") == ""
+    assert board.state()["ending"] == {"reason": "declaration", "winner": 0}
+
+
+def test_handicaps_and_positions(board: Board) -> None:
+    board.new(start="two pieces", sides=("", "beginner"))
+    board.news.until(lambda state: state["at"] == 1)  # White begins
+    before = board.state()
+    assert "sfen" in board.do("new", game="shogi", start="nine pieces", sides=["", ""])
+    assert board.do("new", game="go", start="even", sides=["", ""]) == "there is no game go"
+    for sides in (["", "Meijin"], [""], "xy", [1, 2]):
+        assert board.do("new", game="shogi", start="even", sides=sides).startswith("the two sides are")
+    assert board.state() == before
+
+
+# Seeing it think
+
+
+def test_the_search_is_seen(board: Board) -> None:
+    assert board.do("watch", on=True) == ""
+    info = board.news.until(lambda info: info["rootInfo"]["visits"] > 20, "info")
+    assert len(info["moveInfos"]) == 5
+    assert info["generation"] == board.state()["generation"]
+    assert info["winRate"] == info["rootInfo"]["winrate"]  # Black is to move
+    board.play("7g7f")
+    info = board.news.until(lambda info: info["ply"] == 1, "info")
+    assert info["winRate"] == pytest.approx(1 - info["rootInfo"]["winrate"])
+    assert board.state()["winRates"][0] is not None
+    assert board.do("watch", on=True, lines=2) == ""
+    assert len(board.news.next("info")["moveInfos"]) == 2
+    assert board.do("watch", on=True, lines=0) == "1 to 20 candidates can be shown"
+    assert board.do("watch", on=False) == ""
+
+
+def test_a_hint_and_the_policy(board: Board) -> None:
+    assert board.do("policy") == ""
+    policy = board.news.next("policy")
+    assert set(policy["priors"]) == set(board.state()["legal"])
+    assert sum(policy["priors"].values()) == pytest.approx(1, abs=1e-3)
+    assert board.do("hint") == ""
+    info = board.news.until(lambda info: info["final"], "info")
+    assert info["bestMove"] in board.state()["legal"]
+
+
+def test_a_search_that_fails_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
+    pool = Pool(1, {"modelfile": str(tmp_path / "nowhere.npz")})
+    try:
+        with served(pool) as board:
+            board.do("watch", on=True)
+            assert "nowhere.npz" in board.news.until(lambda state: state["error"])["error"]
+            board.do("watch", on=False)
+            board.play("7g7f 3c3d")
+            assert board.state()["error"] == ""
+    finally:
+        pool.close(cancel=True)
+
+
+# Looking through games
+
+
+@pytest.mark.parametrize("name", ["branches.kif", "relative.ki2", "floodgate.csa"])
+def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None:
+    status, _ = board.ask("POST", "/record", (FIXTURES / name).read_bytes())
+    assert status == 200
+    state = board.state()
+    assert (state["at"], state["sides"]) == (0, ["", ""])
+    assert len(state["moves"]) > 2
+    assert board.do("goto", ply=2) == ""
+    assert board.state()["at"] == 2
+    assert board.do("goto", ply=len(state["moves"]) + 1) == "there is no such move"
+    other = next(move for move in board.state()["legal"] if move != state["moves"][2])
+    board.play(other)  # from here on it is another game
+    assert board.state()["moves"] == [*state["moves"][:2], other]
+
+
+def test_what_is_no_record_changes_nothing(board: Board) -> None:
+    board.play("7g7f")
+    before = board.state()
+    for data in (b"", b"\xff\xfe", b"hello", b"+7776FU\n-7776FU\n"):
+        status, answer = board.ask("POST", "/record", data)
+        assert status == 409
+        assert json.loads(answer)["error"].startswith("the record: ")
+    assert board.state() == before
+
+
+def test_a_whole_game_is_analysed(board: Board) -> None:
+    board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
+    assert board.do("judge", on=True) == ""
+    state = board.news.until(lambda state: not state["judging"] and state["judged"])
+    assert [judged["move"] for judged in state["judged"]] == state["moves"]
+    for judged in state["judged"]:
+        assert judged["winRate"] == pytest.approx(state["winRates"][judged["number"]])
+        assert 0 <= judged["loss"] <= 1
+    board.do("judge", on=True)
+    assert board.do("judge", on=False) == ""
+    assert board.state()["judging"] == 0
+
+
+def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Path) -> None:
+    board.new(start=MATE_IN_ONE)
+    board.play("G*1h 5a4a")
+    board.do("judge", on=True)
+    board.news.until(lambda state: len(state["judged"]) == 2 and not state["judging"])
+    board.do("resign")
+    status, record = board.ask("GET", "/record")
+    assert status == 200
+    (tmp_path / "game.kif").write_bytes(record)
+    (game,) = read(tmp_path / "game.kif")
+    assert (game.moves, game.win, game.ending) == (("G*1h", "5a4a"), "w", "resign")
+    assert None not in game.evals
+    assert "大悪手" in record.decode("cp932")
+    assert board.ask("GET", "/record", X_Token="")[0] == 403
+    board.new("dobutsu")
+    assert board.ask("GET", "/record")[0] == 409
+
+
+# More than one page, and a server that was killed
+
+
+def test_every_page_sees_the_same(board: Board) -> None:
+    pages = [News(board) for _ in range(50)]
+    board.play("7g7f")
+    states = [page.until(lambda state: state["at"] == 1) for page in pages]
+    assert states == [board.state()] * 50
+    for page in pages:
+        page.close()
+    again = News(board)  # after a reload
+    assert again.next() == board.state()
+    assert again.next("setup")["games"]["shogi"]["opponents"][0] == "beginner"
+    again.close()
+
+
+def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_path: Path) -> None:
+    kept = tmp_path / "board.json"
+    with served(pool, kept) as board:
+        board.new("dobutsu")
+        board.play("1d1c 3a3b")
+        killed = kept.read_bytes()  # what is on the disk at any moment is whole
+    kept.write_bytes(killed)
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+        state = server.table.state()
+        assert (state["game"], state["moves"], state["at"]) == ("dobutsu", ["1d1c", "3a3b"], 2)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b'{"game": "go"}', b'{"moves": ["1a1b"]}', b'{"sides": 7}', b'{"at": 9}', b'{"x": 1}', b'{"at": "1"}'],
+)
+def test_a_broken_file_is_a_new_game(pool: Pool, tmp_path: Path, content: bytes) -> None:
+    kept = tmp_path / "board.json"
+    kept.write_bytes(content)
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+        assert server.table.state()["moves"] == []
+
+
+# Strangers and nonsense
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example", "Origin": "http://evil.example"},  # a name that has been made to mean this machine
+        {"Host": "127.0.0.1:9", "Origin": "http://127.0.0.1:9"},
+        {"Host": "", "Origin": "http://"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9"},
+        {"X_Token": ""},
+        {"X_Token": "wrong"},
+        {"X_Token": "é"},
+    ],
+)
+def test_strangers_get_nothing(board: Board, headers: dict[str, str]) -> None:
+    before = board.state()
+    command = {"generation": before["generation"], "do": "move", "move": "7g7f"}
+    encoded = {name: value.encode().decode("latin-1") for name, value in headers.items()}
+    assert board.ask("POST", "/do", json.dumps(command).encode(), **encoded)[0] == 403
+    assert board.state() == before
+    if "X_Token" not in headers:
+        assert board.ask("GET", "/", **headers)[0] == 403
+        assert board.ask("GET", f"/news?token={board.token}", **headers)[0] == 403
+
+
+def test_the_news_want_the_token(board: Board) -> None:
+    for query in ("", "?token=", "?token=wrong", "?token=%C3%A9"):
+        assert board.ask("GET", f"/news{query}")[0] == 403
+
+
+@pytest.mark.parametrize("path", ["/../table.py", "/%2e%2e/table.py", "/table.py", "//etc/passwd", "/page", "/news/"])
+def test_only_the_page_is_served(board: Board, path: str) -> None:
+    assert board.ask("GET", path)[0] == 404
+
+
+def test_the_page_is_all_there_and_strict(board: Board) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", board.port, timeout=WAIT)
+    for name in ("", *(path.name for path in PAGE.iterdir())):
+        connection.request("GET", f"/{name}", headers={"Host": board.host})
+        answer = connection.getresponse()
+        assert answer.status == 200
+        assert answer.read() == (PAGE / (name or "index.html")).read_bytes()
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "body", ["", "[]", "7", "null", "{", "[" * 9000, '{"do": []}', '{"do": "__init__"}', '{"do": "move"}', "\0", '"é"']
+)
+def test_malformed_commands_change_nothing(board: Board, body: str) -> None:
+    before = board.state()
+    body = body.replace('{"do"', f'{{"generation": {before["generation"]}, "do"')
+    assert board.ask("POST", "/do", body.encode())[0] == 409
+    assert board.state() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "length", "status"),
+    [
+        ("/do", str(LARGEST_COMMAND + 1), 413),
+        ("/record", str(LARGEST_RECORD + 1), 413),
+        ("/do", "9" * 5000, 413),
+        ("/do", "-1", 411),
+        ("/do", "x", 411),
+        ("/do", "", 411),
+        ("/nowhere", "0", 404),
+    ],
+)
+def test_giant_requests_are_not_read(board: Board, path: str, length: str, status: int) -> None:
+    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: {board.host}\r\nX-Token: {board.token}\r\nContent-Length: {length}\r\n\r\n"
+        )
+        connection.sendall(head.encode())
+        assert connection.recv(100).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_many_ask_at_once(board: Board) -> None:
+    generation = board.state()["generation"]
+    with ThreadPoolExecutor(8) as people:
+        done = [people.submit(board.do, "move", move="7g7f", generation=generation) for _ in range(16)]
+    assert sorted(each.result() for each in done).count("") == 1
+    assert board.state()["moves"] == ["7g7f"]
+
+
+# The program
+
+
+def test_as_a_program(tmp_path: Path) -> None:
+    program = subprocess.Popen(
+        [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--option", "Backend=uniform"],
+        cwd=ROOT,
+        env={"XDG_STATE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert program.stdout is not None
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#([\w-]{20,})\n", program.stdout.readline())
+        assert found is not None
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=WAIT)
+        connection.request("GET", "/")
+        assert b"<title>pydlshogi board</title>" in connection.getresponse().read()
+    finally:
+        program.kill()
+        program.communicate()
+
+
+# The words
+
+
+def test_every_word_is_there_in_both_languages(pool: Pool) -> None:
+    source = (PAGE / "words.js").read_text(encoding="utf-8")
+    english, japanese = (
+        set(re.findall(r"""(?:^|[{,])\s*'?([\w? !]+?)'?: ['"]""", part, re.MULTILINE))
+        for part in source.split("const JAPANESE")
+    )
+    pages = "".join((PAGE / name).read_text(encoding="utf-8") for name in ("index.html", "page.js", "board.js"))
+    used = {*re.findall(r'data-word="(\w+)"', pages), *re.findall(r"word\('(\w+)'\)", pages)}
+    assert used <= english
+    assert english <= japanese
+    table = Table(pool, lambda kind, message: None)
+    for game, offered in table.setup()["games"].items():
+        assert {game, *offered["opponents"], *offered["starts"]} <= japanese
