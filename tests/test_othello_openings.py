@@ -127,6 +127,7 @@ def test_the_engine_plays_from_them_in_varied_games(tmp_path: Path, weights: Pat
     assert engine.choose(parse_transcript("f5d6c3").end, clock, lambda _: None).depth == 1
 
 
+@pytest.mark.long
 class TestRegister:
     def run(self, weights: Path, *words: str) -> str:
         command = [sys.executable, "-m", "pydlshogi.games.othello.register", *words]
@@ -155,6 +156,7 @@ class TestRegister:
         assert all(len(opening.moves) == 3 for opening in found)
 
 
+@pytest.mark.long
 class TestEven:
     def run(self, weights: Path, *words: str) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-m", "pydlshogi.games.othello.even", *words, "--weights", str(weights), "--plain"]
