@@ -15,6 +15,7 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.network.backend import Backend
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint64Array
 from pydlshogi.support.compiled import compiled, rule
+from pydlshogi.support.hashes import splitmix
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 
 
@@ -25,7 +26,6 @@ class NetworkEvaluator:
         """`temperature` divides the policy's logits: above 1 the priors are flatter, below 1 sharper."""
         self.backend = backend
         self.encoding = backend.encoding
-        self.on_gpu = backend.on_gpu
         self.temperature = temperature
 
     def evaluate(self, batch: Batch) -> Evaluations:
@@ -109,10 +109,8 @@ class HashEvaluator:
 
 @rule
 def _mix(bits: Any) -> Any:
-    """A hash of 64 bits, 0 to 1023: the top 10 bits of the finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (bits ^ (bits >> np.uint64(31))) >> np.uint64(54)
+    """The top 10 bits of a hash: 0 to 1023."""
+    return splitmix(bits) >> np.uint64(54)
 
 
 @compiled

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 
+from pydlshogi.game import Position
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import START_SFEN
 
@@ -51,3 +52,16 @@ def random_positions(seed: int, games: int, plies: int = 150, start: str = START
                 break
             yield position
             position.push(rng.choice(moves))
+
+
+def perft(position: Position, depth: int) -> int:
+    """The number of lines of `depth` moves."""
+    moves = position.legal_moves()
+    if depth == 1:
+        return len(moves)
+    lines = 0
+    for move in moves.tolist():
+        position.push(move)
+        lines += perft(position, depth - 1)
+        position.pop()
+    return lines

@@ -16,7 +16,7 @@ import shogi
 from book_oracle import naive_label, naive_planes
 from cshogi.dlshogi import FEATURES1_NUM, FEATURES2_NUM, make_input_features, make_move_label
 from fast_perft import perft_of
-from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, random_positions, turned
+from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, perft, random_positions, turned
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.game import DRAWN, UNDECIDED
@@ -78,19 +78,6 @@ def positions_of_problems(shared_data: Path, problems: int) -> Iterator[ShogiPos
 
 
 # Legal moves
-
-
-def perft(position: StatePosition, depth: int) -> int:
-    """The number of lines of `depth` moves."""
-    moves = position.legal_moves()
-    if depth == 1:
-        return len(moves)
-    lines = 0
-    for move in moves.tolist():
-        position.push(move)
-        lines += perft(position, depth - 1)
-        position.pop()
-    return lines
 
 
 @pytest.mark.parametrize(

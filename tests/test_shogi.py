@@ -9,7 +9,7 @@ from pathlib import Path
 import cshogi
 import pytest
 import shogi
-from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, SQUARES, random_positions, turned, turned_move
+from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, SQUARES, perft, random_positions, turned, turned_move
 
 from pydlshogi.game import Outcome
 from pydlshogi.games.shogi.encodings import BOOK
@@ -40,19 +40,6 @@ def usis(position: ShogiPosition) -> set[str]:
 
 
 # Legal moves
-
-
-def perft(position: ShogiPosition, depth: int) -> int:
-    """The number of lines of `depth` moves."""
-    moves = position.legal_moves()
-    if depth == 1:
-        return len(moves)
-    lines = 0
-    for move in moves.tolist():
-        position.push(move)
-        lines += perft(position, depth - 1)
-        position.pop()
-    return lines
 
 
 @pytest.mark.parametrize(("sfen", "depth", "lines", "what"), list(rows_of(FIXTURES / "perft.tsv")))

@@ -44,11 +44,6 @@ def _constant(number: int) -> Any:
     return ir.Constant(_WIDE, number)
 
 
-def _defined(result: Any, *arguments: Any) -> Callable[[Any], Any]:
-    """What the function decorated writes with an LLVM builder."""
-    return lambda code: (result, arguments, code)
-
-
 def bits_of(low: int, high: int) -> int:
     """The number of which `low` are the lower 64 bits and `high` the upper ones."""
     return int(low) | int(high) << 64

@@ -37,7 +37,8 @@ class Examples:
 
     def examples(self, rows: Int64Array) -> Self:
         """Those with these numbers, in this order."""
-        starts, counts = self.firsts[rows], np.diff(self.firsts)[rows]
+        starts = self.firsts[rows]
+        counts = self.firsts[rows + 1] - starts
         firsts = np.concatenate([[0], np.cumsum(counts)])
         entries = np.arange(firsts[-1]) + np.repeat(starts - firsts[:-1], counts)
         return type(self)(

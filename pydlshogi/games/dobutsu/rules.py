@@ -101,26 +101,15 @@ def _square_of(pieces: int, piece: int) -> int:
 
 
 @part
-def _attacked(pieces: int, square: int) -> bool:
-    """An enemy's piece could move to the square."""
+def _attacked(pieces: int, square: int, colour: int) -> bool:
+    """A piece of the side to move (colour 0) or of the enemy (colour ENEMY) could move to the square."""
+    # The enemy sees the board turned round: what comes from our direction goes in the same one of its own.
+    turn = 0 if colour else 4
     for direction in range(8):
         origin = wide(NEIGHBOUR[square, direction])
         if origin != _OFF:
-            piece = piece_on(pieces, origin)
-            # The enemy sees the board turned round: what comes from our direction goes in the same one of its own.
-            if piece > ENEMY and _goes(piece - ENEMY, direction):
-                return True
-    return False
-
-
-@part
-def _attacks(pieces: int, square: int) -> bool:
-    """A piece of the side to move could move to the square."""
-    for direction in range(8):
-        origin = wide(NEIGHBOUR[square, direction])
-        if origin != _OFF:
-            piece = piece_on(pieces, origin)
-            if piece < ENEMY and _goes(piece, direction ^ 4):
+            kind = piece_on(pieces, origin) - colour
+            if 0 < kind < ENEMY and _goes(kind, direction ^ turn):
                 return True
     return False
 
@@ -152,7 +141,7 @@ def play(state: Record, move: int, after: Record) -> None:
         pieces &= ~(_SQUARE << word(4 * origin) | _SQUARE << word(4 * target))
         if piece == CHICK and target < FILES:
             piece = HEN
-        if taken == ENEMY + LION or (piece == LION and target < FILES and not _attacked(pieces, target)):
+        if taken == ENEMY + LION or (piece == LION and target < FILES and not _attacked(pieces, target, ENEMY)):
             lost = _LOST
         if taken and taken != ENEMY + LION:
             kind = CHICK if taken == ENEMY + HEN else taken - ENEMY
@@ -192,7 +181,7 @@ def verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: 
         return UNDECIDED
     if settings.draw_ply and ply > settings.draw_ply:
         return DRAWN
-    if _attacks(pieces, _square_of(pieces, ENEMY + LION)):
+    if _attacked(pieces, _square_of(pieces, ENEMY + LION), 0):
         return _IN_ONE
     lion = _square_of(pieces, LION)
     if FILES <= lion < 2 * FILES:
@@ -200,7 +189,7 @@ def verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: 
             target = wide(NEIGHBOUR[lion, direction])
             if target != _OFF:
                 other = piece_on(pieces, target)
-                if (other == 0 or other > ENEMY) and not _attacked(pieces, target):
+                if (other == 0 or other > ENEMY) and not _attacked(pieces, target, ENEMY):
                     return _IN_ONE
     return UNDECIDED
 

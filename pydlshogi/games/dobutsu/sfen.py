@@ -24,13 +24,13 @@ from pydlshogi.games.dobutsu.rules import (
     SQUARES,
     WAYS,
 )
+from pydlshogi.games.sfen_fields import sfen_fields
 
 START_SFEN: Final = "rkb/1p1/1P1/BKR b - 1"
 
 _PIECES: Final = {"P": CHICK, "B": ELEPHANT, "R": GIRAFFE, "K": LION, "+P": HEN}
 _OTHER_DIALECT: Final = {"C": CHICK, "E": ELEPHANT, "G": GIRAFFE, "L": LION, "H": HEN, "+C": HEN}
 _LETTERS: Final = {piece: letters for letters, piece in _PIECES.items()}
-_MOST_PLIES: Final = 10_000
 _SQUARE_NAMES: Final = [f"{FILES - square % FILES}{'abcd'[square // FILES]}" for square in range(SQUARES)]
 
 
@@ -46,16 +46,7 @@ class Setup(NamedTuple):
 
 def read_sfen(sfen: str) -> Setup:
     """The position of an sfen: board, side, hands and, if given, the move number. ValueError with a reason."""
-    fields = sfen.split()
-    if len(fields) == 3:
-        fields.append("1")
-    if len(fields) != 4:
-        raise ValueError("an sfen has a board, a side to move, hands and a move number")
-    rows, side, hands, number = fields
-    if side not in ("b", "w"):
-        raise ValueError(f"the side to move is b or w, not {side}")
-    if not (number.isascii() and number.isdecimal()) or int(number) > _MOST_PLIES:
-        raise ValueError(f"{number} is not a move number")
+    rows, side, hands, number = sfen_fields(sfen)
     white = side == "w"
     squares, held = _read_board(rows), _read_hands(hands)
     _check_set(squares, held)
@@ -65,7 +56,7 @@ def read_sfen(sfen: str) -> Setup:
         pieces |= (piece + ENEMY * (is_white != white)) << 4 * seen
     for (piece, is_white), many in held.items():
         pieces |= many << 4 * SQUARES + 2 * (piece - CHICK + IN_HAND * (is_white != white))
-    return Setup(pieces, white, int(number))
+    return Setup(pieces, white, number)
 
 
 def _kind(letters: str) -> tuple[int, bool]:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.endgame import bucket
+from pydlshogi.games.othello.endgame import bucket, find
 from pydlshogi.games.othello.patterns import (
     DISC,
     STAGES,
@@ -185,7 +185,7 @@ class AlphaBeta:
         """How the table expects the game to go on from `position`."""
         moves: list[int] = []
         while len(moves) < DEEPEST:
-            place = _find(self._table, np.uint64(position.mover), np.uint64(position.opponent))
+            place = find(self._table, np.uint64(position.mover), np.uint64(position.opponent))
             move = int(self._table[place]["move"]) if place >= 0 else PASS
             if move not in position.moves():
                 break
@@ -210,7 +210,7 @@ def _begin(
     frame.mover, frame.opponent, frame.depth = mover, opponent, depth
     frame.alpha, frame.beta = alpha, beta
     write_numbers(mover, opponent, words, 0)
-    place = _find(table, mover, opponent)
+    place = find(table, mover, opponent)
     frame.move = table[place].move if place >= 0 else PASS
     _clear(frame)
 
@@ -322,7 +322,7 @@ def _open(
     if frame.depth == 1:
         return _one_move_deep(words, numbers, weights, mover, opponent, ply, frame.beta)
     frame.move = PASS
-    place = _find(table, mover, opponent)
+    place = find(table, mover, opponent)
     if place >= 0:
         entry = table[place]
         frame.move = entry.move
@@ -506,19 +506,9 @@ def _best_evaluation(
 
 
 @inlined
-def _find(table: Records, mover: np.uint64, opponent: np.uint64) -> int:
-    """The position's entry; -1: it has none."""
-    first = bucket(table, mover, opponent)
-    for place in (first, first + 1):
-        if table[place].mover == mover and table[place].opponent == opponent:
-            return int(place)
-    return -1
-
-
-@inlined
 def _remember(frame: Any, table: Records, search: int) -> None:
     """Keep what was found. Of a bucket's two entries the first keeps what this search looked at more deeply."""
-    place = _find(table, frame.mover, frame.opponent)
+    place = find(table, frame.mover, frame.opponent)
     if place < 0:
         place = bucket(table, frame.mover, frame.opponent)
         if table[place].search == search and table[place].depth > frame.depth:

@@ -191,7 +191,7 @@ def _ask(frame: Any, table: Records) -> int:
         return _two_left(mover, opponent, empty)
     guess = _NO_SQUARE
     if empties >= _REMEMBERED:
-        place = _find(table, mover, opponent)
+        place = find(table, mover, opponent)
         if place >= 0:
             entry = table[place]
             frame.move = entry.move
@@ -260,7 +260,7 @@ def _answer_of_a_child(frame: Any, table: Records) -> int:
     """The answer that the table gives because it knows a child of the frame; _OPEN where it knows none."""
     for n in range(frame.count):
         turned = frame.turned[n]
-        place = _find(table, frame.opponent ^ turned, frame.mover | turned | _ONE << np.uint64(frame.moves[n]))
+        place = find(table, frame.opponent ^ turned, frame.mover | turned | _ONE << np.uint64(frame.moves[n]))
         if place >= 0 and -int(table[place].upper) > frame.alpha:
             frame.move = frame.moves[n]
             return -int(table[place].upper)
@@ -335,7 +335,7 @@ def bucket(table: Records, mover: np.uint64, opponent: np.uint64) -> Any:
 
 
 @inlined
-def _find(table: Records, mover: np.uint64, opponent: np.uint64) -> int:
+def find(table: Records, mover: np.uint64, opponent: np.uint64) -> int:
     """The position's entry; -1: it has none."""
     first = bucket(table, mover, opponent)
     for place in (first, first + 1):
@@ -347,7 +347,7 @@ def _find(table: Records, mover: np.uint64, opponent: np.uint64) -> int:
 @compiled
 def _remember(frame: Any, table: Records) -> None:
     """Keep what the frame has proven. Of a bucket's two entries the first keeps what has more empty squares."""
-    place = _find(table, frame.mover, frame.opponent)
+    place = find(table, frame.mover, frame.opponent)
     if place < 0:
         place = bucket(table, frame.mover, frame.opponent)
         if frame.empties < table[place].empties:

@@ -199,11 +199,6 @@ def right(squares: int) -> int:
     return squares >> 9
 
 
-@inlined
-def sideways(squares: int) -> int:
-    return left(squares) | right(squares)
-
-
 # Slides.
 
 

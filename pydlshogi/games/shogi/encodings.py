@@ -153,25 +153,32 @@ _BOOK_DROP: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4], np.int8)
 """By cshogi's kind of the piece dropped, its place among the drops."""
 
 
-@rule
-def book_label(state: Record, move: int) -> int:
+@inlined
+def _label(state: Record, move: int, squares: Int8Array, drops: Int8Array) -> int:
     """81 x kind + destination, as the mover sees it.
 
-    Kinds 0 to 9 are the directions UP to UP2_RIGHT, 10 to 19 the same with promotion, 20 to 26 drops in the order
-    P L N S G B R. A label names no distance: only the nearest piece in its direction can reach the destination.
+    Kinds 0 to 9 are the directions UP to UP2_RIGHT, 10 to 19 the same with promotion, 20 to 26 drops. A label names no
+    distance: only the nearest piece in its direction can reach the destination.
     """
     target, origin = wide(move) & SEVEN_BITS, wide(move) >> ORIGIN & SEVEN_BITS
     seen = 80 - target if state.turn else target
     if origin > DROP:
-        return wide(81 * (_DROPS + _BOOK_DROP[origin - DROP]) + _BOOK_SQUARE[seen])
+        return wide(81 * (_DROPS + drops[origin - DROP]) + squares[seen])
     direction = wide(_DIRECTION[80 - origin if state.turn else origin, seen])
     if wide(move) & PROMOTE:
         direction += UNPROMOTED_DIRECTIONS
-    return wide(81 * direction + _BOOK_SQUARE[seen])
+    return wide(81 * direction + squares[seen])
+
+
+@rule
+def book_label(state: Record, move: int) -> int:
+    """The drops in the order P L N S G B R."""
+    return _label(state, move, _BOOK_SQUARE, _BOOK_DROP)
 
 
 # dlshogi's order is cshogi's.
 _DLSHOGI_SQUARE: Final[Int8Array] = np.arange(81, dtype=np.int8)
+_DLSHOGI_DROP: Final[Int8Array] = np.arange(-1, 7, dtype=np.int8)
 _DLSHOGI_MOST_HELD: Final = np.array([8, 4, 4, 4, 4, 2, 2])
 _COUNTED: Final = 3
 """Planes that count attackers: the n-th shows the squares that at least n pieces attack."""
@@ -212,15 +219,8 @@ def _unpack_dlshogi(packed: Uint32Array, planes: Float32Array) -> None:
 
 @rule
 def dlshogi_label(state: Record, move: int) -> int:
-    """As `book_label`, with dlshogi's order of squares and drops."""
-    target, origin = wide(move) & SEVEN_BITS, wide(move) >> ORIGIN & SEVEN_BITS
-    seen = 80 - target if state.turn else target
-    if origin > DROP:
-        return 81 * (_DROPS + origin - DROP - 1) + seen
-    direction = wide(_DIRECTION[80 - origin if state.turn else origin, seen])
-    if wide(move) & PROMOTE:
-        direction += UNPROMOTED_DIRECTIONS
-    return 81 * direction + seen
+    """The same with dlshogi's order of squares and drops."""
+    return _label(state, move, _DLSHOGI_SQUARE, _DLSHOGI_DROP)
 
 
 @rule

@@ -16,7 +16,7 @@ from pydlshogi.game import Outcome
 from pydlshogi.games.shogi.mate import NO_SQUARE, find_mate
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.games.shogi.sfen import START_SFEN, board_from_sfen
-from pydlshogi.games.shogi.zobrist import WORD, hands_key
+from pydlshogi.games.shogi.zobrist import HELD, WORD, hands_key
 from pydlshogi.support.arrays import Int32Array
 
 MATE_IN_ONE: Final = Outcome(1.0, plies=1)
@@ -35,7 +35,6 @@ _REPETITIONS: Final = {
 
 
 _FIVE_POINTS: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
-_HELD: Final = (cshogi.PAWN, cshogi.LANCE, cshogi.KNIGHT, cshogi.SILVER, cshogi.GOLD, cshogi.BISHOP, cshogi.ROOK)
 _ALL_POINTS: Final = 54  # of a full set: 4 x 5 + 34
 PROOF_NODES: Final = 1000
 """Enough for `find_mate` to prove every mate that `outcome` sees."""
@@ -202,11 +201,6 @@ class ShogiPosition:
             return Outcome(0.0, by_path=True)
         return Outcome(0.5, by_path=True)
 
-    def past_keys(self) -> list[int]:
-        """Keys of the positions that the game has been through before this one."""
-        keys, _, _ = self._past()
-        return [key & _63_BITS for key in keys[:-1]]
-
     def past_board_keys(self) -> list[int]:
         _, board_keys, _ = self._past()
         return board_keys[:-1]
@@ -227,7 +221,7 @@ class ShogiPosition:
 def _points(pieces: Iterable[int], *hands: Sequence[int]) -> int:
     """Points of a declaration: bishops and rooks 5, kings none, the others 1."""
     kinds = [piece & 15 for piece in pieces if piece & 15 not in (0, cshogi.KING)]
-    held = [kind for hand in hands for kind, count in zip(_HELD, hand, strict=True) for _ in range(count)]
+    held = [kind for hand in hands for kind, count in zip(HELD, hand, strict=True) for _ in range(count)]
     return sum(5 if kind in _FIVE_POINTS else 1 for kind in kinds + held)
 
 

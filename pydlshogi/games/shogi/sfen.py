@@ -6,11 +6,12 @@ from typing import Any, Final
 
 import cshogi
 
+from pydlshogi.games.sfen_fields import sfen_fields
+
 START_SFEN: Final[str] = cshogi.STARTING_SFEN
 
 _HAND: Final = re.compile(r"(\d*)([PLNSGBRplnsgbr])")
 _PIECES: Final = {"P": 18, "L": 4, "N": 4, "S": 4, "G": 4, "B": 2, "R": 2, "K": 2}
-_MOST_PLIES: Final = 10_000
 
 
 def board_from_sfen(sfen: str) -> Any:
@@ -18,24 +19,13 @@ def board_from_sfen(sfen: str) -> Any:
 
     Raises ValueError, with a reason, for what is not a shogi position: cshogi itself takes almost anything.
     """
-    if not sfen.isascii():
-        raise ValueError("an sfen is plain ASCII")
-    fields = sfen.split()
-    if len(fields) == 3:
-        fields.append("1")
-    if len(fields) != 4:
-        raise ValueError("an sfen has a board, a side to move, hands and a move number")
-    rows, side, hands, number = fields
-    if side not in ("b", "w"):
-        raise ValueError(f"the side to move is b or w, not {side}")
-    if not number.isdecimal() or int(number) > _MOST_PLIES:
-        raise ValueError(f"{number} is not a move number")
+    rows, side, hands, number = sfen_fields(sfen)
     hands = _checked_hands(hands, _checked_board(rows))
-    board = cshogi.Board(" ".join((rows, side, hands, number)))
+    board = cshogi.Board(f"{rows} {side} {hands} {number}")
     # cshogi crashes where a king that is not there could be checked.
     if ("k" if side == "b" else "K") in rows:
         # The board is set up again with the other side to move: cshogi lets no side in check pass.
-        turned = cshogi.Board(" ".join((rows, "w" if side == "b" else "b", hands, number)))
+        turned = cshogi.Board(f"{rows} {'w' if side == 'b' else 'b'} {hands} {number}")
         if turned.is_check():
             raise ValueError("the side that is not to move is in check")
     return board

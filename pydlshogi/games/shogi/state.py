@@ -121,12 +121,12 @@ def state_of(board: Any) -> Records:
     """A `cshogi.Board` as one record of STATE."""
     states = np.zeros(1, STATE)
     state = states[0]
-    pieces, hands = board.pieces, board.pieces_in_hand
+    pieces, hands = [(1 << square, piece) for square, piece in enumerate(board.pieces) if piece], board.pieces_in_hand
     for plane in range(5):
-        squares = sum(1 << square for square, piece in enumerate(pieces) if piece >> plane & 1)
+        squares = sum(square for square, piece in pieces if piece >> plane & 1)
         state["low"][plane], state["high"][plane] = squares & WORD, squares >> 64
-    state["hands_key"] = hands_key(hands)
-    state["board_key"] = (board.zobrist_hash() - hands_key(hands)) & WORD
+    state["hands_key"] = in_hand = hands_key(hands)
+    state["board_key"] = (board.zobrist_hash() - in_hand) & WORD
     for side, hand in enumerate(hands):
         state["hands"][side] = sum(many << 8 * (kind - 1) for kind, many in zip(HELD, hand, strict=True))
         state["kings"][side] = board.king_square(side)
