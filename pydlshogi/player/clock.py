@@ -215,15 +215,13 @@ class Worst:
 
     def __init__(self, expected: float) -> None:
         self._numbers = deque([expected, expected], maxlen=16)
+        self.value = expected
 
     def note(self, number: float) -> None:
         """Here comes the next."""
         self._numbers.append(number)
-
-    @property
-    def value(self) -> float:
         second, worst = sorted(self._numbers)[-2:]
-        return worst if worst <= 2 * second else second
+        self.value = worst if worst <= 2 * second else second
 
 
 _SLICE: Final = 4.0

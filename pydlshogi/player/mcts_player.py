@@ -251,8 +251,8 @@ class MCTSPlayer(NetworkPlayer):
                     self._report(lines, search, clock, report)
                     reported = milliseconds()
                 began = milliseconds()
-                pipeline.step(wanted)
-                self.latency.record(batch, milliseconds() - began)
+                if made := pipeline.step(wanted):
+                    self.latency.record(made, milliseconds() - began)
                 share = min(1.0, (search.playouts - before) / _FULL_BATCH)
                 scout.look_between(root, self.scout_nodes() * share, time_left)
         clock.settle()

@@ -1,11 +1,10 @@
 """What a playout does to the tree: walk down, enter a node, be paid. Every step is compiled, and none knows a game.
 
-A batch of playouts goes through four kernels, with the rules and the evaluator between them:
+A batch of playouts goes through three kernels, with the rules and the evaluator between them:
 
     select   walk down from the roots, counting visits; a row of ROW for each playout that is not paid at once
     enter    rows whose ends the rules have looked at become nodes, are paid or are taken back
-    expand   nodes that were evaluated get their edges
-    back_up  playouts that waited for the evaluations are paid
+    back_up  nodes that were evaluated get their edges, and the playouts that waited for the evaluations are paid
 """
 
 import math
@@ -453,7 +452,32 @@ def _settle(tree: Tree, row: Record, steps: Records) -> None:
 
 
 @compiled
-def expand(
+def back_up(
+    tree: Tree,
+    puct: Records,
+    rows: Records,
+    steps: Records,
+    asked: Int32Array,
+    moves: Uint16Array,
+    first_priors: Int32Array,
+    priors: Float32Array,
+    values: Float32Array,
+) -> None:
+    """Expand the nodes of the rows `asked` for, and pay the playouts that waited with `values`, one for each request.
+
+    `moves`, uint16 [rows, most moves], are the legal moves of each row. The priors of request i begin at
+    `first_priors[i]` in `priors`.
+    """
+    _expand(tree, puct, rows, asked, moves, first_priors, priors, values)
+    for i in range(len(rows)):
+        row = rows[i]
+        if row.fate == _WAIT:
+            # NONE as the end: a node that was just evaluated proves nothing.
+            _pay(tree, steps, wide(row.first), wide(row.length), NONE, float(values[row.request]))
+
+
+@inlined
+def _expand(
     tree: Tree,
     puct: Records,
     rows: Records,
@@ -463,11 +487,7 @@ def expand(
     priors: Float32Array,
     values: Float32Array,
 ) -> None:
-    """Note the evaluations of the rows `asked` for in their nodes, and give them their edges if it is time.
-
-    `moves`, uint16 [rows, most moves], are the legal moves of each row. The priors of request i begin at
-    `first_priors[i]` in `priors`.
-    """
+    """Note the evaluations of the rows `asked` for in their nodes, and give them their edges if it is time."""
     nodes = tree.nodes
     for i in range(len(asked)):
         row = rows[asked[i]]
@@ -495,16 +515,6 @@ def expand(
             tree.moves[first + edge] = moves[asked[i], edge]
             tree.priors[first + edge] = priors[first_priors[i] + edge] + np.float32(puct[0].prior_bonus)
         bring_best(tree, first, first + count)
-
-
-@compiled
-def back_up(tree: Tree, rows: Records, steps: Records, values: Float32Array) -> None:
-    """Pay the playouts that waited for an evaluation with `values`, one for each request."""
-    for i in range(len(rows)):
-        row = rows[i]
-        if row.fate == _WAIT:
-            # NONE as the end: a node that was just evaluated proves nothing.
-            _pay(tree, steps, wide(row.first), wide(row.length), NONE, float(values[row.request]))
 
 
 # Payment and proof

@@ -50,11 +50,14 @@ class Pipeline:
             wait(self._loops)
         self._raise_failures()
 
-    def step(self, wanted: Callable[[int], int]) -> None:
-        """One batch in the calling thread; where there is nothing to begin, wait for one of another thread."""
+    def step(self, wanted: Callable[[int], int]) -> int:
+        """One batch in the calling thread; where there is nothing to begin, wait for one of another thread.
+
+        Returns how many playouts the batch was to begin.
+        """
         if self._stopped:
             self._raise_failures()
-        self._step(self._batches[0], wanted)
+        return self._step(self._batches[0], wanted)
 
     def close(self) -> None:
         """End the other threads."""
@@ -74,10 +77,10 @@ class Pipeline:
             # A thread that has failed must not leave the others waiting.
             self._stopped = True
 
-    def _step(self, batch: Batch, wanted: Callable[[int], int]) -> None:
+    def _step(self, batch: Batch, wanted: Callable[[int], int]) -> int:
         playouts = self._reserve(wanted)
         if playouts == 0:
-            return
+            return 0
         begun = 0
         try:
             batch.clear()
@@ -89,6 +92,7 @@ class Pipeline:
                 self._begun += begun - playouts
                 self._under_way -= 1
                 self._changed.notify_all()
+        return playouts
 
     def _reserve(self, wanted: Callable[[int], int]) -> int:
         """How many playouts to begin; 0: there is nothing to do but to wait, which has been done."""

@@ -87,19 +87,8 @@ class Root:
         if not self.expanded:
             return None, None
         with self._search.lock:
-            tree = self._search.table.tree
-            count, first, first_stat, given = self._edges(self._node)
-            visits = np.zeros(count, np.int32)
-            children = np.full(count, NONE, np.int32)
-            visits[:given] = tree.stats["visits"][first_stat : first_stat + given]
-            children[:given] = tree.stats["child"][first_stat : first_stat + given]
-            lost = (children >= 0) & (tree.nodes["proof"][children] > 0)
-            candidates = np.flatnonzero(self._allowed(first, count) & ~lost)
-            if not len(candidates):
-                return None, None
-            best, *others = candidates[np.argsort(-visits[candidates], kind="stable")[:2]].tolist()
-            move = int(tree.moves[first + best]) if visits[best] else None
-            return move, int(visits[best] - visits[others[0]]) if others else None
+            move, most, second = _leading(self._search.table.tree, self._node, self._search.only)
+        return (move if most > 0 else None), (most - second if second >= 0 else None)
 
     def line(self, move: int) -> list[int]:
         """The line that the search expects after `move`, `move` itself first."""
@@ -174,6 +163,30 @@ class Root:
 @compiled
 def _mean(nodes: Records, node: int) -> float:
     return mean(nodes, node)
+
+
+@compiled
+def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
+    """The move of most visits that is not proven to lose, its visits, and those of the next; -1 where there is none.
+
+    `only`: as `Search.only`.
+    """
+    record = tree.nodes[node]
+    move, most, second = -1, -1, -1
+    for edge in range(record.count):
+        visits, candidate = 0, int(tree.moves[record.first + edge])
+        if len(only) and not only[candidate]:
+            continue
+        if edge < record.given:
+            stat = tree.stats[record.stats + edge]
+            if stat.child >= 0 and tree.nodes[stat.child].proof > 0:
+                continue
+            visits = int(stat.visits)
+        if visits > most:
+            move, most, second = candidate, visits, most
+        else:
+            second = max(second, visits)
+    return move, most, second
 
 
 @compiled

@@ -33,7 +33,6 @@ from pydlshogi.uct.kernels import (
     STEP,
     back_up,
     enter,
-    expand,
     forget_repetitions,
     mix_priors,
     select,
@@ -89,11 +88,9 @@ class Search:
         """Held while the tree is changed."""
         self._roots: Records = np.zeros(trees, ROOT)
         self._roots["node"] = NONE
-        self._wanted: Int32Array = np.zeros(trees, np.int32)
-        self._forced: Int32Array = np.full(trees, ANY_MOVE, np.int32)
         self._salts = np.arange(trees, dtype=np.uint64) * np.uint64(_SALT)
         self._past = Past(np.zeros((trees, 0), np.uint64), np.zeros((trees, 64), np.uint64))
-        self._allowed: BoolArray = np.zeros(0, np.bool_)
+        self.only: BoolArray = np.zeros(0, np.bool_)
         """Which moves may be searched at the root; empty: all."""
         self._spare: list[Leaves] = []
         """Used before and free again: their arrays are large."""
@@ -127,8 +124,8 @@ class Search:
         chosen = np.array([move & (_MOVES - 1) for move in only], np.int64)
         if len(chosen) and not np.isin(legal, chosen).any():
             raise ValueError("none of the moves asked for is legal")
-        self._allowed = np.zeros(_MOVES if len(chosen) else 0, np.bool_)
-        self._allowed[chosen] = True
+        self.only = np.zeros(_MOVES if len(chosen) else 0, np.bool_)
+        self.only[chosen] = True
         root = self._roots[tree]
         before = int(root["node"])
         if before != NONE:
@@ -171,7 +168,7 @@ class Search:
 
     # Playouts
 
-    def gather(self, batch: Batch, playouts: int | Sequence[int], forced: Sequence[int] = ()) -> Leaves:
+    def gather(self, batch: Batch, playouts: int | Sequence[int] | Int32Array, forced: Sequence[int] = ()) -> Leaves:
         """Begin up to `playouts` playouts in each tree (at most MAX_BATCH); `batch` gets the positions they wait for.
 
         Playouts that end at a known value are paid at once. Those that collide, which is to meet a node whose
@@ -180,20 +177,22 @@ class Search:
         move that its playouts begin with, or ANY_MOVE.
         """
         table = self.table.tree
-        most = min(playouts, MAX_BATCH) if isinstance(playouts, int) else sum(playouts)
+        wanted: Int32Array = np.empty(len(self._roots), np.int32)
+        wanted[:] = min(playouts, MAX_BATCH) if isinstance(playouts, int) else playouts
+        first_moves: Int32Array = np.empty(len(self._roots), np.int32)
+        first_moves[:] = forced if len(forced) else ANY_MOVE
+        most = int(wanted.sum())
+        leaves = self._leaves(most)
+        paths = leaves._paths
         with self.lock:
-            self._wanted[:] = most if isinstance(playouts, int) else playouts
-            self._forced[:] = forced if len(forced) else ANY_MOVE
-            leaves = self._leaves(most * len(self._roots) if isinstance(playouts, int) else most)
-            paths = leaves._paths
-            self.table.give_back(_GIVEN_BACK * leaves._room)
+            self.table.give_back(_GIVEN_BACK * most)
             leaves._rows, paid = select(
                 table,
                 self._roots,
-                self._wanted,
-                self._forced,
+                wanted,
+                first_moves,
                 self._constants,
-                self._allowed,
+                self.only,
                 self._past.board_keys,
                 self._past.seen,
                 self.boards.repeats,
@@ -217,27 +216,27 @@ class Search:
         rows = paths.rows[: leaves._rows]
         values = evaluations.values[leaves._first : leaves._first + leaves._requests]
         with self.lock:
-            expand(
+            back_up(
                 self.table.tree,
                 self._constants,
                 rows,
+                paths.steps,
                 paths.asked[: leaves._requests],
                 paths.moves,
                 leaves._first_priors,
                 evaluations.priors,
                 values,
             )
-            back_up(self.table.tree, rows, paths.steps, values)
             self._under_way -= 1
-            self._spare.append(leaves)
+        self._spare.append(leaves)
 
     def _leaves(self, playouts: int) -> Leaves:
         """Leaves for so many playouts, with arrays that were used before where they suffice."""
-        while self._spare:
+        try:
             leaves = self._spare.pop()
-            if leaves._room >= playouts:
-                return leaves
-        return Leaves(max(playouts, 64), self.boards)
+        except IndexError:
+            return Leaves(max(playouts, 64), self.boards)
+        return leaves if leaves._room >= playouts else Leaves(playouts, self.boards)
 
     # What is known of the roots; root.py tells the rest
 
@@ -258,11 +257,11 @@ class Search:
     @property
     def restricted(self) -> bool:
         """Not all legal moves may be searched at the root."""
-        return len(self._allowed) > 0
+        return len(self.only) > 0
 
     def may_play(self, moves: Uint16Array) -> BoolArray:
         """Which of these legal moves may be searched at the root."""
-        return self._allowed[moves] if self.restricted else np.ones(moves.shape, np.bool_)
+        return self.only[moves] if self.restricted else np.ones(moves.shape, np.bool_)
 
     @property
     def playouts(self) -> int:

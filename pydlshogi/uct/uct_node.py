@@ -180,7 +180,8 @@ class UctNodeTable:
 
     def give_back(self, most: int) -> None:
         """Make room: give back up to `most` condemned nodes."""
-        give_back(self.tree, most)
+        if self.tree.heap[_CONDEMNED]:
+            give_back(self.tree, most)
 
 
 def _bits(key: int) -> int:
