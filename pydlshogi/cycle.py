@@ -10,7 +10,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,11 +73,12 @@ class Learner:
         self._settings = settings
         self._crew = crew
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        init = read_weights(settings.init) if settings.init else None
+        goes_on = folder.checkpoint.exists()
+        init = read_weights(settings.init) if settings.init and not goes_on else None
         self._run = Run(settings, game.encoding, device, init)
         names = ("cycle", "seconds", "positions", "games", "oldest", "best", "elo")
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
-        if folder.checkpoint.exists():
+        if goes_on:
             self._run.load(read_checkpoint(folder.checkpoint))
         else:
             write_weights(folder.network(0), to_npz(self._run.averaged))
@@ -139,7 +140,9 @@ class Learner:
         lot = np.random.default_rng((settings.seed, number))
         numbers = lot.integers(oldest * settings.sets, number * settings.sets, settings.reanalyse).tolist()
         chosen = sorted({divmod(each, settings.sets) for each in numbers})
-        items = [((cycle, index), Played.read(folder.games(cycle, index))) for cycle, index in chosen]
+        # With another number of sets before, not every one that is drawn was played.
+        there = [(cycle, index) for cycle, index in chosen if folder.games(cycle, index).exists()]
+        items = [((cycle, index), Played.read(folder.games(cycle, index))) for cycle, index in there]
         task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings)
         for ((cycle, index), _), played in self._crew.map(task, items, _LONGEST_SET):
             folder.replace_games(cycle, index, played)
@@ -241,11 +244,8 @@ def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew) -> None:
     learner = Learner(game, folder, settings, crew)
     layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes"
     with tqdm(total=settings.minutes, initial=learner.minutes, bar_format=layout, disable=None) as bar:
-        for _ in count():
-            if learner.done:
-                break
-            print_line = learner.cycle()
-            tqdm.write(print_line)
+        while not learner.done:
+            tqdm.write(learner.cycle())
             sys.stdout.flush()
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
     tqdm.write(f"the network is {learner.finish()}")

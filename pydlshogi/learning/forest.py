@@ -12,7 +12,7 @@ from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search, stored_search
 
 _MEGABYTE = 1 << 20
-_SPARE = 3
+_SPARE = 4
 """Trees keep what they know below a new root, until what is above it has been given back."""
 
 
@@ -67,10 +67,10 @@ class Forest:
         found: dict[int, list[MoveStats]] = {}
         while wanted.any():
             self._batch.clear()
-            leaves = search.gather(self._batch, wanted.astype(int).tolist())
+            leaves = search.gather(self._batch, wanted.astype(np.int32))
             search.backup(leaves, self._evaluator.evaluate(self._batch))
             expanded, visits, proven = search.standings()
             for tree in np.flatnonzero(wanted & expanded & ((visits >= playouts) | proven)).tolist():
-                found[tree] = Root(search, tree).moves()
+                found[tree] = self.root(tree).moves()
                 wanted[tree] = False
         return found

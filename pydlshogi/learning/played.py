@@ -105,18 +105,25 @@ class Playthrough:
         return 1 - self.score if side else self.score
 
 
+def searched_columns(lessons: Sequence[Lesson]) -> dict[str, Any]:
+    """The fields of `Played` that searches of its positions decide."""
+    return {
+        "firsts": np.cumsum([0, *(len(lesson.labels) for lesson in lessons)]),
+        "labels": np.concatenate([np.zeros(0, np.int32), *(lesson.labels for lesson in lessons)]),
+        "weights": np.concatenate([np.zeros(0, np.float32), *(lesson.weights for lesson in lessons)]),
+        "searched": np.array([lesson.searched for lesson in lessons], np.float32),
+        "exact": np.array([lesson.exact for lesson in lessons], np.float32),
+    }
+
+
 def played(games: Sequence[Playthrough], words: int) -> Played:
     """The games as a set; positions have so many `words`."""
     lessons = [(lesson, number) for number, game in enumerate(games) for lesson in game.lessons]
     gave_up = [game.score_of(game.gave_up) for game in games if game.gave_up is not None]
     return Played(
+        **searched_columns([lesson for lesson, _ in lessons]),
         packed=np.array([lesson.packed for lesson, _ in lessons], np.uint32).reshape(-1, words),
-        firsts=np.cumsum([0, *(len(lesson.labels) for lesson, _ in lessons)]),
-        labels=np.concatenate([np.zeros(0, np.int32), *(lesson.labels for lesson, _ in lessons)]),
-        weights=np.concatenate([np.zeros(0, np.float32), *(lesson.weights for lesson, _ in lessons)]),
         results=np.array([games[number].score_of(lesson.ply % 2) for lesson, number in lessons], np.float32),
-        searched=np.array([lesson.searched for lesson, _ in lessons], np.float32),
-        exact=np.array([lesson.exact for lesson, _ in lessons], np.float32),
         game=np.array([number for _, number in lessons], np.int32),
         plies=np.array([lesson.ply for lesson, _ in lessons], np.int32),
         moves=np.concatenate([np.zeros(0, np.uint16), *(np.array(game.moves, np.uint16) for game in games)]),

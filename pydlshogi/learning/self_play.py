@@ -47,24 +47,25 @@ class SelfPlayers:
         self._evaluator = evaluator
         self._settings = settings
         self._puct = settings.puct(forced_playouts=settings.forced_playouts)
-        count, rules = settings.games, game.rules
-        self._search = many_trees(game, self._puct, settings.playouts, count, settings.draw_ply)
-        self._batch = Batch(count, rules.most_moves, game.encoding)
+        self._trees = min(settings.games, settings.side_by_side)
+        self._search = many_trees(game, self._puct, settings.playouts, self._trees, settings.draw_ply)
+        self._batch = Batch(self._trees, game.rules.most_moves, game.encoding)
 
     def play(self, seed: tuple[int, ...]) -> Played:
         """A set of games, which `seed` decides, together with the evaluator and the settings."""
         generator = np.random.default_rng(seed)
         settings, search = self._settings, self._search
         search.clear()
-        boards = [self._new_board(generator) for _ in range(settings.games)]
-        targets = np.zeros(settings.games, np.int32)
-        fresh = np.ones(settings.games, np.bool_)
-        alive = np.ones(settings.games, np.bool_)
+        boards = [self._new_board(generator) for _ in range(self._trees)]
+        ended: list[Playthrough] = []
+        targets = np.zeros(self._trees, np.int32)
+        fresh = np.ones(self._trees, np.bool_)
+        alive = np.ones(self._trees, np.bool_)
         for tree, board in enumerate(boards):
             targets[tree] = self._begin(tree, board, generator)
         while alive.any():
             self._batch.clear()
-            leaves = search.gather(self._batch, alive.astype(int).tolist(), self._first_moves(boards))
+            leaves = search.gather(self._batch, alive.astype(np.int32), self._first_moves(boards))
             search.backup(leaves, self._evaluator.evaluate(self._batch))
             expanded, visits, proven = search.standings()
             for tree in np.flatnonzero(alive & fresh & expanded).tolist():
@@ -75,20 +76,23 @@ class SelfPlayers:
             if settings.gumbel:
                 done |= [board.gumbel is not None and board.gumbel.done for board in boards]
             for tree in np.flatnonzero(alive & done).tolist():
-                alive[tree] = self._move(tree, boards[tree], generator)
-                if alive[tree]:
-                    targets[tree] = self._begin(tree, boards[tree], generator)
-                    fresh[tree] = True
-        return played([self._ended(board) for board in boards], self._game.encoding.words)
+                if not self._move(tree, boards[tree], generator):
+                    ended.append(self._ended(boards[tree]))
+                    alive[tree] = len(ended) + alive.sum() <= settings.games
+                    if not alive[tree]:
+                        continue
+                    boards[tree] = self._new_board(generator)
+                targets[tree] = self._begin(tree, boards[tree], generator)
+                fresh[tree] = True
+        return played(ended, self._game.encoding.words)
 
     def _first_moves(self, boards: list[_Board]) -> list[int]:
         """The moves that the next playouts begin with, where Gumbel's lots say."""
         if not self._settings.gumbel:
             return []
-        roots = [Root(self._search, tree) for tree in range(len(boards))]
         return [
-            ANY_MOVE if board.gumbel is None else board.gumbel.next(root)
-            for board, root in zip(boards, roots, strict=True)
+            ANY_MOVE if board.gumbel is None else board.gumbel.next(Root(self._search, tree))
+            for tree, board in enumerate(boards)
         ]
 
     def _new_board(self, generator: np.random.Generator) -> _Board:
@@ -98,15 +102,16 @@ class SelfPlayers:
         return _Board(self._game.start(settings.draw_ply), opening, may_resign)
 
     def _begin(self, tree: int, board: _Board, generator: np.random.Generator) -> int:
-        """Search the next move of a game; returns how many visits its root is to get."""
+        """Search the next move of a game; returns how many visits its root is to get, with those it has already."""
+        settings = self._settings
         self._search.set_root(board.position, tree=tree)
         if len(board.moves) < board.opening:
             board.full = False
             return 0
-        board.full = bool(generator.random() < self._settings.full_share)
-        if not board.full:
-            return self._settings.cheap_playouts
-        return _UNLIMITED if self._settings.gumbel else self._settings.playouts
+        board.full = bool(generator.random() < settings.full_share)
+        if board.full and settings.gumbel:
+            return _UNLIMITED
+        return Root(self._search, tree).visits + (settings.playouts if board.full else settings.cheap_playouts)
 
     def _explore(self, tree: int, board: _Board, generator: np.random.Generator) -> None:
         """Let a full search look further than its priors: by Gumbel's lots, or by noise [AlphaZero 2018]."""

@@ -11,7 +11,8 @@ from pydlshogi.uct.puct import Puct
 class SelfPlay:
     """How games are played to be learned from."""
 
-    games: int = setting(256, "games of a set: they are played side by side, and their positions make one batch", low=1)
+    games: int = setting(512, "games of a set", low=1)
+    side_by_side: int = setting(256, "games that are played at once: their positions make one batch", low=1)
     playouts: int = setting(64, "of a full search, whose move is learned", low=1)
     cheap_playouts: int = setting(16, "of a cheap search, which only plays on", low=1)
     full_share: float = setting(0.5, "of the moves that get a full search", low=0, high=1)

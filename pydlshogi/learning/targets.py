@@ -19,13 +19,15 @@ def pruned_visits(moves: Sequence[MoveStats], puct: Puct) -> Float64Array:
 
     Of each move but the most visited, the visits are taken away that forced playouts explain, as long as its score
     would stay below that of the most visited one [KataGo 2019, policy target pruning]; what is left of one visit goes.
-    A proven win has all visits, a proven loss has none where another move is left.
+    Where none are forced, nothing is. A proven win has all visits, a proven loss has none where another move is left.
     """
     visits = np.array([move.visits for move in moves], np.float64)
     visits[[move.plies is not None for move in moves]] = 0
     if not visits.any() or moves[0].plies is not None:
         visits[:] = 0
         visits[0] = 1
+        return visits
+    if not puct.forced_playouts:
         return visits
     total = visits.sum()
     exploration = (puct.c_init_root + math.log((total + puct.c_base_root + 1) / puct.c_base_root)) * math.sqrt(total)

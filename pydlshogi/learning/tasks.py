@@ -40,7 +40,7 @@ class PlaySets:
     @contextmanager
     def _open(self) -> Iterator[Callable[[Seed], Played]]:
         game = game_named(self.game)
-        yield SelfPlayers(game, evaluator_of(game, self.network, self.settings.games), self.settings).play
+        yield SelfPlayers(game, evaluator_of(game, self.network, self.settings.side_by_side), self.settings).play
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Reanalyse:
     @contextmanager
     def _open(self) -> Iterator[Callable[[tuple[Seed, Played]], Played]]:
         game = game_named(self.game)
-        evaluator = evaluator_of(game, self.network, self.settings.games)
+        evaluator = evaluator_of(game, self.network, self.settings.side_by_side)
         yield lambda item: reanalysed(game, evaluator, self.settings, item[1])
 
 

@@ -33,8 +33,13 @@ GAME: Final = Game(
         "learning_rate": 0.0015,
         "average": 0.995,
         "symmetries": True,
-        "opening_plies": 8.0,
-        "final_temperature": 0.4,
+        "games": 256,
+        "side_by_side": 128,
+        "full_share": 1.0,
+        "forced_playouts": 0.0,  # of 64 playouts they would take every second one
+        "opening_plies": 6.0,
+        "opening_random": 0.3,
+        "final_temperature": 0.25,
         "draw_ply": 160,
     },
 )
