@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -49,6 +50,18 @@ def open_plain(path: Path) -> BinaryIO:
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "Not a plain file", str(path))
     return path.open("rb")
+
+
+def append_whole(file: FileIO, data: bytes) -> None:
+    """Add `data` to a file opened with "ab" and without a buffer: all of it, or nothing and an OSError is raised."""
+    size = os.fstat(file.fileno()).st_size
+    try:
+        if file.write(data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file.name)
+        os.fsync(file)
+    except OSError:
+        file.truncate(size)
+        raise
 
 
 @contextmanager

@@ -1,12 +1,10 @@
 """log.jsonl, the journal of a run: it outlives full disks and killed processes, and fits the run after a resumption."""
 
-import errno
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import append_whole, replacing
 
 
 class Journal:
@@ -25,10 +23,7 @@ class Journal:
         """Append a line. Raises OSError if that is not possible now."""
         self._waiting += json.dumps(line).encode() + b"\n"
         with self._path.open("ab", buffering=0) as file:
-            end = file.tell()
-            if file.write(self._waiting) < len(self._waiting):
-                file.truncate(end)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+            append_whole(file, self._waiting)
         self._waiting = b""
 
 

@@ -1,6 +1,5 @@
 """The folder of a match, kept so that no kill, crash or full disk loses a finished game. It knows no processes."""
 
-import errno
 import glob
 import json
 import os
@@ -10,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydlshogi.support.files import replacing, reserved
+from pydlshogi.support.files import append_whole, replacing, reserved
 from utils.arena.games import GAMES, Kind
 from utils.arena.openings import Opening
 from utils.arena.play_game import Limit, Played, Rules
@@ -142,22 +141,10 @@ class Store:
         try:
             event = f"{self.out.name} {number}"
             _write(record, self._kind.record(played, (names[side_of["b"]], names[side_of["w"]]), event))
-            self._append(json.dumps(line) + "\n")
+            append_whole(self._file, f"{json.dumps(line)}\n".encode())
         except OSError as error:
             raise MatchError(f"game {number} is lost: {error.filename or self.out}: {error.strerror}") from error
         self.games[number] = line
-
-    def _append(self, text: str) -> None:
-        """One write, so that a line is there as a whole or not at all."""
-        size = os.fstat(self._file.fileno()).st_size
-        try:
-            data = text.encode()
-            if self._file.write(data) < len(data):
-                raise OSError(errno.ENOSPC, "the disk is full", str(self.out / "games.jsonl"))
-            os.fsync(self._file)
-        except OSError:
-            self._file.truncate(size)
-            raise
 
 
 def _game(line: bytes, kind: Kind) -> dict[str, Any]:
