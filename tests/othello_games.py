@@ -4,9 +4,10 @@ import random
 
 import numpy as np
 
-from pydlshogi.games.othello.patterns import CLASSES, NUMBERS, STAGES, Int16Array
+from pydlshogi.games.othello.patterns import CLASSES, NUMBERS, STAGES
 from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.transcript import Game, game_of
+from pydlshogi.support.arrays import Int16Array
 
 
 def random_game(seed: int, start: Position = START) -> Game:

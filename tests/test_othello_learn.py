@@ -80,7 +80,7 @@ def test_the_penalty_keeps_rare_weights_small() -> None:
 
 
 def test_stage_after_stage_from_the_last_one() -> None:
-    lines, weights = zip(*((line, weights.copy()) for line, weights in learn(archive(200), Settings())), strict=True)
+    lines, weights = zip(*((line, weights.copy()) for line, weights in learn(archive(200))), strict=True)
     assert len(lines) == STAGES
     assert lines[0].startswith(" 4 to  1 empty squares: 7")
     assert lines[-1].startswith("60 to 57 empty squares: 7")
@@ -92,10 +92,10 @@ def test_stage_after_stage_from_the_last_one() -> None:
 def test_where_there_is_nothing_to_learn_from_the_next_stage_counts() -> None:
     games = archive(200, depth=24)
     games.games["theoretical"] = games.games["score"] ^ 1
-    *_, (_, weights) = learn(games, Settings())
+    *_, (_, weights) = learn(games)
     assert not weights[10:].any()
     assert weights[:10].any(axis=1).all()
-    lines = [line for line, _ in learn(games, Settings())]
+    lines = [line for line, _ in learn(games)]
     assert lines[0] == " 4 to  1 empty squares: nothing to learn from"
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.endgame import bucket, find
@@ -22,9 +21,6 @@ from pydlshogi.games.othello.patterns import (
     DISC,
     STAGES,
     WORDS,
-    Int16Array,
-    Uint16Array,
-    Uint64Array,
     advance_numbers,
     evaluate,
     pass_numbers,
@@ -32,6 +28,7 @@ from pydlshogi.games.othello.patterns import (
     write_numbers,
 )
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
+from pydlshogi.support.arrays import Int16Array, Records, Uint16Array, Uint64Array
 from pydlshogi.support.compiled import compiled, inlined
 
 DEEPEST: Final = 60
@@ -86,7 +83,6 @@ _ENTRY: Final = np.dtype(
     ],
     align=True,
 )
-Records = npt.NDArray[Any]
 
 INFINITE: Final = 10**6
 """Above every value."""
@@ -118,6 +114,14 @@ class Found(NamedTuple):
     move: int
     depth: int
     evaluations: int
+
+
+def depths_to(depth: int) -> range:
+    """The depths of the searches that lead up to one of `depth`, the last of them.
+
+    All are of one parity: whoever makes the last move looks better for it.
+    """
+    return range(2 - depth % 2, depth + 1, 2)
 
 
 class AlphaBeta:

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
+from pydlshogi.support.arrays import Records
 from pydlshogi.support.compiled import compiled, inlined
 
 _FRAME: Final = np.dtype(
@@ -45,7 +45,6 @@ _ENTRY: Final = np.dtype(
     ],
     align=True,
 )
-Records = npt.NDArray[Any]
 
 _LEAST: Final = -65
 """Below every score."""

@@ -12,6 +12,7 @@ from typing import Final
 
 from tqdm import tqdm
 
+from pydlshogi.games.othello.alphabeta import depths_to
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
 from pydlshogi.games.othello.openings import lines
@@ -32,7 +33,7 @@ def is_even(engine: OthelloEngine, level: int, position: Position, within: float
     """
     if position.over:
         return False
-    for each in range(2 - level % 2, level + 1, 2):
+    for each in depths_to(level):
         (hint,) = engine.hints(position, 1, Clock(Effort(level=each)), lambda _: None)
         if abs(hint.score or 0.0) > within + (DOUBT if each < level else 0.0):
             return False

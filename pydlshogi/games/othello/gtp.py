@@ -218,7 +218,7 @@ class Gtp:
         position = self._game[-1]
         if not position.over:
             raise CommandError("cannot score")
-        lead = position.score if position.black_to_move else -position.score
+        lead = position.lead
         return f"{'B' if lead > 0 else 'W'}+{abs(lead)}" if lead else "0"
 
 

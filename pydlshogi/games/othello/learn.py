@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from tqdm import tqdm
 
 from pydlshogi.games.othello.bits import count
@@ -24,8 +23,6 @@ from pydlshogi.games.othello.patterns import (
     PARITY,
     STAGES,
     WORDS,
-    Int16Array,
-    Int32Array,
     save_weights,
     stage_of,
     write_numbers,
@@ -33,11 +30,9 @@ from pydlshogi.games.othello.patterns import (
 from pydlshogi.games.othello.rules import START, STATE, States, flips, mobility
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive, square_of
+from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint8Array
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.compiled import compiled
-
-Float32Array = npt.NDArray[np.float32]
-Uint8Array = npt.NDArray[np.uint8]
 
 _ZERO: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
@@ -164,7 +159,7 @@ def _spread(classes: Int32Array, values: Float32Array, length: int) -> Float32Ar
     return total
 
 
-def learn(archive: Archive, settings: Settings) -> Iterator[tuple[str, Int16Array]]:
+def learn(archive: Archive) -> Iterator[tuple[str, Int16Array]]:
     """Learn stage after stage, the last one first; each time how well that went, and the weights so far.
 
     Until it is learned, and where the games have no positions of it, a stage has the weights of the next one.
@@ -180,7 +175,7 @@ def learn(archive: Archive, settings: Settings) -> Iterator[tuple[str, Int16Arra
             yield f"{empties}: nothing to learn from", weights
             continue
         classes = classes_of(positions.states)
-        fitted = fit(classes[~test], positions.values[~test], settings)
+        fitted = fit(classes[~test], positions.values[~test], Settings())
         weights[stage] = np.clip(np.rint(DISC * fitted), -32768, 32767)[_CLASS_OF]
         values = positions.values[test]
         errors = sums(classes[test], fitted) - values
@@ -206,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         archive = read_archive(options.games)
         with tqdm(total=STAGES, unit="stage", dynamic_ncols=True) as bar:
-            for line, weights in learn(archive, Settings()):
+            for line, weights in learn(archive):
                 bar.write(line)
                 bar.update()
                 save_weights(options.out, weights)

@@ -19,13 +19,9 @@ import numpy.typing as npt
 
 from pydlshogi.games.othello.bits import lowest
 from pydlshogi.games.othello.rules import parse_move
+from pydlshogi.support.arrays import Int16Array, Int32Array, Uint16Array, Uint64Array
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing
-
-Int16Array = npt.NDArray[np.int16]
-Int32Array = npt.NDArray[np.int32]
-Uint16Array = npt.NDArray[np.uint16]
-Uint64Array = npt.NDArray[np.uint64]
 
 SHAPES: Final = [
     "a2 b2 c2 d2 e2 f2 g2 h2",

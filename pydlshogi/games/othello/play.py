@@ -78,8 +78,8 @@ class Game:
         position = self.position
         if not position.over:
             return "The game is not over."
-        score = position.score if position.black_to_move else -position.score
-        return f"{_colour(score > 0)} wins by {abs(score)}." if score else "A draw."
+        lead = position.lead
+        return f"{_colour(lead > 0)} wins by {abs(lead)}." if lead else "A draw."
 
     def _make(self, move: int) -> None:
         self._positions.append(self.position.play(move))

@@ -22,22 +22,20 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from tqdm import tqdm
 
-from pydlshogi.games.othello.alphabeta import AlphaBeta, Probing
+from pydlshogi.games.othello.alphabeta import AlphaBeta, Probing, depths_to
 from pydlshogi.games.othello.cuts import Cuts, Pair, at_stage, described, probing_of, write_cuts
-from pydlshogi.games.othello.patterns import DISC, STAGES, Int16Array, load_weights
+from pydlshogi.games.othello.patterns import DISC, STAGES, load_weights
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS, TUTORIAL_CUTS
 from pydlshogi.games.othello.probcut_table import Results, TableError, fill, table, tasks
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import Game, RecordError, transcript
+from pydlshogi.support.arrays import Float64Array, Int16Array
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import replacing, shipped_model
 from pydlshogi.support.processes import workers
-
-Float64Array = npt.NDArray[np.float64]
 
 FIRST_PLY: Final = 8
 """Positions are taken from a game after so many moves,"""
@@ -99,7 +97,7 @@ def values(positions: Sequence[Position], depth: int, weights: Int16Array, probi
     for position in positions:
         search.clear()
         value = search.evaluation(position)
-        for each in range(2 - depth % 2, depth + 1, 2):
+        for each in depths_to(depth):
             answer = search.search(position, each)
             assert answer is not None
             value = answer.value

@@ -10,7 +10,6 @@ where it was broken off, however rudely.
 import hashlib
 import json
 import math
-import os
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,12 +21,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.alphabeta import AlphaBeta, Found
+from pydlshogi.games.othello.alphabeta import AlphaBeta, Found, depths_to
 from pydlshogi.games.othello.cuts import probing_of, read_cuts
 from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
+from pydlshogi.support.files import append_whole
 
 PLAIN: Final = (4, 6, 8, 10)
 MORE: Final = (0, 1, 2, 3)
@@ -94,8 +94,7 @@ def play(task: Task, weights: Path, cuts: Path) -> dict[str, Any]:
             move = found.move
         moves.append(move)
         position = position.play(move)
-    lead = position.score if position.black_to_move else -position.score
-    discs = -lead if task.number % 2 else lead
+    discs = -position.lead if task.number % 2 else position.lead
     spent = [round(each, 4) for each in seconds]
     return {**task._asdict(), "moves": transcript(moves), "discs": discs, "evaluations": evaluations, "seconds": spent}
 
@@ -110,7 +109,7 @@ def _searches(weights: Path, cuts: Path) -> tuple[tuple[AlphaBeta, AlphaBeta], S
 def _deepened(search: AlphaBeta, position: Position, depth: int) -> Found:
     """A search after shallower ones that order its moves; nothing is known from the moves before."""
     search.clear()
-    steps = [search.search(position, each) for each in range(2 - depth % 2, depth + 1, 2)]
+    steps = [search.search(position, each) for each in depths_to(depth)]
     *_, last = steps
     assert last is not None
     return last._replace(evaluations=sum(step.evaluations for step in steps if step is not None))
@@ -147,8 +146,7 @@ class Results:
     def add(self, game: dict[str, Any]) -> None:
         """Keep a game. Raises OSError."""
         game = {**game, "parameters": self._digest}
-        self._file.write(f"{json.dumps(game)}\n".encode())
-        os.fsync(self._file)
+        append_whole(self._file, f"{json.dumps(game)}\n".encode())
         self.games.append(game)
 
     def close(self) -> None:

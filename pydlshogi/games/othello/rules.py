@@ -172,6 +172,11 @@ class Position(NamedTuple):
         difference = self.mover.bit_count() - self.opponent.bit_count()
         return difference + self.empties * ((difference > 0) - (difference < 0))
 
+    @property
+    def lead(self) -> int:
+        """The same for Black, whoever is to move."""
+        return self.score if self.black_to_move else -self.score
+
     def moves(self) -> list[int]:
         """The legal moves: squares in rising order, or PASS alone; none where the game is over."""
         squares = _mobility(self.mover, self.opponent)

@@ -56,8 +56,7 @@ def game_of(moves: Iterable[int], start: Position = START) -> Game:
             raise RecordError(f"move {len(played) + 1}, {move_name(move)}, cannot be played")
         played.append(move)
         position = position.play(move)
-    lead = position.score if position.black_to_move else -position.score
-    return Game(tuple(played), start, result=lead if position.over else None)
+    return Game(tuple(played), start, result=position.lead if position.over else None)
 
 
 def parse_transcript(text: str) -> Game:
