@@ -554,7 +554,8 @@ class Usi:
         """Let the player answer. If it fails, that is said, and the answer is a legal move, or `timeout`."""
         assert self._player is not None
         player, clock, voice = self._player.result(), asked.clock, Voice(self._output)
-        answer: BestMove | Checkmate = self._any_move(asked)
+        answer: BestMove | Checkmate | None = None
+        position = None
         if not asked.game.refused:
             try:
                 if not asked.ready:
@@ -566,8 +567,8 @@ class Usi:
                     answer = Checkmate("notimplemented")
             except Exception as error:
                 self._blame(error)
-        self._answer(asked, voice, answer)
-        if not asked.game.refused:
+        self._answer(asked, voice, answer or self._any_move(asked))
+        if position is not None:
             player.answered(position, clock)
 
     def _answer(self, asked: Asked, voice: Voice, answer: BestMove | Checkmate) -> None:
