@@ -13,7 +13,6 @@ import cshogi
 from pydlshogi.engines.shogi import set_up
 from pydlshogi.kifu.game import MATE_EVAL, Game
 from pydlshogi.player.base_player import BasePlayer, BestMove, Info, play_moves
-from pydlshogi.player.clock import Budget, Clock, Limits
 
 MARKS: Final = ((0.20, "??"), (0.10, "?"), (0.05, "?!"))
 """Win rate lost from which on a move is a blunder, a mistake, an inaccuracy; ShogiHome draws its lines there too."""
@@ -93,12 +92,7 @@ def think(player: BasePlayer, game: Game, plies: int, effort: Effort) -> Opinion
     """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
     position = set_up(game.start_sfen, player.options)
     play_moves(position, game.moves[:plies])
-    # The limits of an analysis: no book, no resignation, no drawn move, no early stop.
-    clock = player.start_clock(position, Clock(Limits(infinite=True, nodes=effort.nodes)))
-    if effort.time is not None:
-        # Without a maximum: however short the time, one batch is evaluated.
-        budget = Budget(optimum=effort.time, extended=effort.time)
-        clock.govern(lambda _: budget)
+    clock = player.start_analysis(position, effort.nodes, effort.time)
     infos: list[Info] = []
     answer = player.think(position, clock, infos.append)
     assert isinstance(answer, BestMove)

@@ -28,7 +28,7 @@ from pydlshogi.kifu.csa import line_to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
 from pydlshogi.kifu.kif import line_to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
-from pydlshogi.player.options import UnknownOption
+from pydlshogi.player.option_settings import OptionError, add_option_setting, apply_settings, option_settings
 from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import replacing
@@ -182,9 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     effort.add_argument("--time", type=_positive(float), metavar="MS", help="per position (default 1000)")
     effort.add_argument("--nodes", type=_positive(int), metavar="N", help="playouts per position, instead of --time")
     parser.add_argument("--game", type=_positive(int), default=1, metavar="N", help="which, of a file with several")
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the engine, such as USI_Hash=1024"
-    )
+    add_option_setting(parser)
     parser.add_argument("--no-record", action="store_true", help="write no annotated record")
     parser.add_argument("--no-graph", action="store_true", help="draw no graph")
     parser.add_argument("--json", action="store_true", help="write the numbers for programs too")
@@ -204,16 +202,11 @@ def _game(path: Path, number: int) -> Game:
     return game
 
 
-def _player(settings: Sequence[str]) -> BasePlayer:
+def _player(given: Sequence[str]) -> BasePlayer:
     options = MCTSPlayerOptions()
-    for setting in settings:
-        name, separator, value = setting.partition("=")
-        try:
-            remark = options.set(name, value) if separator else f"--option {setting}: NAME=VALUE is wanted"
-        except UnknownOption:
-            remark = f"there is no option {name}"
-        if remark:
-            raise AnalysisError(remark)
+    settings = option_settings(given)
+    if unknown := settings.keys() - apply_settings(options, settings):
+        raise OptionError(f"there is no option {', '.join(sorted(unknown))}")
     return mcts(options).load()
 
 
@@ -295,7 +288,7 @@ def _write(path: Path, content: bytes) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    return exit_status("analyze", partial(_run, options), AnalysisError, KifuError, PlayerError)
+    return exit_status("analyze", partial(_run, options), AnalysisError, KifuError, OptionError, PlayerError)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from pydlshogi.analysis_server.__main__ import main
-from pydlshogi.analysis_server.pool import Answer, OptionError, Pool, Question
+from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.server import Server
 from pydlshogi.engines.games import GAMES, Ending
 from pydlshogi.player.base_player import play_moves
+from pydlshogi.player.option_settings import OptionError
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4"}
@@ -224,6 +225,18 @@ def test_a_network_that_cannot_be_loaded_is_told_each_time() -> None:
         pool.ask(Question("shogi", visits=1), answers.append)
     pool.close()
     assert ["nowhere.npz" in answer.error for answer in answers] == [True, True]
+
+
+def test_a_listener_that_fails_ends_no_search_of_the_others() -> None:
+    def deaf(_: Answer) -> None:
+        raise RuntimeError("nobody hears")
+
+    pool = Pool(1, SETTINGS)
+    answers: list[Answer] = []
+    for tell in (deaf, answers.append):
+        pool.ask(Question("shogi", visits=1), tell)
+    pool.close()
+    assert [answer.error for answer in answers] == [""]
 
 
 def test_as_a_program() -> None:

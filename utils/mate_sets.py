@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 import cshogi
 import shogi
 
+from pydlshogi.player.option_settings import add_option_setting, option_settings
 from pydlshogi.support.command_line import add_crew_options, crew_of, positive
 from pydlshogi.support.crew import Crew, CrewError
 from utils.arena.engine_process import EngineError
@@ -188,22 +189,13 @@ def row(name: str, judged: Sequence[Verdict]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def _option(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(text)
-    return name, value
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m utils.mate_sets", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="positions")
     parser.add_argument("--engine", metavar="COMMAND", help="(default: our own)")
-    parser.add_argument(
-        "--option", action="append", type=_option, default=[], metavar="NAME=VALUE", help="of the engine; repeatable"
-    )
+    add_option_setting(parser)
     parser.add_argument(
         "--mate", type=positive, default=5000, metavar="MS", help="for `go mate` (default: %(default)s)"
     )
@@ -224,7 +216,8 @@ def _measure(crew: Crew, arguments: argparse.Namespace) -> bool:
     """Print the table. Returns whether nothing was wrong."""
     right = True
     sets = [(path, _drawn(read_problems(path), arguments.limit, arguments.seed)) for path in arguments.files]
-    task = partial(examination, arguments.engine, dict(arguments.option), arguments.mate, arguments.byoyomi)
+    options = option_settings(arguments.option)
+    task = partial(examination, arguments.engine, options, arguments.mate, arguments.byoyomi)
     deadline = _DEADLINE + (arguments.byoyomi or arguments.mate) / 1000
     for number, (path, problems) in enumerate(sets):
         judged = [verdict for _, verdict in sorted(crew.map(task, enumerate(problems), deadline))]

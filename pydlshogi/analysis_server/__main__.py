@@ -24,8 +24,9 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from pydlshogi.analysis_server.pool import OptionError, Pool
+from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.analysis_server.server import Server
+from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.processes import available_cores
 
@@ -41,22 +42,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def add_option_setting(parser: argparse.ArgumentParser) -> None:
-    """`--option NAME=VALUE`, for `settings_of`."""
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the engines, such as USI_Hash=256"
-    )
-
-
-def settings_of(options: Sequence[str]) -> dict[str, str]:
-    """The settings of `--option`. Raises OptionError."""
-    if wrong := next((option for option in options if "=" not in option), None):
-        raise OptionError(f"--option {wrong}: NAME=VALUE is wanted")
-    return {name: value for name, _, value in (option.partition("=") for option in options)}
-
-
 def _run(arguments: argparse.Namespace) -> None:
-    pool = Pool(arguments.searches or available_cores(), settings_of(arguments.option))
+    pool = Pool(arguments.searches or available_cores(), option_settings(arguments.option))
     finished = False
     try:
         Server(pool, partial(print, flush=True)).hear(sys.stdin.buffer)

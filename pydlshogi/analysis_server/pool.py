@@ -24,14 +24,15 @@ from pydlshogi.player.base_player import (
     PlayerError,
     play_moves,
 )
-from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.options import EngineOptions, UnknownOption
+from pydlshogi.player.clock import Clock
+from pydlshogi.player.option_settings import OptionError, apply_settings
+from pydlshogi.player.options import SearchOptions
 
 HASH_MB: Final = 64
 """For the tree of each player, unless the options say something else."""
 
-_NEVER: Final = 1_000_000
-"""As PV_Interval: its highest value."""
+_NEVER: Final = SearchOptions.pv_interval.maximum
+"""As PV_Interval."""
 
 log = logging.getLogger(__name__)
 
@@ -81,10 +82,6 @@ class Answer:
 Tell: TypeAlias = Callable[[Answer], None]
 
 
-class OptionError(ValueError):
-    """An option of the engines that cannot be so; the message is one line."""
-
-
 class Task:
     """A question that has been asked."""
 
@@ -114,7 +111,7 @@ class Pool:
         self._searches = searches
         self._settings = {"USI_Hash": str(HASH_MB), **(settings or {})}
         self._engines = {(game, name): make() for game, each in GAMES.items() for name, make in each.engines.items()}
-        known = [_apply(engine.options, self._settings) for engine in self._engines.values()]
+        known = [apply_settings(engine.options, self._settings) for engine in self._engines.values()]
         if unknown := self._settings.keys() - set().union(*known):
             raise OptionError(f"no engine has an option {', '.join(sorted(unknown))}")
         self._loaded: dict[tuple[str, str], Loaded] = {}
@@ -169,7 +166,11 @@ class Pool:
         players: dict[tuple[str, str], BasePlayer] = {}
         try:
             while (task := self._next()) is not None:
-                task.tell(self._answer(task, players))
+                answer = self._answer(task, players)
+                try:
+                    task.tell(answer)
+                except Exception:  # nor does one that cannot be told end the search of the others
+                    log.exception("an answer was lost")
                 with self._changed:
                     self._current.discard(task)
         finally:
@@ -219,21 +220,20 @@ class Pool:
         question = task.question
         position = set_up(question, engine)
         options = copy(engine.options)
-        limits = Limits(infinite=True, nodes=question.visits, searchmoves=question.searchmoves)
+        limits = None
         if question.opponent:
             opponent = GAMES[question.game].opponents[question.opponent]
-            _apply(options, opponent.settings)
+            apply_settings(options, opponent.settings)
             limits = opponent.limits
         every = question.report_every
         interval = _NEVER if every is None else round(every)
-        _apply(options, {"MultiPV": str(question.lines), "PV_Interval": str(interval)})
+        apply_settings(options, {"MultiPV": str(question.lines), "PV_Interval": str(interval)})
         player.options = options
         player.new_game()  # so that no answer depends on the questions before
-        clock = player.start_clock(position, Clock(limits))
-        if question.time is not None and not question.opponent:
-            # Without a maximum: however short the time, one batch is evaluated.
-            budget = clock.budget._replace(optimum=question.time, extended=question.time)
-            clock.govern(lambda _: budget)
+        if limits:
+            clock = player.start_clock(position, Clock(limits))
+        else:
+            clock = player.start_analysis(position, question.visits, question.time, question.searchmoves)
         with self._changed:
             task.clock = clock
         if task.cancelled.is_set():
@@ -252,17 +252,3 @@ class Pool:
         answer = player.think(position, clock, report)
         assert isinstance(answer, BestMove)
         return Answer(position.turn, tuple(lines), answer.move)
-
-
-def _apply(options: EngineOptions, settings: Mapping[str, str]) -> set[str]:
-    """Set what the options have of `settings`, and name it. Raises OptionError."""
-    known = set()
-    for name, value in settings.items():
-        try:
-            refused = options.set(name, value)
-        except UnknownOption:
-            continue
-        if refused:
-            raise OptionError(refused)
-        known.add(name)
-    return known

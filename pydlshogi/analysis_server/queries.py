@@ -11,8 +11,9 @@ from typing import Any, Final, TypeVar
 from pydlshogi.analysis_server.pool import Answer, Question
 from pydlshogi.engines.games import GAMES
 from pydlshogi.player.base_player import Info
+from pydlshogi.player.options import SearchOptions
 
-MOST_LINES: Final = 600
+MOST_LINES: Final = SearchOptions.multi_pv.maximum
 VISITS: Final = 500
 """For a query that names neither visits nor time nor opponent."""
 

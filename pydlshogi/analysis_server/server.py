@@ -39,7 +39,8 @@ class Server:
 
     def _ask(self, query: Query) -> None:
         """Raises QueryError, and asks nothing then."""
-        for question in query.questions:
+        longest = max(query.questions, key=lambda question: len(question.moves))
+        for question in query.questions if longest.searchmoves else (longest,):
             try:
                 position = set_up(question, self._pool.engine_for(question))
                 for move in question.searchmoves:

@@ -170,6 +170,20 @@ class BasePlayer(ABC):
         clock.govern(law)
         return clock
 
+    def start_analysis(
+        self, position: PlayedPosition, nodes: int | None, time: float | None, searchmoves: tuple[str, ...] = ()
+    ) -> Clock:
+        """The clock of an analysis, `infinite` but for so many playouts or milliseconds; None: without that limit.
+
+        So it knows no book, no resignation, no drawn move and no early stop.
+        """
+        clock = self.start_clock(position, Clock(Limits(infinite=True, nodes=nodes, searchmoves=searchmoves)))
+        if time is not None:
+            # Without a maximum: however short the time, one batch is evaluated.
+            budget = clock.budget._replace(optimum=time, extended=time)
+            clock.govern(lambda _: budget)
+        return clock
+
     def answered(self, position: PlayedPosition, clock: Clock) -> None:
         """The answer of the search of `position` that `clock` belongs to has been said."""
         self.overhead.answered(clock, position.ply())

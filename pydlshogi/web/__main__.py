@@ -11,8 +11,8 @@ import webbrowser
 from collections.abc import Sequence
 from functools import partial
 
-from pydlshogi.analysis_server.__main__ import add_option_setting, settings_of
-from pydlshogi.analysis_server.pool import OptionError, Pool
+from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import state_folder
 from pydlshogi.web.server import BoardServer
@@ -28,7 +28,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    pool = Pool(1, settings_of(arguments.option))
+    pool = Pool(1, option_settings(arguments.option))
     try:
         kept = state_folder() / "board.json"
         with BoardServer(lambda tell: Table(pool, tell, kept), arguments.port) as server:

@@ -1,0 +1,42 @@
+"""Options of engines as programs of the command line take them: `--option NAME=VALUE`."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+
+from pydlshogi.player.options import Options, UnknownOption
+
+
+class OptionError(ValueError):
+    """An option that cannot be so; the message is one line."""
+
+
+def add_option_setting(parser: ArgumentParser) -> None:
+    """`--option NAME=VALUE`, for `option_settings`."""
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of the engine, such as USI_Hash=256; repeatable",
+    )
+
+
+def option_settings(given: Sequence[str]) -> dict[str, str]:
+    """The values by name of what was given as `--option`. Raises OptionError."""
+    if wrong := next((option for option in given if "=" not in option), None):
+        raise OptionError(f"--option {wrong}: NAME=VALUE is wanted")
+    return {name: value for name, _, value in (option.partition("=") for option in given)}
+
+
+def apply_settings(options: Options, settings: Mapping[str, str]) -> set[str]:
+    """Set what the options have of `settings`, and name it. Raises OptionError."""
+    known = set()
+    for name, value in settings.items():
+        try:
+            refused = options.set(name, value)
+        except UnknownOption:
+            continue
+        if refused:
+            raise OptionError(refused)
+        known.add(name)
+    return known
