@@ -373,7 +373,8 @@ def test_a_seed_counts_from_when_it_is_set() -> None:
 
 
 def test_without_any_time_left_the_network_is_asked_all_the_same() -> None:
-    assert Thinker().go(movetime=0) is not None
+    thinker = Thinker()
+    assert thinker.go(movetime=0).move in thinker.legal_moves()
     thinker = Thinker()
     thinker.go(btime=-5000, wtime=-5000, byoyomi=1000)
     assert (thinker.last.nodes or 0) > 100

@@ -17,6 +17,7 @@ from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError
@@ -33,7 +34,6 @@ from utils.arena.openings import OpeningError, read_openings
 ENCODINGS: Final = (BOOK, DLSHOGI)
 GAMES_AT_ONCE: Final = 32
 LONGEST_GAME: Final = 256
-MOST_MOVES: Final = 593
 ONE_IN: Final = 8
 """Positions of a game resemble each other: one in so many is kept."""
 
@@ -41,7 +41,7 @@ ONE_IN: Final = 8
 def played_positions(backend: Backend, count: int, generator: np.random.Generator) -> Uint32Array:
     """Packed positions [count, words] from games in which both sides draw their moves from the policy."""
     evaluator = NetworkEvaluator(backend)
-    batch = Batch(GAMES_AT_ONCE, MOST_MOVES, backend.encoding)
+    batch = Batch(GAMES_AT_ONCE, RULES.most_moves, backend.encoding)
     games = [ShogiPosition() for _ in range(GAMES_AT_ONCE)]
     kept: list[Uint32Array] = []
     while len(kept) < count:
