@@ -15,6 +15,7 @@ from pydlshogi.games.othello.clock import Effort
 from pydlshogi.games.othello.engine import OthelloEngine
 from pydlshogi.games.othello.gtp import Gtp, interrupts
 from pydlshogi.games.othello.inbox import Inbox
+from pydlshogi.games.othello.serve import main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -282,10 +283,12 @@ def test_the_process_speaks_as_well() -> None:
         (["--cuts", __file__], "holds no cuts"),
     ],
 )
-def test_an_engine_that_cannot_be_had_is_one_line(words: list[str], reason: str) -> None:
-    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", *words]
-    done = subprocess.run(command, input="", cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
+def test_an_engine_that_cannot_be_had_is_one_line(
+    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    (line,) = output.err.splitlines()
     assert line.startswith("othello: ")
     assert reason in line

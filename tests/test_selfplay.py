@@ -1,8 +1,5 @@
 """Self-play with evaluators that need no network."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 
@@ -93,14 +90,23 @@ def test_where_the_only_move_looked_at_loses_another_is_looked_at_and_played() -
         (["--out", "own", "--random-plies", "-1"], "--random-plies must be at least 0"),
     ],
 )
-def test_bad_input_is_one_line(arguments: list[str], complaint: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    command = [sys.executable, "-m", "pydlshogi.selfplay", "--games", "1", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode in (1, 2)
-    assert complaint in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
+def test_bad_input_is_one_line(
+    arguments: list[str],
+    complaint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    try:
+        status = main(["--games", "1", *arguments])
+    except SystemExit as left:  # argparse's way
+        status = left.code
+    assert status in (1, 2)
+    said = capfd.readouterr().err
+    assert complaint in said.splitlines()[-1]
+    assert "Traceback" not in said
 
 
 def test_a_game_that_goes_in_circles_is_a_draw() -> None:
