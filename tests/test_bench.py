@@ -30,15 +30,14 @@ def test_the_signature_is_the_same_every_time_and_in_every_process() -> None:
     assert re.fullmatch("[0-9a-f]{8}", here)
     assert bench.signature(100) == here
     code = "from pydlshogi import bench; print(bench.signature(100))"
-    for hash_seed in ("1", "2"):
-        there = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert there.stdout.strip() == here
+    there = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert there.stdout.strip() == here
 
 
 def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
