@@ -174,8 +174,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m pydlshogi.analyze",
         description="Judge every move of a game record.",
-        epilog=f"Marks, by the win rate that a move cost its maker: ?? {blunder} %% or more, ? {mistake} %%, "
-        f"?! {inaccuracy} %%. Evaluations and win rates are Black's.",
+        epilog=f"Marks, by the win rate that a move cost its maker: ?? {blunder} % or more, ? {mistake} %, "
+        f"?! {inaccuracy} %. Evaluations and win rates are Black's.",
     )
     parser.add_argument("record", type=Path, help="a CSA, KIF or KI2 file")
     effort = parser.add_mutually_exclusive_group()

@@ -15,6 +15,7 @@ from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.game import Ending, Game, RecordError, Win, replay
 from pydlshogi.kifu.kif import to_kif
+from pydlshogi.support.files import read_plain
 from pydlshogi.support.processes import workers
 
 __all__ = [
@@ -36,6 +37,9 @@ SUFFIXES: Final = (".csa", ".kif", ".kifu", ".ki2", ".ki2u")
 """The usual names of record files; reading goes by what a file holds, not by its name."""
 
 _CSA: Final = re.compile(r"^(?:V\d|N[+-]|P[I1-9+-]|[+-]$|[+-]\d{4}[A-Z]{2}|%[A-Z])", re.MULTILINE)
+_LARGEST_FILE: Final = 1 << 26
+"""Bytes. Collections of a hundred thousand games are kept in more files than one."""
+_LONGEST_LINE: Final = 1 << 20
 _FILES_PER_TASK: Final = 16
 
 
@@ -57,7 +61,7 @@ def read(path: str | PathLike[str]) -> list[Game]:
     Raises KifuError where the file cannot be opened, is no record, or breaks the rules of its format or of shogi.
     """
     try:
-        data = Path(path).read_bytes()
+        data = read_plain(Path(path), _LARGEST_FILE)
     except OSError as error:
         raise KifuError(path, error.strerror or str(error)) from error
     return parse(data, path)
@@ -69,6 +73,8 @@ def parse(data: bytes, path: str | PathLike[str]) -> list[Game]:
     try:
         if not text or text.isspace():
             raise RecordError("empty")
+        if len(text) > _LONGEST_LINE and (number := _too_long(text)):
+            raise RecordError(f"line {number} is longer than any of a record")
         return csa.parse(text) if _CSA.search(text) else [kif.parse(text)]
     except RecordError as error:
         raise KifuError(path, str(error)) from error
@@ -80,7 +86,7 @@ def read_list(path: str | PathLike[str]) -> Iterator[Path]:
     Raises KifuError where the list cannot be read; whether the files exist is not looked at.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_plain(Path(path), _LARGEST_FILE).decode("utf-8-sig")
     except OSError as error:
         raise KifuError(path, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
@@ -89,6 +95,11 @@ def read_list(path: str | PathLike[str]) -> Iterator[Path]:
         raise KifuError(path, "not a list of files: no name has a zero byte")
     folder = Path(path).parent
     return (folder / line.strip() for line in text.splitlines() if line.strip())
+
+
+def _too_long(text: str) -> int | None:
+    """The number of a line that is longer than any of a record."""
+    return next((number for number, line in enumerate(text.split("\n"), 1) if len(line) > _LONGEST_LINE), None)
 
 
 def read_many(paths: Iterable[Path], processes: int = 1) -> Iterator[tuple[Path, list[Game] | KifuError]]:

@@ -187,7 +187,10 @@ def record_path(out: Path, number: int) -> Path:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     defaults = Settings()
-    parser = argparse.ArgumentParser(description="Let the engine play itself and write the games as CSA records.")
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.selfplay",
+        description="Let the engine play itself and write the games as CSA records.",
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the records")
     parser.add_argument("--games", type=int, default=100, help="games in all (default %(default)s)")
     parser.add_argument("--modelfile", default="", help="the network (default: the one that comes with the package)")

@@ -3,6 +3,7 @@
 import lzma
 import random
 import re
+import tracemalloc
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -174,6 +175,17 @@ def test_a_bad_line_costs_that_line(book_file: MakeFile, line: str, reason: str)
     assert bad.startswith(reason)
     assert [entry.move for entry in book.find(START)] == ["2g2f"]
     assert [entry.move for entry in book.find(AFTER_7G7F)] == ["3c3d"]
+
+
+def test_an_endless_line_takes_no_memory(book_file: MakeFile) -> None:
+    path = book_file("#YANEURAOU-DB2016 1.00\n")
+    with path.open("ab") as file:
+        file.truncate(1 << 26)
+    tracemalloc.start()
+    with pytest.raises(BookError, match="the book holds no position"):
+        Book(path)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    tracemalloc.stop()
 
 
 def test_a_carriage_return_within_a_line_ends_no_line(book_file: MakeFile) -> None:

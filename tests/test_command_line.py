@@ -74,6 +74,17 @@ sys.exit(exit_status("tool", run))
     assert process.returncode == 1
 
 
+@pytest.mark.parametrize("module", ["pydlshogi.bench", "utils.plot_log"])
+def test_ctrl_c_while_a_program_is_imported(module: str, tmp_path: Path) -> None:
+    (tmp_path / "argparse.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    command = [sys.executable, "-m", module]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.endswith(f"{module.split('.')[1]}.py: stopped\n")
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("encoding", "shown"), [("utf-8:strict", b"\x8a\xfb\xe5\xb0\x86\n"), ("ascii", rb"\udc8a\udcfb\u5c06" + b"\n")]
 )

@@ -1,6 +1,7 @@
 """Files that are there whole or not at all."""
 
 import os
+import subprocess
 import sys
 import time
 from io import FileIO
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.support.files import append_whole, open_plain, replacing
+from pydlshogi.support.files import append_whole, open_plain, read_plain, replacing
 
 
 def write(path: Path, content: bytes) -> None:
@@ -41,14 +42,49 @@ def test_the_name_of_what_is_unfinished_cannot_be_foreseen(tmp_path: Path) -> No
     assert len(names) == 2
 
 
-def test_what_killed_processes_left_long_ago_goes(tmp_path: Path) -> None:
-    old, new, foreign = (tmp_path / f".{name}.tmp" for name in ("net.npz.1", "net.npz.2", "other.npz.1"))
-    for left in (old, new, foreign):
-        left.touch()
-    for left in (old, foreign):
-        os.utime(left, (0, time.time() - 2 * 24 * 3600))
-    write(tmp_path / "net.npz", b"one")
-    assert {path.name for path in tmp_path.iterdir()} == {"net.npz", new.name, foreign.name}
+def made_a_minute_ago(path: Path) -> Path:
+    os.utime(path, (0, time.time() - 60))
+    return path
+
+
+def test_what_a_killed_process_left_goes_and_what_another_writes_stays(tmp_path: Path) -> None:
+    path, foreign = tmp_path / "net.npz", tmp_path / ".other.npz.1.tmp"
+    script = """
+import os, signal, sys
+from pathlib import Path
+from pydlshogi.support.files import replacing
+with replacing(Path(sys.argv[1])):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", script, path], check=False)
+    (left,) = map(made_a_minute_ago, tmp_path.iterdir())
+    foreign.touch()
+    made_a_minute_ago(foreign)
+    with replacing(path) as file:
+        (unfinished,) = set(tmp_path.iterdir()) - {left, foreign}
+        made_a_minute_ago(unfinished)
+        write(path, b"one")
+        assert set(tmp_path.iterdir()) == {path, foreign, unfinished}
+        file.write(b"two")
+    assert path.read_bytes() == b"two"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such links for everybody")
+def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.token_hex", lambda _: "foreseen")
+    (tmp_path / "victim").write_bytes(b"mine")
+    (tmp_path / ".net.npz.foreseen.tmp").symlink_to(tmp_path / "victim")
+    with pytest.raises(FileExistsError):
+        write(tmp_path / "net.npz", b"one")
+    assert (tmp_path / "victim").read_bytes() == b"mine"
+    assert not (tmp_path / "net.npz").exists()
+
+
+def test_more_than_is_wanted_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "game.csa").write_bytes(b"PI\n+\n")
+    assert read_plain(tmp_path / "game.csa", 5) == b"PI\n+\n"
+    with pytest.raises(OSError, match="Larger than"):
+        read_plain(tmp_path / "game.csa", 4)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such links for everybody")

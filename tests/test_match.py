@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tracemalloc
 from math import inf, log
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,15 @@ sfen {SFEN} b - 1 moves 5g5f 5c5d
         (tmp_path / "bad.txt").write_text(text)
         with pytest.raises(OpeningError, match=reason):
             read_openings(tmp_path / "bad.txt")
+
+    def test_an_endless_line_is_named_before_it_is_read(self, tmp_path: Path) -> None:
+        with lzma.open(tmp_path / "endless.xz", "w", preset=0) as file:
+            file.write(b"startpos\n" + bytes(1 << 26))
+        tracemalloc.start()
+        with pytest.raises(OpeningError, match="line 2: "):
+            read_openings(tmp_path / "endless.xz")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+        tracemalloc.stop()
 
     def test_a_missing_or_broken_file_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "broken.xz").write_text("not compressed")

@@ -15,6 +15,8 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.uct.root import MoveStats, Root
 
 MATE_IN_SEVEN = MATES[3][0]
+TO_AND_FRO = ["5i4i", "7b6c", "4i5i", "6c7b"]
+"""Four moves from there, and back."""
 LONG_MATES = [(sfen, plies) for sfen, plies in MATES if plies > 1 and sfen.count("k") == sfen.count("K")]
 WELL_HIDDEN = "2Gpn2k1/8p/p8/7s1/1S7/P8/9/4P3P/4KP3 b R2BG2S2NL2Pgn2l6p 1"
 """A mate that takes df-pn more nodes than the first looks at the root have."""
@@ -99,6 +101,25 @@ def test_with_a_mate_come_those_after_its_evasions() -> None:
         position.push(evasion)
         assert 0 < len(scout.mate_at(position)) <= 5
         position.pop()
+
+
+def test_mates_from_before_a_repetition_are_looked_for_anew() -> None:
+    """They may lead through what the game has been through since. Here kings go to and fro until the mate is back."""
+    position = ShogiPosition(MATE_IN_SEVEN)
+    scout = MateScout()
+
+    def look() -> None:
+        scout.begin(position, 33)
+        scout.look_at_root(lambda: math.inf)
+
+    look()
+    assert len(scout.solution()) == 7
+    for move in TO_AND_FRO:
+        position.push_usi(move)
+    scout.begin(position, 33)
+    assert not scout.solution()
+    look()
+    assert len(scout.solution()) == 7
 
 
 def test_longer_mates_than_the_option_says_are_not_looked_for() -> None:

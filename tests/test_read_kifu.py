@@ -1,5 +1,6 @@
 """Records: every format against what it should mean, against python-shogi and cshogi, and against damage."""
 
+import os
 import pickle
 import random
 import tarfile
@@ -309,6 +310,11 @@ def test_a_declared_encoding_comes_before_guessing() -> None:
     assert decode("'CSA encoding=EUC-JP\nN+将棋".encode("euc_jp")).endswith("将棋")
 
 
+@pytest.mark.parametrize("name", ["undefined", "punycode", "unicode_escape", "hex", "nonsense"])
+def test_what_is_declared_may_be_nonsense(record, name: str) -> None:
+    assert record(f"'CSA encoding={name}\nN+将棋\nPI\n+\n{OPENING}".encode()).names[0] == "将棋"
+
+
 def test_euc_that_could_be_half_width_katakana() -> None:
     name = "羽生善治".encode("euc_jp")
     assert name.decode("cp932") == "ｱｩﾀｸﾁｱｼ｣"
@@ -584,6 +590,25 @@ def test_japanese_names_and_fractions_of_seconds_make_it_version_3(record) -> No
 def test_a_missing_file_is_an_error_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(KifuError, match=r"none\.csa: No such file or directory$"):
         read(tmp_path / "none.csa")
+
+
+def test_files_and_lines_have_bounds(tmp_path: Path, refusal) -> None:
+    assert refusal(f"PI\n+\n'{'x' * (1 << 20)}\n{OPENING}") == "line 3 is longer than any of a record"
+    for name in ("huge.csa", "huge.txt"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate((1 << 26) + 1)
+    with pytest.raises(KifuError, match=r"huge\.csa: Larger than 64 MB$"):
+        read(tmp_path / "huge.csa")
+    with pytest.raises(KifuError, match=r"huge\.txt: Larger than 64 MB$"):
+        read_list(tmp_path / "huge.txt")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for reader in (read, read_list):
+        with pytest.raises(KifuError, match="Not a plain file"):
+            reader(tmp_path / "pipe")
 
 
 def test_lists_are_relative_to_the_list(tmp_path: Path) -> None:

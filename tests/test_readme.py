@@ -1,10 +1,12 @@
 """What README.md says is so: options, modules, commands and links."""
 
 import re
+import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
+from importlib.metadata import packages_distributions
 from pathlib import Path
-from runpy import run_module
 
 import pytest
 
@@ -62,23 +64,56 @@ def test_files_it_names_exist() -> None:
 
 
 COMMANDS = sorted(
-    {*re.findall(r"python -m ((?:pydlshogi|utils)[\w.]+)", TEXT)} - {"pydlshogi.engines.shogi.mate_worker"}
+    {*re.findall(r"python -m\s+((?:pydlshogi|utils)[\w.]+)", TEXT)} - {"pydlshogi.engines.shogi.mate_worker"}
 )
 """All but the one that only the engine itself calls."""
 
 
-@pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
+NEED_MORE = {"pydlshogi.cycle", "pydlshogi.train", "utils.plot_log"}
+"""What README installs more for: the extra `train`."""
+
+
+def not_installed(extras: set[str]) -> set[str]:
+    """Modules of the packages that these extras would add."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {
+        re.match(r"[\w-]+", line)[0].lower()  # type: ignore[index]
+        for extra in extras
+        for line in project["optional-dependencies"][extra]
+    }
+    return {
+        module for module, packages in packages_distributions().items() if wanted & {name.lower() for name in packages}
+    }
+
+
 @pytest.mark.parametrize("module", COMMANDS)
-def test_every_command_it_names_explains_itself(
-    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As `python -m` runs it, but in this process, which has imported most of it."""
-    monkeypatch.setattr(sys, "argv", [module, "--help"])
-    with pytest.raises(SystemExit) as left:
-        run_module(module, run_name="__main__", alter_sys=True)
-    said = capsys.readouterr()
-    assert (left.value.code, said.err) == (0, "")
-    assert said.out.startswith("usage: ")
+def test_every_command_it_names_explains_itself_where_it_says(module: str) -> None:
+    missing = not_installed({"chainer", "gpu", "cluster", "test"} | (set() if module in NEED_MORE else {"train"}))
+    assert ("torch" in missing) == (module not in NEED_MORE)
+    done = helped(module, missing)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: python -m {module} ")
+    assert "%%" not in done.stdout
+
+
+def helped(module: str, missing: set[str]) -> subprocess.CompletedProcess[str]:
+    """`python -m module --help` where these modules are missing."""
+    program = f"""
+import runpy, sys
+sys.modules |= dict.fromkeys({missing!r})
+sys.argv = ["", "--help"]
+runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
+"""
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("module", sorted(NEED_MORE))
+def test_what_needs_more_says_what(module: str) -> None:
+    done = helped(module, not_installed({"train"}))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is not installed here: run `sh bat/environment.sh train`" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_filling_in_needs_its_marks() -> None:

@@ -221,6 +221,17 @@ def test_a_search_asked_for_and_stopped_while_loading(talk_to: Callable[..., InP
     assert engine.settle() == []
 
 
+def test_a_gui_that_dies_while_a_search_waits_for_loading_is_noticed(talk_to: Callable[..., InProcess]) -> None:
+    """Whoever writes to it finds out: so something is written for as long as the loading goes on."""
+    player = Gated()
+    engine = talk_to(player, keep_alive=0.01)
+    engine.send("go")
+    engine.end_input()
+    assert [engine.hear() for _ in range(3)] == ["", "", ""]
+    player.gate.set()
+    assert engine.until("bestmove")
+
+
 def test_every_isready_while_loading_gets_its_readyok(talk_to: Callable[..., InProcess]) -> None:
     player = Gated()
     engine = talk_to(player)

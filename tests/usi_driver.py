@@ -125,8 +125,11 @@ class InProcess(Conversation):
         for line in lines:
             self._lines.put(line)
 
-    def close(self) -> None:
+    def end_input(self) -> None:
         self._lines.put(None)
+
+    def close(self) -> None:
+        self.end_input()
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
 

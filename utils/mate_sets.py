@@ -26,11 +26,13 @@ import shogi
 from pydlshogi.player.option_settings import add_option_setting, option_settings
 from pydlshogi.support.command_line import add_crew_options, crew_of, positive
 from pydlshogi.support.crew import Crew, CrewError
+from pydlshogi.support.files import read_plain
 from utils.arena.engine_process import EngineError
 from utils.arena.usi_engine import UsiEngine
 
 _POSITION: Final = re.compile(r"((?:[\w+]+/){8}[\w+]+ [bw] \S+(?: \d+)?)(?: moves (.+))?")
 _ANNOUNCED: Final = re.compile(r"info .*\bscore mate (-?\d+)\b.* pv (.+)")
+_LARGEST_FILE: Final = 1 << 26
 _JUDGE_NODES: Final = 200_000
 _PATIENCE: Final = 60.0
 """Seconds beyond its time after which an engine is given up."""
@@ -73,7 +75,7 @@ class Verdict(NamedTuple):
 def read_problems(path: Path) -> list[Problem]:
     """The positions of a file. Raises ValueError if there are none."""
     # Comments may be in any encoding; positions are ASCII.
-    matches = map(_POSITION.search, path.read_text(encoding="utf-8", errors="replace").splitlines())
+    matches = map(_POSITION.search, read_plain(path, _LARGEST_FILE).decode("utf-8", "replace").splitlines())
     problems = [Problem(match[1], len((match[2] or "").split())) for match in matches if match]
     if not problems:
         raise ValueError(f"{path} holds no positions")

@@ -11,7 +11,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+try:
+    import matplotlib
+except ImportError as error:
+    remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install matplotlib`"
+    sys.exit(f"plot_log: Matplotlib is not installed here: {remedy} ({error})")
 
 matplotlib.use("Agg")  # no screen is needed to write a file
 from matplotlib import pyplot as plt

@@ -137,7 +137,9 @@ def shortened(lines: list[str]) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Fill in README.md: the options, the rooms, a dialogue.")
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.readme", description="Fill in README.md: the options, the rooms, a dialogue."
+    )
     parser.add_argument("--transcript", action="store_true", help="play the dialogue anew on this machine, too")
     given = parser.parse_args()
     readme = README.read_text(encoding="utf-8")

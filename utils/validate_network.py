@@ -96,7 +96,9 @@ def val_positions(options: argparse.Namespace) -> Positions:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description="Print how well networks predict recorded games.")
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.validate_network", description="Print how well networks predict recorded games."
+    )
     parser.add_argument("networks", nargs="+", metavar="FILE[,BACKEND[,PRECISION]]")
     options = parsed_with_games(parser, arguments)
     errors = (BackendError, DatasetError, ModelError, RuntimeError)

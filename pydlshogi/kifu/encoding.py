@@ -5,6 +5,12 @@ import re
 from typing import Final
 
 _DECLARED: Final = re.compile(rb"encoding\s*=\s*([\w-]+)", re.IGNORECASE)
+# CP932 is Shift_JIS as Windows writes it: the numbers in circles and the wave dash of real records are in it only.
+_DECLARABLE: Final = {
+    **dict.fromkeys(("shiftjis", "sjis", "cp932", "ms932", "windows31j"), "cp932"),
+    **dict.fromkeys(("eucjp", "ujis"), "euc_jp"),
+}
+"""Beside UTF-8. Others that Python knows are no text, or take a time that grows with the square of the length."""
 _HALF_WIDTH_KATAKANA: Final = re.compile("[｡-ﾟ]")
 
 
@@ -25,8 +31,9 @@ def _decode(data: bytes) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     declared = _DECLARED.search(data.split(b"\n", 1)[0])
-    for name in ([_python_name(declared[1].decode("ascii"))] if declared else []) + ["utf-8"]:
-        text = _strictly(data, name)
+    name = re.sub("[-_]", "", declared[1].decode("ascii")).lower() if declared else "utf8"
+    for codec in (_DECLARABLE.get(name, "utf-8"), "utf-8"):
+        text = _strictly(data, codec)
         if text is not None:
             return text
     cp932, euc = _strictly(data, "cp932"), _strictly(data, "euc_jp")
@@ -36,13 +43,8 @@ def _decode(data: bytes) -> str:
     return data.decode("cp932", "replace") if cp932 is None else cp932
 
 
-def _python_name(name: str) -> str:
-    # CP932 is Shift_JIS as Windows writes it: the numbers in circles and the wave dash of real records are in it only.
-    return "cp932" if name.lower().replace("-", "_") in ("shift_jis", "sjis") else name
-
-
 def _strictly(data: bytes, name: str) -> str | None:
     try:
         return data.decode(name)
-    except (UnicodeDecodeError, LookupError):
+    except UnicodeDecodeError:
         return None

@@ -15,8 +15,8 @@ from typing import BinaryIO, Final
 if sys.platform != "win32":
     import fcntl
 
-_FORGOTTEN: Final = 24 * 3600.0
-"""Seconds for which nobody needs to write a file."""
+_NEWLY_MADE: Final = 1.0
+"""Seconds after which whoever makes an unfinished file holds it."""
 
 
 def cache_folder() -> Path:
@@ -64,6 +64,14 @@ def append_whole(file: FileIO, data: bytes) -> None:
         raise
 
 
+def read_plain(path: Path, most: int) -> bytes:
+    """What `path` holds, at most so many bytes. Raises OSError, as `open_plain`, and for more."""
+    with open_plain(path) as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, f"Larger than {most >> 20} MB", str(path))
+        return file.read()
+
+
 @contextmanager
 def reserved(folder: Path) -> Iterator[None]:
     """Inside, no other process has `folder` reserved. Raises BlockingIOError where one has; OSError.
@@ -98,6 +106,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         with unfinished.open("xb") as file:
+            with suppress(OSError):  # where there are no locks nothing is swept
+                _hold(file)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -112,9 +122,20 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             unfinished.unlink(missing_ok=True)
 
 
+def _hold(file: BinaryIO) -> None:
+    """Until it is closed, by whatever end of this process, nobody else can hold this file. Raises BlockingIOError.
+
+    Windows deletes no file that is open, which serves as well.
+    """
+    if sys.platform != "win32":
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _sweep(target: Path) -> None:
-    """Delete what processes that were killed long ago have left of `target`."""
+    """Delete what killed processes have left of `target`."""
     for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
         with suppress(OSError):
-            if time.time() - left.lstat().st_mtime > _FORGOTTEN:
+            if not left.is_symlink() and time.time() - left.stat().st_mtime > _NEWLY_MADE:
+                with left.open("rb") as file:
+                    _hold(file)
                 left.unlink()

@@ -253,7 +253,13 @@ class Usi:
                 self._complain_of_defect(error)
         self._stop_endless(everything=quitting)
         self._put(self._end_of_input)
-        self._worker.join(_PATIENCE if quitting else None)
+        if quitting:
+            self._worker.join(_PATIENCE)
+        # However long loading takes, `write` notices a GUI that has died, and ends the process.
+        while not quitting and self._worker.is_alive():
+            self._worker.join(self._keep_alive)
+            if self._aside:
+                self._output.say("")
 
     def close(self) -> None:
         """Fall silent and let go of the player. May be called by any thread, in the midst of anything."""

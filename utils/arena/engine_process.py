@@ -134,6 +134,11 @@ class EngineProcess(ABC):
         except (OSError, ValueError) as error:
             raise EngineError(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._pipes.process.pid
+
     @abstractmethod
     def prepare(self, options: Mapping[str, str]) -> None:
         """Get ready under these options. Raises EngineError if the engine does not play along or lacks an option."""

@@ -2,10 +2,13 @@
 
 import lzma
 from collections.abc import Iterable
+from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pydlshogi.games.shogi.names import USI_MOVE
+from pydlshogi.support.files import open_plain
 from utils.arena.referee import Referee
 
 
@@ -35,6 +38,8 @@ class Opening(NamedTuple):
         return referee
 
 
+_LONGEST_LINE: Final = 1 << 16
+
 STANDARD = Opening(None, ())
 
 
@@ -46,8 +51,9 @@ def read_openings(path: Path, plies: int | None = None) -> list[Opening]:
     position above) are passed over. Raises OpeningError.
     """
     try:
-        with lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8") as lines:
-            openings = list(_parse(path, lines, plies))
+        with open_plain(path) as file, lzma.open(file) if path.suffix == ".xz" else file as content:
+            text = TextIOWrapper(content, encoding="utf-8")
+            openings = list(_parse(path, iter(partial(text.readline, _LONGEST_LINE), ""), plies))
     except (OSError, UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
         raise OpeningError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     if not openings:

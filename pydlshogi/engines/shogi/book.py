@@ -32,6 +32,8 @@ LARGE: Final = 16 * 2**20
 
 _SAMPLES: Final = 200
 _LINE_PLIES: Final = 8
+_LONGEST_LINE: Final = 1 << 16
+"""Bytes. What comes after them counts as another line, which is hardly one of a book."""
 _NO_MOVES: Final = frozenset(["none", "resign", "win", "pass"])
 _COMMENTS: Final = (b"#", b"//")
 
@@ -166,7 +168,7 @@ class Book:
         positions: dict[bytes, bytes] = {}
         key = b""
         self._file.seek(0)
-        for number, line in enumerate(self._file, 1):
+        for number, line in enumerate(iter(partial(self._file.readline, _LONGEST_LINE), b""), 1):
             text = (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).strip()
             if not text or text.startswith(_COMMENTS):
                 continue
@@ -212,7 +214,7 @@ class Book:
         lines = b""
         at = self._position_from(low)
         while at is not None and at[1] == key:
-            for line in self._file:
+            while line := self._file.readline(_LONGEST_LINE):
                 text = line.strip()
                 if text.startswith(b"sfen "):
                     break
@@ -228,9 +230,9 @@ class Book:
         """Where the first position at or after `offset` begins, and its key; the file is left behind that line."""
         self._file.seek(max(0, offset - 1))
         if offset:
-            self._file.readline()
+            self._file.readline(_LONGEST_LINE)
         start = self._file.tell()
-        while line := self._file.readline():
+        while line := self._file.readline(_LONGEST_LINE):
             if line.startswith(b"sfen "):
                 return start, key_of(line[5:])
             start += len(line)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from pydlshogi.games.shogi.mate import REPEATED, Line, find_mate, shorter_mates
+from pydlshogi.games.shogi.mate import Line, find_mate, shorter_mates
 from pydlshogi.games.shogi.position import PROOF_NODES, ShogiPosition
 from pydlshogi.player.base_player import PlayedPosition
 from pydlshogi.uct.root import Root
@@ -58,17 +58,22 @@ class MateScout:
         self._plies = plies
         self._savings = 0.0
         self._price = _LEAST_SAVINGS if plies else math.inf
-        if self._repeats(self.mate_at(position)):
-            self._mates.clear()
+        self._forget_what_may_repeat()
 
-    def _repeats(self, line: Line) -> bool:
-        """Whether a mate found before leads through a position that the game has seen since."""
-        board = self._position.copy().board
-        for move in line:
-            board.push(move)
-            if board.is_draw() in REPEATED:
-                return True
-        return False
+    def _forget_what_may_repeat(self) -> None:
+        """Forget mates found before that may lead through a position that the game has been through since.
+
+        Those through a position with a mate are longer than that one. So what is left of a mate that is being played,
+        ever shorter, is kept.
+        """
+        passed, shortest = self._position.copy(), math.inf
+        for _ in passed.board.history:
+            passed.pop()
+            if mate := self._mates.get(passed.board.zobrist_hash()):
+                shortest = min(shortest, len(mate))
+        for key in [key for key, line in self._mates.items() if len(line) >= shortest]:
+            del self._mates[key]
+            self._next_looks.pop(key, None)
 
     def mate_at(self, position: ShogiPosition) -> Line:
         """The mate found for the side to move, since `forget`; (): none, or none before the game is drawn.

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pydlshogi.games.othello.ggf import parse_ggf
 from pydlshogi.games.othello.transcript import Game, RecordError, parse_transcripts
-from pydlshogi.games.othello.wthor import games_of, read_wthor
+from pydlshogi.games.othello.wthor import LARGEST_FILE, games_of, read_wthor
+from pydlshogi.support.files import read_plain
 
 
 def read_games(path: str | PathLike[str]) -> list[Game]:
@@ -14,7 +15,7 @@ def read_games(path: str | PathLike[str]) -> list[Game]:
         if Path(path).suffix.lower() == ".wtb":
             header, rows = read_wthor(path)
             return list(games_of(rows, int(header["year"])))
-        text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+        text = read_plain(Path(path), LARGEST_FILE).decode("utf-8-sig", "replace")
         games = list(parse_ggf(text) if "(;" in text else parse_transcripts(text))
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from error

@@ -16,7 +16,10 @@ import numpy.typing as npt
 from pydlshogi.games.othello.rules import PASS, START, final_score, flips, mobility
 from pydlshogi.games.othello.transcript import Game, RecordError, game_of
 from pydlshogi.support.compiled import compiled
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import read_plain, replacing
+
+LARGEST_FILE: Final = 1 << 28
+"""Bytes of a file of games."""
 
 HEADER: Final = np.dtype(
     [
@@ -53,7 +56,7 @@ _ONE: Final = np.uint64(1)
 
 def read_wthor(path: str | PathLike[str]) -> tuple[Any, Games]:
     """The header and the games of a file, each of them checked. Raises RecordError, OSError."""
-    data = Path(path).read_bytes()
+    data = read_plain(Path(path), LARGEST_FILE)
     if len(data) < HEADER.itemsize:
         raise RecordError("it has no header of 16 bytes")
     header = np.frombuffer(data[: HEADER.itemsize], HEADER)[0]

@@ -50,7 +50,8 @@ def find_mate(board: Any, plies: int, nodes: int, solver_class: Any = cshogi.DfP
     if plies < 1 or board.king_square(1 - board.turn) == NO_SQUARE:
         return Finding(refuted=True)
     solver = solver_class(min(plies, MAX_PLIES), nodes)
-    mated = solver.search(board)
+    # df-pn takes a position that has come back for a draw, although the mate only begins here.
+    mated = solver.search(cshogi.Board(board.sfen()) if board.is_draw() in REPEATED else board)
     used = int(solver.searched_node)
     if not mated:
         return Finding(refuted=used < nodes and solver_class is cshogi.DfPn, nodes=used)
