@@ -45,6 +45,8 @@ class Encoding(NamedTuple):
     """(position) -> state record, for positions that come one by one."""
     symmetries: tuple[Symmetry, ...] = ()
     """Beside the identity."""
+    parts: tuple[int, ...] = ()
+    """How many of the planes, from the first on, each input of other programs' networks takes; all differ."""
 
 
 def planes_of(encoding: Encoding, packed: Uint32Array) -> Float32Array:

@@ -32,7 +32,7 @@ def encoding_of(planes: int, height: int, width: int, labels: int) -> Encoding:
     return Encoding(f"{planes}x{height}x{width}", planes, height, width, labels, words, unused, unused, unpack, unused)
 
 
-SQUARE = encoding_of(104, 9, 9, 27 * 81)
+SQUARE = encoding_of(104, 9, 9, 27 * 81)._replace(parts=(62, 42))
 """The sizes of the book."""
 NARROW = encoding_of(14, 4, 3, 11 * 12)
 ODD_LABELS = encoding_of(3, 8, 8, 65)
@@ -51,6 +51,28 @@ def network(architecture: Architecture) -> Weights:
             array[::4] = 1e-4
             weights[name.replace("avg_var", "gamma")][::4] *= 0.01
     return weights
+
+
+def in_parts(model: Any, parts: tuple[int, ...], numbers: int = 1) -> Any:
+    """An ONNX network of 9 x 9 squares as other programs have it: its planes in several inputs, a win rate, such
+    numbers (by default float32)."""
+    from onnx import TensorProto, helper
+
+    inputs = [helper.make_tensor_value_info(f"input{i}", numbers, ["b", n, 9, 9]) for i, n in enumerate(parts, 1)]
+    outputs = [
+        helper.make_tensor_value_info("output_policy", numbers, ["b", 27 * 81]),
+        helper.make_tensor_value_info("output_value", numbers, ["b", 1]),
+    ]
+    nodes = [
+        helper.make_node("Concat", [each.name for each in inputs], ["all planes"], axis=1),
+        helper.make_node("Cast", ["all planes"], ["planes"], to=TensorProto.FLOAT),
+        *model.graph.node,
+        helper.make_node("Sigmoid", ["value"], ["win rate"]),
+        helper.make_node("Cast", ["win rate"], ["output_value"], to=numbers),
+        helper.make_node("Cast", ["policy"], ["output_policy"], to=numbers),
+    ]
+    graph = helper.make_graph(nodes, "foreign", inputs, outputs, model.graph.initializer)
+    return helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
 
 
 def packed_positions(encoding: Encoding, count: int, seed: int = 20) -> npt.NDArray[np.uint32]:

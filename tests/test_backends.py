@@ -33,6 +33,7 @@ from tests.networks import (
     PLAIN,
     RESNET,
     SQUARE,
+    in_parts,
     legal_labels,
     logits,
     network,
@@ -520,7 +521,8 @@ LOGITS = [tensor("policy", ["N", 2187]), tensor("value", ["N", 1])]
         (
             [tensor("x", ["N", 104, 9])],
             LOGITS,
-            "takes x (float) ['N', 104, 9]; a network of this engine takes [N, planes, height, width]",
+            "takes x (float) ['N', 104, 9]; a network of this engine takes [N, planes, height, width] "
+            "or 62 and 42 planes",
         ),
         ([tensor("x", [8, 104, 9, 9])], LOGITS, "made for batches of exactly 8; export it with a free batch size"),
         (
@@ -567,29 +569,34 @@ def test_planes_in_two_inputs_and_a_win_rate_are_those_of_one(
     name: str, numbers: int, opset: int, graph: onnx.ModelProto, tmp_path: Path, folder: Path
 ) -> None:
     """Of the network with one input is made one with two: as foreign programs have it, in both kinds of numbers."""
-    parts, dtype = (62, 42), np.float16 if numbers == TensorProto.FLOAT16 else np.float32
-    inputs = [helper.make_tensor_value_info(f"input{i}", numbers, ["b", part, 9, 9]) for i, part in enumerate(parts)]
-    outputs = [
-        helper.make_tensor_value_info("output_policy", numbers, ["b", 2187]),
-        helper.make_tensor_value_info("output_value", numbers, ["b", 1]),
-    ]
-    nodes = [
-        helper.make_node("Concat", ["input0", "input1"], ["both"], axis=1),
-        helper.make_node("Cast", ["both"], ["planes"], to=TensorProto.FLOAT),
-        *graph.graph.node,
-        helper.make_node("Sigmoid", ["value"], ["win rate"]),
-        helper.make_node("Cast", ["win rate"], ["output_value"], to=numbers),
-        helper.make_node("Cast", ["policy"], ["output_policy"], to=numbers),
-    ]
-    foreign = helper.make_graph(nodes, "foreign", inputs, outputs, graph.graph.initializer)
-    imports = [helper.make_opsetid("", opset)]
-    onnx.save(helper.make_model(foreign, opset_imports=imports, ir_version=8), tmp_path / "net.onnx")
+    foreign = in_parts(graph, (62, 42), numbers)
+    foreign.opset_import[0].version = opset
+    foreign.graph.input.reverse()
+    onnx.save(foreign, tmp_path / "net.onnx")
     packed, (firsts, labels) = packed_positions(SQUARE, 5), legal_labels(SQUARE, 5)
-    found = load(name, tmp_path / "net.onnx", device="cpu", threads=1).predict(packed, firsts, labels, 1.0)
+    backend = load(name, tmp_path / "net.onnx", device="cpu", threads=1)
+    assert backend.foreign
+    found = backend.predict(packed, firsts, labels, 1.0)
     expected = expected_prediction(folder / "resnet.npz", SQUARE, packed, firsts, labels, 1.0)
-    tolerance = 1e-4 if dtype == np.float32 else 5e-3
+    tolerance = 1e-4 if numbers == TensorProto.FLOAT else 5e-3
     np.testing.assert_allclose(found[0], expected[0], rtol=10 * tolerance, atol=1e-6)
     np.testing.assert_allclose(found[1], expected[1], rtol=tolerance)
+
+
+@pytest.mark.parametrize("name", ONNX_READERS)
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        {"input1": ["N", 61, 9, 9], "input2": ["N", 43, 9, 9]},
+        {"input1": ["N", 62, 9, 9], "input2": ["N", 42]},
+        {"input1": ["N", 62, 9, 9], "input2": ["N", 42, 9, 9], "input3": ["N", 1, 9, 9]},
+    ],
+)
+def test_other_parts_are_a_line(name: str, shapes: dict[str, list[int | str]], tmp_path: Path) -> None:
+    onnx.save(graph_between([tensor(*each) for each in shapes.items()], LOGITS), tmp_path / "foreign.onnx")
+    takes = " and ".join(f"{given} (float) {shape}" for given, shape in shapes.items())
+    wanted = "a network of this engine takes [N, planes, height, width] or 62 and 42 planes"
+    assert refusal(name, tmp_path / "foreign.onnx") == f"takes {takes}; {wanted}"
 
 
 @pytest.mark.parametrize("name", ONNX_READERS)

@@ -16,6 +16,7 @@ class Device:
 
     encoding = SQUARE
     on_gpu = False
+    foreign = False
 
     def __init__(self, start: float, each: float, streams: int = 1) -> None:
         self.description = f"device {start} {each} {streams}"

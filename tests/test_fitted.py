@@ -10,7 +10,7 @@ from networks import RESNET, network
 from usi_driver import InProcess
 
 from pydlshogi.engines import shogi
-from pydlshogi.network.fitted import FittedError, eval_coef_for
+from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.network_player import NetworkPlayer
@@ -143,11 +143,11 @@ def test_a_broken_one_is_one_line_and_the_engine_plays_on(net: Path, content: by
 @pytest.mark.parametrize("name", ["net.npz", "net.onnx", "net.int8.onnx"])
 def test_one_file_serves_a_network_in_every_format(tmp_path: Path, name: str) -> None:
     lay_beside(tmp_path / name, 321)
-    assert eval_coef_for(tmp_path / name) == 321
+    assert fitted_option(tmp_path / name, "Eval_Coef") == 321
 
 
 def test_a_version_in_the_name_is_part_of_it(tmp_path: Path) -> None:
     (tmp_path / "net.v2.json").write_text('{"options": {"Eval_Coef": 321}}')
-    assert eval_coef_for(tmp_path / "net.v2.npz") == 321
+    assert fitted_option(tmp_path / "net.v2.npz", "Eval_Coef") == 321
     with pytest.raises(FittedError, match=r"there is no net\.v3\.json beside net\.v3\.int8\.onnx"):
-        eval_coef_for(tmp_path / "net.v3.int8.onnx")
+        fitted_option(tmp_path / "net.v3.int8.onnx", "Eval_Coef")

@@ -22,6 +22,7 @@ class Constant:
     description = "constant"
     encoding = BOOK
     on_gpu = False
+    foreign = False
     streams = 1
 
     def __init__(self, policy: float, value: float, prior: float = 0.5) -> None:

@@ -4,7 +4,7 @@ import json
 import lzma
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from cshogi.dlshogi import FEATURES1_NUM, FEATURES2_NUM, make_input_features, ma
 from fast_perft import perft_of
 from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, perft, random_positions, turned
 
-from pydlshogi.encoding import planes_of
+from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.game import DRAWN, UNDECIDED
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -138,15 +138,15 @@ def test_moves_are_those_of_python_shogi() -> None:
 # Encodings
 
 
-def check_encodings(positions: Iterable[ShogiPosition]) -> int:
-    """Planes and labels of both encodings, as python-shogi's and cshogi's boards give them; returns their number."""
+def check_encodings(positions: Iterable[ShogiPosition], encodings: Sequence[Encoding] = (BOOK, DLSHOGI)) -> int:
+    """Planes and labels, as python-shogi's and cshogi's boards give them; returns the number of positions."""
     checked = 0
     for position in positions:
         board, moves = position.board, position.legal_moves()
         if not len(moves):
             continue
         checked += 1
-        for encoding in (BOOK, DLSHOGI):
+        for encoding in encodings:
             batch = Batch(1, RULES.most_moves, encoding)
             batch.add(position, moves)
             if encoding is BOOK:
@@ -164,6 +164,11 @@ def check_encodings(positions: Iterable[ShogiPosition]) -> int:
 def test_planes_and_labels() -> None:
     check_encodings(chosen_positions())
     assert check_encodings(random_positions(13, games=2)) > 200
+
+
+def test_dlshogis_planes_and_labels_in_real_games(shared_data: Path) -> None:
+    """Of the slow oracle the same is asked in test_features."""
+    assert check_encodings(islice(positions_of_games(shared_data, 50), 4000), [DLSHOGI]) > 3900
 
 
 @pytest.mark.long

@@ -8,7 +8,7 @@ import pytest
 
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.network.architecture import architecture_for
-from pydlshogi.network.fitted import eval_coef_for
+from pydlshogi.network.fitted import fitted_option
 from pydlshogi.network.weights import random_weights, read_weights, write_weights
 from tests.random_games import random_games, write_jsonl
 from utils.ship_network import main
@@ -38,7 +38,7 @@ def test_the_mean_of_two_networks_with_its_options(folder: Path, capsys: pytest.
     for name, array in shipped.items():
         assert np.allclose(array, (first[name] + second[name]) / 2, rtol=1e-3, atol=1e-6), name
     described = json.loads((folder / "shipped.json").read_text())
-    assert described["options"]["Eval_Coef"] == eval_coef_for(folder / "shipped.npz")
+    assert described["options"]["Eval_Coef"] == fitted_option(folder / "shipped.npz", "Eval_Coef")
     assert described["validation"]["positions"] == 80
     assert str(described["options"]) in capsys.readouterr().out
 

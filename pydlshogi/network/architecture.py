@@ -29,6 +29,9 @@ MOST_WEIGHTS: Final = 1 << 28
 """1 GiB in float32. Whatever is larger is not even unpacked."""
 
 
+HOW_TO_IMPORT: Final = "python -m utils.import_weights makes an .onnx of dlshogi's weights"
+
+
 class ModelError(ValueError):
     """A network that cannot be used; the message is one line."""
 
@@ -44,6 +47,8 @@ class Sizes(Protocol):
     def width(self) -> int: ...
     @property
     def labels(self) -> int: ...
+    @property
+    def parts(self) -> tuple[int, ...]: ...
 
 
 AnEncoding = TypeVar("AnEncoding", bound=Sizes)
@@ -220,7 +225,8 @@ def recognise(shapes: Mapping[str, Shape]) -> Architecture:
     """
     likely = [kind for kind in KINDS if {"l1/W", f"{KINDS[kind].heads.policy}/W"} <= shapes.keys()]
     if not likely:
-        raise ModelError("none of the policy-value networks")
+        remedy = f"; {HOW_TO_IMPORT}" if "l1_1_1/W" in shapes else ""
+        raise ModelError(f"none of the policy-value networks{remedy}")
     candidates = [_architecture_like(kind, shapes) for kind in likely]
     differences = [_differences(shapes, parameter_shapes(candidate)) for candidate in candidates]
     best = min(range(len(candidates)), key=lambda i: len(differences[i]))

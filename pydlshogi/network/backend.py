@@ -29,6 +29,10 @@ class Backend(Protocol):
         """The network runs on another device than the search."""
 
     @property
+    def foreign(self) -> bool:
+        """Its file has the form of other programs' networks."""
+
+    @property
     def encoding(self) -> Encoding:
         """How positions are packed and moves labelled for it."""
 

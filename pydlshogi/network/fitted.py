@@ -1,7 +1,8 @@
 """What was fitted for a network and lies beside it: `net.json` beside `net.npz`, `net.onnx` and `net.int8.onnx`.
 
-Training writes it: {"options": {"Eval_Coef": 275, ...}, ...}. Its "temperature" is the one at which the policy
-predicts moves best; with which one a search plays best is another question, so it is not read here.
+Training writes it: {"options": {"Eval_Coef": 275, "temperature": 100}, ...}. That temperature is the one at which the
+policy predicts moves best; with which one a search plays best is another question, so nobody asks for it. Beside a
+network of another program stands what its user wrote, and there it is the search's.
 """
 
 import json
@@ -15,8 +16,8 @@ class FittedError(ValueError):
     """Nothing usable lies beside the network; the message is one line that says why."""
 
 
-def eval_coef_for(modelfile: Path) -> int:
-    """Centipawns for one unit of the network's value logit. Raises FittedError."""
+def fitted_option(modelfile: Path, name: str) -> int:
+    """An option of the engine as it was fitted for a network, 1 to 10000. Raises FittedError."""
     file = modelfile.with_name(f"{modelfile.stem.removesuffix('.int8')}.json")
     try:
         content = json.loads(file.read_bytes())
@@ -27,9 +28,9 @@ def eval_coef_for(modelfile: Path) -> int:
     except (ValueError, RecursionError) as error:
         raise FittedError(f"{file} is no JSON") from error
     options = content.get("options") if isinstance(content, dict) else None
-    value = options.get("Eval_Coef") if isinstance(options, dict) else None
+    value = options.get(name) if isinstance(options, dict) else None
     if not isinstance(value, int) or not 1 <= value <= 10000:
-        raise FittedError(f"{file} holds no Eval_Coef from 1 to 10000")
+        raise FittedError(f"{file} holds no {name} from 1 to 10000")
     return value
 
 

@@ -47,11 +47,13 @@ class HostBackend:
         *,
         planes: type[np.generic] = np.float32,
         on_gpu: bool = False,
+        foreign: bool = False,
     ) -> None:
         """`planes`: the type of number in which the runs take them. All are run, so that they are warm."""
         self.description = description
         self.encoding = encoding
         self.on_gpu = on_gpu
+        self.foreign = foreign
         self.streams = len(runs)
         self._free: LifoQueue[_Stream] = LifoQueue()
         shape = (batch_size, encoding.planes, encoding.height, encoding.width)

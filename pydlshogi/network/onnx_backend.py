@@ -69,6 +69,7 @@ def onnx_backend(path: Path, encodings: Sequence[Encoding], resources: Resources
             resources.batch_size,
             planes=graph.dtype,
             on_gpu=not on_cpu,
+            foreign=graph.foreign,
         )
     except (*_BAD_FILE, *_FAILURE) as error:
         raise ModelError(f"{path}: the graph does not run: {_first_line(error)}") from error

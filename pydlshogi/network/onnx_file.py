@@ -4,8 +4,8 @@ One input [N, planes, height, width] of float32 or uint8, N free; two outputs, r
 [N, 1]. Whether the value of such a graph has already been through a sigmoid cannot be seen; that makes the engine judge
 every position as nearly even. All of the graph is in the file: what refers to others is refused.
 
-Networks of other programs take their planes in several inputs, the first ones in the first, and give a win rate; their
-numbers may be float16. Such a graph is made one of ours: see `_of_one_input`.
+Networks of other programs, dlshogi's for one, take their planes in several inputs, as many in each as `Encoding.parts`
+says, and give a win rate; their numbers may be float16. Such a graph is made one of ours: see `_join`.
 """
 
 import os
@@ -27,7 +27,7 @@ from onnx import (
     numpy_helper,
 )
 
-from pydlshogi.network.architecture import MOST_WEIGHTS, AnEncoding, Ends, ModelError
+from pydlshogi.network.architecture import MOST_WEIGHTS, AnEncoding, Ends, ModelError, Sizes
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.weights import read_network
 from pydlshogi.support.files import open_plain
@@ -38,6 +38,8 @@ class Graph(NamedTuple, Generic[AnEncoding]):
 
     name: str
     encoding: AnEncoding
+    foreign: bool
+    """It had the form of other programs' networks."""
     content: bytes
     """As ONNX serialises it."""
     planes: str
@@ -71,12 +73,17 @@ def graph_of(path: Path, encodings: Iterable[AnEncoding], *, half: bool) -> Grap
 
     Raises `ModelError`, which names the file.
     """
+    encodings = list(encodings)
     if path.suffix != ".onnx":
         weights, architecture, _ = read_network(path, encodings)
-        return _checked(f"{architecture} {'float16' if half else 'float32'}", onnx_model(weights, half=half), encodings)
+        name = f"{architecture} {'float16' if half else 'float32'}"
+        return _checked(name, onnx_model(weights, half=half), encodings, foreign=False)
     try:
-        model = _of_one_input(_read(path))
-        return _checked("an .onnx file", model, encodings)
+        model = _read(path)
+        inputs = _parts_of(model, encodings)
+        if inputs:
+            _join(model.graph, inputs, _opset(model))
+        return _checked("an .onnx file", model, encodings, foreign=bool(inputs))
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror}") from error
     except DecodeError as error:
@@ -127,14 +134,16 @@ def _ends(values: Iterable[ValueInfoProto]) -> list[_End]:
     ]
 
 
-def _checked(name: str, model: ModelProto, encodings: Iterable[AnEncoding]) -> Graph[AnEncoding]:
+def _checked(name: str, model: ModelProto, encodings: Sequence[AnEncoding], *, foreign: bool) -> Graph[AnEncoding]:
     """The graph, if it is a network for one of the encodings; else ModelError."""
     inputs, outputs = _inputs(model.graph), _ends(model.graph.output)
     match [(end.type, end.shape) for end in inputs]:
         case [("float" | "uint8", [_, int(planes), int(height), int(width)])]:
             (given,) = inputs
         case _:
-            raise ModelError(f"takes {_listed(inputs)}; a network of this engine takes [N, planes, height, width]")
+            parts = [f" or {' and '.join(map(str, each.parts))} planes" for each in encodings if each.parts]
+            wanted = f"[N, planes, height, width]{''.join(parts)}"
+            raise ModelError(f"takes {_listed(inputs)}; a network of this engine takes {wanted}")
     if isinstance(given.shape[0], int):
         raise ModelError(f"made for batches of exactly {given.shape[0]}; export it with a free batch size")
     # The value has one number for each position, and may have no second axis.
@@ -147,6 +156,7 @@ def _checked(name: str, model: ModelProto, encodings: Iterable[AnEncoding]) -> G
     return Graph(
         name,
         Ends(planes, height, width, labels).encoding_among(encodings),
+        foreign,
         model.SerializeToString(),
         given.name,
         np.float32 if given.type == "float" else np.uint8,
@@ -161,13 +171,20 @@ def _listed(ends: Sequence[_End]) -> str:
     return " and ".join(map(str, ends)) or "nothing"
 
 
-def _of_one_input(model: ModelProto) -> ModelProto:
-    """A graph of one input itself; else the graph with its inputs made parts of one, and its win rate made a logit."""
-    graph, inputs, outputs = model.graph, _inputs(model.graph), _ends(model.graph.output)
-    parts = [end.shape[1] for end in inputs if len(end.shape) == 4 and isinstance(end.shape[1], int)]
-    if len(inputs) < 2 or len(parts) < len(inputs) or len(outputs) != 2:
-        return model
-    opset = next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), 0)
+def _parts_of(model: ModelProto, encodings: Iterable[Sizes]) -> list[_End]:
+    """The inputs that take the parts of an encoding, in the order of these; none where the graph is no such network."""
+    inputs = _inputs(model.graph)
+    for encoding in encodings:
+        board = [encoding.height, encoding.width]
+        taking = {end.shape[1]: end for end in inputs if end.shape[2:] == board}
+        if encoding.parts and len(inputs) == len(encoding.parts) and taking.keys() == {*encoding.parts}:
+            return [taking[part] for part in encoding.parts]
+    return []
+
+
+def _join(graph: GraphProto, inputs: Sequence[_End], opset: int) -> None:
+    """Make the inputs parts of one, all numbers that go in and out float32, and the win rate a logit."""
+    outputs, parts = _ends(graph.output), [int(end.shape[1]) for end in inputs]
     own = "pydlshogi/{}".format
     planes, pieces = own("planes"), [own(end.name) for end in inputs]
     if opset >= 13:
@@ -187,7 +204,10 @@ def _of_one_input(model: ModelProto) -> ModelProto:
     graph.input.append(helper.make_tensor_value_info(planes, TensorProto.FLOAT, shape))
     for end in outputs:
         graph.output.append(helper.make_tensor_value_info(own(end.name), TensorProto.FLOAT, end.shape))
-    return model
+
+
+def _opset(model: ModelProto) -> int:
+    return next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), 0)
 
 
 def _cast(given: str, result: str, numbers: str) -> NodeProto:

@@ -53,6 +53,7 @@ def openvino_backend(path: Path, encodings: Sequence[Encoding], resources: Resou
             [_Run(model.create_infer_request(), graph) for _ in range(resources.streams)],
             resources.batch_size,
             planes=graph.dtype,
+            foreign=graph.foreign,
         )
     except (RuntimeError, UnicodeDecodeError) as error:  # its message quotes names as they stand in the file
         raise ModelError(f"{path}: not an ONNX file that can be loaded: {_reason(error)}") from error

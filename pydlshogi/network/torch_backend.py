@@ -138,6 +138,7 @@ class CudaBackend:
     """
 
     on_gpu = True
+    foreign = False
 
     def __init__(
         self, description: str, encoding: Encoding, network: nn.Module, dtype: torch.dtype, resources: Resources

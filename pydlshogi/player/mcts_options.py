@@ -7,6 +7,8 @@ from pydlshogi.player.options import Button, Check, Combo, EngineOptions, Filena
 FULL_SKILL: Final = 20
 GENERAL_EVAL_COEF: Final = 756
 """For networks that come without a fitted one: dlshogi's."""
+GENERAL_TEMPERATURE: Final = 174
+"""dlshogi's too."""
 
 
 class NetworkOptions(EngineOptions):
@@ -77,12 +79,13 @@ class MCTSOptions(NetworkOptions, SearchOptions):
     )
     temperature = Spin(
         "temperature",
-        174,
-        1,
+        0,
+        0,
         10000,
         aliases=("Softmax_Temperature",),
         shown=False,
-        help="of the policy, in percent: more is flatter",
+        help="of the policy, in percent: more is flatter; 0: what stands beside a network of another program, else "
+        f"{GENERAL_TEMPERATURE}",
     )
     c_init = Spin("C_init", 144, 0, 10000, shown=False, help="exploration in percent")
     c_base = Spin("C_base", 28288, 1, 10**9, shown=False, help="visits after which exploration grows")

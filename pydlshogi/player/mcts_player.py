@@ -156,14 +156,15 @@ class MCTSPlayer(NetworkPlayer):
             self._seed_anew()
         search, _ = self._make_search()
         puct = self._puct(position.turn)
-        searched_with = (puct, self.options.temperature, self.options.clear_hash, self.rule_settings().tobytes())
+        temperature = self.options.temperature or self.fitted["temperature"]
+        searched_with = (puct, temperature, self.options.clear_hash, self.rule_settings().tobytes())
         if searched_with != self._searched_with:
             search.clear()
             self.scout.forget()
             self._searched_with = searched_with
         search.puct = puct
         search.set_rules(self.rule_settings())
-        self.evaluator_at(self.options.temperature / 100)
+        self.evaluator_at(temperature / 100)
         try:
             if self.options.stochastic_ponder and clock.pondering and position.past_board_keys():
                 answer = self._ponder(position, search, clock, report)

@@ -4,7 +4,7 @@ It knows nothing of how a move is chosen.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
@@ -16,12 +16,12 @@ from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluato
 from pydlshogi.game import Rules
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError
-from pydlshogi.network.fitted import FittedError, eval_coef_for
+from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import installed, load_backend, why_unusable
 from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, PlayedPosition, PlayerError, Report
 from pydlshogi.player.batching import FASTEST_OF, best_batch_size, fastest
 from pydlshogi.player.clock import Clock, Latency, milliseconds
-from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, NetworkOptions
+from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.arrays import Records
 from pydlshogi.support.files import shipped_model
@@ -34,6 +34,8 @@ QUANTISED_BACKENDS: Final = ("onnx", "openvino")
 """Backends that can run a quantised network."""
 UNMEASURED_BATCH: Final = 16
 """Positions evaluated at once where nothing was measured."""
+GENERAL: Final = {"Eval_Coef": GENERAL_EVAL_COEF, "temperature": GENERAL_TEMPERATURE}
+"""Options that a network may bring along, and what they are where it does not."""
 
 
 class LoadedNetwork(NamedTuple):
@@ -49,8 +51,8 @@ class LoadedNetwork(NamedTuple):
     """How many batches are evaluated at once."""
     batch_size: int
     latency: Latency
-    eval_coef: float
-    """Fitted for the network, or the general one."""
+    fitted: Mapping[str, int]
+    """Options that were fitted for the network, or the general ones: see GENERAL."""
     remarks: tuple[str, ...]
 
 
@@ -75,7 +77,7 @@ class NetworkPlayer(BasePlayer):
         """What evaluates, in one line."""
         self.batch_size = UNMEASURED_BATCH
         self.threads = 1
-        self._fitted_eval_coef = float(GENERAL_EVAL_COEF)
+        self.fitted: Mapping[str, int] = GENERAL
         self._loaded_with: tuple[object, ...] = ()
 
     @abstractmethod
@@ -109,7 +111,7 @@ class NetworkPlayer(BasePlayer):
         self.batch_size = loaded.batch_size
         self.threads = loaded.threads
         self.latency = loaded.latency
-        self._fitted_eval_coef = loaded.eval_coef
+        self.fitted = loaded.fitted
 
     def _load(self, options: NetworkOptions, wanted: tuple[object, ...]) -> LoadedNetwork:
         """What the options want, which `wanted` repeats. Raises PlayerError."""
@@ -120,7 +122,7 @@ class NetworkPlayer(BasePlayer):
             remarks = (f"Threads {threads}: {cores} are used, as many as there are cores",)
             threads = cores
         batch_size = options.batch_size or UNMEASURED_BATCH
-        eval_coef = float(GENERAL_EVAL_COEF)
+        fitted: Mapping[str, int] = GENERAL
         modelfile = None
         if options.backend == "uniform":
             evaluator: Evaluator = UniformEvaluator()
@@ -137,14 +139,11 @@ class NetworkPlayer(BasePlayer):
             evaluator = NetworkEvaluator(backend)
             description = f"{modelfile.name}: {backend.description}"
             remarks += _broken_backends() if options.backend == "auto" else ()
-            try:
-                eval_coef = eval_coef_for(modelfile)
-            except FittedError as error:
-                remarks += () if options.eval_coef else (f"{error}: Eval_Coef is {GENERAL_EVAL_COEF}",)
+            fitted, remark = _fitted_for(backend, modelfile)
+            if remark and (backend.foreign or not options.eval_coef):
+                remarks += (remark,)
         latency = self.warmed_up(evaluator, batch_size)
-        return LoadedNetwork(
-            wanted, evaluator, modelfile, description, threads, batch_size, latency, eval_coef, remarks
-        )
+        return LoadedNetwork(wanted, evaluator, modelfile, description, threads, batch_size, latency, fitted, remarks)
 
     def _choose_network(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
         """The network the user named; else the shipped one, quantised where that is clearly faster."""
@@ -216,7 +215,7 @@ class NetworkPlayer(BasePlayer):
     @property
     def eval_coef(self) -> float:
         """Centipawns for one unit of the value's logit: the user's, else the network's."""
-        return self.options.eval_coef or self._fitted_eval_coef
+        return self.options.eval_coef or self.fitted["Eval_Coef"]
 
     def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
         """An answer that needs no thought, reported; None: there is none. For games to add."""
@@ -244,6 +243,21 @@ class NetworkPlayer(BasePlayer):
         yield f"win rate {values[0]:.4f}"
         for place in np.argsort(-priors, kind="stable")[:10]:
             yield f"{position.usi(int(moves[place])):5} {priors[place]:.4f}"
+
+
+def _fitted_for(backend: Backend, modelfile: Path) -> tuple[Mapping[str, int], str]:
+    """The options that a network brings along, and what there is to say of them: "" or one line."""
+    fitted, missing = dict(GENERAL), dict[str, None]()
+    for name in GENERAL if backend.foreign else ["Eval_Coef"]:
+        try:
+            fitted[name] = fitted_option(modelfile, name)
+        except FittedError as error:
+            missing[str(error)] = None
+    if not backend.foreign:
+        return fitted, "".join(f"{reason}: Eval_Coef is {GENERAL_EVAL_COEF}" for reason in missing)
+    values = ", ".join(f"{name} {value}" for name, value in fitted.items())
+    reasons = f" ({'; '.join(missing)})" if missing else ""
+    return fitted, f"{modelfile.name} is a network in the form of {backend.encoding.name}'s: {values}{reasons}"
 
 
 def _broken_backends() -> tuple[str, ...]:

@@ -297,6 +297,7 @@ DLSHOGI: Final = Encoding(
     unpack=_unpack_dlshogi,
     state=_state,
     symmetries=(_mirror(_DLSHOGI_PLANES, step=9),),
+    parts=(2 * _DLSHOGI_PER_SIDE, 2 * _DLSHOGI_HELD + 1),
 )
 """dlshogi's 62 planes of the board and 57 of hands and check: where pieces stand, what they attack, how often a square
 is attacked, as `cshogi.dlshogi.make_input_features` makes them; labels as `make_move_label`."""
