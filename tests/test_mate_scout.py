@@ -62,6 +62,18 @@ def test_a_mate_is_played_and_announced_with_its_whole_line(sfen: str, plies: in
     assert thinker.last.nodes == 0  # no need to search
 
 
+@pytest.mark.parametrize("limits", [{"byoyomi": 60_000}, {"nodes": 2000}])
+@pytest.mark.parametrize("options", [{}, {"MultiPV": 3}, {"Mate_Leaf_Search": 1, "Mate_Search_Nodes": 0}])
+def test_a_mate_that_others_knew_and_did_not_play(options: dict[str, object], limits: dict[str, int]) -> None:
+    """FukauraOu's df-pn found it, and its answer was another move (its issue 286)."""
+    sfen = "lr5nl/6k2/6bpp/p1p1S1R2/1P1np2P1/P1P1P3P/3K5/1S3G3/LN5NL b 2G6Pbg2sp 95"
+    thinker = Thinker(sfen, **options)
+    answer = thinker.go(**limits)
+    assert answer.move == thinker.last.pv[0] == "3d3c+"
+    assert thinker.last.score_mate == len(thinker.last.pv)
+    assert is_mate(sfen, thinker.last.pv)
+
+
 def test_in_analysis_too() -> None:
     thinker = Thinker(MATE_IN_SEVEN, MultiPV=3)
     assert thinker.go(infinite=True).move == thinker.last.pv[0]
