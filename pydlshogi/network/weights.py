@@ -18,7 +18,15 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy
 
-from pydlshogi.network.architecture import AnEncoding, Architecture, ModelError, Shape, parameter_shapes, recognise
+from pydlshogi.network.architecture import (
+    HOW_TO_IMPORT,
+    AnEncoding,
+    Architecture,
+    ModelError,
+    Shape,
+    parameter_shapes,
+    recognise,
+)
 from pydlshogi.support.files import open_plain, replacing
 
 Array = npt.NDArray[Any]
@@ -51,6 +59,8 @@ def read_network(path: Path, encodings: Iterable[AnEncoding]) -> tuple[Weights, 
 
 def _read(path: Path, check: Callable[[Architecture], Checked]) -> tuple[Weights, Architecture, Checked]:
     """The network in a file, and what `check` says of it before it is unpacked."""
+    if path.suffix == ".pth":
+        raise ModelError(f"{path}: networks are .npz or .onnx files; {HOW_TO_IMPORT}")
     with _archive(path) as archive:
         architecture = _architecture(archive)
         checked = check(architecture)
