@@ -3,6 +3,7 @@
 It knows players and games, but no files and no screen: see `pydlshogi.analyze`.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +17,9 @@ from pydlshogi.player.base_player import BasePlayer, BestMove, Info, play_moves
 
 MARKS: Final = ((0.20, "??"), (0.10, "?"), (0.05, "?!"))
 """Win rate lost from which on a move is a blunder, a mistake, an inaccuracy; ShogiHome draws its lines there too."""
+
+LOSSES: Final = (0.01, 0.02, 0.05, 0.10, 0.20)
+"""Win rate lost: where the bars of a histogram meet. The first is of less than 1 %, the last of blunders."""
 
 
 class Effort(NamedTuple):
@@ -129,19 +133,52 @@ def as_json(judged: Judgement) -> dict[str, Any]:
     }
 
 
-def summary(judgements: Iterable[Judgement], names: Sequence[str]) -> list[str]:
-    """A line for each side: how often it found the best move, what its moves cost on average, how many have marks."""
+class Account(NamedTuple):
+    """What the moves of one side cost it."""
+
+    side: str
+    """b or w."""
+    moves: int
+    found: int
+    """So many of them were the player's own."""
+    loss: float
+    """Win rate, on average."""
+    marks: dict[str, int]
+    """How many moves have each of MARKS, the least grave first."""
+    histogram: list[int]
+    """How many moves cost how much, between LOSSES."""
+
+
+def accounts(judgements: Iterable[Judgement]) -> list[Account]:
+    """What is to be said of each side that has moved, Black first."""
     judgements = list(judgements)
-    lines = []
-    for turn, side in enumerate(("Black", "White")):
-        own = [judged for judged in judgements if judged.turn == turn]
-        if not own:
-            continue
-        found = sum(judged.move == judged.best for judged in own)
-        average = sum(judged.loss for judged in own) / len(own)
-        counts = ", ".join(f"{sum(judged.mark == mark for judged in own)} {mark}" for _, mark in reversed(MARKS))
-        lines.append(
-            f"{side}{f' ({names[turn]})' if names[turn] else ''}: best move {found} of {len(own)} times, "
-            f"{average:.1%} of winning lost per move; {counts}"
+    sides = ([judged for judged in judgements if judged.turn == turn] for turn in (0, 1))
+    return [
+        Account(
+            "bw"[own[0].turn],
+            len(own),
+            sum(judged.move == judged.best for judged in own),
+            sum(judged.loss for judged in own) / len(own),
+            {mark: sum(judged.mark == mark for judged in own) for _, mark in reversed(MARKS)},
+            [sum(bisect_right(LOSSES, judged.loss) == bar for judged in own) for bar in range(len(LOSSES) + 1)],
         )
+        for own in sides
+        if own
+    ]
+
+
+def summary(judgements: Iterable[Judgement], names: Sequence[str]) -> list[str]:
+    """Two lines for each side: its account in words, and how many of its moves cost how much."""
+    bounds = [f"{bound:.0%}" for bound in LOSSES]
+    bars = [f"under {bounds[0]}", *(f"to {bound}" for bound in bounds[1:]), "more"]
+    lines = []
+    for account in accounts(judgements):
+        turn = "bw".index(account.side)
+        counts = ", ".join(f"{count} {mark}" for mark, count in account.marks.items())
+        histogram = ", ".join(f"{count} {bar}" for bar, count in zip(bars, account.histogram, strict=True))
+        lines += [
+            f"{('Black', 'White')[turn]}{f' ({names[turn]})' if names[turn] else ''}: best move {account.found} of "
+            f"{account.moves} times, {account.loss:.1%} of winning lost per move; {counts}",
+            f"  moves by what they lost: {histogram}",
+        ]
     return lines

@@ -9,7 +9,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from errno import EISDIR
 from functools import partial
@@ -21,12 +21,12 @@ from typing import Final, NamedTuple
 
 import cshogi
 
-from pydlshogi.analysis import MARKS, Effort, Judgement, as_json, judge, summary
+from pydlshogi.analysis import MARKS, Effort, Judgement, accounts, as_json, judge, summary
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.csa import line_to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.kifu.kif import line_to_kif
+from pydlshogi.kifu.kif import Candidate, line_to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, apply_settings, option_settings
 from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
@@ -68,8 +68,13 @@ def score(evaluation: int) -> str:
     return f"{'+' if evaluation > 0 else '-'}mate{plies or ''}"
 
 
-def annotated(game: Game, judgements: Sequence[Judgement], kif: bool) -> str:
-    """`game` as a CSA or KIF text with the opinions as its evaluations; moves not judged have none."""
+def annotated(
+    game: Game, judgements: Sequence[Judgement], kif: bool, candidates: Mapping[int, Sequence[Candidate]] | None = None
+) -> str:
+    """`game` as a CSA or KIF text with the opinions as its evaluations; moves not judged have none.
+
+    `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one opinion.
+    """
     missing = len(game.moves) - len(judgements)
     board = cshogi.Board(game.start_sfen)
     comments = []
@@ -78,7 +83,8 @@ def annotated(game: Game, judgements: Sequence[Judgement], kif: bool) -> str:
         board.push_usi(judged.move)
     game = replace(game, evals=(*(judged.evaluation for judged in judgements), *(None,) * missing))
     lines = [*(judged.after.line for judged in judgements), *[()] * missing]
-    return (to_kif if kif else to_csa)(game, lines, [*comments, *[""] * missing])
+    comments += [""] * missing
+    return to_kif(game, lines, comments, candidates) if kif else to_csa(game, lines, comments)
 
 
 def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> str:
@@ -262,7 +268,12 @@ def _run(arguments: argparse.Namespace) -> int:
         if drawn:
             _write(picture, graph(judgements, title(game.names)))
         if arguments.json:
-            judged = {"start": game.start_sfen, "names": game.names, "moves": [as_json(move) for move in judgements]}
+            judged = {
+                "start": game.start_sfen,
+                "names": game.names,
+                "moves": [as_json(move) for move in judgements],
+                "summary": [account._asdict() for account in accounts(judgements)],
+            }
             _write(numbers, json.dumps(judged, ensure_ascii=False, indent=1).encode())
     return status
 

@@ -274,8 +274,8 @@ def test_as_a_program() -> None:
         ("dobutsu", None, "1d1c 3a3b 1c1d 3b3a " * 2, Ending("repetition", None)),
         ("dobutsu", None, "1d1c 3a3b 1c1d 3b3a", None),
         ("othello", None, "f5", None),
-        ("othello", "Dd6/8/8/8/8/8/8/7d w - 1", "pass c1", Ending("more discs", 0)),
-        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", Ending("equal discs", None)),
+        ("othello", "Dd6/8/8/8/8/8/8/7d w - 1", "pass c1", Ending("more discs, both pass", 0)),
+        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", Ending("equal discs, both pass", None)),
     ],
 )
 def test_how_games_end(game: str, start: str | None, moves: str, ending: Ending | None) -> None:

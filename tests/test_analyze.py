@@ -17,10 +17,11 @@ from pydlshogi.analysis import Effort, Judgement, Opinion, judge, summary, think
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.game import MATE_EVAL
+from pydlshogi.kifu.kif import Candidate
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Info, PlayedPosition, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
-from pydlshogi.read_kifu import Game, read, to_csa, to_kif
+from pydlshogi.read_kifu import Game, parse, read, to_csa, to_kif
 from pydlshogi.support.files import replacing
 
 font_manager = pytest.importorskip("matplotlib.font_manager", reason="needs matplotlib (the extra `train`)")
@@ -87,7 +88,9 @@ def test_a_side_is_summed_up() -> None:
     moves = [judged(0.6, 0.3), judged(0.5, 0.5, move="2g2f"), judged(0.5, 0.38, turn=1)]
     assert summary(moves, ("taro", "")) == [
         "Black (taro): best move 1 of 2 times, 15.0% of winning lost per move; 0 ?!, 0 ?, 1 ??",
+        "  moves by what they lost: 1 under 1%, 0 to 2%, 0 to 5%, 0 to 10%, 0 to 20%, 1 more",
         "White: best move 0 of 1 times, 12.0% of winning lost per move; 0 ?!, 1 ?, 0 ??",
+        "  moves by what they lost: 0 under 1%, 0 to 2%, 0 to 5%, 0 to 10%, 1 to 20%, 0 more",
     ]
 
 
@@ -210,6 +213,23 @@ def test_expected_moves_and_comments_in_kif() -> None:
     ]
 
 
+def test_candidates_in_kif() -> None:
+    candidates = {0: [Candidate(70, ("2g2f",), 9)], 1: [Candidate(40, ("8c8d", "2g2f")), Candidate(-5, ("3c3d",))]}
+    text = to_kif(RECORD, LINES, ["", "悪手"], candidates)
+    assert text.splitlines()[3:] == [
+        "手数----指手---------消費時間--",
+        "**解析 候補1 ノード数 9 評価値 70 読み筋 ▲２六歩(27)",
+        "   1 ７六歩(77)   ( 0:01/00:00:01)",
+        "**解析 候補1 評価値 40 読み筋 △８四歩(83) ▲２六歩(27)",
+        "**解析 候補2 評価値 -5 読み筋 △３四歩(33)",
+        "   2 ３四歩(33)   ( 0:02/00:00:02)",
+        "**対局 時間 0:02 評価値 -30 読み筋 ▲２六歩(27)",
+        "*悪手",
+    ]
+    (read_again,) = parse(text.encode(), "x.kif")
+    assert read_again.evals == RECORD.evals  # of the candidates the first counts
+
+
 @pytest.mark.parametrize(
     ("kif", "comment", "better", "evaluation"),
     [
@@ -260,7 +280,7 @@ def record(tmp_path: Path) -> Path:
 def test_a_record_analysed(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
     original = record.read_bytes()
     assert run(record) == 0
-    heading, *rows, black, white, first, second = capsys.readouterr().out.splitlines()
+    heading, *rows, black, _, white, _, first, second = capsys.readouterr().out.splitlines()
     (before,), (after,) = read(record), read(record.with_name("game.analysed.csa"))
     assert heading == analyze.HEADING
     assert [line.split()[1] for line in rows] == [f"{'+-'[ply % 2]}{move}" for ply, move in enumerate(before.moves)]

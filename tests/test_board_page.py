@@ -119,6 +119,115 @@ def test_mouse_and_dialogs(person: Person) -> None:
     assert person.text("#status") == "White wins by resignation"
 
 
+def test_pieces_are_dragged(person: Person) -> None:
+    def drag(start: str, end: str) -> None:
+        person.at(start).hover()
+        person.page.mouse.down()
+        person.at(end).hover()
+        assert person.page.locator(".ghost use").count() == 1
+        person.page.mouse.up()
+
+    drag("7g", "7f")
+    assert person.moves(1) == ["7g7f"]
+    drag("3c", "3e")  # that is too far: it goes back
+    assert person.page.locator(".from, .ghost use").count() == 0
+    person.click("3c", "3d")
+    person.moves(2)
+    drag("8h", "2b")
+    person.page.get_by_role("button", name="do not promote").click()
+    person.moves(3)
+    drag("3a", "2b")
+    person.moves(4)
+    drag("B*", "5e")
+    assert person.moves(5)[2:] == ["8h2b", "3a2b", "B*5e"]
+
+
+def test_a_game_with_a_clock_is_lost_on_time(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="New game").click()
+    page.select_option("#white", "")
+    page.select_option("#mainTime", "10")
+    page.select_option("#byoyomi", "30")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("#blackClock.running")
+    assert person.text("#whiteClock") == "10:00"
+    person.click("7g", "7f")
+    page.wait_for_selector("#whiteClock.running")
+    person.board.do("new", game="shogi", start="even", sides=["", ""], clock=[0.1, 0])
+    page.wait_for_selector('body[data-ending="time"]')
+    assert person.text("#status") == "White wins on time"
+
+
+def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="New game").click()
+    page.select_option("#game", "othello")
+    page.fill("#startText", "f5d6c3d3c4")
+    page.get_by_role("button", name="Start").click()
+    moves = person.moves(5)
+    page.get_by_role("button", name="Back", exact=True).click()
+    person.moves(4)
+    page.locator(".target").first.click()
+    assert person.moves(5) != moves
+    page.get_by_role("button", name="Back to the game").click()
+    page.wait_for_selector(f'body[data-moves="{" ".join(moves)}"]')
+    person.moves(4)
+    page.get_by_role("button", name="Open a record").click()
+    page.fill("#recordText", "f5d6c3\nf5f6e6f4\n")
+    page.get_by_role("button", name="Open a record").last.click()
+    page.wait_for_selector('body[data-moves="f5 d6 c3"]')
+    page.fill("#fileNumber", "2")
+    page.press("#fileNumber", "Enter")
+    page.wait_for_selector('body[data-moves="f5 f6 e6 f4"]')
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save").click()
+    assert saved.value.suggested_filename == "game.txt"
+    assert Path(saved.value.path()).read_text() == "f5f6e6f4\n"
+
+
+CONTRASTS = """() => {
+    const linear = c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4
+    const light = ([r, g, b]) => [r, g, b].map(c => linear(c / 255))
+        .reduce((sum, c, place) => sum + c * [0.2126, 0.7152, 0.0722][place], 0)
+    const parts = colour => colour.match(/[\\d.]+/g).map(Number)
+    const behind = element => {
+        for (let each = element; each; each = each.parentElement) {
+            const colour = parts(getComputedStyle(each).backgroundColor)
+            if (colour.length === 3 || colour[3] > 0.9) return colour
+        }
+        return matchMedia('(prefers-color-scheme: dark)').matches ? [18, 18, 18] : [255, 255, 255]
+    }
+    const own = element => [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())
+    const seen = [...document.querySelectorAll('main *')].filter(each =>
+        own(each) && !each.ownerSVGElement && !each.disabled && each.checkVisibility())
+    return seen.flatMap(each => {
+        const [high, low] = [light(parts(getComputedStyle(each).color)), light(behind(each))].sort((a, b) => b - a)
+        const ratio = (high + 0.05) / (low + 0.05)
+        return ratio >= 4.5 ? [] : [`${each.outerHTML.slice(0, 60)} ${ratio}`]
+    })
+}"""
+UNNAMED = """() => [...document.querySelectorAll('button, select, input, textarea, [role=img], [role=gridcell]')]
+    .filter(each => each.checkVisibility() && !each.ariaLabel && !each.textContent.trim() && !each.labels?.length)
+    .map(each => each.outerHTML.slice(0, 60))"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: str) -> None:
+    board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
+    board.do("judge", on=True)
+    board.news.until(lambda state: not state["judging"] and state["judged"])
+    person = Person(browser, board, color_scheme=scheme)
+    person.page.wait_for_selector("#summary p:nth-child(2)")
+    assert person.page.evaluate(CONTRASTS) == []
+    assert person.page.evaluate(UNNAMED) == []
+    for name in ("New game", "Open a record"):
+        person.page.get_by_role("button", name=name).first.click()
+        assert person.page.evaluate(UNNAMED) == []
+        person.press("Escape")
+    person.page.context.close()
+    assert person.wrong == []
+
+
 def test_the_keyboard_suffices(person: Person) -> None:
     person.page.locator('[role=gridcell][tabindex="0"]').focus()
     person.press(*["ArrowDown"] * 6, "Enter", "ArrowUp", "Enter")
@@ -128,6 +237,23 @@ def test_the_keyboard_suffices(person: Person) -> None:
     person.press(*["Tab"] * 30)  # wherever that leads, the page stays usable
     person.press("f")
     assert person.at("1i").bounding_box()["y"] < person.at("1a").bounding_box()["y"]
+
+
+def test_a_drop_and_a_new_game_by_keyboard(person: Person) -> None:
+    page = person.page
+    person.board.new("shogi", "4k4/9/9/9/9/9/9/9/4K4 b G 1")
+    page.wait_for_selector('[data-at="G*"]')
+    page.locator('[data-at="G*"]').focus()
+    person.press("Enter")
+    assert page.locator(".target").count() == 79
+    page.locator('[role=gridcell][tabindex="0"]').focus()
+    person.press("ArrowRight", "Enter")
+    assert person.moves(1)[0].startswith("G*")
+    page.get_by_role("button", name="New game").focus()
+    person.press("Enter", "o", *["Tab"] * 6)
+    page.keyboard.type("f5d6")
+    person.press("Enter")
+    assert person.moves(2) == ["f5", "d6"]
 
 
 def test_a_game_of_dobutsu_from_the_dialog_to_its_end(person: Person) -> None:
@@ -156,11 +282,12 @@ def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     page.get_by_role("button", name="Start").click()
     page.wait_for_selector(".board.othello")
     assert page.locator("#policy").is_hidden()
+    assert person.text("#status") == "White cannot move and has to pass (1-2)"
     page.get_by_role("button", name="Pass").click()
     person.moves(1)
     person.click("c1")
-    page.wait_for_selector('body[data-ending="more discs"]')
-    assert person.text("#status") == "Black wins by discs (3-1)"
+    page.wait_for_selector('body[data-ending="more discs, both pass"]')
+    assert person.text("#status") == "Black wins by discs: neither side can move (double pass) (3-1)"
     person.board.new("othello")
     page.wait_for_selector('body[data-ending=""]')
     person.click("f5")
@@ -270,7 +397,8 @@ def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
     person.at("7g").tap()
     person.at("7f").tap()
     person.moves(1)
-    assert person.text("#status") == "1:後手の手番"
+    assert person.text("#status") == "後手の手番"
+    assert person.text("#moves") == "７六歩(77)"
     assert "先手 歩" in person.drawn()
     person.page.context.close()
     assert person.wrong == []

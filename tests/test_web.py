@@ -11,11 +11,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
+from othello_games import random_game
 
 from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.games.othello.ggf import ggf
+from pydlshogi.games.othello.transcript import parse_transcript
+from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.read_kifu import read
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer
 from pydlshogi.web.table import Table
@@ -26,6 +31,7 @@ FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
 SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4", "Random_Seed": "1"}
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
+WRONG_WTHOR = bytes(4) + (1).to_bytes(4, "little") + bytes(16) + bytes([11]) + bytes(59)  # a first move to a1
 WAIT = 60
 """Seconds after which a test has failed."""
 
@@ -168,7 +174,7 @@ def test_an_engine_answers(board: Board, opponent: str) -> None:
 def test_othello_is_played_and_analysed(board: Board) -> None:
     board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("easy", ""))
     board.play("pass")
-    assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "more discs", "winner": 0}
+    assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "more discs, both pass", "winner": 0}
     board.do("judge", on=True)
     state = board.news.until(lambda state: len(state["judged"]) == 2)
     assert state["winRates"] == pytest.approx([1, 1, 1], abs=0.01)  # it was decided from the first move on
@@ -207,7 +213,12 @@ def test_nothing_may_be_played_while_the_engine_thinks(board: Board) -> None:
         ("shogi", "even", "5i5h 5a5b 5h5i 5b5a " * 3, "repetition", None),
         ("dobutsu", "r1k/3/1K1/BR1 b - 1", "2c2b 3a3b 2b1a", "lion caught", 0),
         ("dobutsu", "3/K2/2k/B2 b - 1", "3b3a", "try", 0),
-        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", "equal discs", None),
+        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", "equal discs, both pass", None),
+        ("othello", f"Dd6/{'/'.join(['DDDDDDDD'] * 7)} b - 1", "c1", "more discs, both pass", 0),
+        ("othello", f"Dd1ddddd/{'/'.join(['DDDDDDDD'] * 7)} b - 1", "c1", "more discs", 0),
+        ("othello", f"Dd1ddddd/{'/'.join(['DDDDDDDD', 'dddddddd'] * 3)}/DDDDDddd b - 1", "c1", "equal discs", None),
+        ("shogi", "8k/9/9/9/9/9/9/7R1/4K4 b - 1", "2h1h 1a2a 1h2h 2a1a " * 3, "perpetual check", 1),
+        ("dobutsu", "k2/3/3/2K b - 1", "1d2d 3a2a 2d1d 2a3a " * 2, "repetition", None),
     ],
 )
 def test_games_end(board: Board, game: str, start: str, moves: str, reason: str, winner: int | None) -> None:
@@ -284,6 +295,44 @@ def test_a_search_that_fails_is_told_and_the_game_goes_on(tmp_path: Path) -> Non
         pool.close(cancel=True)
 
 
+# The clock
+
+
+def test_each_side_has_its_time(board: Board) -> None:
+    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
+    clock = board.state()["clock"]
+    assert (clock["left"], clock["byoyomi"], clock["running"]) == ([600, 600], 30, 0)
+    board.play("7g7f")
+    clock = board.state()["clock"]
+    assert 590 < clock["left"][0] < 600
+    assert (clock["left"][1], clock["running"]) == (600, 1)
+    board.do("undo")
+    assert board.state()["clock"]["left"] == [600, 600]
+    board.do("resign")
+    assert board.state()["clock"]["running"] is None
+    for wrong in ([1], "x", [1, -1], [1, "x"], [1e9, 0], [float("nan"), 0]):
+        assert (
+            board.do("new", game="shogi", start="even", sides=["", ""], clock=wrong)
+            == "a clock is two numbers of seconds"
+        )
+
+
+def test_a_game_is_lost_on_time_and_the_record_says_so(board: Board) -> None:
+    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[0.2, 0.1]) == ""
+    assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "time", "winner": 1}
+    assert board.do("move", move="7g7f") == "7g7f is not a legal move now"
+    assert "切れ負け" in board.ask("GET", "/record")[1].decode("cp932")
+
+
+@pytest.mark.parametrize(("game", "opponent"), [("shogi", "full strength"), ("dobutsu", "hard"), ("othello", "hard")])
+def test_an_engine_answers_within_its_time(board: Board, game: str, opponent: str) -> None:
+    assert board.do("new", game=game, start="even", sides=["", opponent], clock=[60, 1]) == ""
+    board.do("move", move=board.state()["legal"][0])
+    state = board.news.until(lambda state: state["at"] == 2)
+    assert state["ending"] is None
+    assert 50 < state["clock"]["left"][1] < 60
+
+
 # Looking through games
 
 
@@ -302,10 +351,109 @@ def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None
     assert board.state()["moves"] == [*state["moves"][:2], other]
 
 
+def opened(board: Board, data: bytes) -> Message:
+    status, answer = board.ask("POST", "/record", data)
+    assert status == 200, answer
+    return board.state()
+
+
+def test_records_of_othello_are_opened(board: Board) -> None:
+    games = [parse_transcript("f5d6c3"), parse_transcript("F5 F6 E6 F4")]
+    state = opened(board, b"# two games\nf5d6c3\nF5 F6 E6 F4\n")
+    assert (state["game"], state["moves"], state["at"]) == ("othello", ["f5", "d6", "c3"], 0)
+    assert state["file"] == {"number": 1, "games": 2}
+    assert board.do("choose", number=2) == ""
+    assert board.state()["moves"] == ["f5", "f6", "e6", "f4"]
+    for number in (0, 3, "1", True):
+        assert board.do("choose", number=number) == "the file that was opened has no such game"
+    assert opened(board, ggf(games[0]).encode())["moves"] == ["f5", "d6", "c3"]
+    rows = rows_of([random_game(seed) for seed in range(3)])
+    rows["black"] = 7
+    with NamedTemporaryFile() as file:
+        write_wthor(Path(file.name), rows, 2024, 0)
+        state = opened(board, Path(file.name).read_bytes())
+    assert (state["names"][0], state["file"]["games"]) == ("player 7", 3)
+    assert len(state["moves"]) > 50
+    board.do("goto", ply=len(state["moves"]))
+    assert "discs" in board.state()["ending"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("line", "game", "moves"),
+    [
+        ("position startpos moves 7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
+        ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "shogi", []),
+        ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
+        ("8/8/8/3dD3/3Dd3/8/8/8 b - 1 moves f5", "othello", ["f5"]),
+    ],
+)
+def test_positions_are_opened(board: Board, line: str, game: str, moves: list[str]) -> None:
+    state = opened(board, line.encode())
+    assert (state["game"], state["moves"], state["at"]) == (game, moves, 0)
+
+
+def test_a_game_goes_on_from_a_transcript_or_an_sfen_with_moves(board: Board) -> None:
+    board.new("othello", "f5d6 C3")
+    assert (board.state()["moves"], board.state()["at"]) == (["f5", "d6", "c3"], 3)
+    board.new("shogi", "position startpos moves 7g7f 3c3d")
+    assert (board.state()["moves"], board.state()["at"]) == (["7g7f", "3c3d"], 2)
+    before = board.state()
+    assert (
+        board.do("new", game="othello", start="f5f5", sides=["", ""])
+        == "the record: line 1: move 2, f5, cannot be played"
+    )
+    assert "7g7e" in board.do("new", game="shogi", start="startpos moves 7g7e", sides=["", ""])
+    assert board.state() == before
+
+
+@pytest.mark.parametrize("game", ["dobutsu", "othello", "from a position"])
+def test_what_is_saved_can_be_opened(board: Board, game: str) -> None:
+    if game == "from a position":
+        board.new("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1")
+    else:
+        board.new(game)
+    for _ in range(3):
+        board.play(board.state()["legal"][0])
+    before = board.state()
+    status, record = board.ask("GET", "/record")
+    assert status == 200
+    board.new()
+    state = opened(board, record)
+    assert [state[name] for name in ("game", "moves", "start")] == [before[name] for name in ("game", "moves", "start")]
+
+
+def test_a_record_says_how_it_ended(board: Board) -> None:
+    record = b"V2.2\nPI\n+\n+7776FU\nT3\n-3334FU\nT4\n%TORYO\n"
+    state = opened(board, record)
+    assert state["ending"] is None
+    board.do("goto", ply=2)
+    assert board.state()["ending"] == {"reason": "resignation", "winner": 1}
+    assert "( 0:04/00:00:04)" in board.ask("GET", "/record")[1].decode("cp932")
+
+
+def test_who_tries_another_move_can_come_back(board: Board) -> None:
+    assert board.do("back") == "no game was left"
+    state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
+    board.do("judge", on=True)
+    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    board.do("goto", ply=2)
+    board.play("2g2f 8c8d")
+    assert (board.state()["leftAt"], len(board.state()["judged"])) == (2, 2)
+    board.do("undo")
+    assert board.state()["leftAt"] == 2
+    assert board.do("back") == ""
+    again = board.state()
+    assert (again["moves"], again["at"], again["leftAt"], again["judged"]) == (state["moves"], 2, None, judged)
+    board.do("goto", ply=5)
+    board.do("undo")  # of a move in the midst of a game
+    assert (board.state()["at"], board.state()["leftAt"]) == (4, 5)
+
+
 def test_what_is_no_record_changes_nothing(board: Board) -> None:
     board.play("7g7f")
     before = board.state()
-    for data in (b"", b"\xff\xfe", b"hello", b"+7776FU\n-7776FU\n"):
+    bad = [b"", b"\xff\xfe", b"hello", b"+7776FU\n-7776FU\n", b"f5f5", b"(;GM[Othello]BO[6 x];)", WRONG_WTHOR]
+    for data in bad:
         status, answer = board.ask("POST", "/record", data)
         assert status == 409
         assert json.loads(answer)["error"].startswith("the record: ")
@@ -320,6 +468,14 @@ def test_a_whole_game_is_analysed(board: Board) -> None:
     for judged in state["judged"]:
         assert judged["winRate"] == pytest.approx(state["winRates"][judged["number"]])
         assert 0 <= judged["loss"] <= 1
+    black, white = state["summary"]
+    assert (black["side"], black["moves"], white["side"], white["moves"]) == ("b", 6, "w", 6)
+    assert sum(black["histogram"]) == 6
+    own = [judged for judged in state["judged"] if judged["side"] == "b"]
+    assert black["marks"]["??"] == sum(judged["mark"] == "??" for judged in own)
+    assert black["histogram"][-1] == sum(judged["loss"] >= 0.2 for judged in own)
+    board.do("goto", ply=3)
+    assert len(board.news.until(lambda info: info["ply"] == 3, "info")["moveInfos"]) == 5  # it is remembered
     board.do("judge", on=True)
     assert board.do("judge", on=False) == ""
     assert board.state()["judging"] == 0
@@ -338,9 +494,9 @@ def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Pat
     assert (game.moves, game.win, game.ending) == (("G*1h", "5a4a"), "w", "resign")
     assert None not in game.evals
     assert "大悪手" in record.decode("cp932")
+    assert "**解析 候補1 " in record.decode("cp932")
+    assert "**解析 候補5 " in record.decode("cp932")
     assert board.ask("GET", "/record", X_Token="")[0] == 403
-    board.new("dobutsu")
-    assert board.ask("GET", "/record")[0] == 409
 
 
 # More than one page, and a server that was killed
@@ -364,16 +520,39 @@ def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_pat
     with served(pool, kept) as board:
         board.new("dobutsu")
         board.play("1d1c 3a3b")
+        board.do("goto", ply=1)
+        other = next(move for move in board.state()["legal"] if move != "3a3b")
+        board.play(other)
         killed = kept.read_bytes()  # what is on the disk at any moment is whole
     kept.write_bytes(killed)
     with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
         state = server.table.state()
-        assert (state["game"], state["moves"], state["at"]) == ("dobutsu", ["1d1c", "3a3b"], 2)
+        assert (state["game"], state["moves"], state["at"]) == ("dobutsu", ["1d1c", other], 2)
+        server.table.do({"do": "back"})
+        assert server.table.state()["moves"] == ["1d1c", "3a3b"]
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b'{"game": "go"}', b'{"moves": ["1a1b"]}', b'{"sides": 7}', b'{"at": 9}', b'{"x": 1}', b'{"at": "1"}'],
+    [
+        *(
+            b"",
+            b"[]",
+            b'{"game": "go"}',
+            b'{"moves": ["1a1b"]}',
+            b'{"sides": 7}',
+            b'{"at": 9}',
+            b'{"x": 1}',
+            b'{"at": "1"}',
+        ),
+        *(
+            b'{"moves": ["7g7f"]}',
+            b'{"clock": [1]}',
+            b'{"clock": ["1", 2]}',
+            b'{"ended": [1, 2, 3]}',
+            b'{"left": {"x": 1}}',
+        ),
+    ],
 )
 def test_a_broken_file_is_a_new_game(pool: Pool, tmp_path: Path, content: bytes) -> None:
     kept = tmp_path / "board.json"

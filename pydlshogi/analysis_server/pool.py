@@ -24,7 +24,7 @@ from pydlshogi.player.base_player import (
     PlayerError,
     play_moves,
 )
-from pydlshogi.player.clock import Clock
+from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import OptionError, apply_settings
 from pydlshogi.player.options import SearchOptions
 
@@ -49,6 +49,8 @@ class Question:
     """Played since then."""
     opponent: str = ""
     """Of that game: its next move is wanted. "": an analysis, always the best move and never a resignation."""
+    clock: Limits | None = None
+    """What the opponent's move may cost where a chess clock runs; None: as much as moves of that opponent do."""
     visits: int | None = None
     """Playouts of an analysis; None: as many as there is time for."""
     time: float | None = None
@@ -224,7 +226,7 @@ class Pool:
         if question.opponent:
             opponent = GAMES[question.game].opponents[question.opponent]
             apply_settings(options, opponent.settings)
-            limits = opponent.limits
+            limits = question.clock or opponent.limits
         every = question.report_every
         interval = _NEVER if every is None else round(every)
         apply_settings(options, {"MultiPV": str(question.lines), "PV_Interval": str(interval)})

@@ -45,6 +45,8 @@ class OfferedGame(NamedTuple):
     """The side to move may win without a move."""
     judged_visits: int = 200
     """For each position of a game that is analysed as a whole."""
+    judged_lines: int = 5
+    """Candidates looked for then. A search of visits has them all anyway; one of alpha-beta does not."""
     has_policy: bool = True
     """The engine that analyses has an opinion of moves without a search."""
 
@@ -93,9 +95,11 @@ def _othello_ending(position: PlayedPosition) -> Ending | None:
     outcome = position.outcome()
     if outcome is None:
         return None
+    full = not any(letter.isdigit() for letter in position.sfen().split()[0])
+    where = "" if full else ", both pass"
     if outcome.value == 0.5:
-        return Ending("equal discs", None)
-    return Ending("more discs", position.turn if outcome.value > 0.5 else 1 - position.turn)
+        return Ending(f"equal discs{where}", None)
+    return Ending(f"more discs{where}", position.turn if outcome.value > 0.5 else 1 - position.turn)
 
 
 GAMES: Final[Mapping[str, OfferedGame]] = {
@@ -133,6 +137,7 @@ GAMES: Final[Mapping[str, OfferedGame]] = {
         ending=_othello_ending,
         may_declare=lambda _: False,
         judged_visits=20_000,
+        judged_lines=1,
         has_policy=False,
     ),
 }

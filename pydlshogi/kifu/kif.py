@@ -5,8 +5,8 @@ are taken from the comments of Shogidokoro, ShogiGUI, ShogiHome, floodgate and l
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import cshogi
 from cshogi import KIF
@@ -362,11 +362,28 @@ def line_to_kif(board: Any, moves: Iterable[str]) -> list[str]:
     return words
 
 
-def to_kif(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[str] = ()) -> str:
+class Candidate(NamedTuple):
+    """One of the moves that an analysis thought of."""
+
+    evaluation: int
+    """From Black's view, in centipawns."""
+    line: Sequence[str]
+    """USI moves, the candidate first."""
+    nodes: int | None = None
+    """That the analysis has looked at."""
+
+
+def to_kif(
+    game: Game,
+    lines: Sequence[Sequence[str]] = (),
+    comments: Sequence[str] = (),
+    candidates: Mapping[int, Sequence[Candidate]] | None = None,
+) -> str:
     """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
 
     `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
-    `comments`, of text that is not to read like an evaluation; "" for none.
+    `comments`, of text that is not to read like an evaluation; "" for none. `candidates` are those of an analysis of
+    the position after so many moves, the best first: they take the place of the evaluation and line there.
 
     Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
     """
@@ -379,6 +396,8 @@ def to_kif(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
     text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
     text += [f"{side}：{' '.join(name.split())}" for side, name in zip((lower, upper), game.names, strict=True)]
     text.append("手数----指手---------消費時間--")
+    candidates = candidates or {}
+    text += _candidates(board, candidates.get(0, ()))
     spent = [0.0, 0.0]
     previous = None
     for number, ((board, move), evaluation, time) in enumerate(
@@ -389,7 +408,9 @@ def to_kif(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
             spent[board.turn] += time
             clock = f"   ({_clock(time)}/{_clock(spent[board.turn], hours=True)})"
         text.append(f"{number:4} {KIF.move_to_kif(move, previous)}{clock}")
-        if evaluation is not None:
+        if known := candidates.get(number, ()):
+            text += _candidates(board, known, game.moves[number - 1])
+        elif evaluation is not None:
             expected = line_to_kif(board, (game.moves[number - 1], *lines[number - 1]))[1:] if lines else []
             words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
             text.append(" ".join([*words, "読み筋", *expected] if expected else words))
@@ -398,6 +419,14 @@ def to_kif(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
         previous = move
     turn = (cshogi.Board(game.start_sfen).turn + len(game.moves)) % 2
     return "\n".join([*text, *_closing(game, turn)]) + "\n"
+
+
+def _candidates(board: Any, candidates: Iterable[Candidate], *played: str) -> Iterator[str]:
+    """Comments on the position that a move `played` on `board` leads to, as ShogiGUI's manual lays them out."""
+    for rank, candidate in enumerate(candidates, 1):
+        nodes = [] if candidate.nodes is None else ["ノード数", str(candidate.nodes)]
+        words = [f"**解析 候補{rank}", *nodes, "評価値", str(candidate.evaluation), "読み筋"]
+        yield " ".join([*words, *line_to_kif(board, (*played, *candidate.line))[len(played) :]])
 
 
 def _clock(seconds: float, hours: bool = False) -> str:

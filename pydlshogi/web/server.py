@@ -212,11 +212,9 @@ class _Handler(BaseHTTPRequestHandler):
                 return
 
     def _send_record(self) -> None:
-        try:
-            record = self.server.table.record()
-        except Refused as error:
-            raise _Rejected(HTTPStatus.CONFLICT, str(error)) from None
-        self._send(HTTPStatus.OK, "application/octet-stream", record)
+        record = self.server.table.record()
+        named = {"Content-Disposition": f'attachment; filename="game.{record.suffix}"'}
+        self._send(HTTPStatus.OK, "application/octet-stream", record.content, named)
 
     def _post(self) -> None:
         self._check_token(self.headers.get("X-Token", ""))
@@ -241,8 +239,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Rejected(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {largest} bytes")
         return self.rfile.read(int(length))
 
-    def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
-        headers = {"Content-Type": kind, "Content-Length": str(len(content))}
+    def _send(self, status: HTTPStatus, kind: str, content: bytes, more: Mapping[str, str] | None = None) -> None:
+        headers = {"Content-Type": kind, "Content-Length": str(len(content)), **(more or {})}
         self._send_head(status, headers | ({"Connection": "close"} if self.close_connection else {}))
         self.wfile.write(content)
 

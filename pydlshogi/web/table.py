@@ -7,21 +7,24 @@ before; a move must name the generation that its maker saw.
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pydlshogi.analysis import Judgement, Opinion, as_json, opinion
+from pydlshogi.analysis import LOSSES, Judgement, Opinion, accounts, as_json, opinion
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.analyze import annotated, encoded
 from pydlshogi.engines.games import GAMES, Ending, OfferedGame
+from pydlshogi.kifu.kif import Candidate
 from pydlshogi.player.base_player import PlayedPosition, PlayerError, play_moves
-from pydlshogi.read_kifu import Ending as RecordEnding
-from pydlshogi.read_kifu import Game, KifuError, Win, parse
+from pydlshogi.player.clock import Limits
+from pydlshogi.read_kifu import Game, Win
 from pydlshogi.support.files import replacing
+from pydlshogi.web.played import Clock, Played
+from pydlshogi.web.records import ENDINGS, File, Opened, RecordError, begin, open_record, transcript, usi_line
 
 NEWS_EVERY: Final = 100.0
 """Milliseconds between two news of a search."""
@@ -31,14 +34,10 @@ MOST_LINES: Final = 20
 ALL_MOVES: Final = 600
 HINT_TIME: Final = 1000.0
 """Milliseconds."""
+LONGEST_CLOCK: Final = 100_000.0
+"""Seconds."""
 _WINS: Final[Mapping[int | None, Win]] = {0: "b", 1: "w", None: "d"}
-_IN_RECORDS: Final[Mapping[str, RecordEnding]] = {
-    "mate": "mate",
-    "resignation": "resign",
-    "declaration": "declaration",
-    "repetition": "sennichite",
-    "perpetual check": "perpetual_check",
-}
+_IN_RECORDS: Final = {ours: theirs for theirs, ours in ENDINGS.items()}
 _OF_ONE_POSITION: Final = ("move", "undo", "resign", "declare")
 """Commands that mean the position that was seen. The others mean what there is, however quickly they follow."""
 _URGENT, _WATCHED, _JUDGED = 2, 1, 0
@@ -49,24 +48,6 @@ Message: TypeAlias = dict[str, Any]
 
 class Refused(ValueError):
     """Something that cannot be done now; the message is one line for people."""
-
-
-@dataclass
-class Played:
-    """A game, as it is kept on the disk."""
-
-    game: str = "shogi"
-    start: str | None = None
-    """None: the usual start."""
-    moves: list[str] = field(default_factory=list)
-    at: int = 0
-    """So many of the moves have been made on the board that is shown."""
-    sides: list[str] = field(default_factory=lambda: ["", "easy"])
-    """Black and White: an opponent of the game, "" a person."""
-    resigned: int | None = None
-    """Who did."""
-    declared: int | None = None
-    names: list[str] = field(default_factory=lambda: ["", ""])
 
 
 class Table:
@@ -87,7 +68,16 @@ class Table:
         self._task: Task | None = None
         self._judging: list[Task] = []
         self._opinions: dict[int, Opinion] = {}
-        self._win_rates: dict[int, float] = {}
+        self._heard: dict[int, Answer] = {}
+        """The last that was said of the positions after so many moves."""
+        self._left: tuple[dict[int, Opinion], dict[int, Answer]] = ({}, {})
+        """Both, of the game that was left to try other moves."""
+        self._opened: Opened = ()
+        """The games of the file that was opened last."""
+        self._chosen = 0
+        self._turn_began = 0.0
+        """On the monotonic clock, in seconds."""
+        self._alarm: threading.Timer | None = None
         self._error = ""
         with self._lock:
             self._take(self._remembered())
@@ -105,30 +95,36 @@ class Table:
                     "hasPolicy": offered.has_policy,
                 }
                 for name, offered in GAMES.items()
-            }
+            },
+            "losses": LOSSES,
         }
 
     def state(self) -> Message:
         """The game as it stands."""
         with self._lock:
             played, position = self._played, self._position
-            ending = self._ending
+            ending, judged = self._ending, self._judgements()
             return {
                 "generation": self.generation,
                 "game": played.game,
+                "start": self._set_up().sfen(),
                 "position": position.sfen(),
                 "turn": position.turn,
-                "moves": played.moves,
+                "moves": [*played.moves],
                 "at": played.at,
-                "sides": played.sides,
-                "names": played.names,
+                "sides": [*played.sides],
+                "names": [*played.names],
                 "legal": self._legal(),
                 "mayDeclare": self._persons_turn() and self._offered.may_declare(position),
                 "ending": ending and {"reason": ending.reason, "winner": ending.winner},
                 "watching": self._watching,
                 "judging": len(self._judging),
-                "winRates": [self._win_rates.get(ply) for ply in range(len(played.moves) + 1)],
-                "judged": [as_json(judged) for judged in self._judgements()],
+                "winRates": [self._win_rate(ply) for ply in range(len(played.moves) + 1)],
+                "judged": [as_json(judged) for judged in judged],
+                "summary": [account._asdict() for account in accounts(judged)],
+                "file": {"number": self._chosen + 1, "games": len(self._opened)} if self._opened else None,
+                "leftAt": played.left and played.left["at"],
+                "clock": self._clock_state(),
                 "error": self._error,
             }
 
@@ -143,6 +139,8 @@ class Table:
             "resign": self._resign,
             "declare": self._declare,
             "goto": self._go_to,
+            "back": self._come_back,
+            "choose": self._choose,
             "sides": self._sides,
             "watch": self._watch,
             "hint": self._hint,
@@ -158,48 +156,67 @@ class Table:
             doing[do](command)
 
     def open_record(self, data: bytes) -> None:
-        """Show a game of shogi in CSA, KIF or KI2. Raises Refused."""
-        try:
-            game = parse(data, "the record")[0]
-        except KifuError as error:
-            raise Refused(str(error)) from None
+        """Show the first game of a file. Raises Refused."""
         with self._lock:
-            self._take(_shown(game))
-            self._changed()
+            try:
+                opened = open_record(data, self._played.game)
+            except RecordError as error:
+                raise Refused(str(error)) from None
+            if not opened:
+                raise Refused("the record: it holds no game")
+            self._show_opened(opened, 0)
 
-    def record(self) -> bytes:
-        """The game of shogi as KIF, with what the engine thinks of it where it was analysed. Raises Refused."""
+    def record(self) -> File:
+        """The game as a file, of shogi with what the engine thinks of it where it was asked."""
         with self._lock:
-            played = self._played
-            if played.game != "shogi":
-                raise Refused("there are records of shogi only")
-            position = self._set_up(len(played.moves))
-            ending = self._judged_ending(position) if played.moves else None
-            names = [name or side for name, side in zip(played.names, played.sides, strict=True)]
-            nothing = (None,) * len(played.moves)
-            game = Game(
-                self._set_up().sfen(),
-                tuple(played.moves),
-                _WINS[ending.winner] if ending else None,
-                _IN_RECORDS[ending.reason] if ending else "unknown",
-                nothing,
-                nothing,
-                (names[0], names[1]),
-            )
-            return encoded(annotated(game, self._judgements(), kif=True), kif=True)
+            if self._played.game == "shogi":
+                return File("kif", self._kif())
+            if self._played.game == "othello":
+                return transcript(self._played)
+            return File("txt", f"{usi_line(self._played, self._set_up().sfen())}\n".encode())
+
+    def _kif(self) -> bytes:
+        played = self._played
+        position = self._set_up(len(played.moves))
+        ending = self._judged_ending(position)
+        names = [name or side for name, side in zip(played.names, played.sides, strict=True)]
+        game = Game(
+            self._set_up().sfen(),
+            tuple(played.moves),
+            _WINS[ending.winner] if ending else None,
+            _IN_RECORDS[ending.reason] if ending else "unknown",
+            (None,) * len(played.moves),
+            tuple(played.times),
+            (names[0], names[1]),
+        )
+        candidates = {ply: _candidates(answer) for ply, answer in self._heard.items() if answer.lines}
+        return encoded(annotated(game, self._judgements(), kif=True, candidates=candidates), kif=True)
 
     def _new(self, command: Mapping[str, Any]) -> None:
         name = _text(command, "game")
         if name not in GAMES:
             raise Refused(f"there is no game {name}"[:80])
-        start = _text(command, "start")
-        sides = self._checked_sides(name, command)
-        starts = GAMES[name].starts
-        played = Played(name, starts.get(start, start), sides=sides)
         try:
+            played = begin(name, _text(command, "start").strip())
+            played.sides, played.clock = self._checked_sides(name, command), _clock_of(command)
             self._take(played)
         except (ValueError, PlayerError) as error:
             raise Refused(str(error)) from None
+        self._opened = ()
+        self._changed()
+
+    def _choose(self, command: Mapping[str, Any]) -> None:
+        number = command.get("number")
+        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(self._opened):
+            raise Refused("the file that was opened has no such game")
+        self._show_opened(self._opened, number - 1)
+
+    def _show_opened(self, opened: Opened, number: int) -> None:
+        try:
+            self._take(opened[number]())
+        except (ValueError, PlayerError) as error:
+            raise Refused(str(error)) from None
+        self._opened, self._chosen = opened, number
         self._changed()
 
     def _sides(self, command: Mapping[str, Any]) -> None:
@@ -218,23 +235,31 @@ class Table:
         if not played.at:
             raise Refused("there is no move to take back")
         back = 1
-        first = self._set_up().turn
+        first = self._first()
         while back < played.at and played.sides[(first + played.at - back) % 2] and not all(played.sides):
             back += 1
         self._cut(played.at - back)
         self._changed()
 
+    def _come_back(self, command: Mapping[str, Any]) -> None:
+        """To the game that was left to try other moves."""
+        if self._played.left is None:
+            raise Refused("no game was left")
+        self._stop_judging()
+        self._played.come_back()
+        self._opinions, self._heard = self._left
+        self._turn_began = time.monotonic()
+        self._changed()
+
     def _resign(self, command: Mapping[str, Any]) -> None:
         if not self._persons_turn():
             raise Refused("it is not your turn")
-        self._played.resigned = self._position.turn
-        self._changed()
+        self._end("resignation", 1 - self._position.turn)
 
     def _declare(self, command: Mapping[str, Any]) -> None:
         if not (self._persons_turn() and self._offered.may_declare(self._position)):
             raise Refused("there is no win to declare")
-        self._played.declared = self._position.turn
-        self._changed()
+        self._end("declaration", self._position.turn)
 
     def _go_to(self, command: Mapping[str, Any]) -> None:
         ply = command.get("ply")
@@ -268,10 +293,11 @@ class Table:
         if command.get("on"):
             self._opinions = {}
             self._watching = False
-            played = self._played
+            played, offered = self._played, self._offered
             for ply in range(len(played.moves) + 1):
+                moves = tuple(played.moves[:ply])
                 question = Question(
-                    played.game, played.start, tuple(played.moves[:ply]), visits=self._offered.judged_visits
+                    played.game, played.start, moves, visits=offered.judged_visits, lines=offered.judged_lines
                 )
                 tasks = self._judging  # what is told of other tasks comes too late
                 tasks.append(self._pool.ask(question, self._judge_of(ply, tasks)))
@@ -294,13 +320,15 @@ class Table:
         before, self._played = self._played, played
         try:
             self._checked_sides(played.game, {"sides": played.sides})
+            played.check()
             self._set_up(len(played.moves))
             self._set_up(played.at)
         except (ValueError, LookupError, TypeError, PlayerError):
             self._played = before
             raise
         self._stop_judging()
-        self._opinions, self._win_rates = {}, {}
+        self._opinions, self._heard, self._left = {}, {}, ({}, {})
+        self._turn_began = time.monotonic()
         # So that the engine is loaded by the time it is wanted.
         self._pool.ask(Question(played.game, visits=1), lambda _: None)
 
@@ -310,16 +338,18 @@ class Table:
         self._judging = []
 
     def _cut(self, plies: int) -> None:
-        """Only so many moves remain."""
+        """Only so many moves remain. Who looked back can come back to the game as it was."""
         played = self._played
         if plies < len(played.moves):
             self._stop_judging()
-        del played.moves[plies:]
-        played.at = plies
-        played.resigned = played.declared = None
-        for known in (self._opinions, self._win_rates):
-            for ply in [ply for ply in known if ply > plies]:
-                del known[ply]
+        if played.at < len(played.moves):
+            if played.left is None:
+                self._left = self._opinions, self._heard
+            played.leave()
+        played.cut(plies)
+        self._turn_began = time.monotonic()
+        self._opinions = {ply: known for ply, known in self._opinions.items() if ply <= plies}
+        self._heard = {ply: known for ply, known in self._heard.items() if ply <= plies}
 
     def _play(self, move: str) -> None:
         played = self._played
@@ -327,8 +357,13 @@ class Table:
             played.at += 1
         else:
             self._cut(played.at)
-            played.moves.append(move)
-            played.at += 1
+            played.play(move, self._spent() if played.clock else None)
+            self._turn_began = time.monotonic()
+        self._changed()
+
+    def _end(self, reason: str, winner: int | None) -> None:
+        """The game is over, and its moves do not say so."""
+        self._played.ended = (reason, winner)
         self._changed()
 
     def _changed(self) -> None:
@@ -341,7 +376,10 @@ class Table:
         self._ending = self._judged_ending(self._position) if self._played.at == len(self._played.moves) else None
         self._error = ""
         self._keep()
+        self._set_alarm()
         self._say_state()
+        if self._played.at in self._opinions:
+            self._say_info(self._heard[self._played.at])
         self._think()
 
     def _think(self) -> None:
@@ -350,18 +388,15 @@ class Table:
             return
         turn, played = self._position.turn, self._played
         if played.sides[turn] and played.at == len(played.moves):
-            self._ask(self._question(opponent=played.sides[turn], priority=_URGENT), self._answer_by_move)
+            question = self._question(opponent=played.sides[turn], clock=self._limits(), priority=_URGENT)
+            self._ask(question, self._answer_by_move)
         elif self._watching:
             self._ask(self._question(lines=self._lines), self._show)
 
     def _judged_ending(self, position: PlayedPosition) -> Ending | None:
         """How the game has ended with all its moves, which lead to `position`."""
-        played = self._played
-        if played.resigned is not None:
-            return Ending("resignation", 1 - played.resigned)
-        if played.declared is not None:
-            return Ending("declaration", played.declared)
-        return self._offered.ending(position)
+        ended = self._played.ended
+        return Ending(*ended) if ended is not None else self._offered.ending(position)
 
     def _persons_turn(self) -> bool:
         return self._ending is None and not self._engines_turn()
@@ -384,6 +419,58 @@ class Table:
         ):
             raise Refused("the two sides are people or opponents of the game")
         return sides
+
+    # The clock
+
+    def _first(self) -> int:
+        """Who made the first move."""
+        return self._set_up().turn
+
+    def _spent(self) -> float:
+        """Seconds that the side to move has taken for its move so far."""
+        return time.monotonic() - self._turn_began
+
+    def _running(self) -> int | None:
+        """Whose clock runs."""
+        played = self._played
+        if played.clock is None or self._judged_ending(self._set_up(len(played.moves))) is not None:
+            return None
+        return (self._first() + len(played.moves)) % 2
+
+    def _clock_state(self) -> Message | None:
+        played = self._played
+        if played.clock is None:
+            return None
+        left, running = played.main_left(self._first()), self._running()
+        spent = 0.0 if running is None else self._spent()
+        return {"left": left, "byoyomi": Clock(*played.clock).byoyomi, "running": running, "spent": spent}
+
+    def _limits(self) -> Limits | None:
+        """What the clock allows the side to move."""
+        played = self._played
+        if played.clock is None:
+            return None
+        black, white = (round(1000 * seconds) for seconds in played.main_left(self._first()))
+        return Limits(btime=black, wtime=white, byoyomi=round(1000 * Clock(*played.clock).byoyomi))
+
+    def _set_alarm(self) -> None:
+        """For when the side to move has used up its time."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        played, running = self._played, self._running()
+        if played.clock is None or running is None:
+            return
+        left = played.main_left(self._first())[running] + Clock(*played.clock).byoyomi - self._spent()
+        alarm = self._alarm = threading.Timer(max(0.0, left), lambda: self._time_is_up(alarm, running))
+        alarm.daemon = True
+        alarm.start()
+
+    def _time_is_up(self, alarm: threading.Timer, loser: int) -> None:
+        with self._lock:
+            if alarm is self._alarm:
+                self._played.at = len(self._played.moves)
+                self._end("time", 1 - loser)
 
     # What the engines say
 
@@ -413,8 +500,13 @@ class Table:
         """News of a search of the position shown."""
         if answer.lines:
             self._note(self._played.at, answer)
-            said = result(answer) | {"generation": self.generation, "final": answer.final}
-            self._tell("info", said | {"ply": self._played.at, "winRate": self._win_rates[self._played.at]})
+            self._say_info(answer)
+
+    def _say_info(self, answer: Answer) -> None:
+        """What was said of the position shown."""
+        ply = self._played.at
+        said = result(answer) | {"generation": self.generation, "final": answer.final}
+        self._tell("info", said | {"ply": ply, "winRate": self._win_rate(ply)})
 
     def _show_policy(self, answer: Answer) -> None:
         if answer.final:
@@ -432,11 +524,9 @@ class Table:
             self._note(self._played.at, answer)
         turn = self._position.turn
         if answer.move == "resign":
-            self._played.resigned = turn
-            self._changed()
+            self._end("resignation", 1 - turn)
         elif answer.move == "win":
-            self._played.declared = turn
-            self._changed()
+            self._end("declaration", turn)
         else:
             self._play(answer.move)
 
@@ -452,22 +542,31 @@ class Table:
                     self._error = answer.error
                 elif answer.move:
                     self._opinions[ply] = opinion(answer.move, answer.lines[0] if answer.lines else None)
-                    self._note(ply, answer)
+                    self._heard[ply] = answer
                 self._say_state()
 
         return tell
 
     def _note(self, ply: int, answer: Answer) -> None:
-        """Black's win rate after so many moves."""
-        win_rate = result(answer)["rootInfo"]["winrate"]
-        self._win_rates[ply] = 1 - win_rate if answer.turn else win_rate
+        """Remember what was said of a position, unless a longer search has spoken."""
+        known = self._heard.get(ply, answer).lines
+        if not known or (answer.lines[0].nodes or 0) >= (known[0].nodes or 0):
+            self._heard[ply] = answer
+
+    def _win_rate(self, ply: int) -> float | None:
+        """Black's, after so many moves, if it is known."""
+        if ply not in self._heard:
+            return None
+        answer = self._heard[ply]
+        win_rate: float = result(answer)["rootInfo"]["winrate"]
+        return 1 - win_rate if answer.turn else win_rate
 
     def _judgements(self) -> list[Judgement]:
         """Of the moves before and after which an engine has an opinion."""
         played = self._played
         if not self._opinions:
             return []
-        first = self._set_up().turn
+        first = self._first()
         return [
             Judgement(after, (first + before) % 2, played.moves[before], self._opinions[before], self._opinions[after])
             for before, after in pairwise(range(len(played.moves) + 1))
@@ -502,9 +601,23 @@ class Table:
         return played
 
 
-def _shown(game: Game) -> Played:
-    """A record, with people on both sides."""
-    return Played("shogi", game.start_sfen, list(game.moves), 0, ["", ""], names=list(game.names))
+def _candidates(answer: Answer) -> list[Candidate]:
+    """What a record is to say of a position."""
+    sign = -1 if answer.turn else 1
+    known = ((opinion(info.pv[0], info), info) for info in answer.lines if info.pv)
+    return [Candidate(sign * each.evaluation, info.pv, info.visits) for each, info in known]
+
+
+def _clock_of(command: Mapping[str, Any]) -> Clock | None:
+    """Main time and byoyomi of a new game, in seconds; no clock where both are 0 or nothing is said."""
+    given = command.get("clock", [0, 0])
+    if (
+        not isinstance(given, list)
+        or len(given) != 2
+        or any(not isinstance(seconds, int | float) or not 0 <= seconds <= LONGEST_CLOCK for seconds in given)
+    ):
+        raise Refused("a clock is two numbers of seconds")
+    return Clock(*map(float, given)) if any(given) else None
 
 
 def _text(command: Mapping[str, Any], name: str) -> str:

@@ -56,7 +56,11 @@ _ONE: Final = np.uint64(1)
 
 def read_wthor(path: str | PathLike[str]) -> tuple[Any, Games]:
     """The header and the games of a file, each of them checked. Raises RecordError, OSError."""
-    data = read_plain(Path(path), LARGEST_FILE)
+    return parse_wthor(read_plain(Path(path), LARGEST_FILE))
+
+
+def parse_wthor(data: bytes) -> tuple[Any, Games]:
+    """The header and the games of what a file holds, each of them checked. Raises RecordError."""
     if len(data) < HEADER.itemsize:
         raise RecordError("it has no header of 16 bytes")
     header = np.frombuffer(data[: HEADER.itemsize], HEADER)[0]

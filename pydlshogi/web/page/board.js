@@ -3,6 +3,7 @@ import { columnName, isBlack, nameOf, place, read, rowName, split } from './move
 import { LOOKS } from './pieces.js'
 
 const MARGIN = 34
+const DRAGGED = 6 // pixels from which on a press is no click
 
 function element (name, attributes = {}, ...children) {
   const made = document.createElementNS('http://www.w3.org/2000/svg', name)
@@ -14,12 +15,16 @@ function element (name, attributes = {}, ...children) {
 export class Board {
   /** `play` is called with a move; `word` gives words in the reader's language. */
   constructor (root, play, word) {
-    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0] })
+    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0], drag: null })
     root.addEventListener('click', event => {
       const cell = event.target.closest('[data-at]')
       if (cell) this.touch(cell.dataset.at)
     })
     root.addEventListener('keydown', event => this.key(event))
+    root.addEventListener('pointerdown', event => this.press(event))
+    addEventListener('pointermove', event => this.pull(event))
+    addEventListener('pointerup', event => this.release(event))
+    addEventListener('pointercancel', () => this.drop())
   }
 
   /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight}], heat: {square: 0 to 1}, flip}. */
@@ -30,6 +35,7 @@ export class Board {
     this.view = view
     if (!same) {
       this.from = ''
+      this.drag = null
       this.draw()
     }
     this.drawNews() // alone, where only the engine has news: who is about to touch a piece finds it where it was
@@ -94,18 +100,22 @@ export class Board {
     for (let x = 0; x < width; x++) {
       coordinates.append(element('text', { x: MARGIN + 100 * seen(x, 0)[0] + 50, y: MARGIN + hand - 9 }, columnName(x, rows)))
     }
+    const ranks = this.word('ranks')
     for (let y = 0; y < height; y++) {
       const line = MARGIN + hand + cellHeight * (seen(0, y)[1] + 0.5) + 8
-      coordinates.append(element('text', { x: MARGIN + w + 17, y: line }, rowName(y, rows)))
+      coordinates.append(element('text', { x: MARGIN + w + 17, y: line }, game === 'othello' ? rowName(y, rows) : ranks[y]))
     }
     const pieces = element('defs')
     pieces.innerHTML = Object.entries(look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
     this.heat = element('g', { class: 'heat', 'aria-hidden': true })
     this.arrows = element('g', { class: 'arrows', 'aria-hidden': true })
     const ground = element('rect', { class: 'ground', x: MARGIN, y: MARGIN + hand, width: w, height: h })
+    const trays = hand ? [4, 2 * MARGIN + hand + h + 4].map(y =>
+      element('rect', { class: 'tray', x: MARGIN, y, width: w, height: hand - 8, rx: 10 })) : []
+    this.ghost = element('g', { class: 'ghost', 'aria-hidden': true })
     this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group',
       viewBox: `0 0 ${w + 2 * MARGIN} ${h + 2 * hand + 2 * MARGIN + 8}` },
-    pieces, ground, this.heat, grid, ...held, coordinates, this.arrows))
+    pieces, ground, ...trays, this.heat, grid, ...held, coordinates, this.arrows, this.ghost))
     if (focused) this.cell(focused)?.focus({ preventScroll: true })
   }
 
@@ -113,7 +123,10 @@ export class Board {
     const { arrows, heat } = this.view
     this.heat.replaceChildren(...Object.entries(heat).flatMap(([at, share]) => {
       const centre = this.centres.get(at)
-      return centre ? [element('circle', { cx: centre[0], cy: centre[1], r: 46, opacity: 0.15 + 0.75 * share })] : []
+      const percent = Math.round(100 * share)
+      if (!centre || !percent) return []
+      return [element('circle', { cx: centre[0], cy: centre[1], r: 20 + 27 * Math.sqrt(share), opacity: 0.25 + 0.7 * share }),
+        element('text', { x: centre[0] + 34, y: centre[1] - 32 }, String(percent))]
     }))
     this.arrows.replaceChildren(...[...arrows].reverse().flatMap(arrow => this.arrow(arrow)))
   }
@@ -154,6 +167,56 @@ export class Board {
     } else {
       this.from = this.from !== at && this.view.legal.some(move => split(move).from === at) ? at : ''
     }
+    this.draw()
+    this.drawNews()
+  }
+
+  // Dragging, with the mouse or a pen: a finger scrolls the page, and taps.
+
+  press (event) {
+    const at = event.target.closest('[data-at]')?.dataset.at
+    const movable = this.view?.legal.some(move => split(move).from && split(move).from === at)
+    if (movable && event.button === 0 && event.pointerType !== 'touch') {
+      this.drag = { at, x: event.clientX, y: event.clientY, pulled: false }
+    }
+  }
+
+  pull (event) {
+    const { drag } = this
+    if (!drag) return
+    if (!drag.pulled && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > DRAGGED) {
+      drag.pulled = true
+      this.from = drag.at
+      this.draw()
+      this.drawNews()
+      const piece = this.cell(drag.at).querySelector('use')
+      piece.classList.add('lifted')
+      this.ghost.replaceChildren(piece.cloneNode())
+    }
+    if (drag.pulled) {
+      const svg = this.root.querySelector('svg')
+      const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse())
+      this.ghost.setAttribute('transform', `translate(${x} ${y})`)
+    }
+  }
+
+  release (event) {
+    if (!this.drag?.pulled) {
+      this.drag = null
+      return
+    }
+    const to = document.elementFromPoint(event.clientX, event.clientY)?.closest('[data-at]')?.dataset.at
+    if (this.view.legal.some(move => split(move).from === this.from && split(move).to === to)) {
+      this.drag = null
+      this.touch(to)
+    } else this.drop()
+  }
+
+  /** The piece goes back. */
+  drop () {
+    if (!this.drag?.pulled) return
+    this.drag = null
+    this.from = ''
     this.draw()
     this.drawNews()
   }

@@ -1,9 +1,12 @@
 // The page: what the server says is shown, what the person does is sent. The game itself is on the server.
 import { Board } from './board.js'
+import { clicked, drawHistogram, drawLosses, drawWinRates, MARKS } from './chart.js'
 import { after, split, touched } from './moves.js'
+import { written } from './notation.js'
 import { LANGUAGES, wordIn } from './words.js'
 
-const MARKS = { '?!': 'mark1', '?': 'mark2', '??': 'mark3' }
+const MINUTES = [0, 1, 3, 5, 10, 15, 30, 60] // that a clock may have
+const SECONDS = [0, 5, 10, 30, 60]
 const $ = id => document.getElementById(id)
 const token = location.hash.slice(1)
 
@@ -13,6 +16,7 @@ let setup = null
 let state = null
 let info = null
 let heat = {}
+let stateCame = 0 // when, in milliseconds
 let turned = false
 let wanted = null // the ply that was asked for, until the server shows it
 let preview = null // {moves, plies}: a line that is stepped through
@@ -24,7 +28,7 @@ const board = new Board($('board'), move => send({ do: 'move', move }), word)
 async function post (path, body) {
   try {
     const answer = await fetch(path, { method: 'POST', body, headers: { 'X-Token': token } })
-    $('error').textContent = answer.ok ? '' : (await answer.json()).error
+    $('error').textContent = answer.ok ? '' : word((await answer.json()).error)
   } catch {
     $('error').textContent = word('gone')
   }
@@ -49,6 +53,7 @@ function listen () {
       preview = null
     }
     state = message
+    stateCame = performance.now()
     if (state.at === wanted) wanted = null
     show()
   })
@@ -58,7 +63,7 @@ function listen () {
     state.winRates[message.ply] = message.winRate
     drawBoard()
     drawLines()
-    drawGraph()
+    drawWinRates($('graph'), state)
   })
   on('policy', message => {
     if (message.generation !== state.generation) return
@@ -79,17 +84,31 @@ function show () {
     ending: state.ending?.reason ?? '' })
   drawBoard()
   drawLines()
-  drawGraph()
+  drawWinRates($('graph'), state)
   drawMoves()
-  drawSummary()
-  const side = name => word(state.sides[name === 'black' ? 0 : 1] || 'person')
-  const player = (name, place) => `${word(name)}: ${state.names[place] || side(name)}`
-  $('players').textContent = `${player('black', 0)} — ${player('white', 1)}`
+  drawJudged()
+  drawClock()
+  for (const [place, name] of ['black', 'white'].entries()) {
+    $(`${name}Player`).textContent = `${word(name)}: ${state.names[place] || word(state.sides[place] || 'person')}`
+    $(`${name}Player`).className = state.ending || state.turn !== place ? '' : 'turn'
+  }
   $('status').textContent = statusText()
-  if (state.error) $('error').textContent = state.error
+  $('status').className = state.ending ? 'ended' : ''
+  $('advice').textContent = state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : ''
+  if (state.error) $('error').textContent = word(state.error)
+  const mine = state.legal.length > 0
+  for (const name of ['hint', 'policy', 'resign']) $(name).disabled = !mine
+  $('undo').disabled = !state.at
   $('declare').hidden = !state.mayDeclare
   $('pass').hidden = !state.legal.includes('pass')
   $('policy').hidden = setup !== null && !setup.games[state.game].hasPolicy
+  $('left').hidden = state.leftAt === null
+  $('file').hidden = (state.file?.games ?? 1) < 2
+  if (state.file) {
+    Object.assign($('fileNumber'), { max: state.file.games, value: state.file.number })
+    $('fileGames').textContent = `/ ${state.file.games}`
+  }
+  $('judge').disabled = !state.moves.length
   $('watch').textContent = word(state.watching ? 'pause' : 'watch')
   $('watch').setAttribute('aria-pressed', state.watching)
   $('judge').textContent = word(state.judging ? 'stop' : 'judge')
@@ -106,19 +125,36 @@ function discs () {
 }
 
 function statusText () {
-  const { ending, turn, sides, at, moves } = state
+  const { ending, turn, sides, at, moves, legal } = state
   const names = [word('black'), word('white')]
+  const joint = language === 'ja' ? '' : ' '
   if (ending) {
-    const joint = language === 'ja' ? '' : ' '
     const who = ending.winner === null ? word('nobody') : `${names[ending.winner]}${joint}${word('wins')}`
     return `${who} ${word(ending.reason)}${discs()}`
   }
-  const place = `${at}${moves.length > at ? `/${moves.length}` : ''}`
-  const thinking = sides[turn] && at === moves.length ? `: ${word('thinks')}` : ''
+  const place = moves.length > at ? `${at}/${moves.length}: ` : ''
   const passed = moves[at - 1] === 'pass' ? ` ${word('passed')}` : ''
-  const joint = language === 'ja' ? '' : ' '
-  return `${place}:${joint}${names[turn]}${joint}${word('toMove')}${discs()}${thinking}${passed}`
+  const what = legal.includes('pass') ? 'mustPass' : !legal.length ? 'thinks' : sides[1 - turn] ? 'yourMove' : 'toMove'
+  return `${place}${names[turn]}${joint}${word(what)}${discs()}${passed}`
 }
+
+/** Main time and, once that is used up, what is left of the byoyomi. */
+function drawClock () {
+  const clock = state?.clock
+  for (const [place, name] of ['black', 'white'].entries()) {
+    const shown = $(`${name}Clock`)
+    shown.hidden = !clock
+    if (!clock) continue
+    const running = clock.running === place
+    const spent = running ? clock.spent + (performance.now() - stateCame) / 1000 : 0
+    const main = clock.left[place] - spent
+    const left = main > 0 || !clock.byoyomi ? main : clock.byoyomi + (running ? main : 0)
+    const seconds = Math.max(0, Math.ceil(left))
+    shown.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+    shown.className = running ? (left < 10 ? 'running short' : 'running') : ''
+  }
+}
+setInterval(drawClock, 200)
 
 function drawBoard () {
   let position = state.position
@@ -134,11 +170,10 @@ function drawBoard () {
     heat: preview ? {} : heat, flip: turned !== (Boolean(state.sides[0]) && !state.sides[1]) })
 }
 
-/** What stands on an arrow: the win rate in percent, in Othello the discs that it wins by. */
-function label ({ winrate, scoreCp }) {
-  if (state.game !== 'othello') return percent(winrate, 0)
-  return `${scoreCp > 0 ? '+' : ''}${Math.round(scoreCp / 100)}`
-}
+/** What stands on an arrow: the win rate in percent, or the discs that it wins by where nothing counts visits. */
+const label = each => each.visits === null ? discsWon(each) : percent(each.winrate, 0)
+
+const discsWon = ({ scoreCp }) => `${scoreCp > 0 ? '+' : ''}${Math.round(scoreCp / 100)}`
 
 const percent = (share, digits = 1) => (100 * share).toFixed(digits)
 
@@ -150,14 +185,18 @@ function made (name, properties = {}, ...children) {
 
 function drawLines () {
   const moveInfos = info?.moveInfos ?? []
+  const counted = moveInfos.some(each => each.visits !== null)
+  $('candidates').hidden = !moveInfos.length
+  $('third').textContent = word(counted ? 'visits' : 'discs')
   while ($('lines').children.length > moveInfos.length) $('lines').lastChild.remove()
   moveInfos.forEach((each, place) => {
     const row = $('lines').children[place] ?? $('lines').appendChild(lineRow(place))
-    const cells = [each.move, `${percent(each.winrate)} %`, each.visits ?? '', each.pv.slice(1, 12).join(' ')]
+    const [move, ...line] = written(state.game, state.position, each.pv.slice(0, 12), language, word)
+    const cells = [move, `${percent(each.winrate)} %`, counted ? each.visits : discsWon(each), line.join(' ')]
     cells.forEach((text, column) => { row.children[column].textContent = text })
   })
   const root = info?.rootInfo
-  $('speed').textContent = root ? `${root.visits} ${word('visits')}, ${root.visitsPerSecond ?? 0} ${word('visitsPerSecond')}` : ''
+  $('speed').textContent = root ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
 }
 
 /** A candidate: pointed at, its line is shown on the board; the wheel, or the up and down keys, step through it. */
@@ -192,39 +231,18 @@ function lineRow (place) {
   return row
 }
 
-function svg (name, attributes) {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', name)
-  for (const key in attributes) element.setAttribute(key, attributes[key])
-  return element
-}
-
-function drawGraph () {
-  const last = Math.max(10, state.moves.length)
-  const x = ply => 400 * ply / last
-  const y = share => 5 + 120 * (1 - share)
-  const known = state.winRates.flatMap((share, ply) => share === null || share === undefined ? [] : [[ply, share]])
-  const mistakes = state.judged.filter(each => each.mark)
-  $('graph').setAttribute('aria-label', word('graph'))
-  $('graph').replaceChildren(
-    svg('line', { class: 'middle', x1: 0, x2: 400, y1: y(0.5), y2: y(0.5) }),
-    svg('line', { class: 'now', x1: x(state.at), x2: x(state.at), y1: 0, y2: 130 }),
-    svg('polyline', { points: known.map(([ply, share]) => `${x(ply)},${y(share)}`).join(' ') }),
-    ...mistakes.map(each => svg('circle', { class: MARKS[each.mark], cx: x(each.number), cy: y(each.winRate), r: 4 }))
-  )
-}
-
-$('graph').onclick = event => {
-  const box = $('graph').getBoundingClientRect()
-  const last = Math.max(10, state.moves.length)
-  goTo(Math.round((event.clientX - box.left) / box.width * last))
-}
+for (const chart of ['graph', 'losses']) $(chart).onclick = event => goTo(clicked(event, state))
 
 function drawMoves () {
   const judged = new Map(state.judged.map(each => [each.number, each]))
+  const names = written(state.game, state.start, state.moves, language, word)
+  let position = state.start
   $('moves').replaceChildren(...state.moves.map((move, index) => {
     const each = judged.get(index + 1)
-    const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} % (${word('better')} ${each.best})` : ''
-    const button = made('button', { textContent: move + lost, onclick: () => goTo(index + 1) })
+    const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
+    const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} % (${word('better')} ${best})` : ''
+    if (state.judged.length) position = after(position, move)
+    const button = made('button', { textContent: names[index] + lost, onclick: () => goTo(index + 1) })
     if (each?.mark) button.className = MARKS[each.mark]
     if (index + 1 === state.at) button.setAttribute('aria-current', 'step')
     return made('li', {}, button)
@@ -233,16 +251,17 @@ function drawMoves () {
   if (current) $('moves').scrollTop = current.offsetTop - $('moves').offsetTop - 60
 }
 
-function drawSummary () {
-  $('summary').replaceChildren(...['b', 'w'].flatMap((side, place) => {
-    const own = state.judged.filter(each => each.side === side)
-    if (!own.length) return []
-    const found = own.filter(each => each.move === each.best).length
-    const average = own.reduce((sum, each) => sum + each.loss, 0) / own.length
-    const counts = Object.keys(MARKS).map(mark => `${own.filter(each => each.mark === mark).length} ${word(mark)}`)
-    const name = word(place ? 'white' : 'black')
-    return [made('p', { textContent: `${name}: ${word('found')} ${found} ${word('of')} ${own.length}, ` +
-      `${percent(average)} % ${word('lost')}; ${counts.join(', ')}` })]
+/** What the analysis of the whole game has found. */
+function drawJudged () {
+  $('judged').hidden = !state.judged.length
+  $('retry').hidden = !mistakes().includes(state.at)
+  drawLosses($('losses'), state)
+  if (setup) drawHistogram($('histogram'), state.summary, setup.losses)
+  $('summary').replaceChildren(...state.summary.map(each => {
+    const counts = Object.entries(each.marks).map(([mark, count]) => `${count} ${word(mark)}`)
+    const name = word(each.side === 'b' ? 'black' : 'white')
+    return made('p', { textContent: `${name}: ${word('found')} ${each.found} ${word('of')} ${each.moves}, ` +
+      `${percent(each.loss)} % ${word('lost')}; ${counts.join(', ')}` })
   }))
 }
 
@@ -263,7 +282,8 @@ const GO = {
   forward: () => here() + 1,
   last: () => state.moves.length,
   previousMistake: () => mistakes().findLast(ply => ply < here()) ?? here(),
-  nextMistake: () => mistakes().find(ply => ply > here()) ?? here()
+  nextMistake: () => mistakes().find(ply => ply > here()) ?? here(),
+  retry: () => here() - 1
 }
 const mistakes = () => state.judged.filter(each => each.mark).map(each => each.number)
 
@@ -275,6 +295,8 @@ const KEYS = {
   Home: () => goTo(0),
   End: () => goTo(state.moves.length),
   m: () => goTo(GO.nextMistake()),
+  r: () => mistakes().includes(here()) && goTo(GO.retry()),
+  b: () => state.leftAt !== null && send({ do: 'back' }),
   M: () => goTo(GO.previousMistake()),
   u: () => send({ do: 'undo' }),
   P: () => $('pass').click(),
@@ -309,7 +331,7 @@ $('turn').onclick = () => {
 function fillNew () {
   const options = (select, names) => select.replaceChildren(...names.map(name => made('option', {
     value: name, textContent: word(name || 'person') })))
-  const game = $('game').value || Object.keys(setup.games)[0]
+  const game = $('game').value || state?.game || Object.keys(setup.games)[0]
   options($('game'), Object.keys(setup.games))
   $('game').value = game
   for (const side of ['black', 'white']) {
@@ -318,6 +340,13 @@ function fillNew () {
     $(side).value = setup.games[game].opponents.includes(before) ? before : ''
   }
   options($('startName'), setup.games[game].starts)
+  $('startTextLabel').textContent = word(game === 'othello' ? 'transcript' : 'sfen')
+  for (const [select, values, unit] of [['mainTime', MINUTES, 'minutes'], ['byoyomi', SECONDS, 'seconds']]) {
+    const chosen = $(select).value || 0
+    $(select).replaceChildren(...values.map(value => made('option', {
+      value, textContent: value ? `${value} ${word(unit)}` : word('none') })))
+    $(select).value = chosen
+  }
 }
 
 $('game').onchange = fillNew
@@ -331,7 +360,8 @@ $('new').onclick = () => {
 $('newDialog').onclose = () => {
   if ($('newDialog').returnValue !== 'start') return
   const start = $('startText').value.trim() || $('startName').value
-  send({ do: 'new', game: $('game').value, start, sides: [$('black').value, $('white').value] })
+  const clock = [60 * $('mainTime').value, Number($('byoyomi').value)]
+  send({ do: 'new', game: $('game').value, start, sides: [$('black').value, $('white').value], clock })
 }
 
 // A record
@@ -352,8 +382,9 @@ document.addEventListener('drop', event => {
 })
 document.addEventListener('paste', event => {
   const text = event.clipboardData.getData('text')
-  if (!event.target.closest('input, textarea') && text.includes('\n')) openRecord(text)
+  if (!event.target.closest('input, textarea') && text.trim()) openRecord(text)
 })
+$('fileNumber').onchange = event => send({ do: 'choose', number: Number(event.target.value) })
 
 $('save').onclick = async () => {
   const answer = await fetch('record', { headers: { 'X-Token': token } })
@@ -362,7 +393,8 @@ $('save').onclick = async () => {
     return
   }
   const address = URL.createObjectURL(await answer.blob())
-  made('a', { href: address, download: 'game.kif' }).click()
+  const [, download] = /filename="(.+)"/.exec(answer.headers.get('Content-Disposition'))
+  made('a', { href: address, download }).click()
   URL.revokeObjectURL(address)
 }
 
@@ -372,6 +404,7 @@ function speak () {
   document.documentElement.lang = language
   document.title = word('title')
   for (const element of document.querySelectorAll('[data-word]')) element.textContent = word(element.dataset.word)
+  for (const chart of ['graph', 'losses', 'histogram']) $(chart).setAttribute('aria-label', word(`${chart} label`))
   if (setup) fillNew()
   if (state) {
     show()

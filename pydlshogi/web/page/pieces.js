@@ -45,7 +45,8 @@ function tile (piece) {
 
 const drawn = (pieces, draw) => Object.fromEntries(Object.keys(pieces).map(piece => [piece, draw(piece)]))
 
-/** For each game: the markup of its pieces, their names, how much higher than wide a square is, and room for hands. */
+/** For each game: the markup of its pieces, their names, how much higher than wide a square is, room for hands,
+ * and the letters that stand for pieces in moves where an sfen has others. */
 export const LOOKS = {
   shogi: {
     pieces: drawn(KANJI, wooden),
@@ -60,6 +61,7 @@ export const LOOKS = {
     pieces: drawn(FACES, tile),
     ratio: 1,
     hand: 104,
+    letters: { K: 'L', B: 'E', R: 'G', P: 'C', '+P': 'H' },
     names: { K: 'lion', B: 'elephant', R: 'giraffe', P: 'chick', '+P': 'hen' }
   },
   othello: {

@@ -1,0 +1,85 @@
+"""The game on the board as it is kept: its moves, its players, its clock, how it ended. It knows no engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from pydlshogi.engines.games import Ending
+
+
+class Clock(NamedTuple):
+    """What each side has, in seconds."""
+
+    main: float
+    """For the whole game."""
+    byoyomi: float
+    """For each move once that is used up."""
+
+
+@dataclass
+class Played:
+    """A game. Its fields are what is written on the disk."""
+
+    game: str = "shogi"
+    start: str | None = None
+    """None: the usual start."""
+    moves: list[str] = field(default_factory=list)
+    at: int = 0
+    """So many of the moves have been made on the board that is shown."""
+    sides: list[str] = field(default_factory=lambda: ["", "easy"])
+    """Black and White: an opponent of the game, "" a person."""
+    ended: Sequence[Any] | None = None
+    """Reason and winner, as in Ending, where the moves alone do not say how the game ended."""
+    names: list[str] = field(default_factory=lambda: ["", ""])
+    times: list[float | None] = field(default_factory=list)
+    """Seconds that each move took; None: nobody knows."""
+    clock: Sequence[float] | None = None
+    """Main time and byoyomi."""
+    left: dict[str, Any] | None = None
+    """The game that was left to try other moves, where one was: `moves`, `times`, `at` and `ended`."""
+
+    def check(self) -> None:
+        """Raises TypeError or ValueError for values that cannot be; whether the moves are legal is not looked at."""
+        if len(self.times) != len(self.moves):
+            raise ValueError("a time for each move is wanted")
+        if self.ended is not None:
+            Ending(*self.ended)
+        if self.clock is not None and not all(0 <= seconds < 1e6 for seconds in Clock(*self.clock)):
+            raise ValueError("no such clock")
+        if self.left is not None:
+            replace(self, left=None, **self.left).check()
+
+    def cut(self, plies: int) -> None:
+        """Only so many moves remain."""
+        del self.moves[plies:], self.times[plies:]
+        self.at = plies
+        self.ended = None
+
+    def play(self, move: str, seconds: float | None) -> None:
+        """Another move, at the end."""
+        self.moves.append(move)
+        self.times.append(seconds)
+        self.at = len(self.moves)
+
+    def leave(self) -> None:
+        """Remember the game as it is, unless another is remembered already: other moves are tried from here on."""
+        if self.left is None:
+            names = ("moves", "times", "at", "ended")
+            self.left = {name: list(value) if isinstance(value := vars(self)[name], list) else value for name in names}
+
+    def come_back(self) -> None:
+        """Take up the game that was left."""
+        assert self.left is not None
+        for name, value in self.left.items():
+            setattr(self, name, value)
+        self.left = None
+
+    def main_left(self, first: int) -> list[float]:
+        """Seconds of main time that Black and White have left; `first` made the first move. There is a clock."""
+        assert self.clock is not None
+        clock = Clock(*self.clock)
+        left = [clock.main, clock.main]
+        for ply, seconds in enumerate(self.times):
+            side = (first + ply) % 2
+            left[side] = max(0.0, left[side] - (seconds or 0.0))
+        return left

@@ -1,0 +1,170 @@
+"""Games as files and as text: what can be opened, and what is saved. It knows formats, and no engine.
+
+Of an archive only the game that is looked at is made into one.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from pydlshogi.engines.games import GAMES
+from pydlshogi.kifu.encoding import decode
+from pydlshogi.read_kifu import Ending as RecordEnding
+from pydlshogi.read_kifu import Game, KifuError, Win, parse
+from pydlshogi.web.played import Played
+
+if TYPE_CHECKING:
+    from pydlshogi.games.othello.transcript import Game as OthelloGame
+
+Opened: TypeAlias = Sequence[Callable[[], Played]]
+"""The games of a file, each made when it is wanted."""
+
+ENDINGS: Final[Mapping[RecordEnding, str]] = {
+    "resign": "resignation",
+    "mate": "mate",
+    "declaration": "declaration",
+    "try": "try",
+    "time_up": "time",
+    "illegal_move": "illegal move",
+    "perpetual_check": "perpetual check",
+    "default": "default",
+    "sennichite": "repetition",
+    "jishogi": "impasse",
+    "max_moves": "too many moves",
+}
+"""How records say that games ended, and how the board does. The others end nothing."""
+_WINNERS: Final[Mapping[Win, int | None]] = {"b": 0, "w": 1, "d": None}
+_TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
+_USI: Final = re.compile(r"(?:position|sfen|startpos)\b|\S+(?:/\S+){3,8} [bw] ")
+_WTHOR_HEADER: Final = 16
+_WTHOR_GAME: Final = 68
+
+
+class RecordError(ValueError):
+    """What is no game; the message is one line."""
+
+
+class File(NamedTuple):
+    """A game as it is saved."""
+
+    suffix: str
+    content: bytes
+
+
+def open_record(data: bytes, game: str) -> Opened:
+    """The games of a file: CSA, KIF, KI2, WTHOR, GGF, transcripts, or lines as USI's `position` has them.
+
+    `game`: what `startpos` begins. Raises RecordError.
+    """
+    if _is_wthor(data):
+        return _othello_archive(data)
+    text = decode(data)
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if lines and _USI.match(lines[0]):
+        return [partial(_with_people, begin(_game_of(line, game), line)) for line in lines]
+    if "(;" in text or (lines and _TRANSCRIPT.fullmatch(lines[0])):
+        return _othello_text(text)
+    try:
+        return [partial(_shogi, each) for each in parse(data, "the record")]
+    except KifuError as error:
+        raise RecordError(str(error)) from None
+
+
+def begin(game: str, text: str) -> Played:
+    """A game that begins as `text` says, or has come so far: the name of a start, an sfen, both with `moves` behind
+    them, or in Othello a transcript. Raises RecordError; that the moves are legal is not looked at."""
+    starts = GAMES[game].starts
+    if text in starts:
+        return Played(game, starts[text])
+    if game == "othello" and _TRANSCRIPT.fullmatch(text):
+        (opened,) = _othello_text(text.replace("\n", " "))
+        played = opened()
+        played.at = len(played.moves)
+        return played
+    words = text.removeprefix("position ").removeprefix("sfen ").split()
+    end = words.index("moves") if "moves" in words else len(words)
+    start, moves = " ".join(words[:end]), words[end + 1 :]
+    return Played(game, None if start == "startpos" else start, moves, len(moves), times=[None] * len(moves))
+
+
+def usi_line(played: Played, start: str) -> str:
+    """The game from the position `start` on, as USI's `position` has it."""
+    return " ".join(["position sfen", start, *(["moves", *played.moves] if played.moves else [])])
+
+
+def transcript(played: Played) -> File:
+    """A game of Othello: a transcript, or GGF where it began elsewhere."""
+    from pydlshogi.games.othello.ggf import ggf
+    from pydlshogi.games.othello.rules import parse_move
+    from pydlshogi.games.othello.transcript import game_of
+    from pydlshogi.games.othello.transcript import transcript as one_line
+
+    moves = [parse_move(move) for move in played.moves]
+    if played.start is None:
+        return File("txt", f"{one_line(moves)}\n".encode())
+    from pydlshogi.engines.othello.position import OthelloPosition
+
+    game = game_of(moves, OthelloPosition(played.start).now)
+    return File("ggf", f"{ggf(game._replace(black=played.names[0], white=played.names[1]))}\n".encode())
+
+
+def _with_people(played: Played) -> Played:
+    """To be looked through: at its beginning, nobody to answer."""
+    played.at, played.sides = 0, ["", ""]
+    return played
+
+
+def _game_of(line: str, game: str) -> str:
+    """The game that a board is of, by its rows."""
+    board = re.search(r"\S+/\S+", line)
+    if board is None:
+        return game
+    return {4: "dobutsu", 8: "othello"}.get(board[0].count("/") + 1, "shogi")
+
+
+def _shogi(game: Game) -> Played:
+    ending = ENDINGS.get(game.ending)
+    ended = (ending, _WINNERS[game.win]) if ending and game.win else None
+    moves, times = list(game.moves), list(game.times)
+    return Played("shogi", game.start_sfen, moves, 0, ["", ""], ended, list(game.names), times)
+
+
+def _is_wthor(data: bytes) -> bool:
+    games = int.from_bytes(data[4:8], "little")
+    return len(data) == _WTHOR_HEADER + games * _WTHOR_GAME and len(data) > _WTHOR_HEADER
+
+
+def _othello_archive(data: bytes) -> Opened:
+    from pydlshogi.games.othello.transcript import RecordError as OthelloError
+    from pydlshogi.games.othello.wthor import games_of, parse_wthor
+
+    try:
+        header, rows = parse_wthor(data)
+    except OthelloError as error:
+        raise RecordError(f"the record: {error}") from None
+
+    def made(number: int) -> Played:
+        (game,) = games_of(rows[number : number + 1], int(header["year"]))
+        return _othello(game)
+
+    return [partial(made, number) for number in range(len(rows))]
+
+
+def _othello_text(text: str) -> Opened:
+    from pydlshogi.games.othello.ggf import parse_ggf
+    from pydlshogi.games.othello.transcript import RecordError as OthelloError
+    from pydlshogi.games.othello.transcript import parse_transcripts
+
+    try:
+        return [partial(_othello, game) for game in (parse_ggf if "(;" in text else parse_transcripts)(text)]
+    except OthelloError as error:
+        raise RecordError(f"the record: {error}") from None
+
+
+def _othello(game: "OthelloGame") -> Played:
+    from pydlshogi.games.othello.rules import START, move_name
+
+    start = None if game.start == START else game.start.diagram()
+    moves = [move_name(move) for move in game.moves]
+    return Played("othello", start, moves, 0, ["", ""], None, [game.black, game.white], [None] * len(moves))
