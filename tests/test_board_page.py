@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_web import FIXTURES, SETTINGS, Board, served
+from test_web import FIXTURES, ROOT, SETTINGS, Board, served
 
 from pydlshogi.analysis_server.pool import Pool
 
@@ -428,3 +429,54 @@ def test_a_page_from_elsewhere_gets_nothing(browser: Any, board: Board, tmp_path
     assert page.frames[-1].locator("#board").count() == 0
     assert board.state() == before
     page.close()
+
+
+# The pictures of the README
+
+WIDTH, HEIGHT = 900, 680
+LARGEST = 100_000
+"""Bytes of a picture."""
+POSITIONS = {
+    "shogi": "startpos moves 7g7f 3c3d 2g2f 8c8d 2f2e 8d8e 6i7h 4a3b",
+    "dobutsu": "startpos moves 1d1c 3a3b 2c2b 1a2b",
+    "othello": "f5d6c3d3c4f4c5b3c2e6c6",
+}
+
+
+def take_pictures(browser: Any, folder: Path) -> None:
+    """One of each game, with the engine that ships thinking about it."""
+    pool = Pool(1)
+    try:
+        with served(pool) as board:
+            for game, start in POSITIONS.items():
+                board.new(game, start, sides=("", "medium"))
+                board.do("watch", on=True)
+                board.news.until(lambda info: info["rootInfo"]["visits"] > 500, "info")
+                person = Person(browser, board, viewport={"width": WIDTH, "height": HEIGHT}, locale="en-US")
+                person.page.wait_for_selector(".arrows .ring")
+                person.page.screenshot(path=folder / f"{game}.png")
+                person.page.context.close()
+                assert person.wrong == []
+    finally:
+        pool.close(cancel=True)
+
+
+@pytest.mark.long
+def test_pictures_of_all_games(browser: Any, tmp_path: Path) -> None:
+    """With BOARD_PICTURES=docs/board it takes those of the README anew."""
+    image = pytest.importorskip("PIL.Image", reason="needs Pillow (the extra `train`)")
+    taken = Path(os.environ.get("BOARD_PICTURES", tmp_path))
+    take_pictures(browser, taken)
+    for game in POSITIONS:
+        path = taken / f"{game}.png"
+        image.open(path).quantize(128).save(path, optimize=True)
+        assert path.stat().st_size < LARGEST
+
+
+def test_the_readme_shows_the_pictures() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for game in POSITIONS:
+        assert f"docs/board/{game}.png" in readme
+        data = (ROOT / "docs" / "board" / f"{game}.png").read_bytes()
+        assert struct.unpack(">II", data[16:24]) == (WIDTH, HEIGHT)
+        assert len(data) < LARGEST

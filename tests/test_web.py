@@ -175,6 +175,7 @@ def test_othello_is_played_and_analysed(board: Board) -> None:
     board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("easy", ""))
     board.play("pass")
     assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "more discs, both pass", "winner": 0}
+    assert board.state()["winRates"] == [None] * 3  # who has but one move need not think
     board.do("judge", on=True)
     state = board.news.until(lambda state: len(state["judged"]) == 2)
     assert state["winRates"] == pytest.approx([1, 1, 1], abs=0.01)  # it was decided from the first move on

@@ -203,6 +203,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_head(HTTPStatus.OK, {"Content-Type": "text/event-stream", "Connection": "close"})
             page.put("state", table.state())
             page.put("setup", table.setup())
+            if (known := table.known()) is not None:
+                page.put("info", known)
             try:
                 while True:
                     news = page.take(ALIVE_EVERY)

@@ -128,6 +128,12 @@ class Table:
                 "error": self._error,
             }
 
+    def known(self) -> Message | None:
+        """What the analysis of the whole game has said of the position shown."""
+        with self._lock:
+            at = self._played.at
+            return self._info(self._heard[at]) if at in self._opinions else None
+
     # What people do
 
     def do(self, command: Mapping[str, Any]) -> None:
@@ -378,8 +384,6 @@ class Table:
         self._keep()
         self._set_alarm()
         self._say_state()
-        if self._played.at in self._opinions:
-            self._say_info(self._heard[self._played.at])
         self._think()
 
     def _think(self) -> None:
@@ -500,13 +504,13 @@ class Table:
         """News of a search of the position shown."""
         if answer.lines:
             self._note(self._played.at, answer)
-            self._say_info(answer)
+            self._tell("info", self._info(answer))
 
-    def _say_info(self, answer: Answer) -> None:
+    def _info(self, answer: Answer) -> Message:
         """What was said of the position shown."""
         ply = self._played.at
         said = result(answer) | {"generation": self.generation, "final": answer.final}
-        self._tell("info", said | {"ply": ply, "winRate": self._win_rate(ply)})
+        return said | {"ply": ply, "winRate": self._win_rate(ply)}
 
     def _show_policy(self, answer: Answer) -> None:
         if answer.final:
@@ -575,6 +579,8 @@ class Table:
 
     def _say_state(self) -> None:
         self._tell("state", self.state())
+        if (known := self.known()) is not None:
+            self._tell("info", known)
 
     # The disk
 

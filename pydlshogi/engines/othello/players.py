@@ -115,7 +115,9 @@ class _Watch(OthelloClock):
         self._rank = self._rank + 1 if hint.depth == self.depth else 1
         self.depth, self._nodes = hint.depth, max(self._nodes, hint.nodes)
         elapsed = self._clock.elapsed()
-        score = 0.0 if hint.score is None else hint.score
+        if hint.score is None:
+            return Info(nodes=self._nodes, time=round(elapsed), pv=tuple(map(move_name, hint.line)))
+        score = hint.score
         sure = 0.5 + 0.5 * (score > 0) - 0.5 * (score < 0)
         return Info(
             depth=hint.depth,

@@ -128,26 +128,27 @@ export class Board {
       return [element('circle', { cx: centre[0], cy: centre[1], r: 20 + 27 * Math.sqrt(share), opacity: 0.25 + 0.7 * share }),
         element('text', { x: centre[0] + 34, y: centre[1] - 32 }, String(percent))]
     }))
-    this.arrows.replaceChildren(...[...arrows].reverse().flatMap(arrow => this.arrow(arrow)))
+    const [shafts, rings] = [[], []] // no shaft covers a number
+    for (const arrow of [...arrows].reverse()) this.arrow(arrow, shafts, rings)
+    this.arrows.replaceChildren(...shafts, ...rings)
   }
 
-  arrow ({ move, label, weight }) {
+  arrow ({ move, label, weight }, shafts, rings) {
     const { from, to } = split(move)
     const [start, end] = [this.centres.get(from), this.centres.get(to)]
-    if (!end) return []
-    const made = []
+    if (!end) return
     if (start) {
       const length = Math.hypot(end[0] - start[0], end[1] - start[1])
       const [ux, uy] = [(end[0] - start[0]) / length, (end[1] - start[1]) / length]
       const half = 3 + 6 * weight
       const point = (along, aside) => `${start[0] + ux * along - uy * aside},${start[1] + uy * along + ux * aside}`
       const neck = length - 48
-      made.push(element('polygon', { opacity: 0.35 + 0.5 * weight, points: [point(24, half), point(neck, half),
+      shafts.push(element('polygon', { opacity: 0.35 + 0.5 * weight, points: [point(24, half), point(neck, half),
         point(neck, half + 9), point(length - 20, 0), point(neck, -half - 9), point(neck, -half),
         point(24, -half)].join(' ') }))
     }
-    const ring = element('circle', { class: 'ring', cx: end[0], cy: end[1], r: 25, opacity: 0.6 + 0.4 * weight })
-    return label ? [...made, ring, element('text', { x: end[0], y: end[1] + 9 }, label)] : made
+    rings.push(element('circle', { class: 'ring', cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
+      element('text', { x: end[0], y: end[1] + 9 }, label))
   }
 
   say (letter) {

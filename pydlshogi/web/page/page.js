@@ -45,7 +45,11 @@ function listen () {
   news = new EventSource(`news?token=${encodeURIComponent(token)}`)
   news.onerror = () => { $('status').textContent = word(token ? 'gone' : 'tokenless') }
   const on = (kind, act) => news.addEventListener(kind, event => act(JSON.parse(event.data)))
-  on('setup', message => { setup = message; fillNew() })
+  on('setup', message => {
+    setup = message
+    fillNew()
+    if (state) show()
+  })
   on('state', message => {
     if (message.generation !== state?.generation) {
       info = null
@@ -258,7 +262,7 @@ function drawJudged () {
   drawLosses($('losses'), state)
   if (setup) drawHistogram($('histogram'), state.summary, setup.losses)
   $('summary').replaceChildren(...state.summary.map(each => {
-    const counts = Object.entries(each.marks).map(([mark, count]) => `${count} ${word(mark)}`)
+    const counts = Object.entries(each.marks).map(([mark, count]) => `${word(mark)} ${count}`)
     const name = word(each.side === 'b' ? 'black' : 'white')
     return made('p', { textContent: `${name}: ${word('found')} ${each.found} ${word('of')} ${each.moves}, ` +
       `${percent(each.loss)} % ${word('lost')}; ${counts.join(', ')}` })
