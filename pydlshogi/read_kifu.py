@@ -5,7 +5,8 @@ Games come back as `Game` (see `pydlshogi.kifu.game`). Knows nothing of networks
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.game import Ending, Game, RecordError, Win, replay
 from pydlshogi.kifu.kif import to_kif
 from pydlshogi.support.files import read_plain
-from pydlshogi.support.processes import workers
+from pydlshogi.support.processes import ProcessCrew
 
 __all__ = [
     "SUFFIXES",
@@ -41,6 +42,8 @@ _LARGEST_FILE: Final = 1 << 26
 """Bytes. Collections of a hundred thousand games are kept in more files than one."""
 _LONGEST_LINE: Final = 1 << 20
 _FILES_PER_TASK: Final = 16
+_LONGEST_TASK: Final = 600.0
+"""Seconds after which a process that reads so many files is given up."""
 
 
 class KifuError(Exception):
@@ -108,8 +111,14 @@ def read_many(paths: Iterable[Path], processes: int = 1) -> Iterator[tuple[Path,
     if processes <= 1:
         yield from zip(paths, map(_games_or_error, paths), strict=True)
         return
-    with workers(processes) as pool:
-        yield from zip(paths, pool.map(_games_or_error, paths, chunksize=_FILES_PER_TASK), strict=True)
+    parts = [paths[start : start + _FILES_PER_TASK] for start in range(0, len(paths), _FILES_PER_TASK)]
+    with ProcessCrew(processes) as crew:
+        read_parts = crew.in_order(_games_or_errors, parts, _LONGEST_TASK)
+        yield from zip(paths, chain.from_iterable(read_parts), strict=True)
+
+
+def _games_or_errors(paths: Sequence[Path]) -> list[list[Game] | KifuError]:
+    return [_games_or_error(path) for path in paths]
 
 
 def _games_or_error(path: Path) -> list[Game] | KifuError:

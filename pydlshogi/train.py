@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -37,7 +38,7 @@ from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.torch_nets import to_npz
 from pydlshogi.network.weights import read_weights, write_weights
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import crew_of, exit_status
 from pydlshogi.support.files import cache_folder, replacing, reserved
 from pydlshogi.support.processes import available_cores
 from pydlshogi.support.settings import SettingError, by_field, check, option_of
@@ -125,13 +126,14 @@ def tensorboard_for(settings: Settings) -> Callable[[dict[str, Any], int], None]
 def load_data(settings: Settings) -> tuple[Positions, Positions]:
     """Positions to learn from, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
-    learned = load_positions(Path(settings.train), "train", cache, say)
+    hire = partial(crew_of, Namespace(workers=0, cluster=settings.cluster or None))
+    learned = load_positions(Path(settings.train), "train", cache, say, hire)
     if settings.more:
-        further = np.array(load_positions(Path(settings.more), "train", cache, say))
+        further = np.array(load_positions(Path(settings.more), "train", cache, say, hire))
         # The engine's own opinion of its games teaches it nothing, and is on another scale.
         further["eval"] = NO_EVAL
         learned = np.concatenate([learned, further])
-    return learned, load_positions(Path(settings.val or settings.train), "val", cache, say)
+    return learned, load_positions(Path(settings.val or settings.train), "val", cache, say, hire)
 
 
 def train(settings: Settings, state: dict[str, Any] | None) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,11 +43,38 @@ def weighed(weights: np.ndarray) -> Iterator[Callable[[int], float]]:
 
 
 @contextmanager
+def until_closed() -> Iterator[Callable[[int], int]]:
+    """An item below 0 is done when the task is closed."""
+    closed = threading.Event()
+
+    def do(item: int) -> int:
+        if item < 0:
+            closed.wait()
+        return item
+
+    yield do
+    closed.set()
+
+
+@contextmanager
 def unable(words: str) -> Iterator[Callable[[int], int]]:
     """Cannot be opened."""
     if words:
         raise LookupError(words)
     yield abs
+
+
+def lacking(item: int) -> int:
+    """Needs a package that is nowhere."""
+    import no_such_package
+
+    return int(no_such_package.do(item))
+
+
+def slowly(item: int) -> int:
+    """The even ones take longer."""
+    time.sleep(0.05 * (item % 2 == 0))
+    return -item
 
 
 def positive(item: int) -> int:

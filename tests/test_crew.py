@@ -1,5 +1,6 @@
-"""Crews do every item once, whatever becomes of their workers; processes and Ray's actors alike."""
+"""Crews do every item once, whatever becomes of their workers: processes, Ray's actors, and threads for some work."""
 
+import json
 import os
 import signal
 import socket
@@ -22,6 +23,7 @@ import pytest
 from pydlshogi.support.command_line import add_crew_options, crew_of
 from pydlshogi.support.crew import ATTEMPTS, Crew, CrewError, Plain
 from pydlshogi.support.processes import ProcessCrew
+from pydlshogi.support.threads import ThreadCrew
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENT = 250.0
@@ -128,6 +130,30 @@ def test_machines_make_what_processes_make(processes: Crew, actors: Crew) -> Non
     assert dict(processes.map(task, range(20), PATIENT)) == dict(actors.map(task, range(20), PATIENT))
 
 
+def test_results_come_in_the_order_of_the_items(crew: Crew) -> None:
+    assert list(crew.in_order(errands.slowly, range(12), PATIENT)) == [-item for item in range(12)]
+
+
+def test_threads_do_what_processes_do(processes: Crew, diary: Path) -> None:
+    with ThreadCrew(2) as threads:
+        task = partial(errands.weighed, np.linspace(0, 1, 1 << 10))
+        assert dict(processes.map(task, range(20), PATIENT)) == dict(threads.map(task, range(20), PATIENT))
+        with pytest.raises(LookupError, match=r"^no item 0"):
+            list(threads.map(Plain(errands.positive), [1, 0], PATIENT))
+
+
+def test_a_thread_that_is_left_is_ended_by_what_its_task_closes() -> None:
+    with ThreadCrew(2) as threads:
+        for item, _ in threads.map(errands.until_closed, [1, 2, -1, 3], PATIENT):
+            if item == 2:
+                break
+    with (
+        ThreadCrew(1) as threads,
+        pytest.raises(CrewError, match=r"^-1 was given up after 3 attempts: no answer in 0\.1 s"),
+    ):
+        list(threads.map(errands.until_closed, [-1], 0.1))
+
+
 def test_items_are_drawn_when_somebody_is_free(crew: Crew) -> None:
     drawn = count()
     results = crew.map(Plain(errands.positive), (next(drawn) + 1 for _ in count()), PATIENT)
@@ -167,6 +193,11 @@ def test_what_a_task_raises_is_raised_here(crew: Crew) -> None:
     with pytest.raises(LookupError, match="nothing to open"):
         list(crew.map(partial(errands.unable, "nothing to open"), [1], PATIENT))
     assert list(crew.map(partial(errands.unable, ""), [-1], PATIENT)) == [(-1, 1)]
+
+
+def test_a_machine_that_lacks_a_package_is_named(crew: Crew) -> None:
+    with pytest.raises(CrewError, match=f"^{socket.gethostname()} lacks what the work needs: No module named 'no_such"):
+        list(crew.map(Plain(errands.lacking), [1], PATIENT))
 
 
 def test_a_machine_may_come_and_be_lost(cluster: Any, actors: Crew, diary: Path) -> None:
@@ -246,3 +277,19 @@ def test_a_cluster_that_does_not_answer_is_named(environment: pytest.MonkeyPatch
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(CrewError, match=f"^cluster {address}: no answer; "):
             cluster.RayCrew(address, 0)
+
+
+def test_a_cluster_of_another_version_is_named(cluster: Any, actors: Crew) -> None:
+    """As `ray start` of another machine has written it down."""
+    from pydlshogi.support.cluster import RayCrew
+
+    gcs, place = cluster.head_node.get_gcs_client(), (b"CLUSTER_METADATA", b"cluster")
+    written = gcs.internal_kv_get(*place)
+    other = json.loads(written) | {"ray_version": "2.0.1"}
+    gcs.internal_kv_put(place[0], json.dumps(other).encode(), True, place[1])
+    try:
+        with pytest.raises(CrewError, match=f"^cluster {cluster.address}: Version mismatch: .* Ray: 2.0.1 ") as error:
+            RayCrew(cluster.address, 0)
+    finally:
+        gcs.internal_kv_put(place[0], written, True, place[1])
+    assert "\n" not in str(error.value)

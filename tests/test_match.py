@@ -274,7 +274,7 @@ class TestGames:
         assert len(heard(log, "usinewgame")) == 4
         assert heard(log, "go") == ["go btime 0 wtime 0 byoyomi 60000"] * 2
         assert heard(log, "gameover") == ["gameover win"] * 4
-        assert "started" in (tmp_path / "m" / "stderr-A-1.log").read_text()
+        assert "started" in (tmp_path / "m" / "stderr-A.log").read_text()
 
     def test_limits_may_differ(self, tmp_path: Path) -> None:
         logs = tmp_path / "a.log", tmp_path / "b.log"

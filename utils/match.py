@@ -1,16 +1,16 @@
 """A match between two engines, of shogi (USI) or Othello (GTP): paired openings, colours swapped, records, Elo.
 
-Every opening is played twice with colours swapped, one pair after the other by each of `--concurrency` workers with two
-engine processes of its own. A finished game is a record (CSA, GGF) and one line of OUT/games.jsonl; a match that was
-interrupted, however rudely, goes on after its finished games when the same command is given again. Engines do not
-ponder. How a single game is played is in play_game.py.
+Every opening is played twice with colours swapped, `--concurrency` games at a time, each by two engine processes of its
+own, with `--cluster` on several machines. A finished game is a record (CSA, GGF) and one line of OUT/games.jsonl; a
+match that was interrupted, however rudely, goes on after its finished games when the same command is given again.
+Engines do not ponder. How a single game is played is in play_game.py.
 """
 
 import argparse
 import hashlib
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -20,14 +20,16 @@ from random import Random
 
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import add_cluster_option, crew_of, exit_status
+from pydlshogi.support.crew import Crew
 from pydlshogi.support.elo import Sprt
+from pydlshogi.support.threads import ThreadCrew
 from utils.arena.games import GAMES
 from utils.arena.openings import Opening, OpeningError
-from utils.arena.play_game import Limit, Played, Rules
+from utils.arena.play_game import Limit, Rules
 from utils.arena.report import Score, report, standing
+from utils.arena.seats import fixtures, longest_game, seated
 from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
-from utils.arena.workers import Workers
 
 EXAMPLES = """\
 examples:
@@ -69,22 +71,26 @@ LEAST = {
 
 
 def play(
-    settings: Settings, openings: Sequence[Opening], store: Store, games: int, concurrency: int, sprt: Sprt | None
+    settings: Settings, openings: Sequence[Opening], store: Store, games: int, crew: Crew, sprt: Sprt | None
 ) -> None:
-    """Play what is missing of `games` games, or until `sprt` has decided. Raises MatchError."""
+    """Play what is missing of `games` games, or until `sprt` has decided. Raises MatchError, CrewError."""
 
     def decided() -> bool:
         return sprt is not None and sprt.verdict(Score(store.games).pairs) is not None
 
-    def keep(number: int, black: Side, names: Mapping[Side, str], played: Played) -> bool:
-        store.add(number, black, names, played)
-        bar.update()
-        bar.set_postfix_str(standing(store.games))
-        return decided()
-
-    if not decided():
-        with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
-            Workers(settings, openings, store, games, keep).run(concurrency)
+    if decided():
+        return
+    task, deadline = partial(seated, settings, store.out.resolve()), longest_game(settings)
+    with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
+        # More than once where openings are made by lot: see `fixtures`.
+        while any(number not in store.games for number in range(1, games + 1)):
+            missing = fixtures(settings, openings, games, store.games)
+            for fixture, (names, played) in crew.map(task, missing, deadline):
+                store.add(fixture.number, fixture.black, names, played)
+                bar.update()
+                bar.set_postfix_str(standing(store.games))
+                if decided():
+                    return
 
 
 def parse_limit(kind: str, text: str) -> Limit:
@@ -152,6 +158,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--records", type=Path, help="folder of the records (default: OUT/records)")
     parser.add_argument("--games", type=int, default=100, help="an even number (default: %(default)s)")
     parser.add_argument("--concurrency", type=int, default=1, help="games at the same time (default: %(default)s)")
+    add_cluster_option(parser, "this process")
     limits = parser.add_argument_group("what a move may cost; times in milliseconds")
     limits.add_argument("--time", metavar="[MAIN/]BYOYOMI")
     limits.add_argument("--fischer", metavar="MAIN+INCREMENT")
@@ -265,9 +272,17 @@ def _run(arguments: argparse.Namespace) -> None:
     Random(settings.seed).shuffle(openings)
     with closing(Store(arguments.out, arguments.records or arguments.out / "records", settings)) as store:
         try:
-            play(settings, openings, store, arguments.games, arguments.concurrency, sprt)
+            with _crew(arguments) as crew:
+                play(settings, openings, store, arguments.games, crew, sprt)
         finally:
             print(report(store.games, settings, sprt))
+
+
+def _crew(arguments: argparse.Namespace) -> Crew:
+    """Who plays. Engines are processes already: here threads are enough to wait for them."""
+    if arguments.cluster is None:
+        return ThreadCrew(arguments.concurrency)
+    return crew_of(argparse.Namespace(workers=arguments.concurrency, cluster=arguments.cluster))
 
 
 def _interrupt(*_: object) -> None:

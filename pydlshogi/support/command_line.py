@@ -17,16 +17,21 @@ def add_crew_options(parser: ArgumentParser, workers: int = 0) -> None:
     parser.add_argument(
         "--workers", type=positive, default=workers, metavar="N", help=f"how many work at once (default: {default})"
     )
+    add_cluster_option(parser, "processes of this machine")
+
+
+def add_cluster_option(parser: ArgumentParser, otherwise: str) -> None:
+    """`--cluster`, for `crew_of`; without it the work is done in what `otherwise` says."""
     parser.add_argument(
         "--cluster",
         metavar="local|auto|HOST:PORT",
         help="work with Ray: in a cluster that is started here, in the one of this machine, or in another "
-        "(default: in processes of this machine)",
+        f"(default: in {otherwise})",
     )
 
 
 def crew_of(options: Namespace) -> Crew:
-    """Who works, by the options of `add_crew_options`. Raises CrewError."""
+    """Who works, by the options of `add_crew_options`, `workers` and `cluster`. Raises CrewError."""
     count: int = options.workers
     if options.cluster is None:
         return ProcessCrew(count or available_cores())

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from textwrap import shorten
 from time import monotonic
@@ -49,6 +50,10 @@ class Plain(Generic[Item, Result]):
 
     def __call__(self) -> AbstractContextManager[Callable[[Item], Result]]:
         return nullcontext(self.function)
+
+
+def _of_numbered(function: Callable[[Item], Result], numbered: tuple[int, Item]) -> Result:
+    return function(numbered[1])
 
 
 @dataclass(eq=False)
@@ -128,6 +133,8 @@ class Workplace:
     def _answer(self, function: Callable[[Any], Any], argument: bytes) -> bytes:
         try:
             return self._dumps((function(pickle.loads(argument)), None))
+        except ImportError as error:
+            return self._dumps((None, CrewError(f"{socket.gethostname()} lacks what the work needs: {error}")))
         except Exception as error:
             # It is raised again where this traceback is not known.
             error.add_note(f"Raised on {socket.gethostname()}:\n{traceback.format_exc()}")
@@ -208,6 +215,16 @@ class Crew(ABC):
                         opening.failures = 0
         finally:
             self._part_with([worker for worker in self._workers if worker.owes and worker.task is not None])
+
+    def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], deadline: float) -> Iterator[Result]:
+        """What `function` makes of each of `items`, in their order; otherwise as `map`."""
+        early: dict[int, Result] = {}
+        awaited = 0
+        for (number, _), result in self.map(Plain(partial(_of_numbered, function)), enumerate(items), deadline):
+            early[number] = result
+            while awaited in early:
+                yield early.pop(awaited)
+                awaited += 1
 
     def _busy(self) -> list[Worker]:
         """Those with an item."""

@@ -9,6 +9,7 @@ import json
 import lzma
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from io import TextIOWrapper
 from itertools import chain, islice, repeat
 from pathlib import Path
@@ -24,8 +25,9 @@ from pydlshogi.games.shogi.sfen import board_from_sfen
 from pydlshogi.kifu.game import MOVE16_OF, legal_usi
 from pydlshogi.read_kifu import Game, KifuError, read, read_list
 from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import open_plain, replacing
-from pydlshogi.support.processes import available_cores, workers
+from pydlshogi.support.processes import ProcessCrew, available_cores
 
 Split = Literal["train", "val"]
 Positions = npt.NDArray[Any]
@@ -52,6 +54,8 @@ _RESULTS: Final = {None: (NO_RESULT, NO_RESULT), "d": (DRAW, DRAW), "b": (WIN, L
 # Part of the names in the cache: whoever changes what is packed gives it a new number.
 _FORMAT: Final = 2
 _GAMES_PER_TASK: Final = 128
+_LONGEST_TASK: Final = 600.0
+"""Seconds after which a worker that packs so many games is given up."""
 _COMPLAINTS_SHOWN: Final = 10
 _LONGEST_LINE: Final = 1 << 20
 
@@ -60,12 +64,23 @@ class DatasetError(ValueError):
     """Records that cannot become a training set; the message is one line."""
 
 
-def load_positions(source: Path, split: Split, cache: Path, say: Callable[[str], None] = tqdm.write) -> Positions:
-    """The packed positions of `source`, memory-mapped; they are built if `cache` does not hold them yet.
+def one_a_core() -> Crew:
+    """A process of this machine for each of its cores."""
+    return ProcessCrew(available_cores())
+
+
+def load_positions(
+    source: Path,
+    split: Split,
+    cache: Path,
+    say: Callable[[str], None] = tqdm.write,
+    hire: Callable[[], Crew] = one_a_core,
+) -> Positions:
+    """The packed positions of `source`, memory-mapped; whom `hire` finds packs them if `cache` does not hold them yet.
 
     `source` is a list of record files, one a line, or a `.jsonl` or `.jsonl.xz` of games, of which only those are
     taken whose "split" is `split` or absent. A broken game costs that game: `say` is told of it, one line each.
-    Raises DatasetError where nothing can be read, OSError where the cache cannot be written.
+    Raises DatasetError where nothing can be read, OSError where the cache cannot be written, CrewError.
     """
     try:
         units: list[Path] | list[str] = _lines(source) if _is_jsonl(source) else list(read_list(source))
@@ -75,7 +90,7 @@ def load_positions(source: Path, split: Split, cache: Path, say: Callable[[str],
     size = path.stat().st_size if path.exists() else 0
     if not size or size % POSITION.itemsize:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _build(units, split, path, say)
+        _build(units, split, path, say, hire)
     if not path.stat().st_size:
         raise DatasetError(f"{source} holds no positions to learn from ({split})")
     return np.memmap(path, POSITION, "r")
@@ -115,15 +130,17 @@ def _content(path: Path) -> bytes:
     return path.read_bytes() if path.is_file() else b""
 
 
-def _build(units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None]) -> None:
+def _build(
+    units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None], hire: Callable[[], Crew]
+) -> None:
     parts = tasks(units)
     games, complaints = 0, []
     with (
         replacing(path) as file,
-        workers(min(len(parts), available_cores())) as pool,
+        hire() as crew,
         tqdm(total=len(units), desc=f"packing {split}", unit=" games", disable=None) as bar,
     ):
-        for positions, count, wrong in pool.map(pack_units, parts, [split] * len(parts)):
+        for positions, count, wrong in crew.in_order(partial(pack_units, split=split), parts, _LONGEST_TASK):
             file.write(positions.tobytes())
             games += count
             complaints += wrong

@@ -17,6 +17,7 @@ class Settings(Learning):
     more: str = setting("", "list of further record files to learn from, of them only the results: own games, say")
     val: str = setting("", "games to validate with, of either kind; left out: the val split of the games.jsonl")
     cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")
+    cluster: str = setting("", "who packs them, a Ray cluster: local, auto or HOST:PORT; left out: this machine")
     encoding: str = setting("book", "planes and labels: the book's 104, or dlshogi's 119", "book", "dlshogi")
 
     hours: float = setting(0.0, "length of the run in hours", low=0)
@@ -50,7 +51,7 @@ QUICK: Final[dict[str, Any]] = {
 """What --quick sets: a small network from the records of this repository, in about five minutes on two cores."""
 
 ON_RESUME: Final = {
-    "out", "train", "more", "val", "cache", "hours", "stop_at", "steps", "log_every", "validate_every",
+    "out", "train", "more", "val", "cache", "cluster", "hours", "stop_at", "steps", "log_every", "validate_every",
     "validate_positions", "save_minutes", "shards", "tensorboard",
 }  # fmt: skip
 """What may be said anew with --resume."""

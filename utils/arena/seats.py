@@ -1,0 +1,151 @@
+"""Two engines that play games of a match with each other: the task of a crew. It writes no files and counts nothing."""
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from utils.arena.engine_process import START_SECONDS, EngineError, EngineProcess
+from utils.arena.games import GAMES
+from utils.arena.openings import Opening
+from utils.arena.play_game import Played, play_game, random_opening
+from utils.arena.store import SIDES, MatchError, Settings, Side, opening_of
+
+
+class Fixture(NamedTuple):
+    """A game to be played."""
+
+    number: int
+    """From 1; A is Black in those with odd numbers, and the next one has the same opening."""
+    opening: Opening
+    continued: bool = False
+    """Engine A goes on from the opening, by lot."""
+
+    @property
+    def black(self) -> Side:
+        return SIDES[(self.number - 1) % 2]
+
+
+def fixtures(
+    settings: Settings, openings: Sequence[Opening], games: int, finished: Mapping[int, Mapping[str, object]]
+) -> Iterator[Fixture]:
+    """The games 1 to `games` that are not among the `finished`, of which there may be more whenever this goes on.
+
+    The second game of a pair has the opening of the first: it is left out as long as nobody knows that.
+    """
+    kind = GAMES[settings.game]
+    unready: list[int] = []
+
+    def ready() -> Iterator[Fixture]:
+        for first in unready.copy():
+            if first in finished:
+                unready.remove(first)
+                yield Fixture(first + 1, opening_of(finished[first], kind))
+
+    for first in range(1, games, 2):
+        yield from ready()
+        known = [finished[number] for number in (first, first + 1) if number in finished]
+        opening = opening_of(known[0], kind) if known else openings[first // 2 % len(openings)]
+        by_lot = not known and settings.random_plies > 0
+        if first not in finished:
+            yield Fixture(first, opening, by_lot)
+        if by_lot:
+            unready.append(first)
+        elif first + 1 not in finished:
+            yield Fixture(first + 1, opening)
+    yield from ready()
+
+
+def longest_game(settings: Settings) -> float:
+    """Seconds that no game takes: an engine that is silent for long has been killed before."""
+    limits, rules = [settings.contestant(side).limit for side in SIDES], settings.rules
+    move = max(limit.byoyomi_ms + limit.increment_ms for limit in limits) + rules.tolerance_ms
+    main = sum(limit.main_ms for limit in limits)
+    moves = (main + rules.max_moves * move) / 1000 + rules.max_moves * rules.patience_s
+    return 2 * START_SECONDS + 60 * settings.random_plies + moves
+
+
+@contextmanager
+def seated(settings: Settings, out: Path) -> Iterator[Callable[[Fixture], tuple[dict[Side, str], Played]]]:
+    """Two engines, and what plays a game between them: it returns their names and what happened.
+
+    What they say on stderr goes to files of the folder `out`, where that can be seen. Whoever leaves this while a game
+    is under way kills them. The game raises MatchError if an engine cannot be used.
+    """
+    seats = _Seats(settings, out)
+    try:
+        yield seats.play
+    finally:
+        seats.close()
+
+
+class _Seats:
+    """The engines, started when they are needed, and again after they died."""
+
+    def __init__(self, settings: Settings, out: Path) -> None:
+        self._settings, self._out = settings, out
+        self._engines: dict[Side, EngineProcess] = {}
+        self._lock = threading.Lock()
+        self._closed = self._playing = False
+
+    def play(self, fixture: Fixture) -> tuple[dict[Side, str], Played]:
+        self._playing = True
+        for side in SIDES:
+            self._seat(side)
+        white: Side = "B" if fixture.black == "A" else "A"
+        contestants, engines = self._settings.contestant, self._engines
+        played = play_game(
+            {"b": engines[fixture.black], "w": engines[white]},
+            {"b": contestants(fixture.black).limit, "w": contestants(white).limit},
+            self._opening(fixture),
+            self._settings.rules,
+        )
+        self._playing = False
+        return {side: engines[side].name for side in SIDES}, played
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+        for engine in self._engines.values():
+            if self._playing:
+                engine.kill()
+            else:
+                engine.close()
+
+    def _opening(self, fixture: Fixture) -> Opening:
+        settings = self._settings
+        if not fixture.continued:
+            return fixture.opening
+        lot = Random(f"{settings.seed} {fixture.number}")
+        plies, nodes, margin = settings.random_plies, settings.random_nodes, settings.random_margin
+        try:
+            return random_opening(self._engines["A"], fixture.opening, plies, nodes, margin, lot)
+        except EngineError as error:
+            raise self._failure("A", error) from error
+
+    def _seat(self, side: Side) -> None:
+        """Have an engine of `side` ready for a new game; one that died in the last game is started again."""
+        contestant = self._settings.contestant(side)
+        try:
+            if side in self._engines and self._engines[side].alive():
+                with contextlib.suppress(EngineError):
+                    self._engines[side].new_game()
+                    return
+                self._engines[side].kill()
+            log = self._out / f"stderr-{side}.log" if self._out.is_dir() else Path(os.devnull)
+            with self._lock:
+                if self._closed:
+                    raise EngineError("comes too late")
+                engine = GAMES[self._settings.game].engine(contestant.command, log)
+                self._engines[side] = engine
+            engine.prepare(contestant.options)
+            engine.new_game()
+        except EngineError as error:
+            raise self._failure(side, error) from error
+
+    def _failure(self, side: Side, error: EngineError) -> MatchError:
+        return MatchError(f"engine {side} `{self._settings.contestant(side).command}` {error}")
