@@ -27,7 +27,7 @@ from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
 from pydlshogi.learning.played import Played, PlayedError
 from pydlshogi.learning.run_folder import RunError, RunFolder
 from pydlshogi.learning.settings import Cycle
-from pydlshogi.learning.tasks import PlayComparisons, PlaySets, Reanalyse
+from pydlshogi.learning.tasks import LONGEST_SET, PlayComparisons, PlaySets, Reanalyse
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.torch_nets import to_npz
@@ -43,12 +43,12 @@ from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
 
-_LONGEST_SET: Final = 3600.0
-"""Seconds after which a worker that plays a set of games, or of a comparison, is given up."""
 _MOST_ELO: Final = 1200.0
 """Who wins every game is infinitely better: too much for a sum."""
 _COMPARISON: Final = 1 << 20
 """Comparisons draw their openings from other seeds than games."""
+_SIZED: Final = 4
+"""Cycles after which a run can say what it would need; the first of them does not count."""
 
 
 @dataclass
@@ -56,6 +56,8 @@ class Times:
     """Seconds that the parts of a cycle took."""
 
     play: float = 0.0
+    network: float = 0.0
+    """Of `play`: where the network was asked."""
     learn: float = 0.0
     compare: float = 0.0
 
@@ -93,15 +95,16 @@ class Learner:
     def done(self) -> bool:
         return self.minutes >= self._settings.minutes
 
-    def cycle(self) -> str:
-        """Play, learn, compare. Returns what there is to say of it, in one line."""
+    def cycle(self) -> dict[str, Any]:
+        """Play, learn, compare. Returns the line of the journal."""
         folder, kept, times = self._folder, self._run.kept, Times()
         number = int(kept["cycle"])
         start = time.monotonic()
-        sets = self._play(number)
+        sets, share = self._play(number)
+        times.network = share * (time.monotonic() - start)
         self._reanalyse(number)
         times.play = time.monotonic() - start
-        line = self._learn(number, sets, times)
+        line = {"step": number + 1} | self._learn(number, sets, times)
         kept["cycle"] = number + 1
         write_weights(folder.network(number + 1), to_npz(self._run.averaged))
         if self._settings.compare_every and (number + 1) % self._settings.compare_every == 0:
@@ -109,27 +112,29 @@ class Learner:
         kept["seconds"] += times.total
         line |= asdict(times)
         self._run.window.zero_()
-        self._journal.write({"step": number + 1, **line})  # if the checkpoint does not follow, it is dropped again
+        self._journal.write(line)  # if the checkpoint does not follow, it is dropped again
         self._run.save(folder.checkpoint)
         kept_networks = {number + 1, int(kept["best"]), int(kept["compared"]), self._anchor}
         folder.forget_networks(kept_networks)
-        return _described(number + 1, line)
+        return line
 
     def finish(self) -> Path:
         """Write the network of the run; returns where."""
         write_weights(self._folder.result, to_npz(self._run.averaged), half=True)
         return self._folder.result
 
-    def _play(self, number: int) -> list[Played]:
-        """The sets of games of this cycle, those that are missing played now."""
+    def _play(self, number: int) -> tuple[list[Played], float]:
+        """The sets of games of this cycle, those that are missing played now; and the network's share of that time."""
         folder, settings = self._folder, self._settings
         missing = [index for index in range(settings.sets) if not folder.games(number, index).exists()]
         player = int(self._run.kept["best"]) if settings.gate else number
         task = PlaySets(self._game.name, folder.network(player).read_bytes(), settings)
         seeds = [(settings.seed, number, index) for index in missing]
-        for (_, _, index), played in self._crew.map(task, seeds, _LONGEST_SET):
+        shares = [0.0]
+        for (_, _, index), (played, share) in self._crew.map(task, seeds, LONGEST_SET):
             played.write(folder.games(number, index))
-        return folder.played(number)
+            shares.append(share)
+        return folder.played(number), sum(shares) / max(1, len(missing))
 
     def _reanalyse(self, number: int) -> None:
         """Search some of the sets in the window anew, chosen by lot."""
@@ -144,7 +149,7 @@ class Learner:
         there = [(cycle, index) for cycle, index in chosen if folder.games(cycle, index).exists()]
         items = [((cycle, index), Played.read(folder.games(cycle, index))) for cycle, index in there]
         task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings)
-        for ((cycle, index), _), played in self._crew.map(task, items, _LONGEST_SET):
+        for ((cycle, index), _), played in self._crew.map(task, items, LONGEST_SET):
             folder.replace_games(cycle, index, played)
 
     def _learn(self, number: int, sets: Sequence[Played], times: Times) -> dict[str, Any]:
@@ -217,15 +222,15 @@ class Learner:
         games = max(2, settings.compare_games // workers)
         task = PlayComparisons(self._game.name, networks, games, settings)
         seeds = [(settings.seed, _COMPARISON, worker) for worker in range(workers)]
-        results = [counts for _, counts in self._crew.map(task, seeds, _LONGEST_SET)]
+        results = [counts for _, counts in self._crew.map(task, seeds, LONGEST_SET)]
         return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]
 
 
-def _described(number: int, line: dict[str, Any]) -> str:
-    """A line for people."""
+def described(line: dict[str, Any]) -> str:
+    """A line of the journal for people."""
     total = max(1e-9, line["play"] + line["learn"] + line["compare"])
     said = (
-        f"cycle {number}: {line['games']} games of {line['length']:.0f} plies, draws {line['draws']:.0%}, "
+        f"cycle {line['step']}: {line['games']} games of {line['length']:.0f} plies, draws {line['draws']:.0%}, "
         f"{line['positions']:,} positions of {line['window']:,} new; loss {line['policy_loss']:.3f} + "
         f"{line['value_loss']:.3f} in {line['steps']} steps; {60 * line['games'] / total:.0f} games a minute, "
         f"play {line['play'] / total:.0%}, learn {line['learn'] / total:.0%}"
@@ -239,13 +244,33 @@ def _described(number: int, line: dict[str, Any]) -> str:
     return said
 
 
+def sized(game: Game, lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
+    """What cycles with these lines of the journal let expect of a run of so many minutes, in one line."""
+    games, play, network = (max(1e-9, sum(line[name] for line in lines)) for name in ("games", "play", "network"))
+    total = play + sum(line["learn"] + line["compare"] for line in lines)
+    rate = 60 * games / total
+    said = (
+        f"sizing: {rate:,.0f} games a minute, {workers} at work; playing takes {play / total:.0%} of the time, of that "
+        f"the network {network / play:.0%}, the search {1 - network / play:.0%}; {minutes:g} minutes are some "
+        f"{rate * minutes:,.0f} games"
+    )
+    if game.example is not None:
+        needed = game.example.games / rate / 60
+        said += f", and {game.example.games:,} as for {game.example.whose} would take {needed:,.1f} hours"
+    return said
+
+
 def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew) -> None:
     """Run to the end."""
     learner = Learner(game, folder, settings, crew)
     layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes"
     with tqdm(total=settings.minutes, initial=learner.minutes, bar_format=layout, disable=None) as bar:
+        lines: list[dict[str, Any]] = []
         while not learner.done:
-            tqdm.write(learner.cycle())
+            lines.append(learner.cycle())
+            tqdm.write(described(lines[-1]))
+            if len(lines) == _SIZED:
+                tqdm.write(sized(game, lines[1:], settings.minutes, crew.size()))
             sys.stdout.flush()
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
     tqdm.write(f"the network is {learner.finish()}")

@@ -1,244 +1,134 @@
-"""The engine plays itself and writes records: `python -m pydlshogi.selfplay --games 100 --out own`
+"""A network plays itself, many games at once: `python -m pydlshogi.selfplay dobutsu --modelfile net.npz --out own`
 
-A small driver over the search: gather, evaluate, backup, and a move drawn by visits while the game is young, so that
-games differ. With --starts and --blunders they begin from positions that no player would choose: what a lost piece
-costs, a network learns only from games in which one was lost. The seed and the number of a game determine the game,
-given the same network. A game that is on disk already is not played again, so the same command continues an
+The games of a set are played side by side, and all their positions make one batch. A set is a file, own/00001.npz, with
+what the searches found out (see learning/played.py); own/games.jsonl has the moves of all games. The network, the seed
+and the number of a set determine it. A set that is there is not played again, so the same command continues an
 interrupted run.
+
+Without a game in the first place it writes records of shogi for people to read: see shogi_selfplay.py.
 """
 
-import argparse
+import hashlib
+import json
 import sys
-from collections.abc import Sequence
-from datetime import date
-from functools import cache, partial
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from random import Random
-from typing import NamedTuple
+from typing import Any, Final
 
 from tqdm import tqdm
 
-from pydlshogi.engines.shogi.players import ShogiPlayer
-from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
-from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.rules import RULES, settings_of
-from pydlshogi.games.shogi.sfen import START_SFEN
-from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
+from pydlshogi import shogi_selfplay
+from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
+from pydlshogi.learning.played import Played, PlayedError
+from pydlshogi.learning.settings import SelfPlay
+from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
-from pydlshogi.network.loading import BACKENDS, load_backend
-from pydlshogi.player.choice import draw
-from pydlshogi.player.lines import centipawns
-from pydlshogi.read_kifu import to_csa
-from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import replacing, shipped_model
-from pydlshogi.support.processes import workers
-from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
-from pydlshogi.uct.batch import Batch, Evaluator
-from pydlshogi.uct.root import MoveStats, Root
-from pydlshogi.uct.search import stored_search
+from pydlshogi.network.weights import read_network
+from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
+from pydlshogi.support.crew import Crew
+from pydlshogi.support.files import replacing, reserved
+from pydlshogi.support.settings import SettingError, add_options, check, setting
+
+_WINNERS: Final = {1.0: "b", 0.5: "d", 0.0: "w"}
+"""By the score of the side that moves first."""
 
 
-class Settings(NamedTuple):
-    """How the games are played."""
-
-    playouts: int = 64
-    """For every move, those of the tree that was kept included."""
-    batch: int = 8
-    """Playouts gathered before the network is asked."""
-    random_plies: int = 24
-    """So many moves at the beginning are drawn, in proportion to their visits; later the best is played."""
-    resign_below: float = 0.03
-    """A side resigns when its win rate is lower."""
-    max_plies: int = 320
-    """A game that is as long is a draw."""
-    blunders: int = 0
-    """Most random moves before the game, by both sides in turn; how many, from 0, is drawn. Not part of the record."""
+class SelfPlayError(ValueError):
+    """Games that cannot be played as asked; the message is one line."""
 
 
-def play(evaluator: Evaluator, settings: Settings, rng: Random, start: str = START_SFEN) -> Game:
-    """One game of `evaluator` against itself."""
-    if settings.blunders:
-        start = _blundered(start, rng.randint(0, settings.blunders), rng)
-    position = ShogiPosition(start)
-    search = stored_search(RULES, settings_of(position), evaluator.encoding, megabytes=16)
-    root = Root(search)
-    batch = Batch(settings.batch, RULES.most_moves, evaluator.encoding)
-    moves: list[str] = []
-    evals: list[int | None] = []
-    end: tuple[Ending, Win] | None = None
-    while end is None:
-        search.set_root(position)
-        # The search goes on beyond its playouts while the best move has no visits, because all that have are proven to
-        # lose: it would be judged, and played, without a look at it.
-        while root.plies is None and (root.visits < settings.playouts or not root.moves()[0].visits):
-            batch.clear()
-            leaves = search.gather(batch, settings.batch)
-            search.backup(leaves, evaluator.evaluate(batch))
-        ranked = root.moves()
-        best = ranked[0]
-        if best.plies is None and best.value < settings.resign_below:
-            end = "resign", _opponent(position)
-        else:
-            chosen = draw(ranked, 1.0, rng) if len(moves) < settings.random_plies else best
-            evals.append(_black_centipawns(best, position.turn))
-            moves.append(position.usi(chosen.move))
-            position.push(chosen.move)
-            end = _end(position, len(moves), settings)
-    ending, win = end
-    return Game(
-        start_sfen=start,
-        moves=tuple(moves),
-        win=win,
-        ending=ending,
-        evals=tuple(evals),
-        times=(None,) * len(moves),
-        names=("pydlshogi", "pydlshogi"),
-        event="pydlshogi selfplay",
-        date=date.today().strftime("%Y/%m/%d"),
+@dataclass(frozen=True)
+class Settings(SelfPlay):
+    """How many games, and how they are played."""
+
+    sets: int = setting(1, "sets of games in all", low=1)
+    seed: int = setting(0, "other seeds, other games", low=0)
+
+
+def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew) -> str:
+    """Play the sets that `out` lacks. Returns what it holds then, in one line. Raises SelfPlayError, PlayedError."""
+    settle(out / "selfplay.json", game, network, settings)
+    files = {number: out / f"{number:05}.npz" for number in range(1, settings.sets + 1)}
+    missing = [number for number, path in files.items() if not path.exists()]
+    seeds = [(settings.seed, number) for number in missing]
+    with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
+        for (_, number), (played, _) in crew.map(PlaySets(game.name, network, settings), seeds, LONGEST_SET):
+            played.write(files[number])
+            bar.update()
+    moves = out / "games.jsonl"
+    sets = [Played.read(path) for path in files.values()]
+    if missing or not moves.exists():
+        with replacing(moves) as file:
+            file.writelines(line for played in sets for line in lines(game, settings, played))
+    return (
+        f"{out} holds {sum(len(each.lengths) for each in sets)} games of {game.name} in {len(sets)} sets, with "
+        f"{sum(map(len, sets)):,} positions to learn from; {moves} has their moves; "
+        + (f"{len(missing)} sets were played now" if missing else "nothing was left to play")
     )
 
 
-def _blundered(start: str, count: int, rng: Random) -> str:
-    """The sfen after `count` random legal moves from `start`, or after fewer if they end the game."""
-    position = ShogiPosition(start)
-    for _ in range(count):
-        before = str(position.board.sfen())
-        position.push(rng.choice(position.legal_moves().tolist()))
-        if not len(position.board.legal_moves):
-            return before
-    return str(position.board.sfen())
-
-
-def _end(position: ShogiPosition, plies: int, settings: Settings) -> tuple[Ending, Win] | None:
-    """How the last move ended the game, if it did."""
-    if not len(position.board.legal_moves):
-        return "mate", _opponent(position)
-    if position.declares():
-        return "declaration", _mover(position)
-    repeated = position.fourfold()
-    if repeated is not None:
-        if repeated.value == 0.5:
-            return "sennichite", "d"
-        return "perpetual_check", _mover(position) if repeated.value == 1.0 else _opponent(position)
-    return ("max_moves", "d") if plies >= settings.max_plies else None
-
-
-def _mover(position: ShogiPosition) -> Win:
-    """The side to move, as the winner of the game."""
-    return "w" if position.board.turn else "b"
-
-
-def _opponent(position: ShogiPosition) -> Win:
-    """The side that is not to move, as the winner of the game."""
-    return "b" if position.board.turn else "w"
-
-
-def _black_centipawns(move: MoveStats, turn: int) -> int:
-    """What a move made by `turn` (0 Black, 1 White) is worth, from Black's view; MATE_EVAL where a mate is proven."""
-    if move.plies is not None:
-        score = MATE_EVAL if move.plies > 0 else -MATE_EVAL
-    else:
-        score = centipawns(move.value, DEFAULT_EVAL_COEF)
-    return -score if turn else score
-
-
-def _play_and_write(
-    number: int, out: Path, network: tuple[str, str], seed: int, settings: Settings, starts: Sequence[str]
-) -> Ending:
-    path = record_path(out, number)
-    rng = Random(f"{seed} {number}")
-    game = play(_evaluator(*network, settings.batch), settings, rng, rng.choice(starts))
-    with replacing(path) as file:
-        file.write(to_csa(game).encode())
-    return game.ending
-
-
-@cache
-def _evaluator(modelfile: str, backend: str, batch: int) -> NetworkEvaluator:
-    """The network of this worker process, loaded at its first game."""
-    return NetworkEvaluator(load_backend(backend, modelfile, (BOOK, DLSHOGI), threads=1, batch_size=batch))
-
-
-def _read_starts(parser: argparse.ArgumentParser, path: Path) -> list[str]:
-    """The positions in `path`; where it is unusable the program ends with a line that says why."""
+def settle(path: Path, game: Game, network: bytes, settings: Settings) -> None:
+    """Write down what determines the games of a folder. Raises SelfPlayError where it holds other games."""
+    about: dict[str, Any] = {"game": game.name, "network": hashlib.sha256(network).hexdigest(), **asdict(settings)}
+    del about["sets"]
+    if not path.exists():
+        if any(path.parent.iterdir()):
+            raise SelfPlayError(f"{path.parent} holds something else: choose another --out")
+        with replacing(path) as file:
+            file.write(json.dumps(about, indent=1).encode())
+        return
     try:
-        starts = [line.strip() for line in path.read_text(encoding="ascii").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        parser.error(f"{path}: {getattr(error, 'strerror', None) or error}")
-    for start in starts:
-        try:
-            position = ShogiPosition(start)
-        except ValueError as error:
-            parser.error(f"{path}: {start}: {error}")
-        if not len(position.board.legal_moves):
-            parser.error(f"{path}: {start}: the game is over")
-    if not starts:
-        parser.error(f"{path} holds no position")
-    return starts
+        before = json.loads(path.read_bytes())
+        changed = [name for name in about if about[name] != before[name]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise SelfPlayError(f"{path} does not describe games") from error
+    if changed:
+        raise SelfPlayError(f"{path.parent} holds games with another {', '.join(changed)}: choose another --out")
 
 
-def record_path(out: Path, number: int) -> Path:
-    """Where game `number` is written."""
-    return out / f"selfplay_{number:05}.csa"
+def lines(game: Game, settings: SelfPlay, played: Played) -> Iterator[bytes]:
+    """Each game as JSON: the moves in USI and the winner, as pydlshogi.train reads games of shogi."""
+    for moves, score in zip(played.games(), played.scores.tolist(), strict=True):
+        position = game.start(settings.draw_ply)
+        words = []
+        for move in moves:
+            words.append(position.usi(move))
+            position.push(move)
+        yield json.dumps({"moves": " ".join(words), "win": _WINNERS[score], "end": "unknown"}).encode() + b"\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
-    defaults = Settings()
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.selfplay",
-        description="Let the engine play itself and write the games as CSA records.",
-    )
-    parser.add_argument("--out", type=Path, required=True, help="folder for the records")
-    parser.add_argument("--games", type=int, default=100, help="games in all (default %(default)s)")
-    parser.add_argument("--modelfile", default="", help="the network (default: the one that comes with the package)")
-    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what runs it (default %(default)s)")
-    parser.add_argument("--workers", type=int, default=1, help="processes that play (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="other seeds, other games (default %(default)s)")
-    parser.add_argument("--playouts", type=int, default=defaults.playouts, help="per move (default %(default)s)")
-    parser.add_argument("--batch", type=int, default=defaults.batch, help="positions at once (default %(default)s)")
-    parser.add_argument(
-        "--random-plies", type=int, default=defaults.random_plies, help="moves drawn by visits (default %(default)s)"
-    )
-    parser.add_argument("--starts", type=Path, help="file of positions to begin from, an sfen a line")
-    parser.add_argument(
-        "--blunders", type=int, default=defaults.blunders, help="random moves before the game, at most (default none)"
-    )
-    options = parser.parse_args(arguments)
-    for name, least in (
-        ("games", 1),
-        ("workers", 1),
-        ("playouts", 1),
-        ("batch", 1),
-        ("random_plies", 0),
-        ("blunders", 0),
-    ):
-        if getattr(options, name) < least:
-            parser.error(f"--{name.replace('_', '-')} must be at least {least}")
-    settings = Settings(options.playouts, options.batch, options.random_plies, blunders=options.blunders)
-    job = partial(
-        _play_and_write,
-        out=options.out,
-        network=(options.modelfile or str(shipped_model() / ShogiPlayer.shipped), options.backend),
-        seed=options.seed,
-        settings=settings,
-        starts=_read_starts(parser, options.starts) if options.starts else [START_SFEN],
-    )
+    words = sys.argv[1:] if arguments is None else arguments
+    if not words or words[0].startswith("-"):
+        return shogi_selfplay.main(words)
+    parser = ArgumentParser(prog="python -m pydlshogi.selfplay", description="Many games of a network with itself.")
+    parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}; without it, records of shogi are written")
+    parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="for the games")
+    parser.add_argument("--modelfile", required=True, type=Path, help="the network (.npz), of a cycle or of model/")
+    add_crew_options(parser)
+    add_options(parser, Settings)
+    options = parser.parse_args(words)
 
-    def play_missing() -> None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
-        with workers(options.workers) as pool:
-            bar = tqdm(pool.map(job, missing), total=len(missing), unit="game", dynamic_ncols=True, disable=not missing)
-            for ending in bar:
-                bar.set_postfix_str(ending)
-        played = f"{len(missing)} played now" if missing else "nothing was left to play"
-        print(f"{options.out} holds the {options.games} games asked for; {played}")
+    def run() -> None:
+        game, out = game_named(options.game), options.out
+        names = {each.name for each in fields(Settings)}
+        usual = {name: value for name, value in game.learning.items() if name in names}
+        settings = replace(Settings(**usual), **{name: vars(options)[name] for name in names & vars(options).keys()})
+        check(settings)
+        read_network(options.modelfile, [game.encoding])  # or the workers would complain of a file of theirs
+        out.mkdir(parents=True, exist_ok=True)
+        try:
+            with reserved(out), crew_of(options) as crew:
+                print(play(game, options.modelfile.read_bytes(), out, settings, crew))
+        except BlockingIOError as error:
+            raise SelfPlayError(f"{out} is in use by another process") from error
 
-    resume = "the same command plays the games that are missing"
-    return exit_status("selfplay", play_missing, BackendError, ModelError, resume=resume)
+    errors = (UnknownGame, SelfPlayError, SettingError, PlayedError, ModelError, BackendError)
+    return exit_status("selfplay", run, *errors, resume="the same command plays the games that are missing")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -102,24 +103,94 @@ def test_a_run_is_not_learned_by_two(run: Path, capsys: pytest.CaptureFixture[st
     assert f"{run} is in use by another process" in capsys.readouterr().err
 
 
-@pytest.mark.long
-def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
-    """kill -9 of the whole program at random moments: every set of games is there once, whole and counted once."""
-    folder, lot = tmp_path / "run", random.Random(4)
-    command = [sys.executable, "-m", "pydlshogi.cycle", "dobutsu", "--out", str(folder), "--minutes", "100", *TINY]
-    for _ in range(20):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
-        time.sleep(lot.uniform(4, 14))  # the moment is the point
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    command[command.index("100")] = "0.001"
-    assert subprocess.run(command, check=False).returncode == 0
+def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
+    """240 games in a minute and a half; two thirds of it playing, of that three quarters in the network."""
+    cycles = [
+        {"games": 100, "play": 40.0, "network": 30.0, "learn": 5.0, "compare": 0.0},
+        {"games": 140, "play": 20.0, "network": 15.0, "learn": 15.0, "compare": 10.0},
+    ]
+    assert cycle.sized(game_named("dobutsu"), cycles, 30, 2) == (
+        "sizing: 160 games a minute, 2 at work; playing takes 67% of the time, of that the network 75%, the search "
+        "25%; 30 minutes are some 4,800 games, and 56,320 as for the network that ships would take 5.9 hours"
+    )
+
+
+def whole(folder: Path) -> list[dict[str, float]]:
+    """The journal of a run, of which every set of games is there once, whole and counted once."""
     journal = lines(folder)
     assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))
     for line in journal:
         sets = [Played.read(path) for path in (folder / "games").glob(f"{int(line['step']) - 1:05}-*.npz")]
+        assert len(sets) == 2
         assert sum(len(each) for each in sets) == line["positions"]
-    assert read_weights(folder / "net.npz")
+        assert sum(len(each.lengths) for each in sets) == line["games"]
+    return journal
+
+
+def command_for(folder: Path, minutes: float) -> list[str]:
+    """A run whose learning hangs on its seed alone, not on the time."""
+    steady = [*TINY, "--warmup", "0", "--decay", "0"]
+    return [
+        sys.executable,
+        "-m",
+        "pydlshogi.cycle",
+        "dobutsu",
+        "--out",
+        str(folder),
+        "--minutes",
+        f"{minutes}",
+        *steady,
+    ]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+def test_killed_at_any_moment_it_makes_the_games_of_a_run_that_is_not(tmp_path: Path) -> None:
+    killed, undisturbed, lot = tmp_path / "killed", tmp_path / "undisturbed", random.Random(4)
+    for _ in range(20):
+        process = subprocess.Popen(command_for(killed, 100), stdout=subprocess.PIPE, start_new_session=True)
+        time.sleep(lot.uniform(2, 12))  # the moment is the point
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    assert subprocess.run(command_for(killed, 0.001), check=False).returncode == 0
+    assert read_weights(killed / "net.npz")
+    journal = whole(killed)
+    assert len(journal) > 20
+    with subprocess.Popen(command_for(undisturbed, 100), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        next(line for line in process.stdout if line.startswith(f"cycle {len(journal)}:"))
+        process.send_signal(signal.SIGINT)
+    names = ("games", "positions", "window", "steps", "policy_loss", "value_loss", "elo", "last", "anchor")
+    for line, other in zip(journal, lines(undisturbed), strict=False):
+        assert [line.get(name) for name in names] == [other.get(name) for name in names]
+    for path in sorted((killed / "games").glob("*.npz")):
+        if int(path.stem.split("-")[0]) < len(journal):
+            assert path.read_bytes() == (undisturbed / "games" / path.name).read_bytes()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="limits a process's files")
+@pytest.mark.parametrize(
+    "too_large", ["run.json", "games/00000-001.npz", "networks/*.npz", "log.jsonl", "checkpoint.pt"]
+)
+def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, too_large: str) -> None:
+    size = max(path.stat().st_size for path in run.glob(too_large)) - 1
+    limited = (
+        f"import sys; from resource import RLIMIT_FSIZE, setrlimit; setrlimit(RLIMIT_FSIZE, ({size}, {size}));"
+        "from pydlshogi.cycle import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = command_for(tmp_path, 100)
+    full = [sys.executable, "-c", limited, *command[3:]]
+    done = subprocess.run(full, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (complaint,) = done.stderr.splitlines()
+    reason = "(File too large|No space left on device)"
+    assert re.fullmatch(f"cycle: {tmp_path}/.*: {reason}; the same command goes on", complaint)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        next(line for line in process.stdout if line.startswith("cycle 3:"))
+        process.send_signal(signal.SIGINT)
+    assert len(whole(tmp_path)) >= 3
 
 
 @pytest.mark.long

@@ -1,16 +1,24 @@
-"""Self-play with evaluators that need no network."""
+"""Self-play: records of shogi, with evaluators that need no network; and sets of games of any game."""
 
+import json
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
+from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.encodings import MOVES
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.kifu.game import Game
+from pydlshogi.learning.played import Played
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.read_kifu import replay, to_csa
-from pydlshogi.selfplay import Settings, main, play, record_path
+from pydlshogi.selfplay import main
+from pydlshogi.shogi_selfplay import Settings, play, record_path
+from pydlshogi.support.files import reserved
+from pydlshogi.training.shogi.records import load_positions
 
 QUICK = Settings(playouts=8, batch=4, max_plies=40)
 
@@ -125,3 +133,92 @@ def test_with_nothing_left_to_play_it_says_so_and_where_it_wrote(
         record_path(tmp_path, number).write_text("a game")
     assert main(["--out", str(tmp_path), "--games", "2"]) == 0
     assert capsys.readouterr() == (f"{tmp_path} holds the 2 games asked for; nothing was left to play\n", "")
+
+
+QUICKLY = ["--games", "5", "--playouts", "4", "--cheap-playouts", "2", "--draw-ply", "30", "--workers", "1"]
+
+
+def network(folder: Path, name: str) -> Path:
+    """A network for this game that has learned nothing."""
+    path = folder / f"{name}.npz"
+    write_weights(path, random_weights(architecture_for(game_named(name).encoding, "policy_value_resnet", 1, 8), 1))
+    return path
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two sets of games of Dobutsu shogi, and beside them the networks."""
+    folder = tmp_path_factory.mktemp("sets")
+    network(folder, "shogi")
+    modelfile = network(folder, "dobutsu")
+    out = folder / "own"
+    assert main(["dobutsu", "--out", str(out), "--modelfile", str(modelfile), "--sets", "2", *QUICKLY]) == 0
+    return out
+
+
+def test_sets_of_games_hold_what_was_played(own: Path) -> None:
+    sets = [Played.read(own / f"0000{number}.npz") for number in (1, 2)]
+    lines = [json.loads(line) for line in (own / "games.jsonl").read_text().splitlines()]
+    assert len(lines) == 10
+    scores = [score for each in sets for score in each.scores.tolist()]
+    assert [line["win"] for line in lines] == [{1.0: "b", 0.5: "d", 0.0: "w"}[score] for score in scores]
+    for line, moves in zip(lines, [moves for each in sets for moves in each.games()], strict=True):
+        position = game_named("dobutsu").start(30)
+        for usi, move in zip(line["moves"].split(), moves, strict=True):
+            assert usi in {position.usi(legal) for legal in position.legal_moves().tolist()}
+            assert position.usi(move) == usi
+            position.push(move)
+
+
+def test_a_set_that_is_there_is_not_played_again(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["dobutsu", "--out", str(own), "--modelfile", str(own.parent / "dobutsu.npz"), "--sets", "2", *QUICKLY]
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"{own} holds 10 games of dobutsu in 2 sets, with ")
+    assert said.endswith(f"; {own}/games.jsonl has their moves; nothing was left to play\n")
+    before = (own / "00002.npz").read_bytes()
+    (own / "00002.npz").unlink()
+    assert main(command) == 0
+    assert capsys.readouterr().out.endswith("has their moves; 1 sets were played now\n")
+    assert (own / "00002.npz").read_bytes() == before
+
+
+def test_games_of_shogi_can_be_learned_by_train(own: Path, tmp_path: Path) -> None:
+    modelfile = own.parent / "shogi.npz"
+    assert main(["shogi", "--out", str(tmp_path / "own"), "--modelfile", str(modelfile), *QUICKLY]) == 0
+    moves = sum(Played.read(tmp_path / "own" / "00001.npz").lengths)
+    assert len(load_positions(tmp_path / "own" / "games.jsonl", "train", tmp_path / "cache")) == moves
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["go", "--out", "{new}", "--modelfile", "{nets}/shogi.npz"], "no game is called go; there are dobutsu"),
+        (["dobutsu", "--out", "{new}", "--modelfile", "{nets}/no.npz"], "{nets}/no.npz: No such file"),
+        (["dobutsu", "--out", "{new}", "--modelfile", "{nets}/shogi.npz"], "{nets}/shogi.npz: a network of "),
+        (["dobutsu", "--out", "{new}", "--modelfile", "{nets}/dobutsu.npz", "--playouts", "0"], "--playouts must be"),
+        (["dobutsu", "--out", "{nets}", "--modelfile", "{nets}/dobutsu.npz"], "{nets} holds something else: choose"),
+        (
+            ["shogi", "--out", "{own}", "--modelfile", "{nets}/shogi.npz", *QUICKLY],
+            "{own} holds games with another game, network",
+        ),
+        (
+            ["dobutsu", "--out", "{own}", "--modelfile", "{nets}/dobutsu.npz", *QUICKLY, "--seed", "1"],
+            "{own} holds games with another seed: choose another --out",
+        ),
+    ],
+)
+def test_sets_that_cannot_be_played_are_one_line(
+    arguments: list[str], complaint: str, own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {"new": tmp_path / "new", "own": own, "nets": own.parent}
+    assert main([argument.format(**names) for argument in arguments]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"selfplay: {complaint.format(**names)}")
+
+
+def test_two_do_not_play_the_same_sets(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    modelfile = str(own.parent / "dobutsu.npz")
+    with reserved(own):
+        assert main(["dobutsu", "--out", str(own), "--modelfile", modelfile, *QUICKLY]) == 1
+    assert capsys.readouterr().err == f"selfplay: {own} is in use by another process\n"

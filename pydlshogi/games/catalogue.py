@@ -9,6 +9,14 @@ from pydlshogi.game import Rules
 from pydlshogi.support.arrays import Records
 
 
+class Example(NamedTuple):
+    """A run that others know the result of."""
+
+    games: int
+    """That it played against itself."""
+    whose: str
+
+
 class Game(NamedTuple):
     """A game. Every module named in GAMES has one, called GAME."""
 
@@ -21,6 +29,8 @@ class Game(NamedTuple):
     """(position) -> the rules' settings in its game."""
     learning: Mapping[str, Any]
     """Settings of the cycle that are better for this game than the general ones."""
+    example: Example | None = None
+    """What a run is measured by that wants to know how long it would take."""
 
 
 GAMES: Final = {"dobutsu": "pydlshogi.games.dobutsu.game", "shogi": "pydlshogi.games.shogi.game"}

@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Final
 
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import Game, game_named
@@ -14,8 +16,28 @@ from pydlshogi.learning.reanalysis import reanalysed
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import Cycle, SelfPlay
 from pydlshogi.network.loading import load_backend
+from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 
 Seed = tuple[int, ...]
+
+LONGEST_SET: Final = 3600.0
+"""Seconds after which a worker that plays a set of games, or of a comparison, is given up."""
+
+
+class Timed:
+    """Another evaluator, and how long it has taken."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self.encoding = evaluator.encoding
+        self.seconds = 0.0
+
+    def evaluate(self, batch: Batch) -> Evaluations:
+        start = perf_counter()
+        try:
+            return self._evaluator.evaluate(batch)
+        finally:
+            self.seconds += perf_counter() - start
 
 
 def evaluator_of(game: Game, network: bytes, batch_size: int) -> NetworkEvaluator:
@@ -28,19 +50,27 @@ def evaluator_of(game: Game, network: bytes, batch_size: int) -> NetworkEvaluato
 
 @dataclass(frozen=True)
 class PlaySets:
-    """A task of a crew: sets of games by one network."""
+    """A task of a crew: sets of games by one network. Results: a set, and the network's share of the time it took."""
 
     game: str
     network: bytes
     settings: SelfPlay
 
-    def __call__(self) -> AbstractContextManager[Callable[[Seed], Played]]:
+    def __call__(self) -> AbstractContextManager[Callable[[Seed], tuple[Played, float]]]:
         return self._open()
 
     @contextmanager
-    def _open(self) -> Iterator[Callable[[Seed], Played]]:
+    def _open(self) -> Iterator[Callable[[Seed], tuple[Played, float]]]:
         game = game_named(self.game)
-        yield SelfPlayers(game, evaluator_of(game, self.network, self.settings.side_by_side), self.settings).play
+        evaluator = Timed(evaluator_of(game, self.network, self.settings.side_by_side))
+        players = SelfPlayers(game, evaluator, self.settings)
+
+        def play(seed: Seed) -> tuple[Played, float]:
+            start, evaluator.seconds = perf_counter(), 0.0
+            played = players.play(seed)
+            return played, evaluator.seconds / (perf_counter() - start)
+
+        yield play
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from pydlshogi.games.catalogue import Game
+from pydlshogi.games.catalogue import Example, Game
 from pydlshogi.games.dobutsu.encodings import DOBUTSU
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import RULES
@@ -42,4 +42,5 @@ GAME: Final = Game(
         "final_temperature": 0.25,
         "draw_ply": 160,
     },
+    example=Example(56_320, "the network that ships"),
 )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pydlshogi.games.catalogue import Game
+from pydlshogi.games.catalogue import Example, Game
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
@@ -19,4 +19,5 @@ GAME: Final = Game(
     start=_start,
     settings=settings_of,
     learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},
+    example=Example(24_000_000, "AlphaZero (Science 362, 2018)"),
 )
