@@ -7,7 +7,7 @@ in.
 
 import threading
 from collections import OrderedDict
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,6 +34,32 @@ class NetworkEvaluator:
             return Evaluations(np.empty(0, np.float32), np.empty(0, np.float32))
         firsts = batch.firsts[: size + 1]
         return Evaluations(*self.backend.predict(batch.packed[:size], firsts, batch.labels, self.temperature))
+
+
+class Rollouts(Protocol):
+    """Plays positions on to the end, not the same way each time."""
+
+    def results(self, batch: Batch) -> Float32Array:
+        """float32 [positions]: 1 where the side to move has won, 0.5 draw, 0 where it has lost."""
+
+
+class Mixed:
+    """Another evaluator, whose values are mixed with results of rollouts [AlphaGo 2016].
+
+    What the other one says is the lasting part of the values. It may be asked about a position several times.
+    """
+
+    def __init__(self, evaluator: Evaluator, rollouts: Rollouts, share: float) -> None:
+        """`share`: of the rollouts in the value, 0 to 1."""
+        self.evaluator = evaluator
+        self.encoding = evaluator.encoding
+        self._rollouts = rollouts
+        self._share = np.float32(share)
+
+    def evaluate(self, batch: Batch) -> Evaluations:
+        said = self.evaluator.evaluate(batch)
+        values = said.values + self._share * (self._rollouts.results(batch) - said.values)
+        return Evaluations(said.priors, values, said.values)
 
 
 class Cached:

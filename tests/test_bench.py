@@ -82,7 +82,7 @@ def batch_of(count: int) -> Batch:
 
 
 def test_the_null_evaluator_gives_priors_and_win_rates() -> None:
-    priors, values = bench.NullEvaluator().evaluate(batch_of(3))
+    priors, values, _ = bench.NullEvaluator().evaluate(batch_of(3))
     np.testing.assert_allclose(priors.reshape(3, 30).sum(axis=1), 1, rtol=1e-5)
     assert ((values > 0) & (values < 1)).all()
 

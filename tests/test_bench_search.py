@@ -22,7 +22,7 @@ def test_the_books_search_knows_every_move_and_its_prior() -> None:
     position, batch = ShogiPosition(END_GAME), Batch(1, 600, MOVES)
     moves = position.legal_moves()
     batch.add(position, moves)
-    priors, values = HashEvaluator(MOVES).evaluate(batch)
+    priors, values, _ = HashEvaluator(MOVES).evaluate(batch)
     assert len(set(priors.tolist())) > 10
     ours = dict(zip(map(position.usi, moves.tolist()), priors.tolist(), strict=True))
     theirs = dict(zip([move.usi() for move in search.root.moves], search.root.priors.tolist(), strict=True))

@@ -20,6 +20,7 @@ LAUNCHERS = {
     "policy_player": "pydlshogi.usi.usi_policy_player",
     "search1_player": "pydlshogi.usi.usi_search1_player",
     "dobutsu": "pydlshogi.usi.usi_dobutsu_player",
+    "othello": "pydlshogi.engines.othello.serve",
     "othello_alphabeta": "pydlshogi.games.othello.serve",
     "board": "pydlshogi.web.__main__",
 }

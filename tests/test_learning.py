@@ -151,7 +151,7 @@ def test_the_one_who_judges_better_wins() -> None:
         """Likes positions in which it has more moves."""
 
         def evaluate(self, batch: Batch) -> Evaluations:
-            priors, values = super().evaluate(batch)
+            priors, values, _ = super().evaluate(batch)
             return Evaluations(priors, 1 - values)
 
     counts = compare(DOBUTSU, (Mobile(), Upside()), Puct(), 30, 40, 80, (2,))
@@ -226,5 +226,5 @@ def test_a_low_temperature_takes_the_best() -> None:
 
 
 def test_there_is_no_such_game() -> None:
-    with pytest.raises(UnknownGame, match="no game is called go; there are dobutsu, shogi"):
+    with pytest.raises(UnknownGame, match="no game is called go; there are dobutsu, othello, shogi"):
         game_named("go")

@@ -52,7 +52,7 @@ def opinion(position: ShogiPosition) -> tuple[dict[str, float], float]:
     batch = Batch(1, RULES.most_moves, MOVES)
     moves = position.legal_moves()
     batch.add(position, moves)
-    priors, values = HashEvaluator(MOVES).evaluate(batch)
+    priors, values, _ = HashEvaluator(MOVES).evaluate(batch)
     return dict(zip(map(position.usi, moves.tolist()), priors.tolist(), strict=True)), float(values[0])
 
 

@@ -463,7 +463,7 @@ class Slow:
             if end:
                 node |= {"value": end.value, "proof": None if end.value == 0.5 else (end.value == 1, end.plies)}
             else:
-                priors, values = evaluation_of(self.game, self.evaluator)
+                priors, values, _ = evaluation_of(self.game, self.evaluator)
                 node |= {"value": float(values[0]), "moves": moves.tolist(), "priors": priors.tolist()}
                 node |= {"wins": [0.0] * len(moves), "visits": [0] * len(moves), "ends": [None] * len(moves)}
             self.nodes[name] = node

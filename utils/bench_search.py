@@ -92,7 +92,7 @@ class BookSearch:
         legal = position.legal_moves()
         self._batch.clear()
         self._batch.add(position, legal)
-        priors, values = self._evaluator.evaluate(self._batch)
+        priors, values, _ = self._evaluator.evaluate(self._batch)
         by_name = dict(zip(map(position.usi, legal.tolist()), priors.tolist(), strict=True))
         return np.array([by_name[move.usi()] for move in moves], np.float32), float(values[0])
 

@@ -33,7 +33,7 @@ class Game(NamedTuple):
     """What a run is measured by that wants to know how long it would take."""
 
 
-GAMES: Final = {"dobutsu": "pydlshogi.games.dobutsu.game", "shogi": "pydlshogi.games.shogi.game"}
+GAMES: Final = {name: f"pydlshogi.games.{name}.game" for name in ("dobutsu", "othello", "shogi")}
 
 
 class UnknownGame(ValueError):

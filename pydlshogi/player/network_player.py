@@ -191,7 +191,7 @@ class NetworkPlayer(BasePlayer):
             batch.clear()
             leaves = search.gather(batch, playouts)
             evaluations = evaluator.evaluate(batch)
-            if not all(np.isfinite(numbers).all() for numbers in evaluations):
+            if not (np.isfinite(evaluations.priors).all() and np.isfinite(evaluations.values).all()):
                 raise PlayerError("the network answers with nan or infinity: its file is damaged")
             search.backup(leaves, evaluations)
             return milliseconds() - began
@@ -239,7 +239,7 @@ class NetworkPlayer(BasePlayer):
             return
         batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
         batch.add(position, moves)
-        priors, values = self.evaluator.evaluate(batch)
+        priors, values, _ = self.evaluator.evaluate(batch)
         yield f"win rate {values[0]:.4f}"
         for place in np.argsort(-priors, kind="stable")[:10]:
             yield f"{position.usi(int(moves[place])):5} {priors[place]:.4f}"

@@ -91,7 +91,7 @@ class PolicyPlayer(ReflexPlayer):
         moves = position.legal_moves()
         batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
         batch.add(position, moves)
-        priors, values = self.evaluator.evaluate(batch)
+        priors, values, _ = self.evaluator.evaluate(batch)
         return [
             Rated(position.usi(move), prior, math.log(max(prior, 1e-7)), float(values[0]))
             for move, prior in zip(moves.tolist(), priors.tolist(), strict=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position
-from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
+from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Uint32Array, Uint64Array
 
 
 class Evaluations(NamedTuple):
@@ -16,6 +16,8 @@ class Evaluations(NamedTuple):
     """float32 [all legal moves], in the order of `Batch.labels`; they sum to 1 for each position."""
     values: Float32Array
     """float32 [positions]: win rate of the side to move, 0 to 1."""
+    lasting: Float32Array | None = None
+    """float32 [positions]: the values without what is drawn anew each time. None: nothing is."""
 
 
 class Batch:
@@ -33,6 +35,10 @@ class Batch:
         """int32 [all legal moves]: their labels, position after position."""
         self.packed: Uint32Array = np.zeros((capacity, encoding.words if encoding else 0), np.uint32)
         """uint32 [capacity, words]: the positions, packed as the encoding does it."""
+        self.known: Float32Array = np.full(capacity, np.nan, np.float32)
+        """float32 [capacity]: what lasts of the value that each position was given before; nan: it was given none."""
+        self.expands: BoolArray = np.ones(capacity, np.bool_)
+        """bool [capacity]: whether its priors will be looked at. Where not, they may be anything."""
         self._count = 0
 
     def __len__(self) -> int:
@@ -59,7 +65,7 @@ class Batch:
         first = self.firsts[row]
         self.firsts[row + 1] = first + len(moves)
         labels = self.labels[first : first + len(moves)]
-        self.keys[row] = position.key()
+        self.keys[row], self.known[row], self.expands[row] = position.key(), np.nan, True
         if self.encoding is None:
             labels[:] = moves
             return

@@ -11,7 +11,16 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import MATED, UNDECIDED, Position, Rules, verdict_of
-from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array, Uint32Array, Uint64Array
+from pydlshogi.support.arrays import (
+    BoolArray,
+    Float32Array,
+    Int32Array,
+    Record,
+    Records,
+    Uint16Array,
+    Uint32Array,
+    Uint64Array,
+)
 from pydlshogi.support.compiled import compiled_for, rule_for, wide
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.kernels import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, same_board
@@ -130,6 +139,8 @@ class StoredBoards:
             batch.firsts,
             batch.labels,
             batch.packed,
+            batch.known,
+            batch.expands,
         )
         return first
 
@@ -182,6 +193,10 @@ class ReplayedBoards:
         for i in paths.asked[:requests].tolist():
             position = self._played(table, paths, paths.rows[i])
             batch.add(position, position.legal_moves())
+            batch.known[len(batch) - 1], batch.expands[len(batch) - 1] = (
+                paths.rows[i]["known"],
+                paths.rows[i]["expands"],
+            )
         return first
 
     def _played(self, table: Tree, paths: Paths, row: Record) -> Position:
@@ -298,6 +313,8 @@ def _open(
     firsts: Int32Array,
     labels: Int32Array,
     packed: Uint32Array,
+    known: Float32Array,
+    expands: BoolArray,
 ) -> None:
     """Lay the states of new nodes beside them, and add the positions to a batch from number `first` on."""
     for i in range(len(asked)):
@@ -305,6 +322,8 @@ def _open(
         if row.node != NONE:
             states[row.node] = ends[asked[i]]
         keys[first + i] = row.key
+        known[first + i] = row.known
+        expands[first + i] = row.expands
         start = firsts[first + i]
         for move in range(row.count):
             labels[start + move] = label_of(ends[asked[i]], moves[asked[i], move])

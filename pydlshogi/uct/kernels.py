@@ -93,11 +93,13 @@ ROW: Final = np.dtype(
         ("node", np.int32),  # where it ends, or NONE
         ("request", np.int32),  # the evaluation it waits for, or NONE
         ("count", np.int32),  # legal moves where it ends
+        ("known", np.float32),  # what lasts of the first evaluation of the node where it ends; nan: there was none
         ("verdict", np.int16),  # of the rules, see game.py
         ("move", np.uint16),  # its last
         ("ending", np.int8),
         ("fate", np.int8),
         ("by_path", np.bool_),  # the verdict holds for this path only
+        ("expands", np.bool_),  # the node gets its edges with the evaluation asked for
     ],
     align=True,
 )
@@ -316,8 +318,14 @@ def select(
                 ):
                     ending = REPEATED
                 elif nodes[node].state == LEAF:
-                    nodes[node].state = AWAITED
-                    ending = AGAIN
+                    if puct[0].evaluate_anew or not 0 < nodes[node].evaluations < puct[0].expand_at - 1:
+                        nodes[node].state = AWAITED
+                        ending = AGAIN
+                    else:
+                        value = nodes[node].value
+                        nodes[node].value_sum += value
+                        nodes[node].evaluations += 1
+                        ending = _PAID
             if ending == _PAID:
                 _pay(tree, steps, step, depth, node, value)
                 roots[root_index].playouts += 1
@@ -387,9 +395,14 @@ def enter(
         elif new or (row.ending == NEW and nodes[node].state == LEAF):
             row.fate = _WAIT
             row.request = requests
+            row.known = np.nan
+            row.expands = False
             if node != NONE:
                 nodes[node].state = AWAITED
                 nodes[node].stats = requests
+                if nodes[node].evaluations > 0:
+                    row.known = nodes[node].value
+                row.expands = depth == 0 or nodes[node].evaluations + 1 >= puct[0].expand_at
             asked[requests] = i
             requests += 1
         elif nodes[node].state != AWAITED:
@@ -462,13 +475,14 @@ def back_up(
     first_priors: Int32Array,
     priors: Float32Array,
     values: Float32Array,
+    lasting: Float32Array,
 ) -> None:
     """Expand the nodes of the rows `asked` for, and pay the playouts that waited with `values`, one for each request.
 
     `moves`, uint16 [rows, most moves], are the legal moves of each row. The priors of request i begin at
-    `first_priors[i]` in `priors`.
+    `first_priors[i]` in `priors`. `lasting` is what lasts of the `values`, see `Evaluations`.
     """
-    _expand(tree, puct, rows, asked, moves, first_priors, priors, values)
+    _expand(tree, puct, rows, asked, moves, first_priors, priors, values, lasting)
     for i in range(len(rows)):
         row = rows[i]
         if row.fate == _WAIT:
@@ -486,6 +500,7 @@ def _expand(
     first_priors: Int32Array,
     priors: Float32Array,
     values: Float32Array,
+    lasting: Float32Array,
 ) -> None:
     """Note the evaluations of the rows `asked` for in their nodes, and give them their edges if it is time."""
     nodes = tree.nodes
@@ -495,13 +510,13 @@ def _expand(
         if node == NONE:
             continue
         if nodes[node].evaluations == 0:
-            nodes[node].value = values[i]
+            nodes[node].value = lasting[i]
         if nodes[node].evaluations < MAX_EVALUATIONS:
             nodes[node].value_sum += values[i]
             nodes[node].evaluations += 1
         nodes[node].state = LEAF
         nodes[node].stats = 0
-        if nodes[node].evaluations < puct[0].expand_at and row.length > 0:
+        if not row.expands:
             continue
         # Without room for its edges a node stays LEAF and is evaluated at each visit.
         count = wide(row.count)

@@ -34,6 +34,9 @@ class Puct(NamedTuple):
     expand_at: int = 1
     """A node gets its edges with its evaluation of this number, 1 to 100; until then it is evaluated at each visit
     [AlphaGo 2016]."""
+    evaluate_anew: bool = True
+    """Whether the evaluator is asked at each of these visits, as it must be where rollouts are part of what it says.
+    Else the first evaluation is counted again."""
     forced_playouts: float = 0.0
     """An edge of the root that was visited is visited again while it has fewer than sqrt(forced_playouts P N) visits
     [KataGo 2019: 2]. 0: none is forced."""

@@ -214,7 +214,8 @@ class Search:
         """Expand the nodes of `leaves` and pay the playouts that waited; `evaluations` are of their whole batch."""
         paths = leaves._paths
         rows = paths.rows[: leaves._rows]
-        values = evaluations.values[leaves._first : leaves._first + leaves._requests]
+        requests = slice(leaves._first, leaves._first + leaves._requests)
+        values = evaluations.values[requests]
         with self.lock:
             back_up(
                 self.table.tree,
@@ -226,6 +227,7 @@ class Search:
                 leaves._first_priors,
                 evaluations.priors,
                 values,
+                values if evaluations.lasting is None else evaluations.lasting[requests],
             )
             self._under_way -= 1
         self._spare.append(leaves)

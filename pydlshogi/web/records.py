@@ -103,7 +103,7 @@ def transcript(played: Played) -> File:
     moves = [parse_move(move) for move in played.moves]
     if played.start is None:
         return File("txt", f"{one_line(moves)}\n".encode())
-    from pydlshogi.engines.othello.position import OthelloPosition
+    from pydlshogi.games.othello.position import OthelloPosition
 
     game = game_of(moves, OthelloPosition(played.start).now)
     return File("ggf", f"{ggf(game._replace(black=played.names[0], white=played.names[1]))}\n".encode())

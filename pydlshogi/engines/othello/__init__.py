@@ -24,6 +24,6 @@ def alphabeta(options: AlphaBetaOptions | None = None) -> Engine:
 
 def set_up(text: str | None) -> PlayedPosition:
     """The position of a text, None for the start of the game. ValueError."""
-    from pydlshogi.engines.othello.position import OthelloPosition
+    from pydlshogi.games.othello.position import OthelloPosition
 
     return OthelloPosition(text)

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from pydlshogi.engines.othello import AlphaBetaOptions
-from pydlshogi.engines.othello.position import OthelloPosition
 from pydlshogi.games.othello.clock import Clock as OthelloClock
 from pydlshogi.games.othello.clock import Effort
 from pydlshogi.games.othello.engine import EngineError, Hint
 from pydlshogi.games.othello.player import SHIPPED_OPENINGS, AlphaBetaEngine
+from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import move_name
 from pydlshogi.player.base_player import (
     BasePlayer,

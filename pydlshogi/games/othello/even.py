@@ -16,7 +16,7 @@ from pydlshogi.games.othello.alphabeta import depths_to
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
 from pydlshogi.games.othello.openings import lines
-from pydlshogi.games.othello.options import add_engine_options, engine_of
+from pydlshogi.games.othello.options import ALPHABETA
 from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.transcript import transcript
 from pydlshogi.support.command_line import exit_status
@@ -59,14 +59,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--within", type=float, default=1.0, help="discs by which a side may be ahead (default %(default)s)"
     )
-    add_engine_options(parser)
+    ALPHABETA.add_options(parser)
     options = parser.parse_args(arguments)
     if not 1 <= options.plies <= 10 or not 0 <= options.within <= 64:
         parser.error("--plies is 1 to 10, --within 0 to 64")
 
     def run() -> None:
         options.no_openings = True
-        engine, effort = engine_of(options)
+        engine, effort = ALPHABETA.engine_of(options)
         engine.prepare()
         found = sorted(even(engine, effort, options.plies, options.within))
         remark = f"# Neither side is ahead by more than {options.within:g} discs at level {effort.level}."

@@ -49,9 +49,9 @@ _ZERO: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
 
 
-def _images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
+def images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The eight rotations and mirror images of a row of squares."""
-    images = []
+    turned = []
     for turn in range(8):
         image = []
         for square in squares:
@@ -61,11 +61,12 @@ def _images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
             if turn & 2:
                 y = 7 - y
             image.append(8 * x + y if turn & 4 else 8 * y + x)
-        images.append(tuple(image))
-    return images
+        turned.append(tuple(image))
+    return turned
 
 
-def _shapes() -> list[tuple[int, ...]]:
+def shapes() -> list[tuple[int, ...]]:
+    """The squares of one pattern of each kind."""
     return [tuple(map(parse_move, shape.split())) for shape in SHAPES]
 
 
@@ -73,14 +74,14 @@ def _patterns() -> list[tuple[int, tuple[int, ...]]]:
     """All patterns: the number of the shape, and the squares in the order of its digits, the first counting least."""
     return [
         (number, image)
-        for number, squares in enumerate(_shapes())
-        for image in {frozenset(image): image for image in reversed(_images(squares))}.values()
+        for number, squares in enumerate(shapes())
+        for image in {frozenset(image): image for image in reversed(images(squares))}.values()
     ]
 
 
 def _offsets() -> list[int]:
     """Where the weights of each shape begin; the last entry is where all end."""
-    return [sum(3 ** len(squares) for squares in _shapes()[:number]) for number in range(len(SHAPES) + 1)]
+    return [sum(3 ** len(squares) for squares in shapes()[:number]) for number in range(len(SHAPES) + 1)]
 
 
 PATTERNS: Final = _patterns()
@@ -108,7 +109,8 @@ def _discs() -> npt.NDArray[np.int64]:
     return counts
 
 
-_DISC: Final = _words(_discs())
+DISCS: Final = _words(_discs())
+"""uint64 [64, WORDS]: what a disc of the side to move adds to the words, less what an empty square does."""
 _TWO_DISCS: Final = _words(2 * _discs())
 _EMPTY: Final = _words(_discs().sum(axis=0))
 _BOTH: Final = _words(2 * _discs().sum(axis=0))
@@ -119,11 +121,11 @@ FIRST: Final = np.array([_offsets()[shape] for shape, _ in PATTERNS], np.int32)
 def _classes() -> Int32Array:
     """int32 [NUMBERS]: the first of all weights that are the same as this one."""
     classes = np.arange(NUMBERS, dtype=np.int32)
-    for squares, first in zip(_shapes(), _offsets(), strict=False):
+    for squares, first in zip(shapes(), _offsets(), strict=False):
         numbers = np.arange(3 ** len(squares))
         digits = numbers[:, None] // 3 ** np.arange(len(squares)) % 3
         own = classes[first : first + len(numbers)]
-        for image in _images(squares):
+        for image in images(squares):
             if set(image) == set(squares):
                 order = [image.index(square) for square in squares]
                 own[:] = np.minimum(own, first + (digits[:, order] * 3 ** np.arange(len(squares))).sum(axis=1))
@@ -142,19 +144,19 @@ def write_numbers(mover: np.uint64, opponent: np.uint64, words: Uint64Array, row
         square = lowest(mover)
         mover &= mover - _ONE
         for word in range(WORDS):
-            words[row, word] += _DISC[square, word]
+            words[row, word] += DISCS[square, word]
     while opponent != _ZERO:
         square = lowest(opponent)
         opponent &= opponent - _ONE
         for word in range(WORDS):
-            words[row, word] -= _DISC[square, word]
+            words[row, word] -= DISCS[square, word]
 
 
 @inlined
 def advance_numbers(words: Uint64Array, row: int, square: np.uint64, turned: np.uint64) -> None:
     """Write the numbers after a move into the next row, as the opponent sees them: its discs are the other digit."""
     for word in range(WORDS):
-        words[row + 1, word] = _BOTH[word] - words[row, word] - _DISC[square, word]
+        words[row + 1, word] = _BOTH[word] - words[row, word] - DISCS[square, word]
     while turned != _ZERO:
         square = lowest(turned)
         turned &= turned - _ONE

@@ -14,7 +14,7 @@ from typing import Final
 from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
-from pydlshogi.games.othello.options import add_engine_options, engine_of
+from pydlshogi.games.othello.options import ALPHABETA, Choice
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
 from pydlshogi.games.othello.transcript import transcript
 from pydlshogi.support.command_line import exit_status
@@ -156,10 +156,10 @@ def log_lines(game: Game, names: tuple[str, str]) -> str:
     return f"# {date.today()} {names[0]} - {names[1]}: {game.result()}\n{transcript(game.moves)}\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, choice: Choice = ALPHABETA) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.play",
+        prog=f"python -m {choice.name}.play",
         description="Play Othello at a terminal.",
         epilog=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -168,12 +168,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sides.add_argument("--white", action="store_true", help="you have White, and the engine begins")
     sides.add_argument("--auto", action="store_true", help="the engine plays both sides")
     parser.add_argument("--log", type=Path, help="append the game to this file of transcripts")
-    add_engine_options(parser)
+    choice.add_options(parser)
     options = parser.parse_args(arguments)
     person: frozenset[bool] = frozenset() if options.auto else frozenset([not options.white])
 
     def run() -> None:
-        engine, effort = engine_of(options)
+        engine, effort = choice.engine_of(options)
         engine.prepare()
         game = Game(engine, effort, person, input, print)
         try:

@@ -25,7 +25,7 @@ TUTORIAL_CUTS: Final = "othello_probcut_tutorial.toml"
 SOLVED_EARLIER: Final = 8
 """A level solves the end of the game so many plies earlier than it searches deep."""
 
-_ENDING: Final = position_of("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X")
+ENDING: Final = position_of("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X")
 _ASPIRATION: Final = 4 * DISC
 """A search expects to find what the one before has found, within so much."""
 _GROWTH: Final = 2.5
@@ -73,7 +73,7 @@ class AlphaBetaEngine:
         self._solver = Solver(self._megabytes)
         # What is compiled, the first time, is compiled here.
         self._search.search(START, 3)
-        self._solver.solve(_ENDING)
+        self._solver.solve(ENDING)
 
     def new_game(self) -> None:
         """What comes next is another game."""
@@ -182,14 +182,14 @@ def _steps(position: Position, clock: Clock) -> Iterator[tuple[int, bool]]:
             return
         began = clock.elapsed
         # By then there is an idea of the score to begin with.
-        solve = depth > min(empties // 3, deepest - 1) and _solvable(empties, clock)
+        solve = depth > min(empties // 3, deepest - 1) and solvable(empties, clock)
         yield depth, solve
         if solve:
             return
         took = clock.elapsed - began
 
 
-def _solvable(empties: int, clock: Clock) -> bool:
+def solvable(empties: int, clock: Clock) -> bool:
     """Whether to solve a position with so many empty squares, rather than to search it."""
     level, _, maximum = clock.effort
     if level is not None and empties > level + SOLVED_EARLIER:

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
 from pydlshogi.games.othello.openings import SPREAD, Opening, lines, read_openings, standing, write_openings
-from pydlshogi.games.othello.options import add_engine_options, engine_of
+from pydlshogi.games.othello.options import ALPHABETA
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import MOST_MOVES, START, Position
 from pydlshogi.games.othello.transcript import RecordError, after
@@ -58,14 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument("--grow", action="store_true", help="register what the engine itself finds")
     parser.add_argument("--plies", type=int, default=8, help="moves of an opening (default %(default)s)")
     parser.add_argument("--least", type=int, default=1, help="games that begin so (default %(default)s)")
-    add_engine_options(parser)
+    ALPHABETA.add_options(parser)
     options = parser.parse_args(arguments)
     if not 1 <= options.plies <= 30 or options.least < 1:
         parser.error("--plies is 1 to 30, --least at least 1")
 
     def run() -> None:
         options.no_openings = True
-        engine, effort = engine_of(options)
+        engine, effort = ALPHABETA.engine_of(options)
         known = read_openings(options.file) if options.file.exists() else []
         engine.prepare()
         if options.grow:

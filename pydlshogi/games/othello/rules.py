@@ -2,7 +2,8 @@
 
 A set of squares is a number of 64 bits, bit n for square n: 0 = a1, 7 = h1, 63 = h8. A move is a square or PASS. Who
 cannot play anywhere passes, which is a move; where neither side can play, the game is over. The kernels take and
-return np.uint64; everything else here takes and returns plain integers.
+return np.uint64; `RULES` are the same rules for searches, with a state beside every node; everything else here takes
+and returns plain integers.
 """
 
 from typing import Any, Final, NamedTuple
@@ -10,8 +11,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.othello.bits import count, lowest, zeros_above
-from pydlshogi.support.compiled import compiled, inlined
+from pydlshogi.support.arrays import Record, Records, Uint16Array
+from pydlshogi.support.compiled import compiled, inlined, rule
+from pydlshogi.support.hashes import splitmix
 
 PASS: Final = 64
 MOST_MOVES: Final = 34
@@ -22,6 +26,9 @@ STATE: Final = np.dtype([("mover", np.uint64), ("opponent", np.uint64)])
 
 States = npt.NDArray[Any]
 """Positions, of STATE."""
+
+SETTINGS: Final = np.dtype([("nothing", np.uint8)])
+SCRATCH: Final = SETTINGS
 
 _ZERO: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
@@ -249,3 +256,77 @@ def perft(position: Position, depth: int) -> int:
 
 def _mobility(mover: int, opponent: int) -> int:
     return int(mobility(np.uint64(mover), np.uint64(opponent)))
+
+
+# The rules for searches
+
+
+@rule
+def _play(state: Record, move: int, after: Record) -> None:
+    """Fill `after` with the state after a legal move."""
+    mover, opponent = state.mover, state.opponent
+    if move == PASS:
+        after.mover, after.opponent = opponent, mover
+        return
+    square = np.uint64(move)
+    turned = flips(mover, opponent, square)
+    after.mover, after.opponent = opponent ^ turned, mover | turned | (_ONE << square)
+
+
+@rule
+def _legal_moves(state: Record, moves: Uint16Array) -> int:
+    """Fill `moves` with squares in rising order, or PASS alone; returns how many: none where the game is over."""
+    squares, number = mobility(state.mover, state.opponent), 0
+    if squares == _ZERO and mobility(state.opponent, state.mover) != _ZERO:
+        moves[0] = PASS
+        return 1
+    while squares != _ZERO:
+        moves[number] = lowest(squares)
+        squares &= squares - _ONE
+        number += 1
+    return number
+
+
+@rule
+def _verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: Record, scratch: Record) -> int:
+    """Where neither side can play, who has more discs has won."""
+    if number > 0:
+        return UNDECIDED
+    score = final_score(state.mover, state.opponent)
+    if score == 0:
+        return DRAWN
+    return 1 if score > 0 else -1
+
+
+@rule
+def _key(state: Record) -> int:
+    """63 bits of a hash."""
+    return splitmix(state.mover ^ splitmix(state.opponent)) >> _ONE  # type: ignore[no-any-return]
+
+
+@rule
+def _repetition(trail: Records, distance: int) -> int:
+    """There is none: every second move at least is a disc more."""
+    return UNDECIDED
+
+
+def _states(position: Any) -> Records:
+    return position.states  # type: ignore[no-any-return]
+
+
+RULES: Final = Rules(
+    name="othello",
+    state=STATE,
+    settings=SETTINGS,
+    scratch=SCRATCH,
+    most_moves=MOST_MOVES,
+    average_moves=10,
+    repeats=False,
+    states=_states,
+    play=_play,
+    key=_key,
+    board_key=_key,
+    legal_moves=_legal_moves,
+    verdict=_verdict,
+    repetition=_repetition,
+)

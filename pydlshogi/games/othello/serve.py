@@ -14,7 +14,7 @@ from pydlshogi.games.othello.engine import EngineError, OthelloEngine
 from pydlshogi.games.othello.gtp import Gtp
 from pydlshogi.games.othello.inbox import Inbox
 from pydlshogi.games.othello.nboard import NBoard
-from pydlshogi.games.othello.options import add_engine_options, engine_of
+from pydlshogi.games.othello.options import ALPHABETA, Choice
 from pydlshogi.support.command_line import exit_status
 
 
@@ -34,17 +34,17 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, choice: Choice = ALPHABETA) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.serve",
+        prog=f"python -m {choice.name}.serve",
         description="An Othello engine that speaks GTP and NBoard's protocol.",
     )
-    add_engine_options(parser)
+    choice.add_options(parser)
     options = parser.parse_args(arguments)
 
     def run() -> None:
-        engine, effort = engine_of(options)
+        engine, effort = choice.engine_of(options)
         engine.prepare()
         speak(engine, effort)
 

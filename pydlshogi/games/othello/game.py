@@ -1,0 +1,40 @@
+"""Othello as one of the games of the catalogue."""
+
+from typing import Any, Final
+
+from pydlshogi.games.catalogue import Game
+from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import RULES
+from pydlshogi.support.arrays import Records
+
+
+def _start(draw_ply: int) -> OthelloPosition:
+    """A game of Othello always ends, so nothing needs a last ply."""
+    return OthelloPosition()
+
+
+def _settings(position: Any) -> Records:
+    settings: Records = position.settings
+    return settings
+
+
+GAME: Final = Game(
+    name="othello",
+    rules=RULES,
+    encoding=OTHELLO,
+    start=_start,
+    settings=_settings,
+    learning={
+        "kind": "policy_value_dense",
+        "depth": 3,
+        "channels": 256,
+        "batch_size": 512,
+        "optimiser": "adamw",
+        "learning_rate": 0.0015,
+        "average": 0.995,
+        "symmetries": True,
+        "opening_plies": 8.0,
+        "window": 100_000,
+    },
+)

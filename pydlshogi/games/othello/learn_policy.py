@@ -1,0 +1,287 @@
+"""Policies learned from games: `python -m pydlshogi.games.othello.learn_policy KIND GAMES --out FILE`
+
+KIND is `policy` (policy.py) or `rollouts` (rollouts.py). GAMES are files of WTHOR format; one game in twenty, chosen by
+its moves, is not learned from and tells how well that goes. What is learned is the move that was played, by stochastic
+gradient descent on its logarithmic loss over the legal moves. The same command goes on where it was broken off.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.patterns import DISC, evaluate, load_weights, stage_of, write_numbers
+from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
+from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
+from pydlshogi.games.othello.policy import (
+    STAGES,
+    THROUGH,
+    WEIGHTS,
+    Moves,
+    describe,
+    logit,
+    policy_stage,
+    room_for_moves,
+    save_policy,
+    soften,
+)
+from pydlshogi.games.othello.rollouts import CLASSES, save_rollouts, surroundings
+from pydlshogi.games.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
+from pydlshogi.games.othello.rules import MOST_MOVES, START, flips, mobility
+from pydlshogi.games.othello.transcript import RecordError
+from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_of
+from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.compiled import compiled
+from pydlshogi.support.files import replacing, shipped_model
+
+_ZERO: Final = np.uint64(0)
+_ONE: Final = np.uint64(1)
+_MOVER: Final = np.uint64(START.mover)
+_OPPONENT: Final = np.uint64(START.opponent)
+_NO_SQUARE: Final = np.uint64(64)
+_SLICE: Final = 2000
+"""Games between two looks at the bar."""
+_LOWEST_RATE: Final = 0.03
+"""Of the first rate, at the end."""
+
+
+class Kind(NamedTuple):
+    """What can be learned."""
+
+    weights: tuple[int, ...]
+    """Shape of its weights."""
+    numbers: Int32Array
+    """Which weight belongs to what."""
+    rate: float
+    """Of learning, at first."""
+    epochs: int
+    learn: Callable[[Games, Int64Array, Float32Array, float, Int64Array, Moves, Int32Array], float]
+    """(games, which, weights, rate, hits, moves, numbers): see `_learn_policy`."""
+
+
+@compiled
+def _learn_policy(
+    games: Games,
+    which: Int64Array,
+    weights: Float32Array,
+    rate: float,
+    hits: Int64Array,
+    moves: Moves,
+    numbers: Int32Array,
+) -> float:
+    """Learn from the games of these numbers, at a rate of 0 only look; returns the sum of the losses.
+
+    `hits`, int64 [60, 2], gets by ply how often the likeliest move was played, and how often some move was. `moves` is
+    room to work in, `numbers` is THROUGH.
+    """
+    logits, loss = np.empty(MOST_MOVES, np.float32), 0.0
+    for number in which:
+        mover, opponent = _MOVER, _OPPONENT
+        for ply in range(60):
+            squares = mobility(mover, opponent)
+            if squares == _ZERO:
+                mover, opponent = opponent, mover
+                squares = mobility(mover, opponent)
+            played = square_of(games[number].moves[ply])
+            if squares == _ZERO or played >= _NO_SQUARE:
+                break
+            own = weights[policy_stage(count(mover | opponent))]
+            legal, chosen, likeliest = describe(mover, opponent, squares, numbers, moves), 0, 0
+            for move in range(legal):
+                logits[move] = logit(own, moves, move)
+                if moves.squares[move] == played:
+                    chosen = move
+                if logits[move] > logits[likeliest]:
+                    likeliest = move
+            soften(logits, legal)
+            loss -= np.log(logits[chosen])
+            hits[ply, 0] += likeliest == chosen
+            hits[ply, 1] += 1
+            for move in range(legal if rate > 0 else 0):
+                step = np.float32(rate) * (logits[move] - np.float32(move == chosen))
+                for place in range(moves.counts[move, 0]):
+                    own[moves.added[move, place]] -= step
+                for place in range(moves.counts[move, 1]):
+                    own[moves.taken[move, place]] += step
+            turned = flips(mover, opponent, played)
+            mover, opponent = opponent ^ turned, mover | turned | (_ONE << played)
+    return loss
+
+
+@compiled
+def _learn_rollouts(
+    games: Games,
+    which: Int64Array,
+    weights: Float32Array,
+    rate: float,
+    hits: Int64Array,
+    moves: Moves,
+    numbers: Int32Array,
+) -> float:
+    """The same for the weights of rollouts, with CLASSES for `numbers`."""
+    logits, classes, loss = np.empty(MOST_MOVES, np.float32), np.empty(MOST_MOVES, np.int64), 0.0
+    for number in which:
+        mover, opponent = _MOVER, _OPPONENT
+        for ply in range(60):
+            left = mobility(mover, opponent)
+            if left == _ZERO:
+                mover, opponent = opponent, mover
+                left = mobility(mover, opponent)
+            played = square_of(games[number].moves[ply])
+            if left == _ZERO or played >= _NO_SQUARE:
+                break
+            legal, chosen, likeliest = 0, 0, 0
+            while left != _ZERO:
+                square = lowest(left)
+                left &= left - _ONE
+                classes[legal] = numbers[square, surroundings(mover, opponent, square)]
+                logits[legal] = weights[classes[legal]]
+                if square == played:
+                    chosen = legal
+                if logits[legal] > logits[likeliest]:
+                    likeliest = legal
+                legal += 1
+            soften(logits, legal)
+            loss -= np.log(logits[chosen])
+            hits[ply, 0] += likeliest == chosen
+            hits[ply, 1] += 1
+            for move in range(legal if rate > 0 else 0):
+                weights[classes[move]] -= np.float32(rate) * (logits[move] - np.float32(move == chosen))
+            turned = flips(mover, opponent, played)
+            mover, opponent = opponent ^ turned, mover | turned | (_ONE << played)
+    return loss
+
+
+KINDS: Final = {
+    "policy": Kind((STAGES, WEIGHTS), THROUGH, 0.02, 5, _learn_policy),
+    "rollouts": Kind((ROLLOUT_WEIGHTS,), CLASSES, 0.02, 4, _learn_rollouts),
+}
+
+
+@compiled
+def _scores(games: Games, which: Int64Array, patterns: Int16Array, leads: Float32Array, results: Float32Array) -> Any:
+    """int64 [VALUE_STAGES]: how many positions of each stage were met.
+
+    `leads` and `results`, float32 [VALUE_STAGES, positions], get by how many discs the patterns see the side to move
+    ahead in each of them, and 1, 0.5 or 0 as it won, drew or lost its game.
+    """
+    met = np.zeros(VALUE_STAGES, np.int64)
+    words = np.zeros((1, 12), np.uint64)
+    numbers = words.view(np.uint16)
+    for number in which:
+        mover, opponent, black = _MOVER, _OPPONENT, True
+        lead = 2 * int(games[number].score) - 64
+        for ply in range(60):
+            squares = mobility(mover, opponent)
+            if squares == _ZERO:
+                mover, opponent, black = opponent, mover, not black
+                squares = mobility(mover, opponent)
+            played = square_of(games[number].moves[ply])
+            if squares == _ZERO or played >= _NO_SQUARE:
+                break
+            discs = count(mover | opponent)
+            stage = stage_of(discs)
+            write_numbers(mover, opponent, words, 0)
+            leads[stage, met[stage]] = np.float32(evaluate(patterns, discs, numbers, 0)) / np.float32(DISC)
+            results[stage, met[stage]] = 0.5 + 0.5 * np.sign(lead if black else -lead)
+            met[stage] += 1
+            turned = flips(mover, opponent, played)
+            mover, opponent, black = opponent ^ turned, mover | turned | (_ONE << played), not black
+    return met
+
+
+def fit_scales(games: Games, which: Int64Array, patterns: Int16Array) -> tuple[Float32Array, Float32Array]:
+    """For each stage of the patterns the discs ahead that are a win rate of 73 %, and how often the side that is
+    ahead has won, float32 [VALUE_STAGES] each; by the results of games.
+    """
+    leads, results = (np.empty((VALUE_STAGES, 4 * len(which)), np.float32) for _ in range(2))
+    met = _scores(games, which, patterns, leads, results)
+    candidates = np.geomspace(0.5, 40, 120)
+    scales, right = np.full(VALUE_STAGES, 6, np.float32), np.full(VALUE_STAGES, np.nan, np.float32)
+    for stage in range(VALUE_STAGES):
+        lead, result = leads[stage, : met[stage]], results[stage, : met[stage]]
+        decided = result != 0.5
+        if decided.any():
+            losses = [
+                np.logaddexp(0, np.where(result > 0.5, -lead, lead)[decided] / each).mean() for each in candidates
+            ]
+            scales[stage] = candidates[np.argmin(losses)]
+            right[stage] = ((lead > 0) == (result > 0.5))[decided].mean()
+    return scales, right
+
+
+def learn(kind: Kind, games: Games, held: Any, checkpoint: Path, epochs: int, seed: int) -> Float32Array:
+    """Learn from the games that are not `held`, and say after each epoch how well the others are foretold."""
+    weights, done = np.zeros(kind.weights, np.float32), 0
+    if checkpoint.exists():
+        with np.load(checkpoint, allow_pickle=False) as file:
+            weights, done = file["weights"], int(file["epochs"])
+    moves = room_for_moves()
+    learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
+    with tqdm(total=epochs * len(learned), initial=done * len(learned), unit="game", disable=None) as bar:
+        for epoch in range(done, epochs):
+            order = np.random.default_rng((seed, epoch)).permutation(learned)
+            hits = np.zeros((60, 2), np.int64)
+            loss = 0.0
+            for first in range(0, len(order), _SLICE):
+                share = (epoch + first / len(order)) / epochs
+                rate = kind.rate * (_LOWEST_RATE + (1 - _LOWEST_RATE) * (1 + math.cos(math.pi * share)) / 2)
+                loss += kind.learn(games, order[first : first + _SLICE], weights, rate, hits, moves, kind.numbers)
+                bar.update(len(order[first : first + _SLICE]))
+            line = f"epoch {epoch + 1}: of the games learned {_described(hits, loss)}"
+            hits = np.zeros((60, 2), np.int64)
+            loss = kind.learn(games, tested, weights, 0.0, hits, moves, kind.numbers)
+            bar.write(f"{line}; of the others {_described(hits, loss)}; by tens of plies {_by_tens(hits)}")
+            with replacing(checkpoint) as file:
+                np.savez(file, weights=weights, epochs=epoch + 1)
+    return weights
+
+
+def _described(hits: Int64Array, loss: float) -> str:
+    right, moves = hits.sum(axis=0)
+    return f"{100 * right / max(1, moves):.2f} % of {moves:,} moves, loss {loss / max(1, moves):.4f}"
+
+
+def _by_tens(hits: Int64Array) -> str:
+    right, moves = hits.reshape(6, 10, 2).sum(axis=1).T
+    return " ".join(f"{100 * share:.1f}" for share in right / np.maximum(1, moves))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.games.othello.learn_policy", description="Learn a policy from games."
+    )
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
+    parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
+    parser.add_argument("--epochs", type=int, help="how often to go through the games")
+    parser.add_argument("--seed", type=int, default=1, help="decides the order of the games (default %(default)s)")
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        kind, games = KINDS[options.kind], read_archive(options.games).games
+        held = held_out(games)
+        checkpoint = options.out.with_suffix(".checkpoint.npz")
+        weights = learn(kind, games, held, checkpoint, options.epochs or kind.epochs, options.seed)
+        if options.kind == "rollouts":
+            save_rollouts(options.out, weights)
+            return
+        patterns = load_weights(shipped_model() / SHIPPED_WEIGHTS)
+        scales, _ = fit_scales(games, np.flatnonzero(~held), patterns)
+        _, right = fit_scales(games, np.flatnonzero(held), patterns)
+        print("winner foretold, by four plies:", " ".join(f"{100 * share:.0f}" for share in right))
+        save_policy(options.out, weights, scales)
+
+    return exit_status("learn_policy", run, RecordError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""Othello behind the `Position` protocol: the compiled rules with the notation that players and the board use."""
+
+import re
+from typing import Final
+
+import numpy as np
+
+from pydlshogi.games.othello.rules import RULES, SETTINGS, START, STATE, Position, move_name, parse_move, position_of
+from pydlshogi.games.state_position import StatePosition
+
+_ROWS: Final = re.compile(r"((?:[dD1-8]{1,8}/){7}[dD1-8]{1,8}) ([bw])(?: - \d+)?")
+_LETTERS: Final = str.maketrans("XO-", "Dd ")
+
+
+class OthelloPosition(StatePosition):
+    """A position with those before it. Black's discs are written D, White's d, rows and empty squares as in an sfen."""
+
+    def __init__(self, text: str | Position | None = None, ply: int = 1) -> None:
+        """`text`: as `sfen` writes it, or the 64 squares and the side to move; or a position. Raises ValueError.
+
+        `ply`: the number of the next move.
+        """
+        setup = START if text is None else text if isinstance(text, Position) else _read(text)
+        start = np.array([(setup.mover, setup.opponent)], STATE)
+        super().__init__(RULES, start[0], ply, np.zeros(1, SETTINGS))
+        self._white_begins = not setup.black_to_move
+
+    @property
+    def now(self) -> Position:
+        """The position as Othello's engines take it."""
+        return Position(int(self.state["mover"]), int(self.state["opponent"]), not self.turn)
+
+    @property
+    def turn(self) -> int:
+        """0: Black is to move, 1: White."""
+        return self._white_begins ^ (len(self.states) - 1) % 2
+
+    def sfen(self) -> str:
+        discs = self.now.diagram().translate(_LETTERS)
+        rows = (re.sub(" +", _count, discs[start : start + 8]) for start in range(0, 64, 8))
+        return f"{'/'.join(rows)} {'bw'[self.turn]} - {self.ply()}"
+
+    def describe(self) -> list[str]:
+        """The board drawn, for people."""
+        discs = self.now.diagram()
+        return [discs[start : start + 8] for start in range(0, 64, 8)]
+
+    def usi(self, move: int) -> str:
+        """`f5`, or `pass`."""
+        return move_name(move & 0xFFFF)
+
+    def move_from_usi(self, usi: str) -> int:
+        """The legal move that is written so. ValueError if there is none."""
+        move = parse_move(usi)
+        if move not in self.now.moves():
+            raise ValueError(f"{usi} is not a legal move")
+        return move
+
+
+def _count(gap: re.Match[str]) -> str:
+    return str(len(gap[0]))
+
+
+def _read(text: str) -> Position:
+    """Raises ValueError."""
+    found = _ROWS.fullmatch(text.strip())
+    if found is None:
+        return position_of(text)
+    rows = [re.sub(r"\d", _empty, row) for row in found[1].split("/")]
+    if any(len(row) != 8 for row in rows):
+        raise ValueError("each row has 8 squares")
+    return position_of("".join(rows).replace("D", "X").replace("d", "O") + ("X" if found[2] == "b" else "O"))
+
+
+def _empty(digit: re.Match[str]) -> str:
+    return "-" * int(digit[0])

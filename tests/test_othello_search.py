@@ -1,0 +1,363 @@
+"""Othello in the shared search: compiled rules, encoding, tables, and IaGo's search against a slow one."""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from both_boards import compared
+from fast_perft import perft_of
+from othello_games import random_game, random_position, random_weights
+
+from pydlshogi.encoding import planes_of
+from pydlshogi.engines.othello.search import IAGO
+from pydlshogi.engines.othello.tables import TableEvaluator, TableRollouts
+from pydlshogi.evaluator import HashEvaluator, Mixed
+from pydlshogi.games.othello import policy, rollouts
+from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.patterns import DISC, NUMBERS, PATTERNS, STAGES
+from pydlshogi.games.othello.patterns import FIRST as FIRST_NUMBER
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import PASS, RULES, START, Position, parse_move
+from pydlshogi.support.arrays import Float32Array
+from pydlshogi.uct.batch import Batch, Evaluations
+from pydlshogi.uct.puct import Puct
+from pydlshogi.uct.root import Root
+from pydlshogi.uct.search import Search, stored_search
+
+
+def random_positions(seeds: range) -> Iterator[Position]:
+    """Every position of some random games."""
+    for seed in seeds:
+        position = START
+        for move in random_game(seed).moves:
+            yield position
+            position = position.play(move)
+        yield position
+
+
+def turned(position: Position, turn: int) -> Position:
+    """The position as the symmetry of this number shows it."""
+    squares = OTHELLO.symmetries[turn].squares.tolist()
+    mover, opponent = (
+        sum(1 << seen for seen, square in enumerate(squares) if discs >> square & 1)
+        for discs in (position.mover, position.opponent)
+    )
+    return Position(mover, opponent, position.black_to_move)
+
+
+def batch_of(positions: list[Position]) -> Batch:
+    batch = Batch(len(positions), RULES.most_moves, OTHELLO)
+    for position in positions:
+        batch.add(OthelloPosition(position), np.array(position.moves(), np.int32))
+    return batch
+
+
+# Rules
+
+
+def test_perft() -> None:
+    perft = perft_of(RULES)
+    lines = [perft(OthelloPosition().state, depth) for depth in range(1, 9)]
+    assert lines == [4, 12, 56, 244, 1396, 8200, 55092, 390216]
+
+
+def test_a_game_forward_and_back() -> None:
+    ends = Counter[float]()
+    for seed in range(30):
+        position, twin = OthelloPosition(), START
+        for move in random_game(seed).moves:
+            assert (position.now, position.legal_moves().tolist()) == (twin, twin.moves())
+            assert position.outcome() is None
+            position.push(move)
+            twin = twin.play(move)
+        outcome = position.outcome()
+        assert outcome is not None
+        assert not len(position.legal_moves())
+        assert outcome.value == 0.5 + 0.5 * np.sign(twin.score)
+        ends[outcome.value] += 1
+        again = OthelloPosition(position.sfen())
+        assert (again.now, again.key()) == (position.now, position.key())
+        for _ in random_game(seed).moves:
+            position.pop()
+        assert position.now == START
+    assert set(ends) >= {0.0, 1.0}
+
+
+def test_verdicts_are_those_of_positions_replayed() -> None:
+    met = Counter[tuple[int, bool]]()
+    for seed in range(8):
+        position = OthelloPosition(random_position(seed, empties=6))
+        met += compared(RULES, position.settings, position, 300)
+    assert {verdict for verdict, _ in met} >= {0, 1, -1}
+
+
+# Encoding
+
+
+def test_planes() -> None:
+    planes = planes_of(OTHELLO, batch_of([START.play(parse_move("f5"))]).packed)[0]
+    named = [{OthelloPosition().usi(square) for square in np.flatnonzero(plane)} for plane in planes]
+    assert named == [{"d4"}, {"e4", "d5", "e5", "f5"}, {"d6", "f4", "f6"}]
+
+
+@pytest.mark.parametrize("turn", range(7))
+def test_a_turned_board_is_seen_as_the_symmetry_says(turn: int) -> None:
+    symmetry = OTHELLO.symmetries[turn]
+    for position in itertools.islice(random_positions(range(3)), 0, None, 7):
+        image = turned(position, turn)
+        assert {int(symmetry.labels[move]) for move in position.moves()} == set(image.moves())
+        if not position.over:
+            batch = batch_of([position, image])
+            planes = planes_of(OTHELLO, batch.packed).reshape(2, 3, 64)
+            assert (planes[0][:, symmetry.squares] == planes[1]).all()
+
+
+# Tables
+
+
+def random_tables(seed: int) -> policy.Tables:
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(0, 0.3, (policy.STAGES, policy.WEIGHTS)).astype(np.float32)
+    return policy.Tables(weights, rng.uniform(2, 9, STAGES).astype(np.float32), random_weights(seed))
+
+
+def number_on(position: Position, squares: tuple[int, ...]) -> int:
+    digits = [1 + (position.mover >> square & 1) - (position.opponent >> square & 1) for square in squares]
+    return sum(digit * 3**place for place, digit in enumerate(digits))
+
+
+def slow_logits(position: Position, weights: Float32Array) -> list[float]:
+    """By the docstring of policy.py."""
+    own = weights[policy.policy_stage(64 - position.empties)]
+    logits = []
+    for move in position.moves():
+        child = position.play(move)
+        after = Position(child.opponent, child.mover)
+        total = 0.0
+        for pattern, (shape, squares) in enumerate(PATTERNS):
+            number, then = number_on(position, squares), number_on(after, squares)
+            if move in squares:
+                place = policy._BEGINS[shape] + squares.index(move) * 3 ** len(squares)
+                total += own[policy.THROUGH[place + number]]
+            total += own[policy._AFTER[FIRST_NUMBER[pattern] + then]]
+            total -= own[policy._AFTER[FIRST_NUMBER[pattern] + number]]
+        logits.append(total)
+    return logits
+
+
+def test_priors_and_values_are_those_of_the_slow_way() -> None:
+    tables = random_tables(1)
+    positions = [position for position in itertools.islice(random_positions(range(4)), 0, None, 5) if not position.over]
+    batch = batch_of(positions)
+    said = TableEvaluator(tables).evaluate(batch)
+    for row, position in enumerate(positions):
+        priors = said.priors[batch.firsts[row] : batch.firsts[row + 1]]
+        if position.moves() != [PASS]:
+            weights = np.exp(slow_logits(position, tables.policy))
+            assert priors == pytest.approx(weights / weights.sum(), rel=1e-3)
+        assert priors.sum() == pytest.approx(1, rel=1e-5)
+        stage = min((60 - position.empties) // 4, STAGES - 1)
+        numbers = [FIRST_NUMBER[i] + number_on(position, squares) for i, (_, squares) in enumerate(PATTERNS)]
+        numbers.append(NUMBERS - 2 + position.empties % 2)
+        discs = float(tables.patterns[stage, numbers].sum()) / DISC
+        assert said.values[row] == pytest.approx(1 / (1 + math.exp(-discs / tables.scales[stage])), rel=1e-4)
+
+
+def test_what_is_known_or_not_wanted_is_not_computed() -> None:
+    batch = batch_of([START, START])
+    batch.known[1], batch.expands[0] = 0.25, False
+    said = TableEvaluator(random_tables(2)).evaluate(batch)
+    assert said.priors[:4].tolist() == [0, 0, 0, 0]
+    assert said.priors[4:].sum() == pytest.approx(1)
+    assert said.values[1] == 0.25 != said.values[0]
+
+
+@pytest.mark.parametrize("turn", range(7))
+def test_the_tables_see_a_turned_board_alike(turn: int) -> None:
+    labels = OTHELLO.symmetries[turn].labels
+    tables, weights = random_tables(3), rollouts.weights_of(np.random.default_rng(3).normal(size=rollouts.WEIGHTS))
+    for position in itertools.islice(random_positions(range(3)), 3, None, 11):
+        if position.moves() in ([], [PASS]):
+            continue
+        image = turned(position, turn)
+        said = TableEvaluator(tables).evaluate(batch_of([position, image]))
+        assert said.values[0] == pytest.approx(said.values[1])
+        legal = len(position.moves())
+        priors = dict(zip(position.moves(), said.priors[:legal].tolist(), strict=True))
+        images = dict(zip(image.moves(), said.priors[legal:].tolist(), strict=True))
+        for move in position.moves():
+            assert images[int(labels[move])] == pytest.approx(priors[move], rel=1e-3)
+            assert weights[move, around(position, move)] == weights[labels[move], around(image, int(labels[move]))]
+
+
+def around(position: Position, square: int) -> int:
+    """What stands around a square, by the docstring of rollouts.SURROUNDINGS."""
+    number = 0
+    squares = [(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1) if (x, y) != (0, 0)]
+    for place, (x, y) in enumerate(squares):
+        file, rank = square % 8 + x, square // 8 + y
+        if 0 <= file < 8 and 0 <= rank < 8:
+            bit = 8 * rank + file
+            number += 3**place * ((position.mover >> bit & 1) + 2 * (position.opponent >> bit & 1))
+    return number
+
+
+def test_a_rollout_draws_its_moves_by_their_weights() -> None:
+    weights = rollouts.weights_of(np.random.default_rng(5).normal(0, 2, rollouts.WEIGHTS).astype(np.float32))
+
+    def expected(position: Position) -> float:
+        if position.over:
+            return 0.5 + 0.5 * float(np.sign(position.score))
+        moves = position.moves()
+        shares = [1.0 if move == PASS else float(weights[move, around(position, move)]) for move in moves]
+        scores = [1 - expected(position.play(move)) for move in moves]
+        return float(np.average(scores, weights=shares))
+
+    for seed in range(5):
+        position = random_position(seed, empties=5)
+        played = TableRollouts(weights, seed).results(batch_of([position] * 4000))
+        assert float(played.mean()) == pytest.approx(expected(position), abs=0.03)
+        assert (TableRollouts(weights, seed).results(batch_of([position] * 4000)) == played).all()
+
+
+# IaGo's search
+
+
+class Counted:
+    """Rollouts whose results hang on the position and on how often it was asked about."""
+
+    def __init__(self) -> None:
+        self.asked = Counter[int]()
+
+    def result(self, key: int) -> float:
+        self.asked[key] += 1
+        return (key // 7 + 13 * self.asked[key]) % 3 / 2
+
+    def results(self, batch: Batch) -> Float32Array:
+        return np.array([self.result(key) for key in batch.keys[: len(batch)].tolist()], np.float32)
+
+
+class Lasting:
+    """A HashEvaluator that computes no value that is known."""
+
+    encoding = OTHELLO
+
+    def __init__(self) -> None:
+        self.computed = Counter[int]()
+
+    def evaluate(self, batch: Batch) -> Evaluations:
+        said = HashEvaluator(OTHELLO).evaluate(batch)
+        known = batch.known[: len(batch)]
+        self.computed.update(batch.keys[: len(batch)][np.isnan(known)].tolist())
+        assert (np.isnan(known) | (known == said.values)).all()
+        return said
+
+
+class Slow:
+    """The rules of IaGo's search, one playout at a time, with nodes in a dictionary. A value is the mover's."""
+
+    def __init__(self, position: Position, share: float, puct: Puct) -> None:
+        self.share, self.puct, self.rollouts = share, puct, Counted()
+        self.nodes: dict[tuple[Position, int], dict[str, Any]] = {}
+        self.root_position = position
+        self.root = self.node(position, 1)
+        self.evaluate(self.root, at_root=True)
+
+    def node(self, position: Position, ply: int) -> dict[str, Any]:
+        if (position, ply) not in self.nodes:
+            end = 0.5 + 0.5 * np.sign(position.score) if position.over else None
+            self.nodes[position, ply] = {
+                "position": position,
+                "end": end,
+                "proof": None if end in (None, 0.5) else end,
+                "evaluations": [],
+                "moves": None,
+            }
+        return self.nodes[position, ply]
+
+    def evaluate(self, node: dict[str, Any], *, at_root: bool = False) -> float:
+        position = node["position"]
+        said = HashEvaluator(OTHELLO).evaluate(batch_of([position]))
+        value = float(said.values[0])
+        if self.share:
+            value += self.share * (self.rollouts.result(OthelloPosition(position).key()) - value)
+        node["evaluations"].append(value)
+        if at_root or len(node["evaluations"]) >= self.puct.expand_at:
+            moves = position.moves()
+            node |= {"moves": moves, "priors": (said.priors + np.float32(self.puct.prior_bonus)).tolist()}
+            node |= {"visits": [0] * len(moves), "wins": [0.0] * len(moves), "children": [None] * len(moves)}
+        return value
+
+    @staticmethod
+    def mean(node: dict[str, Any]) -> float:
+        if node["proof"] is not None:
+            return float(node["proof"])
+        total = sum(node["evaluations"]) + sum(node["wins"])
+        return float(total / (len(node["evaluations"]) + sum(node["visits"])))
+
+    def choose(self, node: dict[str, Any]) -> int:
+        scores = []
+        root = math.sqrt(max(1, sum(node["visits"])))
+        for prior, visits, wins, child in zip(
+            node["priors"], node["visits"], node["wins"], node["children"], strict=True
+        ):
+            if child and child["proof"] is not None:
+                scores.append(-1 + 1e-9 * prior if child["proof"] else math.inf)
+                continue
+            mean = wins / visits if visits else 0.5
+            scores.append(mean + self.puct.c_init * prior * root / (self.puct.u_offset + visits))
+        return scores.index(max(scores))
+
+    def playout(self, node: dict[str, Any], ply: int = 1) -> float:
+        chosen = self.choose(node)
+        first = node["children"][chosen] is None
+        child = self.node(node["position"].play(node["moves"][chosen]), ply + 1)
+        node["children"][chosen] = child
+        if child["end"] is not None:
+            value = child["end"]
+        elif child["proof"] is not None or (child["moves"] is not None and first):
+            value = self.mean(child)
+        elif child["moves"] is None:
+            value = self.evaluate(child)
+        else:
+            value = self.playout(child, ply + 1)
+        value = 1 - value
+        node["visits"][chosen] += 1
+        node["wins"][chosen] += value
+        if child["proof"] == 0:
+            node["proof"] = 1.0
+        elif child["proof"] == 1 and all(each and each["proof"] == 1 for each in node["children"]):
+            node["proof"] = 0.0
+        return float(value if node["proof"] is None else node["proof"])
+
+
+def search_of(puct: Puct, position: Position) -> Search:
+    search = stored_search(RULES, OthelloPosition().settings, OTHELLO, 4, puct)
+    search.set_root(OthelloPosition(position))
+    return search
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize("empties", [60, 40, 9, 5])
+def test_the_search_is_the_slow_one(share: float, empties: int) -> None:
+    position = START if empties == 60 else random_position(empties, empties)
+    puct = IAGO._replace(evaluate_anew=share > 0)
+    slow, search, lasting = Slow(position, share, puct), search_of(puct, position), Lasting()
+    evaluator = Mixed(lasting, Counted(), share) if share else lasting
+    batch = Batch(1, RULES.most_moves, OTHELLO)
+    for playouts in (1, 14, 100, 700):
+        while search.playouts < playouts:
+            batch.clear()
+            search.backup(search.gather(batch, 1), evaluator.evaluate(batch))
+        while sum(slow.root["visits"]) < playouts:
+            slow.playout(slow.root)
+        visits = {stats.move: stats.visits for stats in Root(search).moves()}
+        assert visits == dict(zip(slow.root["moves"], slow.root["visits"], strict=True))
+        assert Root(search).value == pytest.approx(slow.mean(slow.root))
+    assert max(lasting.computed.values()) == 1
+    if share:
+        assert max(slow.rollouts.asked.values()) >= 14

@@ -1,0 +1,154 @@
+"""The searching engine of Othello as protocols use it."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from networks import network
+from othello_games import random_position
+from test_othello_gtp import answers
+
+from pydlshogi.engines.othello.options import SEARCH
+from pydlshogi.engines.othello.search import Mind, SearchEngine
+from pydlshogi.games.othello.clock import Clock, Effort
+from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.endgame import Solver
+from pydlshogi.games.othello.engine import EngineError, Hint
+from pydlshogi.games.othello.play import main as play
+from pydlshogi.games.othello.rules import PASS, START, Position
+from pydlshogi.games.othello.serve import main as serve
+from pydlshogi.games.othello.transcript import after
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.weights import write_weights
+
+MINDS = [Mind(megabytes=16), Mind(iago=True, rollouts=0.5, megabytes=16), Mind(iago=True, megabytes=16)]
+NAMES = ["alphazero", "iago", "iago without rollouts"]
+
+
+def unheard(_: Hint) -> None:
+    pass
+
+
+def prepared(mind: Mind) -> SearchEngine:
+    engine = SearchEngine(mind)
+    engine.prepare()
+    return engine
+
+
+@pytest.fixture(scope="module", params=MINDS, ids=NAMES)
+def engine(request: pytest.FixtureRequest) -> Iterator[SearchEngine]:
+    return prepared(request.param)
+
+
+def test_a_level_doubles_the_playouts(engine: SearchEngine) -> None:
+    engine.new_game()
+    heard: list[Hint] = []
+    position = random_position(0, 40)
+    hint = engine.choose(position, Clock(Effort(level=4)), heard.append)
+    assert heard[-1] == hint
+    assert 512 <= hint.nodes < 544
+    assert [each.nodes for each in heard] == sorted(each.nodes for each in heard)
+    assert hint.score is not None
+    assert not hint.exact
+    assert hint.line[0] == hint.move
+    after(position, hint.line)
+
+
+@pytest.mark.parametrize("empties", [12, 11, 5, 2, 1])
+def test_a_level_solves_the_end(engine: SearchEngine, empties: int) -> None:
+    position = random_position(100, empties)
+    solution = Solver(1).solve(position)
+    hints = engine.hints(position, 60, Clock(Effort(level=4)), unheard)
+    assert solution is not None
+    assert [hint.move for hint in hints if hint.exact] == [hint.move for hint in hints]
+    assert hints[0].score == solution.score
+    for hint in hints:
+        child = position.play(hint.move)
+        answer = None if child.over else Solver(1).solve(child)
+        assert hint.score == -(child.score if answer is None else answer.score)
+    if len(position.moves()) > 1:
+        best = engine.choose(position, Clock(Effort(level=4)), unheard)
+        assert (best.score, best.exact) == (solution.score, True)
+
+
+def test_the_best_moves(engine: SearchEngine) -> None:
+    hints = engine.hints(START, 3, Clock(Effort(level=3)), unheard)
+    assert len(hints) == len({hint.move for hint in hints}) == 3
+    assert {hint.move for hint in hints} <= set(START.moves())
+
+
+def test_the_only_move_is_played_at_once(engine: SearchEngine) -> None:
+    heard: list[Hint] = []
+    passing = Position(mover=1 << 1, opponent=1 << 0)
+    assert engine.choose(passing, Clock(Effort(level=60)), heard.append) == Hint(PASS, None, (PASS,))
+    assert heard == []
+
+
+def test_stopped_it_has_a_move(engine: SearchEngine) -> None:
+    clock = Clock(Effort(level=60))
+    clock.stop()
+    assert engine.choose(START, clock, unheard).move in START.moves()
+    position = random_position(1, 30)
+    assert engine.choose(position, clock, unheard).move in position.moves()
+
+
+def test_the_tree_is_kept_through_the_moves_of_both_sides() -> None:
+    engine = prepared(Mind(playouts=2000, megabytes=16))
+    hint = engine.choose(START, Clock(Effort()), unheard)
+    later = after(START, hint.line[:2])
+    engine._mind = engine._mind._replace(playouts=1)
+    engine.choose(later, Clock(Effort()), unheard)
+    assert engine._root.visits > 100
+    engine.new_game()
+    engine.choose(later, Clock(Effort()), unheard)
+    assert engine._root.visits <= 1
+
+
+def test_the_policy_alone_plays_the_likeliest_move() -> None:
+    engine = prepared(Mind(playouts=1, megabytes=16))
+    hint = engine.choose(START.play(37), Clock(Effort()), unheard)
+    assert hint.move == max(engine._root.moves(), key=lambda stats: stats.prior).move
+
+
+def test_it_thinks_with_a_network(tmp_path: Path) -> None:
+    path = tmp_path / "net.npz"
+    write_weights(path, network(architecture_for(OTHELLO, "policy_value_dense", 1, 16)))
+    for iago in (False, True):
+        mind = Mind(path, iago=iago, rollouts=0.5 * iago, megabytes=16)
+        position = random_position(3, 40)
+        hint = prepared(mind).choose(position, Clock(Effort(level=2)), unheard)
+        assert hint.move in position.moves()
+        assert hint.score is not None
+        assert math.isfinite(hint.score)
+
+
+def test_a_conversation_in_gtp(engine: SearchEngine) -> None:
+    said = answers(engine, "level 2", "play b f5", "genmove w", "undo", "undo", "genmove b", "hint 2", "reg_genmove w")
+    assert [each[0] for each in said] == ["="] * 8
+    assert len(said[6].splitlines()) == 2
+    board = "setup_board " + random_position(100, 8).diagram()
+    (_, best) = answers(engine, board, "hint 1")
+    assert best.endswith("exact")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--memory", "0"], ["--rollouts", "2"], ["--playouts", "0"], ["--network", "none.npz"], ["--level", "0"]],
+)
+def test_what_cannot_be_is_said_in_a_line(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert serve(options, SEARCH) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_game_at_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert play(["--auto", "--playouts", "1", "--memory", "16"], SEARCH) == 0
+    said = capsys.readouterr().out
+    assert "wins by" in said or "A draw." in said
+
+
+def test_a_file_that_is_no_network(tmp_path: Path) -> None:
+    path = tmp_path / "net.npz"
+    path.write_bytes(b"nothing")
+    with pytest.raises(EngineError):
+        prepared(Mind(path))
