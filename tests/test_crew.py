@@ -31,7 +31,6 @@ PATIENT = 250.0
 HASTY = 1.0
 """Seconds that an item takes only where somebody hangs."""
 
-pytestmark = pytest.mark.xdist_group("crew")
 PROGRAM = """
 import sys
 from argparse import ArgumentParser

@@ -138,7 +138,8 @@ class AlphaBeta:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._table[:] = np.zeros(1, _ENTRY)
+        # Entry by entry it takes forty times as long.
+        self._table.view(np.uint8).fill(0)
 
     def search(
         self,
