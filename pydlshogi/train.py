@@ -8,6 +8,7 @@
 The records come from training/shogi/, what learns from them is training/run.py. Knows no search and no player.
 """
 
+import math
 import signal
 import sys
 import threading
@@ -170,7 +171,8 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     bar = tqdm(total=1.0, initial=run.progress, disable=None, bar_format="{percentage:3.0f}%|{bar:20}|{postfix}")
     timeline = Timeline(settings, run.progress, run.step)
     run.progress = timeline.progress(run.progress, run.step)
-    logged = saved = time.monotonic()
+    logged = time.monotonic()
+    saved = -math.inf  # the first step is: a run that is killed before the next checkpoint goes on all the same
     figures = ""
     of_how_many = f" of {settings.steps}" if settings.steps else ""
     with closing(batches(prepare, run.step, LOADER_THREADS)) as source, stopping_by_signal() as stopped:

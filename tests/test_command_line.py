@@ -74,6 +74,17 @@ sys.exit(exit_status("tool", run))
     assert process.returncode == 1
 
 
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+def test_input_that_is_no_text(encoding: str) -> None:
+    """A GUI of another encoding must not end an engine."""
+    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", "--no-openings"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    lines = b"1 name\n\xff\n2 play b \xff\n3 protocol_version\nquit\n"
+    done = subprocess.run(command, cwd=ROOT, env=environment, input=lines, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [answer.split()[0] for answer in done.stdout.split(b"\n\n")[:-1]] == [b"=1", b"?", b"?2", b"=3", b"="]
+
+
 @pytest.mark.parametrize("module", ["pydlshogi.bench", "utils.plot_log"])
 def test_ctrl_c_while_a_program_is_imported(module: str, tmp_path: Path) -> None:
     (tmp_path / "argparse.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")

@@ -69,8 +69,8 @@ COMMANDS = sorted(
 """All but the one that only the engine itself calls."""
 
 
-NEED_MORE = {"pydlshogi.cycle", "pydlshogi.train", "utils.plot_log"}
-"""What README installs more for: the extra `train`."""
+NEED_MORE = {"pydlshogi.cycle": "train", "pydlshogi.train": "train", "utils.plot_log": "train", "utils.torture": "test"}
+"""What README installs an extra for."""
 
 
 def not_installed(extras: set[str]) -> set[str]:
@@ -88,8 +88,8 @@ def not_installed(extras: set[str]) -> set[str]:
 
 @pytest.mark.parametrize("module", COMMANDS)
 def test_every_command_it_names_explains_itself_where_it_says(module: str) -> None:
-    missing = not_installed({"chainer", "gpu", "cluster", "test"} | (set() if module in NEED_MORE else {"train"}))
-    assert ("torch" in missing) == (module not in NEED_MORE)
+    missing = not_installed({"chainer", "gpu", "cluster", "test", "train"} - {NEED_MORE.get(module)})
+    assert {"chainer", "torch", "psutil"} & missing
     done = helped(module, missing)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"usage: python -m {module} ")
@@ -110,9 +110,9 @@ runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
 
 @pytest.mark.parametrize("module", sorted(NEED_MORE))
 def test_what_needs_more_says_what(module: str) -> None:
-    done = helped(module, not_installed({"train"}))
+    done = helped(module, not_installed({NEED_MORE[module]}))
     assert (done.returncode, done.stdout) == (1, "")
-    assert "is not installed here: run `sh bat/environment.sh train`" in done.stderr
+    assert f"is not installed here: run `sh bat/environment.sh {NEED_MORE[module]}`" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

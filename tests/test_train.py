@@ -598,6 +598,22 @@ def test_dlshogis_planes_are_an_encoding_too(folder: Path, monkeypatch: pytest.M
     assert architecture_of(read_weights(folder / "run" / "net.npz")).planes == 119
 
 
+def test_a_run_that_dies_before_its_second_checkpoint_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learn = Run.learn
+
+    def dying(run: Run, batch: Batch) -> None:
+        if run.step == 3:
+            raise MemoryError
+        learn(run, batch)
+
+    monkeypatch.setattr(Run, "learn", dying)
+    with pytest.raises(MemoryError):
+        train.main(options(folder, "run", **{"save-minutes": 100}))
+    monkeypatch.setattr(Run, "learn", learn)
+    assert train.main(["--resume", f"--out={folder / 'run'}", "--steps=8"]) == 0
+    assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
+
+
 def test_a_damaged_journal_does_not_keep_a_run_from_going_on(folder: Path) -> None:
     assert train.main(options(folder, "run", steps=4)) == 0
     with (folder / "run" / "log.jsonl").open("ab") as journal:

@@ -60,10 +60,11 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
     text is the line, or after any other OSError; 130 after Ctrl-C. Whoever reads the output no longer ends in 1 and no
     line. `resume` says how to go on where the system or the user broke it off.
 
-    Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes.
+    Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes; and so is
+    read what is no text.
     """
     how_to_go_on = f"; {resume}" if resume else ""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")
     try:

@@ -1,0 +1,65 @@
+"""Every `python -m` of README.md run once, as a user would but shorter."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_readme import COMMANDS, ROOT
+
+TINY = "--depth 1 --channels 8 --batch-size 16 --shards 1"
+ENGINE = f"'{sys.executable} -m pydlshogi.usi.usi_mcts_player'"
+RUNS = [
+    ("pydlshogi.compile", "", "compiled"),
+    ("pydlshogi.analysis_server", "", '"turnNumber": 0, "isDuringSearch": false'),
+    ("pydlshogi.selfplay", "--games 1 --playouts 2 --out {here}/own", "1 played now"),
+    ("pydlshogi.analyze", "{here}/own/selfplay_00001.csa --nodes 2", "selfplay_00001.analysed.csa"),
+    ("pydlshogi.bench", "core network signature --playouts 2000 --seconds 0.2", "573ec150"),
+    ("pydlshogi.train", "--quick --hours 0.001 --out {here}/quick --cache {here}/cache " + TINY, "net.npz"),
+    (
+        "pydlshogi.cycle",
+        "dobutsu --out {here}/dobutsu --minutes 0.05 --games 4 --playouts 4 --workers 1 " + TINY,
+        "cycle 1",
+    ),
+    ("pydlshogi.games.othello.play", "--auto --level 1", "discs"),
+    ("utils.plot_log", "{here}/dobutsu", "log.png"),
+    ("utils.make_book", "{here}/own --min-games 1 --out {here}/own.db", "own.db"),
+    ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
+    ("utils.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
+    ("utils.bench_search", "--seconds 0.1", "playouts"),
+    ("utils.bench_read_kifu", "{root}/kiflist_test_100.txt", "files"),
+    (
+        "utils.validate_network",
+        "{root}/model/pydlshogi.npz --games {root}/kiflist_test_100.txt --positions 64",
+        "top-1",
+    ),
+    ("utils.gpu_check", "", "GPU"),
+    ("utils.readme", "", ""),
+    ("utils.torture", "fuzz-gtp --minutes 0 --short", "fuzz-gtp: 1 rounds"),
+]
+"""Module, arguments and something that it says; later ones use what earlier ones made."""
+
+
+@pytest.mark.long
+@pytest.mark.torch
+@pytest.mark.timeout(1800)
+def test_every_command_of_readme_does_what_it_says(tmp_path: Path) -> None:
+    assert {module for module, _, _ in RUNS} == set(COMMANDS)
+    (tmp_path / "mates.sfen").write_text("2B6/2k1n4/9/2p3Pp1/PP5b1/g4P3/9/1L7/4K4 b 2GSLPrs6p 1\n")
+    for module, arguments, says in RUNS:
+        words = shlex.split(arguments.format(here=tmp_path, root=ROOT))
+        done = subprocess.run(
+            [sys.executable, "-m", module, *words],
+            cwd=ROOT,
+            env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")},
+            input='{"id": "a", "maxVisits": 2}\n' if module == "pydlshogi.analysis_server" else "",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        without_gpu = module == "utils.gpu_check" and done.returncode == 2
+        assert done.returncode == 0 or without_gpu, (module, done.stderr)
+        assert says in done.stdout + done.stderr, (module, done.stdout)
+        assert "Traceback" not in done.stderr, (module, done.stderr)

@@ -1,0 +1,49 @@
+"""utils.torture: its short rounds, and that it notices what it looks for."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pydlshogi.read_kifu import KifuError
+from utils import torture
+
+
+@pytest.mark.parametrize("part", ["fuzz-policy", "fuzz-gtp", "fuzz-analysis", "games", "kill-selfplay"])
+def test_short_rounds(part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert torture.main([part, "--minutes", "0", "--short"]) == 0, capsys.readouterr().out
+    assert f"{part}: 1 rounds" in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_all_parts() -> None:
+    assert torture.main(["--minutes", "0", "--short"]) == 0
+
+
+def test_a_failure_is_a_line_that_repeats_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An engine that ends before anybody has said anything."""
+    protocol = torture.PROTOCOLS["policy"] | {"module": "this"}
+    monkeypatch.setitem(torture.PROTOCOLS, "policy", protocol)
+    assert torture.main(["fuzz-policy", "--minutes", "0", "--seed", "7", "--short"]) == 1
+    failed, figures = capsys.readouterr().out.splitlines()
+    assert failed.startswith("FAILED: python -m utils.torture fuzz-policy --minutes 0 --seed 7 --short: ")
+    assert "1 failures" in figures
+
+
+def test_damaged_files_of_a_run_are_noticed(tmp_path: Path) -> None:
+    journal = tmp_path / "log.jsonl"
+    journal.write_text('{"step": 5, "loss": 1.0}\n{"step": 10, "lo')
+    assert torture.judge_training(tmp_path, finished=False) == {}
+    with pytest.raises(AssertionError, match="ends in"):
+        torture.judge_training(tmp_path, finished=True)
+    journal.write_text('{"step": 10, "loss": 1.0}\n')
+    with pytest.raises(AssertionError, match="were logged"):
+        torture.judge_training(tmp_path, finished=False)
+    (tmp_path / "selfplay_00001.csa").write_text("PI\n+\n+77")
+    with pytest.raises(KifuError, match="selfplay_00001"):
+        torture.judge_selfplay(tmp_path, finished=False)
+    (tmp_path / "games.jsonl").write_text(json.dumps({"game": 1}) + "\n" + json.dumps({"game": 1}) + "\n")
+    with pytest.raises(AssertionError, match="twice"):
+        torture.judge_match(tmp_path, finished=False)

@@ -1,0 +1,373 @@
+"""Attack the programs and see that nothing is lost: `python -m utils.torture --minutes 20`
+
+The parts take turns, every round with the next seed:
+
+    fuzz-NAME   lines that nearly make sense (torture.toml), for each program that speaks a protocol: every question has
+                its answer, nothing breaks, and no thread or file is left over
+    games       the engine plays itself at 50 nodes; cshogi and python-shogi look at every move. It stays the same
+                process all the time, whose threads, files and memory must not grow
+    kill-NAME   a run is killed by SIGKILL at random moments and begun again; its files are read, and it comes to an end
+
+A round that fails costs a line with the command that repeats it, and the exit status is 1.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from functools import partial
+from itertools import count
+from math import inf
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import cshogi
+import shogi
+
+try:
+    import psutil
+except ImportError as error:
+    remedy = "run `sh bat/environment.sh test`, on Windows `bat\\environment.bat test`, or `pip install psutil`"
+    sys.exit(f"torture: psutil is not installed here: {remedy} ({error})")
+
+from pydlshogi.learning.played import Played
+from pydlshogi.network.weights import read_weights
+from pydlshogi.read_kifu import read
+from pydlshogi.support.command_line import exit_status
+from utils.arena.engine_process import EngineDied, EngineError, Pipes
+from utils.arena.referee import Referee
+from utils.arena.usi_engine import UsiEngine
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+TABLES: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PROTOCOLS: Final = {
+    name: {**TABLES.get(table.get("like", ""), {}), **table} for name, table in TABLES.items() if "module" in table
+}
+POISON: Final = [*TABLES["poison"], "9" * 5000, "x" * 70_000]
+PYTHON: Final = [sys.executable, "-m"]
+PATIENCE: Final = 120.0
+"""Seconds for any answer: a busy machine may compile kernels meanwhile."""
+SLACK: Final = 32
+"""Threads or files: an option may want some more, a leak would be one for every search."""
+WARM_UP: Final = 10
+"""Games, after which memory may not grow by more than GROWTH."""
+GROWTH: Final = 64 << 20
+BATCH: Final = 10
+"""Lines before each look at what was answered."""
+LONGEST_LIFE: Final = 12.0
+"""Seconds of a core before a kill, of which the imports take some."""
+
+
+class Failure(Exception):
+    """What went wrong in a round."""
+
+
+def expect(good: object, otherwise: str) -> None:
+    """Raises Failure unless it is `good`."""
+    if not good:
+        raise Failure(otherwise)
+
+
+def size_of(process: psutil.Process) -> tuple[int, int]:
+    """Threads and open files."""
+    return process.num_threads(), process.num_fds() if hasattr(process, "num_fds") else process.num_handles()
+
+
+def line_for(protocol: dict[str, Any], rng: Random, number: int) -> str:
+    """A line, most often one that nearly makes sense. None ends the program."""
+    line = rng.choice([*protocol["lines"], *protocol.get("more", [])])
+    if rng.random() < 0.4:
+        line = " ".join(rng.choices([*protocol["words"], *POISON], k=rng.randrange(1, 8)))
+    line = line.replace("{n}", str(number))
+    if rng.random() < 0.3:
+        at = rng.randrange(len(line) + 1)
+        line = line[:at] + rng.choice(["", " ", chr(rng.randrange(256)), rng.choice(POISON)]) + line[at + 1 :]
+    return "" if "quit" in line else line.replace("\n", " ").replace("\r", " ")
+
+
+def fuzz(name: str, seed: int, folder: Path, short: bool) -> Counter[str]:
+    """A round. Returns figures; raises Failure."""
+    protocol, rng = PROTOCOLS[name], Random(f"{name} {seed}")
+    sent, said, sizes = list[str](protocol["begin"]), list[str](), []
+    pipes = Pipes([*PYTHON, protocol["module"]], folder / "stderr.txt")
+    assert pipes.process.stdin is not None
+    try:
+        pipes.write("".join(f"{line}\n" for line in sent).encode())
+        for number in range(0, 100 if short else 1000, BATCH):
+            batch = [line_for(protocol, rng, number + place) for place in range(BATCH)]
+            ping, pong = (protocol[word].replace("{n}", f"9{number}") for word in ("ping", "pong"))
+            batch += [protocol["stop"], ping]
+            sent += batch
+            # Not all are UTF-8.
+            pipes.write("".join(f"{line}\n" for line in batch).encode().replace("ÿ".encode(), b"\xff"))
+            pipes.flush()
+            pipes.deadline, pipes.unanswered = time.perf_counter() + PATIENCE, 0
+            while not said or not said[-1].startswith(pong):
+                said.append(pipes.readline().decode().rstrip())
+            sizes.append(size_of(psutil.Process(pipes.process.pid)))
+        pipes.process.stdin.close()
+        with suppress(EngineDied):
+            while True:
+                said.append(pipes.readline().decode().rstrip())
+        status = pipes.process.wait(PATIENCE)
+    except (EngineError, OSError, subprocess.TimeoutExpired, psutil.Error) as error:
+        raise Failure(f"{error!r} after {sent[-BATCH - 2 :]}; it said {said[-3:]}") from error
+    finally:
+        pipes.process.kill()
+    stderr = (folder / "stderr.txt").read_text(errors="replace")
+    expect(status == 0 and "Traceback" not in stderr, f"it ended with {status}: {stderr[-300:]}")
+    defects = [line for line in said if re.search(r"log says more|search failed|\w(?<!Engine)Error: ", line)]
+    expect(not defects, f"{defects[:1]}")
+    asked, answered = (
+        sum(re.match(protocol[what], line) is not None for line in several)
+        for what, several in (("asks", sent), ("answers", said))
+    )
+    # The analysis server answers for each of several positions.
+    expect(answered == asked or (name == "analysis" and answered > asked), f"{asked} questions, {answered} answers")
+    grown = [after - before for before, after in zip(sizes[len(sizes) // 2], sizes[-1], strict=True)]
+    expect(max(grown) <= SLACK, f"threads and files grew by {grown}")
+    return Counter(lines=len(sent), questions=asked)
+
+
+class Games:
+    """Games of the engine against itself, all by the same process."""
+
+    def __init__(self) -> None:
+        self._engine: UsiEngine | None = None
+        self._sizes: list[tuple[int, int, int]] = []
+
+    def play(self, seed: int, folder: Path, short: bool) -> Counter[str]:
+        """A round of one game. Returns figures; raises Failure."""
+        try:
+            if self._engine is None:
+                self._engine = UsiEngine(" ".join([*PYTHON, PROTOCOLS["mcts"]["module"]]), folder / "stderr.txt")
+                self._engine.prepare({"USI_Hash": "64", "Random_Ply": "30"})
+            self._engine.new_game()
+            plies = play_game(self._engine, Random(seed), 40 if short else 320)
+        except (EngineError, Failure):
+            self.close()
+            raise
+        process = psutil.Process(self._engine.pid)
+        self._sizes.append((*size_of(process), process.memory_info().rss))
+        then, now = self._sizes[:WARM_UP][-1], self._sizes[-1]
+        grown = [after - before for before, after in zip(then, now, strict=True)]
+        expect(len(self._sizes) <= WARM_UP or (max(grown[:2]) <= 2 and grown[2] <= GROWTH), f"it grew by {grown}")
+        return Counter(games=1, moves=plies)
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+        self._engine, self._sizes = None, []
+
+
+def play_game(engine: UsiEngine, rng: Random, most: int) -> int:
+    """Plies of a game in which everything was legal. Raises Failure, EngineError."""
+    referee, board = Referee(max_moves=most), shogi.Board()
+    while True:
+        answer = engine.go(cshogi.STARTING_SFEN, referee.moves, {"nodes": 50}, PATIENCE)
+        where = f"{answer.lines[-2:]} after {' '.join(referee.moves)}"
+        move = answer.bestmove
+        if move in {"resign", "win"}:
+            expect(move == "resign" or referee.declare().ending == "declaration", where)
+            return len(referee.moves)
+        line = answer.lines[-2].partition(" pv ")[2].split()
+        expect(line[:1] == [move], f"the last line is not of the move: {where}")
+        shown = shogi.Board(board.sfen())
+        for each in line:
+            expect(shogi.Move.from_usi(each) in shown.legal_moves, f"the line is not legal: {where}")
+            shown.push_usi(each)
+        if len(referee.moves) < 8:  # other seeds, other games
+            move = rng.choice([each.usi() for each in board.legal_moves])
+        board.push_usi(move)
+        verdict = referee.play(move)
+        if verdict is not None:
+            mate = verdict.ending == "mate"
+            expect(verdict.ending != "illegal_move" and mate == board.is_checkmate(), f"{verdict}: {where}")
+            return len(referee.moves)
+
+
+def lines_of(path: Path, finished: bool) -> list[dict[str, Any]]:
+    """Of a journal; one that was killed may have a last line that is cut off."""
+    *lines, last = path.read_text(encoding="utf-8").split("\n") if path.exists() else [""]
+    assert not (finished and last), f"{path.name} ends in {last!r}"
+    return [json.loads(line) for line in lines]
+
+
+def judge_training(out: Path, finished: bool) -> dict[str, bytes]:
+    steps = [line["step"] for line in lines_of(out / "log.jsonl", finished) if "loss" in line]
+    assert steps == list(range(5, len(steps) * 5 + 1, 5)), f"steps {steps} were logged"
+    if (out / "checkpoint.pt").exists():
+        from pydlshogi.training.run import read_checkpoint
+
+        read_checkpoint(out / "checkpoint.pt")
+    if finished:
+        assert steps[-1] == 300
+        read_weights(out / "net.npz")
+    return {}
+
+
+def judge_selfplay(out: Path, finished: bool) -> dict[str, bytes]:
+    records = sorted(out.glob("*.csa"))
+    assert all(len(read(record)) == 1 for record in records)
+    assert len(records) == 40 or not finished, f"{len(records)} games"
+    return {record.name: record.read_bytes() for record in records}
+
+
+def judge_match(out: Path, finished: bool) -> dict[str, bytes]:
+    lines = {line["game"]: line for line in lines_of(out / "games.jsonl", finished)}
+    assert len(lines) == len(lines_of(out / "games.jsonl", finished)), "games were counted twice"
+    assert len(lines) == 20 or not finished, f"{len(lines)} games"
+    for line in lines.values():
+        (game,) = read(out / "records" / line["record"])
+        assert " ".join(game.moves) == line["moves"], line["record"]
+    return {line["record"]: (out / "records" / line["record"]).read_bytes() for line in lines.values()}
+
+
+def judge_cycle(out: Path, finished: bool) -> dict[str, bytes]:
+    lines = lines_of(out / "log.jsonl", finished)
+    assert [line["step"] for line in lines] == list(range(1, len(lines) + 1)), "cycles are missing"
+    sets = {path.name: len(Played.read(path)) for path in out.glob("games/*.npz")}
+    for line in lines:
+        positions = sum(count for name, count in sets.items() if int(name.split("-")[0]) == line["step"] - 1)
+        assert positions == line["positions"], f"cycle {line['step']} has {positions} positions"
+    for path in out.rglob("[!g]*/*.npz"):
+        read_weights(path)
+    return {name: (out / "games" / name).read_bytes() for name in sets}
+
+
+_TINY: Final = "--depth 1 --channels 8 --batch-size 16 --precision float32 --shards 1"
+_LIST: Final = ROOT / "kiflist_test_100.txt"
+_ENGINE: Final = f"'{' '.join([*PYTHON, PROTOCOLS['mcts']['module']])}'"
+RUNS: Final = {
+    "train": f"pydlshogi.train --train {_LIST} --val {_LIST} {_TINY} --log-every 5 --save-minutes 0.01 --steps 300",
+    "selfplay": "pydlshogi.selfplay --games 40 --backend onnx --playouts 4 --workers 2",
+    "match": f"utils.match {_ENGINE} {_ENGINE} A.Backend=uniform B.Backend=uniform --nodes 20 --games 20 "
+    "--max-moves 60",
+    "cycle": f"pydlshogi.cycle dobutsu {_TINY} --games 6 --playouts 6 --cheap-playouts 3 --draw-ply 24 --sets 2 "
+    "--compare-every 2 --compare-games 4 --compare-playouts 4 --workers 1 --minutes 100",
+}
+JUDGES: Final[dict[str, Callable[[Path, bool], dict[str, bytes]]]] = {
+    "train": judge_training, "selfplay": judge_selfplay, "match": judge_match, "cycle": judge_cycle
+}  # fmt: skip
+"""They read all files of a run, finished or not, and return those that may not change any more."""
+
+
+def command_of(name: str, out: Path, last: bool) -> list[str]:
+    """What begins a run or goes on with it; `last`: to its end."""
+    words = shlex.split(RUNS[name])
+    if name == "train":
+        words += ["--cache", str(out.parent / "cache")]
+        if (out / "checkpoint.pt").exists():
+            words = ["pydlshogi.train", "--resume"]
+    if name == "cycle" and last:
+        words[-1] = "0.001"
+    return [*PYTHON, *words, "--out", str(out)]
+
+
+def seconds_of(family: Sequence[psutil.Process]) -> float:
+    """Of a core, that these processes have had, as far as they live."""
+    seconds = 0.0
+    for process in family:
+        with suppress(psutil.NoSuchProcess):
+            seconds += sum(process.cpu_times()[:2])
+    return seconds
+
+
+def kill(name: str, seed: int, folder: Path, short: bool) -> Counter[str]:
+    """A round. Returns figures; raises Failure."""
+    rng, out = Random(f"{name} {seed}"), folder / "run"
+    kept: dict[str, bytes] = {}
+    kills = 1 if short else 3
+    for number in range(kills + 1):
+        last = number == kills
+        with (folder / "said.txt").open("wb") as said:
+            process = psutil.Popen(
+                command_of(name, out, last), cwd=ROOT, stdout=said, stderr=said, start_new_session=True
+            )
+        life = inf if last else rng.uniform(0.1, LONGEST_LIFE)
+        family, began = [process], time.monotonic()
+        while process.poll() is None and seconds_of(family) < life and time.monotonic() - began < 10 * PATIENCE:
+            time.sleep(0.05)
+            with suppress(psutil.NoSuchProcess):
+                family = [process, *process.children(recursive=True)]
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):
+            process.kill() if rng.random() < 0.5 else os.killpg(process.pid, signal.SIGKILL)
+        _, orphans = psutil.wait_procs(family, PATIENCE)
+        expect(not orphans, f"{orphans} outlived it")
+        end = f"after {number} kills; it said {(folder / 'said.txt').read_text(errors='replace')[-300:]}"
+        expect(not last or process.wait() == 0, f"it ended with {process.wait()} {end}")
+        try:
+            now = JUDGES[name](out, last)
+        except Exception as error:  # whatever it is, a file is not what it should be
+            raise Failure(f"{error!r} {end}") from error
+        changed = [name for name, content in kept.items() if now.get(name) != content]
+        expect(not changed, f"{changed} changed {end}")
+        kept = now
+    left = [path.name for path in folder.rglob("*.tmp")]
+    expect(not left, f"{left} stayed")
+    return Counter(kills=kills, files=len(kept))
+
+
+ROUNDS: Final[dict[str, Callable[[int, Path, bool], Counter[str]]]] = {
+    **{f"fuzz-{name}": partial(fuzz, name) for name in PROTOCOLS},
+    **{f"kill-{name}": partial(kill, name) for name in JUDGES},
+}
+"""All parts but the games, which share a process."""
+
+
+def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = False) -> bool:
+    """Rounds of all parts, one at least, with one seed after the other while there is time; whether all went well."""
+    figures = {part: Counter[str]() for part in parts}
+    end = time.monotonic() + seconds
+    with TemporaryDirectory(prefix="torture") as place, closing(Games()) as games:
+        table = {"games": games.play, **ROUNDS}
+        # Where people live, what is no text is an error; Python is more tolerant in the locale C.
+        os.environ |= {"XDG_STATE_HOME": place, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"}
+        for seed, part in ((seed, part) for seed in count(first) for part in parts):
+            if seed > first and time.monotonic() > end:
+                break
+            folder = Path(place, f"{part}-{seed}")
+            folder.mkdir()
+            figures[part]["rounds"] += 1
+            try:
+                figures[part] += table[part](seed, folder, short)
+            except (EngineError, Failure) as failure:
+                figures[part]["failures"] += 1
+                why = " ".join(str(failure).split())[:1000]
+                how = f"python -m utils.torture {part} --minutes 0 --seed {seed}{' --short' if short else ''}"
+                print(f"FAILED: {how}: {why}", flush=True)
+    for part, counted in figures.items():
+        print(f"{part}: {', '.join(f'{number} {what}' for what, number in counted.items())}")
+    return not any(counted["failures"] for counted in figures.values())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.torture", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parts = ["games", *ROUNDS]
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)} (default: all)")
+    parser.add_argument("--minutes", type=float, default=20.0, help="of all; 0: one round of each (default: 20)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first round (default: 0)")
+    parser.add_argument("--short", action="store_true", help="rounds of seconds, as in the tests")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.parts) - set(parts):
+        parser.error(f"there is no part {', '.join(unknown)}")
+    run = partial(torture, options.parts or parts, options.seed, 60 * options.minutes, short=options.short)
+    return exit_status("torture", lambda: not run())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
