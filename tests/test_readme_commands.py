@@ -29,11 +29,11 @@ RUNS = [
     ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
     ("utils.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
     ("utils.bench_search", "--seconds 0.1", "playouts"),
-    ("utils.bench_read_kifu", "{root}/kiflist_test_100.txt", "files"),
+    ("utils.bench_read_kifu", "{root}/kiflist_test_100.txt --workers 1", "games/s"),
     (
         "utils.validate_network",
         "{root}/model/pydlshogi.npz --games {root}/kiflist_test_100.txt --positions 64",
-        "top-1",
+        "64 positions",
     ),
     ("utils.gpu_check", "", "GPU"),
     ("utils.readme", "", ""),
