@@ -276,6 +276,8 @@ def test_a_cluster_that_does_not_answer_is_named(environment: pytest.MonkeyPatch
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(CrewError, match=f"^cluster {address}: no answer; "):
             cluster.RayCrew(address, 0)
+    with pytest.raises(CrewError, match=f"^cluster {address}: no answer; "):
+        cluster.RayCrew(address, 0)  # where nobody listens any more
 
 
 def test_a_cluster_of_another_version_is_named(cluster: Any, actors: Crew) -> None:

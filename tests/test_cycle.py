@@ -147,15 +147,18 @@ def command_for(folder: Path, minutes: float) -> list[str]:
 @pytest.mark.timeout(1200)
 def test_killed_at_any_moment_it_makes_the_games_of_a_run_that_is_not(tmp_path: Path) -> None:
     killed, undisturbed, lot = tmp_path / "killed", tmp_path / "undisturbed", random.Random(4)
-    for _ in range(20):
+    for number in range(20):
         process = subprocess.Popen(command_for(killed, 100), stdout=subprocess.PIPE, start_new_session=True)
-        time.sleep(lot.uniform(2, 12))  # the moment is the point
+        assert process.stdout is not None
+        if number % 2:
+            process.stdout.readline()  # it has begun, and ended a cycle
+        time.sleep(lot.uniform(0, 5))  # the moment is the point
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    assert subprocess.run(command_for(killed, 0.001), check=False).returncode == 0
+    assert subprocess.run(command_for(killed, 0.01), check=False).returncode == 0
     assert read_weights(killed / "net.npz")
     journal = whole(killed)
-    assert len(journal) > 20
+    assert len(journal) >= 10
     with subprocess.Popen(command_for(undisturbed, 100), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         next(line for line in process.stdout if line.startswith(f"cycle {len(journal)}:"))
