@@ -269,9 +269,11 @@ def test_without_ray_a_cluster_is_refused(environment: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its sockets refuse what nobody accepts")
-def test_a_cluster_that_does_not_answer_is_named(environment: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_does_not_answer_is_named(
+    environment: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cluster = pytest.importorskip("pydlshogi.support.cluster", reason="needs Ray: pip install 'pydlshogi[cluster]'")
-    environment.setattr(cluster, "_ANSWER", 0.1)
+    monkeypatch.setattr(cluster, "_ANSWER", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(CrewError, match=f"^cluster {address}: no answer; "):

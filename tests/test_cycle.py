@@ -144,7 +144,7 @@ def command_for(folder: Path, minutes: float) -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(3600)
 def test_killed_at_any_moment_it_makes_the_games_of_a_run_that_is_not(tmp_path: Path) -> None:
     killed, undisturbed, lot = tmp_path / "killed", tmp_path / "undisturbed", random.Random(4)
     for number in range(20):
