@@ -18,10 +18,12 @@ import pytest
 from othello_games import random_game
 
 from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.engines.games import GAMES, Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.read_kifu import read
+from pydlshogi.web.records import ENDINGS
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer
 from pydlshogi.web.table import Table
 
@@ -169,6 +171,16 @@ def test_an_engine_answers(board: Board, opponent: str) -> None:
     assert state["sides"] == ["", opponent]
     assert board.do("undo") == ""  # both moves
     assert board.state()["moves"] == []
+
+
+def test_an_engine_that_a_game_offers_appears_and_plays(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = GAMES["othello"]
+    more = {**offered.opponents, "another": Opponent("alphabeta", {"Level": "1"})}
+    monkeypatch.setitem(GAMES, "othello", offered._replace(opponents=more))
+    assert "another" in board.server.table.setup()["games"]["othello"]["opponents"]
+    board.new("othello", sides=("", "another"))
+    board.play("f5")
+    assert board.news.until(lambda state: state["at"] == 2)["sides"] == ["", "another"]
 
 
 def test_othello_is_played_and_analysed(board: Board) -> None:
@@ -681,13 +693,17 @@ def test_as_a_program(tmp_path: Path) -> None:
 def test_every_word_is_there_in_both_languages(pool: Pool) -> None:
     source = (PAGE / "words.js").read_text(encoding="utf-8")
     english, japanese = (
-        set(re.findall(r"""(?:^|[{,])\s*'?([\w? !]+?)'?: ['"]""", part, re.MULTILINE))
+        set(re.findall(r"""(?:^|[{,])\s*'?([\w?, !]+?)'?: ['"]""", part, re.MULTILINE))
         for part in source.split("const JAPANESE")
     )
     pages = "".join((PAGE / name).read_text(encoding="utf-8") for name in ("index.html", "page.js", "board.js"))
     used = {*re.findall(r'data-word="(\w+)"', pages), *re.findall(r"word\('(\w+)'\)", pages)}
     assert used <= english
     assert english <= japanese
+    endings = {*ENDINGS.values(), "try", "lion caught", "more discs", "equal discs"}
+    endings |= {f"{discs}, both pass" for discs in ("more discs", "equal discs")}
+    assert endings <= english
+    assert endings <= japanese
     table = Table(pool, lambda kind, message: None)
     for game, offered in table.setup()["games"].items():
         assert {game, *offered["opponents"], *offered["starts"]} <= japanese
