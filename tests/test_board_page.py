@@ -360,8 +360,15 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     person.press("Home")
     person.moves(0)
     marked = [judged["number"] for judged in person.board.state()["judged"] if judged["mark"]]
+    assert marked
     person.press("m")
-    person.moves(marked[0] if marked else 0)
+    person.moves(marked[0])
+    page.wait_for_selector(".arrows .ring")  # what the analysis knows
+    page.get_by_role("button", name="Try another move").click()
+    person.moves(marked[0] - 1)
+    assert page.locator(".arrows .ring").count() == 0  # it is to be found
+    person.press("h")
+    page.wait_for_selector(".arrows .ring")
 
 
 def test_a_record_is_dropped_or_pasted(person: Person) -> None:

@@ -230,9 +230,9 @@ export class Board {
     for (const move of [...moves].sort().reverse()) {
       const { promotes } = split(move)
       const button = document.createElement('button')
-      button.setAttribute('aria-label', this.word(promotes ? 'promote' : 'doNotPromote'))
       const shown = promotes ? href.replace('#piece', '#piece+') : href
-      button.append(element('svg', { viewBox: '-50 -50 100 100', width: 76, height: 80 }, element('use', { href: shown })))
+      button.append(element('svg', { viewBox: '-50 -50 100 100', width: 76, height: 80 }, element('use', { href: shown })),
+        this.word(promotes ? 'promote' : 'doNotPromote'))
       button.onclick = () => dialog.close(move)
       dialog.append(button)
     }

@@ -4,6 +4,8 @@ export const MARKS = { '?!': 'mark1', '?': 'mark2', '??': 'mark3' }
 const WIDTH = 400
 const SHORTEST = 10 // moves that there is room for
 
+/** @typedef {import('./page.js').State} State */
+
 /** @returns {SVGElement} */
 function svg (name, attributes) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name)
@@ -14,13 +16,21 @@ function svg (name, attributes) {
 const plies = state => Math.max(SHORTEST, state.moves.length)
 const across = (state, ply) => WIDTH * ply / plies(state)
 
-/** The ply that a click on a chart of the game means. */
+/**
+ * The ply that a click on a chart of the game means.
+ * @param {MouseEvent} event
+ * @param {State} state
+ */
 export function clicked (event, state) {
   const box = event.currentTarget.getBoundingClientRect()
   return Math.round((event.clientX - box.left) / box.width * plies(state))
 }
 
-/** Black's win rate after each move, with the mistakes as dots. */
+/**
+ * Black's win rate after each move, with the mistakes as dots.
+ * @param {SVGElement} root
+ * @param {State} state
+ */
 export function drawWinRates (root, state) {
   const x = ply => across(state, ply)
   const y = share => 5 + 120 * (1 - share)
@@ -33,7 +43,11 @@ export function drawWinRates (root, state) {
       svg('circle', { class: MARKS[each.mark], cx: x(each.number), cy: y(each.winRate), r: 4 })))
 }
 
-/** What each move cost: Black's upwards, White's downwards; half of winning is as high as there is room for. */
+/**
+ * What each move cost: Black's upwards, White's downwards; half of winning is as high as there is room for.
+ * @param {SVGElement} root
+ * @param {State} state
+ */
 export function drawLosses (root, state) {
   const wide = Math.max(1, 0.7 * across(state, 1))
   root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 30, y2: 30 }),
@@ -44,7 +58,12 @@ export function drawLosses (root, state) {
     }))
 }
 
-/** How many moves of each side cost how much: a pair of bars, Black's and White's, between two bounds. */
+/**
+ * How many moves of each side cost how much: a pair of bars, Black's and White's, between two bounds.
+ * @param {SVGElement} root
+ * @param {State['summary']} summary
+ * @param {number[]} losses the bounds
+ */
 export function drawHistogram (root, summary, losses) {
   const most = Math.max(1, ...summary.flatMap(each => each.histogram))
   const room = WIDTH / (losses.length + 1)

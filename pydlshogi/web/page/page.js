@@ -5,6 +5,35 @@ import { after, split, touched } from './moves.js'
 import { written } from './notation.js'
 import { LANGUAGES, wordIn } from './words.js'
 
+/**
+ * What the server says of the game: see Table.state in table.py.
+ * @typedef {object} State
+ * @property {number} generation that a move has to name
+ * @property {string} game
+ * @property {string} start sfen of the first position
+ * @property {string} position sfen of the one that is shown
+ * @property {number} turn 0 Black, 1 White
+ * @property {string[]} moves of the whole game
+ * @property {number} at how many of them have been made on the board that is shown
+ * @property {string[]} sides an opponent of the game, or '' for a person
+ * @property {string[]} names
+ * @property {string[]} legal what a person may play now
+ * @property {boolean} mayDeclare
+ * @property {?{reason: string, winner: ?number}} ending
+ * @property {boolean} watching
+ * @property {number} judging how many positions the analysis of the game has still to look at
+ * @property {Array<?number>} winRates Black's, after so many moves
+ * @property {Judged[]} judged
+ * @property {Array<{side: string, moves: number, found: number, loss: number, marks: Object<string, number>,
+ *   histogram: number[]}>} summary
+ * @property {?{number: number, games: number}} file
+ * @property {?number} leftAt the ply where the game was left to try other moves
+ * @property {?{left: number[], byoyomi: number, running: ?number, spent: number}} clock in seconds
+ * @property {string} error
+ *
+ * @typedef {{number: number, side: string, move: string, best: string, loss: number, mark: string, winRate: number}} Judged
+ */
+
 const MINUTES = [0, 1, 3, 5, 10, 15, 30, 60] // that a clock may have
 const SECONDS = [0, 5, 10, 30, 60]
 const $ = id => document.getElementById(id)
@@ -13,12 +42,14 @@ const token = location.hash.slice(1)
 let language = localStorage.getItem('language') ?? navigator.language.slice(0, 2)
 if (!(language in LANGUAGES)) language = 'en'
 let setup = null
+/** @type {?State} */
 let state = null
 let info = null
 let heat = {}
 let stateCame = 0 // when, in milliseconds
 let turned = false
 let wanted = null // the ply that was asked for, until the server shows it
+let veiled = null // the ply of which nothing is shown: there a better move is to be found
 let preview = null // {moves, plies}: a line that is stepped through
 const word = name => wordIn(language, name)
 const board = new Board($('board'), move => send({ do: 'move', move }), word)
@@ -34,7 +65,10 @@ async function post (path, body) {
   }
 }
 
-const send = command => post('do', JSON.stringify({ generation: state.generation, ...command }))
+function send (command) {
+  if (command.do === 'hint') veiled = null
+  return post('do', JSON.stringify({ generation: state.generation, ...command }))
+}
 
 // A page that is not seen holds no connection: browsers allow only a few to one address.
 let news = null
@@ -59,10 +93,11 @@ function listen () {
     state = message
     stateCame = performance.now()
     if (state.at === wanted) wanted = null
+    if (state.at !== veiled && wanted === null) veiled = null
     show()
   })
   on('info', message => {
-    if (message.generation !== state.generation) return
+    if (message.generation !== state.generation || (veiled === message.ply && !state.watching)) return
     info = message
     state.winRates[message.ply] = message.winRate
     drawBoard()
@@ -287,7 +322,10 @@ const GO = {
   last: () => state.moves.length,
   previousMistake: () => mistakes().findLast(ply => ply < here()) ?? here(),
   nextMistake: () => mistakes().find(ply => ply > here()) ?? here(),
-  retry: () => here() - 1
+  retry: () => {
+    veiled = here() - 1
+    return veiled
+  }
 }
 const mistakes = () => state.judged.filter(each => each.mark).map(each => each.number)
 
