@@ -143,6 +143,27 @@ def test_pieces_are_dragged(person: Person) -> None:
     assert person.moves(5)[2:] == ["8h2b", "3a2b", "B*5e"]
 
 
+def test_arrows_of_ones_own(person: Person) -> None:
+    def point(start: str, end: str) -> None:
+        person.at(start).hover()
+        person.page.mouse.down(button="right")
+        person.at(end).hover()
+        person.page.mouse.up(button="right")
+
+    own = person.page.locator(".own")
+    point("8h", "2b")
+    point("5e", "5e")
+    assert own.count() == 2
+    point("5e", "5e")
+    assert own.count() == 1
+    person.click("7g", "7f")
+    person.moves(1)
+    assert own.count() == 0
+    person.press("ArrowLeft")
+    person.moves(0)
+    assert own.count() == 1  # it belongs to its position
+
+
 def test_a_game_with_a_clock_is_lost_on_time(person: Person) -> None:
     page = person.page
     page.get_by_role("button", name="New game").click()

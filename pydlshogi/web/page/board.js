@@ -15,13 +15,18 @@ function element (name, attributes = {}, ...children) {
 export class Board {
   /** `play` is called with a move; `word` gives words in the reader's language. */
   constructor (root, play, word) {
-    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0], drag: null })
+    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0], drag: null, pointed: '', own: new Set(), ownOn: '' })
     root.addEventListener('click', event => {
       const cell = event.target.closest('[data-at]')
       if (cell) this.touch(cell.dataset.at)
     })
     root.addEventListener('keydown', event => this.key(event))
     root.addEventListener('pointerdown', event => this.press(event))
+    // Whoever came by the mouse means the game with the arrow keys, and who came by Tab the squares.
+    this.mouse = false
+    root.addEventListener('pointerdown', () => { this.mouse = true })
+    addEventListener('keydown', event => { this.mouse &&= event.key !== 'Tab' })
+    root.addEventListener('contextmenu', event => event.preventDefault())
     addEventListener('pointermove', event => this.pull(event))
     addEventListener('pointerup', event => this.release(event))
     addEventListener('pointercancel', () => this.drop())
@@ -92,7 +97,7 @@ export class Board {
       const y = below ? 2 * MARGIN + hand + h + hand / 2 : hand / 2
       const shown = side === 'b' ? letter : letter.toLowerCase()
       const number = count > 1 ? [element('text', { class: 'count', x: 36, y: 46 }, String(count))] : []
-      return cell(own ? `${letter}*` : `${shown} held`, x, y, 100, { role: 'button', tabindex: own ? 0 : -1,
+      return cell(own ? `${letter}*` : `${shown}_held`, x, y, 100, { role: 'button', tabindex: own ? 0 : -1,
         'aria-pressed': `${letter}*` === this.from && own,
         'aria-label': `${this.say(shown)}, ${count} ${this.word('inHand')}` }, piece(shown), ...number)
     })))
@@ -130,25 +135,34 @@ export class Board {
     }))
     const [shafts, rings] = [[], []] // no shaft covers a number
     for (const arrow of [...arrows].reverse()) this.arrow(arrow, shafts, rings)
-    this.arrows.replaceChildren(...shafts, ...rings)
+    const own = this.ownOn === this.view.position ? [...this.own].map(each => this.ownMark(...each.split(' '))) : []
+    this.arrows.replaceChildren(...shafts, ...rings, ...own)
   }
 
   arrow ({ move, label, weight }, shafts, rings) {
     const { from, to } = split(move)
     const [start, end] = [this.centres.get(from), this.centres.get(to)]
     if (!end) return
-    if (start) {
-      const length = Math.hypot(end[0] - start[0], end[1] - start[1])
-      const [ux, uy] = [(end[0] - start[0]) / length, (end[1] - start[1]) / length]
-      const half = 3 + 6 * weight
-      const point = (along, aside) => `${start[0] + ux * along - uy * aside},${start[1] + uy * along + ux * aside}`
-      const neck = length - 48
-      shafts.push(element('polygon', { opacity: 0.35 + 0.5 * weight, points: [point(24, half), point(neck, half),
-        point(neck, half + 9), point(length - 20, 0), point(neck, -half - 9), point(neck, -half),
-        point(24, -half)].join(' ') }))
-    }
+    if (start) shafts.push(this.shaft(start, end, 3 + 6 * weight, { opacity: 0.35 + 0.5 * weight }))
     rings.push(element('circle', { class: 'ring', cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
       element('text', { x: end[0], y: end[1] + 9 }, label))
+  }
+
+  /** An arrow so many units to both sides of the line between two centres. */
+  shaft (start, end, half, attributes) {
+    const length = Math.hypot(end[0] - start[0], end[1] - start[1])
+    const [ux, uy] = [(end[0] - start[0]) / length, (end[1] - start[1]) / length]
+    const point = (along, aside) => `${start[0] + ux * along - uy * aside},${start[1] + uy * along + ux * aside}`
+    const neck = length - 48
+    return element('polygon', { ...attributes, points: [point(24, half), point(neck, half), point(neck, half + 9),
+      point(length - 20, 0), point(neck, -half - 9), point(neck, -half), point(24, -half)].join(' ') })
+  }
+
+  /** An arrow of the reader's own, or a ring where it ends where it began. */
+  ownMark (from, to) {
+    const [start, end] = [this.centres.get(from), this.centres.get(to)]
+    if (from !== to) return this.shaft(start, end, 6, { class: 'own' })
+    return element('circle', { class: 'own', cx: start[0], cy: start[1], r: 44 })
   }
 
   say (letter) {
@@ -172,10 +186,11 @@ export class Board {
     this.drawNews()
   }
 
-  // Dragging, with the mouse or a pen: a finger scrolls the page, and taps.
+  // Dragging, with the mouse or a pen: a finger scrolls the page, and taps. With the right button it draws an arrow.
 
   press (event) {
     const at = event.target.closest('[data-at]')?.dataset.at
+    if (event.button === 2) this.pointed = at ?? ''
     const movable = this.view?.legal.some(move => split(move).from && split(move).from === at)
     if (movable && event.button === 0 && event.pointerType !== 'touch') {
       this.drag = { at, x: event.clientX, y: event.clientY, pulled: false }
@@ -202,15 +217,28 @@ export class Board {
   }
 
   release (event) {
+    const to = document.elementFromPoint(event.clientX, event.clientY)?.closest('[data-at]')?.dataset.at
+    if (event.button === 2) this.point(to)
     if (!this.drag?.pulled) {
       this.drag = null
       return
     }
-    const to = document.elementFromPoint(event.clientX, event.clientY)?.closest('[data-at]')?.dataset.at
     if (this.view.legal.some(move => split(move).from === this.from && split(move).to === to)) {
       this.drag = null
       this.touch(to)
     } else this.drop()
+  }
+
+  /** An arrow of the reader's own comes, or goes if it is there. */
+  point (to) {
+    if (this.pointed && to) {
+      if (this.ownOn !== this.view.position) this.own.clear()
+      this.ownOn = this.view.position
+      const mark = `${this.pointed} ${to}`
+      if (!this.own.delete(mark)) this.own.add(mark)
+      this.drawNews()
+    }
+    this.pointed = ''
   }
 
   /** The piece goes back. */
@@ -250,7 +278,7 @@ export class Board {
     const at = event.target.dataset?.at
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
     if (!at) return
-    if (step && event.target.getAttribute('role') === 'gridcell') {
+    if (step && !this.mouse && event.target.getAttribute('role') === 'gridcell') {
       const way = this.view.flip ? -1 : 1
       const [x, y] = place(at, this.rows)
       const within = (value, size) => Math.max(0, Math.min(size - 1, value))

@@ -11,7 +11,7 @@ const ENGLISH = {
   byoyomi: 'then for each move (byoyomi)', openFile: 'or a file: CSA, KIF, KI2, WTHOR (.wtb), GGF, transcripts',
   fileGame: 'Game', backToGame: 'Back to the game', retry: 'Try another move', yourMove: 'to move: your turn',
   mustPass: 'cannot move and has to pass', transcript: 'or after a transcript (f5d6c3), or from a position',
-  'advice shogi': 'Touch a piece, then one of the marked squares; or drag it.',
+  'advice shogi': 'Touch a piece, then one of the marked squares; or drag it. Drag with the right button to draw arrows.',
   'advice dobutsu': 'Catch the lion, or bring yours safely to the far row. The dots show where an animal may step. ' +
     'Touch one, then a marked square; or drag it. What you catch you may drop.',
   'advice othello': 'Touch a marked square: the discs between it and another of yours turn.',
@@ -49,7 +49,7 @@ const JAPANESE = {
   ranks: '一二三四五六七八九', discs: '石差', nodes: '局面', nodesPerSecond: '局面/秒', none: 'なし', minutes: '分', seconds: '秒',
   mainTime: '持ち時間', byoyomi: '秒読み', openFile: 'またはファイル: CSA・KIF・KI2・WTHOR (.wtb)・GGF・棋譜列', fileGame: '対局',
   backToGame: '元の対局に戻る', retry: '別の手を試す', yourMove: 'の手番 (あなたの番です)', mustPass: 'は打てる所がなくパスです',
-  transcript: 'または棋譜 (f5d6c3) か局面から', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をドラッグします。',
+  transcript: 'または棋譜 (f5d6c3) か局面から', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をドラッグします。右ボタンでドラッグすると矢印を描けます。',
   'advice dobutsu': 'ライオンを捕まえるか、自分のライオンを安全に一番奥まで進めると勝ちです。点は動ける方向です。動物に触れ、印の付いたマスに触れるか、' +
     'ドラッグします。捕まえた動物は打てます。',
   'advice othello': '印の付いたマスに触れると、はさんだ石が返ります。', 'losses label': '一手ごとの損 (上が先手、下が後手)',
