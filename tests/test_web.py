@@ -405,6 +405,15 @@ def test_positions_are_opened(board: Board, line: str, game: str, moves: list[st
     assert (state["game"], state["moves"], state["at"]) == (game, moves, 0)
 
 
+def test_a_file_is_not_changed_by_what_is_played(board: Board) -> None:
+    opened(board, b"position startpos moves 7g7f\nposition startpos moves 2g2f\n")
+    board.play("9g9f 9c9d")
+    assert board.do("choose", number=2) == ""
+    assert board.state()["moves"] == ["2g2f"]
+    assert board.do("choose", number=1) == ""
+    assert board.state()["moves"] == ["7g7f"]
+
+
 def test_a_game_goes_on_from_a_transcript_or_an_sfen_with_moves(board: Board) -> None:
     board.new("othello", "f5d6 C3")
     assert (board.state()["moves"], board.state()["at"]) == (["f5", "d6", "c3"], 3)

@@ -62,7 +62,7 @@ def open_record(data: bytes, game: str) -> Opened:
     text = decode(data)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if lines and _USI.match(lines[0]):
-        return [partial(_with_people, begin(_game_of(line, game), line)) for line in lines]
+        return [partial(_looked_through, _game_of(line, game), line) for line in lines]
     if "(;" in text or (lines and _TRANSCRIPT.fullmatch(lines[0])):
         return _othello_text(text)
     try:
@@ -109,8 +109,9 @@ def transcript(played: Played) -> File:
     return File("ggf", f"{ggf(game._replace(black=played.names[0], white=played.names[1]))}\n".encode())
 
 
-def _with_people(played: Played) -> Played:
-    """To be looked through: at its beginning, nobody to answer."""
+def _looked_through(game: str, line: str) -> Played:
+    """The game of a line at its beginning, and nobody to answer."""
+    played = begin(game, line)
     played.at, played.sides = 0, ["", ""]
     return played
 
