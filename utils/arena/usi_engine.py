@@ -30,6 +30,8 @@ _MULTIPV = re.compile(r"\bmultipv (\d+)")
 _PV = re.compile(r"\bpv (\S+)")
 # Fairy-Stockfish's names contain blanks.
 _OPTION = re.compile(r"option name (.+?) type ")
+_NO_OPTION = "No_Such_Option"
+_DEBUG = "DebugMessage"
 
 
 class UsiEngine(EngineProcess):
@@ -43,16 +45,14 @@ class UsiEngine(EngineProcess):
         self._client.proc = self._pipes
 
     def prepare(self, options: Mapping[str, str]) -> None:
-        """`usi`, `setoption`, `isready`. Raises EngineError if the engine does not play along or lacks an option."""
+        """`usi`, then `configure`. Raises EngineError if the engine does not play along or lacks an option."""
         try:
             lines: list[str] = self._within(START_SECONDS, self._client.usi)
             names = [line.removeprefix("id name ").strip() for line in lines if line.startswith("id name ")]
             self.name = names[0] if names and names[0] else Path(shlex.split(self.command)[0]).stem
             declared = [match[1] for line in lines if (match := _OPTION.match(line))]
             self._declared = {name.lower(): name for name in declared}
-            for name, value in options.items():
-                self.set_option(name, value)
-            self._within(START_SECONDS, self._client.isready)
+            self.configure(options)
         except (EngineDied, EngineSilent) as error:
             raise EngineError(f"{error} while starting (its stderr: {self._stderr})") from error
 
@@ -60,11 +60,37 @@ class UsiEngine(EngineProcess):
         """Whether the engine has an option of this name, upper and lower case being the same."""
         return name.lower() in self._declared
 
+    def configure(self, options: Mapping[str, str]) -> None:
+        """`setoption`, `isready`. Raises EngineError if the engine lacks an option.
+
+        An option that is not declared may be there all the same, for those who tune. It is taken to be there if the
+        engine does not complain of it, as it does of a name that no engine has; some complain with DebugMessage only.
+        """
+        undeclared = [name for name in options if not self.declares(name)]
+        asked = bool(undeclared) and self.declares(_DEBUG)
+        if asked:
+            self._client.setoption(_DEBUG, "true")
+        for name, value in options.items():
+            self._client.setoption(self._declared.get(name.lower(), name), value)
+        if undeclared:
+            self._client.setoption(_NO_OPTION, "1")
+        lines: list[str] = []
+        self._within(START_SECONDS, lambda: self._client.isready(listener=lines.append))
+        if asked:
+            self._client.setoption(_DEBUG, "false")
+        complaint = next((line for line in lines if _NO_OPTION in line), None)
+        for name in undeclared:
+            if complaint is None or complaint.replace(_NO_OPTION, name) in lines:
+                raise self._lacks(name)
+
     def set_option(self, name: str, value: str) -> None:
         """Raises EngineError if the engine does not declare the option: a misspelt one would spoil the match unseen."""
         if not self.declares(name):
-            raise EngineError(f"has no option {name}; it has {', '.join(sorted(self._declared.values())) or 'none'}")
+            raise self._lacks(name)
         self._client.setoption(self._declared[name.lower()], value)
+
+    def _lacks(self, option: str) -> EngineError:
+        return EngineError(f"has no option {option}; it has {', '.join(sorted(self._declared.values())) or 'none'}")
 
     def new_game(self) -> None:
         """`isready`, `usinewgame`."""

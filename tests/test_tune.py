@@ -1,0 +1,150 @@
+"""Options are tuned by games of an engine against itself, and nothing that was played is lost."""
+
+import json
+import random
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from utils.tune import Law, Tuned, main
+
+ROOT = Path(__file__).resolve().parent.parent
+LAW = Law((Tuned("x", 20, 0, 100), Tuned("y", 90, 50, 100)), 1000, 0.1, 0.03, 1)
+
+
+def engine(*words: str) -> str:
+    return shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests" / "fake_tuned_engine.py"), *words])
+
+
+def tune(out: Path, *words: str, command: str = "", pairs: int = 30) -> int:
+    fixed = ["--time=60000", "--workers=2", f"--pairs={pairs}", f"--out={out}"]
+    return main([command or engine(), *fixed, *(words or ["Stamina=1,0,5", "--step=0.2", "--rate=0.5"])])
+
+
+def pairs_of(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "pairs.jsonl").read_text().splitlines()]
+
+
+# The law
+
+
+def test_a_change_is_a_share_of_the_range_at_the_end_and_twice_that_at_the_first_pair() -> None:
+    x, y = LAW.tuned
+    assert LAW.change(x, 1000) == pytest.approx(10)
+    assert LAW.change(y, 1000) == pytest.approx(5)
+    assert LAW.change(x, 1) == pytest.approx(10 * 1000**0.101)
+
+
+def test_a_won_pair_moves_every_value_to_where_the_winner_had_it() -> None:
+    values = {"x": 20.0, "y": 90.0}
+    won, drawn, lost = (LAW.moved(values, 1000, points) for points in (2, 1, 0))
+    assert drawn == values
+    for option, sign in zip(LAW.tuned, LAW.signs(1000), strict=True):
+        name = option.name
+        assert won[name] - values[name] == pytest.approx(0.03 * sign * LAW.change(option, 1000))
+        assert lost[name] - values[name] == pytest.approx(values[name] - won[name])
+
+
+def test_both_sides_play_with_whole_numbers_in_range_that_are_right_on_average() -> None:
+    values = {"x": 1.0, "y": 77.25}
+    for pair in range(1, 1001):
+        for side in (1, -1):
+            assert 0 <= int(LAW.options(values, pair, side)["x"]) <= 100
+    both = [int(LAW.options(values, pair, side)["y"]) for pair in range(1, 1001) for side in (1, -1)]
+    assert sum(both) / len(both) == pytest.approx(77.25, abs=0.1)
+    assert sum(sum(LAW.signs(pair)) for pair in range(1, 1001)) == pytest.approx(0, abs=150)
+
+
+def test_values_find_the_best_among_noise() -> None:
+    """Games are won with a probability that falls with the distance from (60, 70)."""
+    lot = random.Random(2)
+
+    def worth(options: dict[str, str]) -> float:
+        return -(((int(options["x"]) - 60) / 60) ** 2) - ((int(options["y"]) - 70) / 30) ** 2
+
+    values = {"x": 20.0, "y": 90.0}
+    for pair in range(1, 1001):
+        changed, opposite = (worth(LAW.options(values, pair, side)) for side in (1, -1))
+        chance = 1 / (1 + 10 ** (opposite - changed))
+        values = LAW.moved(values, pair, sum(lot.random() < chance for _ in range(2)))
+    assert values["x"] == pytest.approx(60, abs=15)
+    assert values["y"] == pytest.approx(70, abs=8)
+
+
+# With an engine
+
+
+def test_an_option_that_matters_is_tuned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune(tmp_path / "out") == 0
+    pairs = pairs_of(tmp_path / "out")
+    assert sorted(pair["step"] for pair in pairs) == list(range(1, 31))
+    for pair in pairs:
+        difference = int(pair["changed"]["Stamina"]) - int(pair["opposite"]["Stamina"])
+        assert pair["points"] == (1 if difference == 0 else 2 if difference > 0 else 0)
+    assert pairs[-1]["values"]["Stamina"] > 2
+    out = capsys.readouterr().out
+    assert f"| Stamina | 1 | 0 to 5 | {pairs[-1]['values']['Stamina']:.1f} |" in out
+    assert f"A.Stamina={round(pairs[-1]['values']['Stamina'])} B.Stamina=1" in out
+
+
+def test_it_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert tune(out) == 0
+    whole = (out / "pairs.jsonl").read_text().splitlines()
+    kept = whole[:7]
+    (out / "pairs.jsonl").write_text("\n".join([*kept, whole[7][:20]]))
+    assert tune(out) == 0
+    assert (out / "pairs.jsonl").read_text().splitlines()[:7] == kept
+    assert sorted(pair["step"] for pair in pairs_of(out)) == list(range(1, 31))
+    finished = (out / "pairs.jsonl").read_bytes()
+    assert tune(out) == 0
+    assert (out / "pairs.jsonl").read_bytes() == finished
+    law = Law((Tuned("Stamina", 1, 0, 5),), 30, 0.2, 0.5, 0)
+    values = {"Stamina": 1.0}
+    for pair in pairs_of(out):
+        values = law.moved(values, pair["step"], pair["points"])
+        assert pair["values"] == pytest.approx(values)
+
+
+def test_an_option_that_is_not_declared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only an engine that complains of names that it does not know is believed to know this one."""
+    assert tune(tmp_path / "known", "Hidden=1,0,5", command=engine("--complains"), pairs=1) == 0
+    for out, command, name in (("a", engine("--complains"), "Hiden"), ("b", engine(), "Hidden")):
+        assert tune(tmp_path / out, f"{name}=1,0,5", command=command, pairs=1) == 1
+        assert f"tune: has no option {name}; it has " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["Stamina=1,0,5", "--option=stamina=3"], "an option is named twice"),
+        (["Stamina=1,0,5", "--openings=none.txt"], "none.txt: No such file"),
+    ],
+)
+def test_what_cannot_be_tuned_is_one_line(
+    words: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tune(tmp_path, *words) == 1
+    error = capsys.readouterr().err
+    assert line in error
+    assert error.count("\n") == 1
+
+
+def test_an_engine_that_dies_ends_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune(tmp_path, "Stamina=4,3,5", command=engine("--die"), pairs=1) == 1
+    assert "died or fell silent in pair " in capsys.readouterr().err
+
+
+def test_other_settings_are_another_tuning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune(tmp_path, "Stamina=1,0,5", pairs=1) == 0
+    assert tune(tmp_path, "Stamina=2,0,5", pairs=1) == 1
+    assert "holds a tuning with other settings (tuned): choose another --out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["Stamina=1,0", "Stamina=6,0,5", "Stamina=1,1,1", "=1,0,5", "Stamina=a,b,c"])
+def test_a_range_that_makes_no_sense_is_refused(words: str, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        tune(tmp_path, words)

@@ -1,0 +1,288 @@
+"""Options of a USI engine, tuned by games against itself: paired openings, simultaneous perturbation (SPSA).
+
+    python -m utils.tune bat/mcts_player.sh C_init=144,50,300 C_fpu_reduction=27,0,60 \\
+        --time 1000 --pairs 1000 --openings openings.sfen --out tunes/c
+
+Each option has its start and the range that it may take. In every pair of games the engine plays against itself with
+each option a little above or below its present value, by lot, its opponent with the opposite; the values then move
+towards the winner's. What is finished is a line of OUT/pairs.jsonl: the same command goes on where it was broken off.
+
+The steps are those of Spall (1998), with the exponents that he recommends and that chess engines are tuned by: in pair
+k options are changed by c / k^0.101, and the values move by the result, -1 to 1, times a / (A + k)^0.602, in units of
+that change; A is a tenth of all pairs. `--step` and `--rate` are what c and a have become at the end. Whether what is
+found is stronger than the start, only a match of its own (utils.match) tells.
+"""
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import floor, pow
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
+
+from tqdm import tqdm
+
+from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, positive
+from pydlshogi.support.crew import Crew
+from pydlshogi.support.files import replacing, reserved
+from pydlshogi.training.journal import Journal
+from utils.arena.engine_process import EngineError
+from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
+from utils.arena.play_game import Limit, Rules, play_game
+from utils.arena.usi_engine import UsiEngine
+from utils.match import parse_limit
+
+_DEADLINE: Final = 6 * 3600.0
+"""Seconds after which a pair of games is begun again by another worker."""
+_STEP_FALLS: Final = 0.101
+_RATE_FALLS: Final = 0.602
+
+Values = dict[str, float]
+
+
+class TuneError(Exception):
+    """Nothing can be tuned so; the text is one line."""
+
+
+class Tuned(NamedTuple):
+    """An option: its name, where it starts, and its range."""
+
+    name: str
+    start: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Law:
+    """How far options are changed in each pair, and their values moved after it."""
+
+    tuned: tuple[Tuned, ...]
+    pairs: int
+    step: float
+    """At the last pair, as a share of the option's range."""
+    rate: float
+    """At the last pair: see the module's docstring."""
+    seed: int
+
+    def signs(self, pair: int) -> list[int]:
+        """For each option whether it is above (1) or below (-1) its value in pair 1, 2, ..."""
+        return [Random(f"{self.seed} {pair} {option.name}").choice((-1, 1)) for option in self.tuned]
+
+    def change(self, option: Tuned, pair: int) -> float:
+        """How far it is changed."""
+        return self.step * (option.high - option.low) * pow(self.pairs / pair, _STEP_FALLS)
+
+    def options(self, values: Values, pair: int, side: int) -> dict[str, str]:
+        """What one side plays with: 1 with the changes, -1 with the opposite. Rounded up or down by lot."""
+        result = {}
+        for option, sign in zip(self.tuned, self.signs(pair), strict=True):
+            wanted = values[option.name] + side * sign * self.change(option, pair)
+            lot = Random(f"{self.seed} {pair} {option.name} {side}").random()
+            result[option.name] = str(floor(min(max(wanted, option.low), option.high) + lot))
+        return result
+
+    def moved(self, values: Values, pair: int, points: float) -> Values:
+        """The values after a pair that gave the changes so many points, 0 to 2."""
+        shift = self.pairs / 10
+        rate = self.rate * pow((shift + self.pairs) / (shift + pair), _RATE_FALLS)
+        result = {}
+        for option, sign in zip(self.tuned, self.signs(pair), strict=True):
+            wanted = values[option.name] + rate * (points - 1) * sign * self.change(option, pair)
+            result[option.name] = min(max(wanted, option.low), option.high)
+        return result
+
+
+class Pair(NamedTuple):
+    """Two games from one opening, each side once with the changes."""
+
+    number: int
+    opening: Opening
+    options: tuple[Mapping[str, str], Mapping[str, str]]
+    """With the changes, and with the opposite."""
+
+
+@contextmanager
+def duel(command: str, fixed: Mapping[str, str], limit: Limit, rules: Rules) -> Iterator[Callable[[Pair], float]]:
+    """A task of a crew: pairs of games between two engines; how many points the changes made, 0 to 2."""
+    with (
+        TemporaryDirectory() as folder,
+        closing(UsiEngine(command, Path(folder, "changed"))) as changed,
+        closing(UsiEngine(command, Path(folder, "opposite"))) as opposite,
+    ):
+        for engine in (changed, opposite):
+            engine.prepare(fixed)
+
+        def play(pair: Pair) -> float:
+            for engine, options in zip((changed, opposite), pair.options, strict=True):
+                engine.configure(options)
+            points = 0.0
+            for black, white in ((changed, opposite), (opposite, changed)):
+                for engine in (black, white):
+                    engine.new_game()
+                played = play_game({"b": black, "w": white}, {"b": limit, "w": limit}, pair.opening, rules)
+                if played.verdict.ending == "crash" or not (black.alive() and white.alive()):
+                    settings = " against ".join(map(str, pair.options))
+                    raise TuneError(f"`{command}` died or fell silent in pair {pair.number}, {settings}")
+                winner = played.verdict.winner
+                points += 0.5 if winner is None else float((winner == "b") == (black is changed))
+            return points
+
+        yield play
+
+
+class Record:
+    """OUT/tune.json, what is tuned and how; OUT/pairs.jsonl, a line for each pair in the order of their ends."""
+
+    def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
+        """Raises TuneError where the folder holds another tuning."""
+        path, pairs = out / "tune.json", out / "pairs.jsonl"
+        now = json.loads(json.dumps(settings))
+        if not path.exists():
+            with replacing(path) as file:
+                file.write(json.dumps(now, indent=1).encode() + b"\n")
+        self._journal = Journal(pairs, settings["pairs"])
+        try:
+            then = json.loads(path.read_bytes())
+            changed = [name for name in now if now[name] != then.get(name)]
+            lines = [json.loads(line) for line in pairs.read_bytes().splitlines()]
+            self.points: dict[int, float] = {line["step"]: line["points"] for line in lines}
+            """Of each pair that is finished."""
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise TuneError(f"{out} holds files that are of no tuning") from error
+        if changed:
+            raise TuneError(f"{out} holds a tuning with other settings ({', '.join(changed)}): choose another --out")
+
+    def add(self, pair: Pair, points: float, values: Values) -> None:
+        """Keep a pair and the values after it."""
+        options = dict(zip(("changed", "opposite"), pair.options, strict=True))
+        self._journal.write({"step": pair.number, "points": points, **options, "values": values})
+        self.points[pair.number] = points
+
+
+def tune(law: Law, openings: Sequence[Opening], record: Record, crew: Crew, task: partial[Any]) -> Values:
+    """Play what is missing. Returns the values at the end."""
+    values: Values = {option.name: option.start for option in law.tuned}
+    for number, points in record.points.items():
+        values = law.moved(values, number, points)
+
+    def missing() -> Iterator[Pair]:
+        """Each is made when somebody is free to play it, from the values of that moment."""
+        for number in range(1, law.pairs + 1):
+            if number not in record.points:
+                both = law.options(values, number, 1), law.options(values, number, -1)
+                yield Pair(number, openings[number % len(openings)], both)
+
+    with tqdm(total=law.pairs, initial=len(record.points), unit="pair", dynamic_ncols=True) as bar:
+        for pair, points in crew.map(task, missing(), _DEADLINE):
+            values = law.moved(values, pair.number, points)
+            record.add(pair, points, values)
+            bar.set_postfix_str(", ".join(f"{name} {value:.1f}" for name, value in values.items()), refresh=False)
+            bar.update()
+    return values
+
+
+def _tuned(text: str) -> Tuned:
+    name, equals, numbers = text.partition("=")
+    start, low, high = map(int, numbers.split(","))
+    if not (name and equals and low <= start <= high and low < high):
+        raise ValueError(text)
+    return Tuned(name, start, low, high)
+
+
+def _fixed(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(text)
+    return name, value
+
+
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 < number <= 1:
+        raise ValueError(text)
+    return number
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.tune", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("engine", help="command line of the engine")
+    parser.add_argument("tuned", nargs="+", type=_tuned, metavar="NAME=START,LOW,HIGH", help="options to tune")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the tuning; give it again to go on with it")
+    parser.add_argument(
+        "--option", action="append", type=_fixed, default=[], metavar="NAME=VALUE", help="of both sides; repeatable"
+    )
+    limits = parser.add_mutually_exclusive_group(required=True)
+    for kind, form in (("time", "[MAIN/]BYOYOMI"), ("fischer", "MAIN+INCREMENT"), ("nodes", "N")):
+        limit = partial(parse_limit, kind)
+        limits.add_argument(f"--{kind}", dest="limit", type=limit, metavar=form, help="of a move, as in utils.match")
+    parser.add_argument("--pairs", type=positive, default=1000, help="pairs of games (default: %(default)s)")
+    parser.add_argument(
+        "--step", type=_share, default=0.1, help="change of an option at the end, as a share of its range (%(default)s)"
+    )
+    parser.add_argument(
+        "--rate", type=_share, default=0.03, help="of a change, what a won pair moves a value at the end (%(default)s)"
+    )
+    parser.add_argument("--openings", type=Path, metavar="FILE", help="as in utils.match (default: the start position)")
+    parser.add_argument("--opening-plies", type=positive, metavar="N", help="cut the openings of FILE after N moves")
+    parser.add_argument(
+        "--max-moves", type=positive, default=320, metavar="N", help="drawn then (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of all that goes by lot (default: %(default)s)")
+    add_crew_options(parser)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    openings = read_openings(arguments.openings, arguments.opening_plies) if arguments.openings else [STANDARD]
+    Random(arguments.seed).shuffle(openings)
+    law = Law(tuple(arguments.tuned), arguments.pairs, arguments.step, arguments.rate, arguments.seed)
+    names = [option[0].lower() for option in (*law.tuned, *arguments.option)]
+    if len({*names}) < len(names):
+        raise TuneError("an option is named twice")
+    rules = Rules(max_moves=arguments.max_moves)
+    task = partial(duel, arguments.engine, dict(arguments.option), arguments.limit, rules)
+    settings = {
+        "engine": arguments.engine,
+        "option": dict(arguments.option),
+        "limit": asdict(arguments.limit),
+        "max_moves": arguments.max_moves,
+        "openings": [f"{opening.start} {' '.join(opening.moves)}" for opening in openings],
+        **asdict(law),
+    }
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    try:
+        with reserved(arguments.out), crew_of(arguments) as crew:
+            values = tune(law, openings, Record(arguments.out, settings), crew, task)
+    except BlockingIOError as error:
+        raise TuneError(f"{arguments.out} is being tuned by another process") from error
+    print(report(law, values, arguments.engine))
+
+
+def report(law: Law, values: Values, engine: str) -> str:
+    """The values found, and how to see what they are worth."""
+    lines = ["| option | start | range | tuned |", "|---|---|---|---|"]
+    lines += [f"| {name} | {start} | {low} to {high} | {values[name]:.1f} |" for name, start, low, high in law.tuned]
+    found = " ".join(f"A.{name}={round(values[name])} B.{name}={start}" for name, start, *_ in law.tuned)
+    quoted = shlex.quote(engine)
+    return "\n".join([*lines, "", f"what that is worth: python -m utils.match {quoted} {quoted} {found} ..."])
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
+    parsed = _parser().parse_intermixed_args(words)
+    run = partial(_run, parsed)
+    return exit_status("tune", run, EngineError, OpeningError, TuneError, resume="the same command goes on with it")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
