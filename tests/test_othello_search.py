@@ -16,12 +16,16 @@ from pydlshogi.encoding import planes_of
 from pydlshogi.engines.othello.search import IAGO
 from pydlshogi.engines.othello.tables import TableEvaluator, TableRollouts
 from pydlshogi.evaluator import HashEvaluator, Mixed
+from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.othello import policy, rollouts
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.patterns import DISC, NUMBERS, PATTERNS, STAGES
 from pydlshogi.games.othello.patterns import FIRST as FIRST_NUMBER
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, RULES, START, Position, parse_move
+from pydlshogi.games.othello.transcript import after
+from pydlshogi.learning.self_play import SelfPlayers
+from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
@@ -116,6 +120,20 @@ def test_a_turned_board_is_seen_as_the_symmetry_says(turn: int) -> None:
             assert (planes[0][:, symmetry.squares] == planes[1]).all()
 
 
+# Learning from nothing
+
+
+def test_it_plays_itself_to_the_end() -> None:
+    game = game_named("othello")
+    settings = SelfPlay(games=6, playouts=8, full_share=1, opening_plies=0)
+    played = SelfPlayers(game, HashEvaluator(OTHELLO), settings).play((1, 0, 0))
+    for moves, score in zip(played.games(), played.scores.tolist(), strict=True):
+        end = after(START, moves)
+        assert end.over
+        lead = end.score if end.black_to_move else -end.score
+        assert score == 0.5 + 0.5 * np.sign(lead)
+
+
 # Tables
 
 
@@ -179,7 +197,10 @@ def test_what_is_known_or_not_wanted_is_not_computed() -> None:
 @pytest.mark.parametrize("turn", range(7))
 def test_the_tables_see_a_turned_board_alike(turn: int) -> None:
     labels = OTHELLO.symmetries[turn].labels
-    tables, weights = random_tables(3), rollouts.weights_of(np.random.default_rng(3).normal(size=rollouts.WEIGHTS))
+    tables, weights = (
+        random_tables(3),
+        rollouts.weights_of(np.random.default_rng(3).normal(size=(rollouts.STAGES, rollouts.WEIGHTS))),
+    )
     for position in itertools.islice(random_positions(range(3)), 3, None, 11):
         if position.moves() in ([], [PASS]):
             continue
@@ -191,7 +212,9 @@ def test_the_tables_see_a_turned_board_alike(turn: int) -> None:
         images = dict(zip(image.moves(), said.priors[legal:].tolist(), strict=True))
         for move in position.moves():
             assert images[int(labels[move])] == pytest.approx(priors[move], rel=1e-3)
-            assert weights[move, around(position, move)] == weights[labels[move], around(image, int(labels[move]))]
+            assert (
+                weights[:, move, around(position, move)] == weights[:, labels[move], around(image, int(labels[move]))]
+            ).all()
 
 
 def around(position: Position, square: int) -> int:
@@ -207,13 +230,20 @@ def around(position: Position, square: int) -> int:
 
 
 def test_a_rollout_draws_its_moves_by_their_weights() -> None:
-    weights = rollouts.weights_of(np.random.default_rng(5).normal(0, 2, rollouts.WEIGHTS).astype(np.float32))
+    weights = rollouts.weights_of(
+        np.random.default_rng(5).normal(0, 2, (rollouts.STAGES, rollouts.WEIGHTS)).astype(np.float32)
+    )
 
     def expected(position: Position) -> float:
         if position.over:
             return 0.5 + 0.5 * float(np.sign(position.score))
         moves = position.moves()
-        shares = [1.0 if move == PASS else float(weights[move, around(position, move)]) for move in moves]
+        shares = [
+            1.0
+            if move == PASS
+            else float(weights[rollouts.rollout_stage(64 - position.empties), move, around(position, move)])
+            for move in moves
+        ]
         scores = [1 - expected(position.play(move)) for move in moves]
         return float(np.average(scores, weights=shares))
 

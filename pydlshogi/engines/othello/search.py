@@ -44,7 +44,7 @@ IAGO: Final = Puct(
 DISCS: Final = 6.0
 """A lead of so many discs, if it is not proven, is a win rate of 1 / (1 + 1/e), 73 %."""
 _MOST_DISCS: Final = 64.0
-_BATCH: Final = 32
+_BATCH: Final = 64
 _CACHED: Final = 1 << 17
 """Positions of which it is remembered what a network said."""
 _LEVEL_PLAYOUTS: Final = 32
@@ -83,7 +83,7 @@ class SearchEngine:
         """Get ready to play. Raises EngineError."""
         mind = self._mind
         puct = IAGO._replace(evaluate_anew=mind.rollouts > 0) if mind.iago else DEFAULT_PUCT
-        self._evaluator = _evaluator_of(mind)
+        self._evaluator = evaluator_of(mind)
         try:
             settings = OthelloPosition().settings
             self._search = stored_search(RULES, settings, self._evaluator.encoding, mind.megabytes, puct)
@@ -211,8 +211,8 @@ def _discs_of(rate: float) -> float:
     return max(-_MOST_DISCS, min(_MOST_DISCS, DISCS * math.log(rate / (1 - rate))))
 
 
-def _evaluator_of(mind: Mind) -> Evaluator:
-    """Raises EngineError."""
+def evaluator_of(mind: Mind) -> Evaluator:
+    """What judges positions. Raises EngineError."""
     models = shipped_model()
     try:
         if mind.network is None:

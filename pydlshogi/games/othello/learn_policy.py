@@ -31,14 +31,15 @@ from pydlshogi.games.othello.policy import (
     save_policy,
     soften,
 )
-from pydlshogi.games.othello.rollouts import CLASSES, save_rollouts, surroundings
+from pydlshogi.games.othello.rollouts import CLASSES, rollout_stage, save_rollouts, surroundings
+from pydlshogi.games.othello.rollouts import STAGES as ROLLOUT_STAGES
 from pydlshogi.games.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
 from pydlshogi.games.othello.rules import MOST_MOVES, START, flips, mobility
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_of
-from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
+from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing, shipped_model
 
 _ZERO: Final = np.uint64(0)
@@ -48,6 +49,8 @@ _OPPONENT: Final = np.uint64(START.opponent)
 _NO_SQUARE: Final = np.uint64(64)
 _SLICE: Final = 2000
 """Games between two looks at the bar."""
+_ALIKE: Final = 1.0001
+"""Moves whose shares differ by less are likely alike: sums of the same weights come out in different ways."""
 _LOWEST_RATE: Final = 0.03
 """Of the first rate, at the end."""
 
@@ -62,8 +65,19 @@ class Kind(NamedTuple):
     rate: float
     """Of learning, at first."""
     epochs: int
-    learn: Callable[[Games, Int64Array, Float32Array, float, Int64Array, Moves, Int32Array], float]
+    learn: Callable[[Games, Int64Array, Float32Array, float, Float64Array, Moves, Int32Array], float]
     """(games, which, weights, rate, hits, moves, numbers): see `_learn_policy`."""
+
+
+@inlined
+def _hit(shares: Float32Array, legal: int, chosen: int) -> float:
+    """Whether the likeliest of the moves was played; of several as likely one is taken by lot."""
+    likeliest = 0
+    for move in range(legal):
+        if shares[move] > _ALIKE * shares[chosen]:
+            return 0.0
+        likeliest += shares[move] * _ALIKE > shares[chosen]
+    return 1.0 / likeliest
 
 
 @compiled
@@ -72,14 +86,14 @@ def _learn_policy(
     which: Int64Array,
     weights: Float32Array,
     rate: float,
-    hits: Int64Array,
+    hits: Float64Array,
     moves: Moves,
     numbers: Int32Array,
 ) -> float:
     """Learn from the games of these numbers, at a rate of 0 only look; returns the sum of the losses.
 
-    `hits`, int64 [60, 2], gets by ply how often the likeliest move was played, and how often some move was. `moves` is
-    room to work in, `numbers` is THROUGH.
+    `hits`, float64 [60, 2], gets by ply how often the likeliest move was played, and how often some move was.
+    `moves` is room to work in, `numbers` is THROUGH.
     """
     logits, loss = np.empty(MOST_MOVES, np.float32), 0.0
     for number in which:
@@ -93,16 +107,14 @@ def _learn_policy(
             if squares == _ZERO or played >= _NO_SQUARE:
                 break
             own = weights[policy_stage(count(mover | opponent))]
-            legal, chosen, likeliest = describe(mover, opponent, squares, numbers, moves), 0, 0
+            legal, chosen = describe(mover, opponent, squares, numbers, moves), 0
             for move in range(legal):
                 logits[move] = logit(own, moves, move)
                 if moves.squares[move] == played:
                     chosen = move
-                if logits[move] > logits[likeliest]:
-                    likeliest = move
             soften(logits, legal)
             loss -= np.log(logits[chosen])
-            hits[ply, 0] += likeliest == chosen
+            hits[ply, 0] += _hit(logits, legal, chosen)
             hits[ply, 1] += 1
             for move in range(legal if rate > 0 else 0):
                 step = np.float32(rate) * (logits[move] - np.float32(move == chosen))
@@ -121,7 +133,7 @@ def _learn_rollouts(
     which: Int64Array,
     weights: Float32Array,
     rate: float,
-    hits: Int64Array,
+    hits: Float64Array,
     moves: Moves,
     numbers: Int32Array,
 ) -> float:
@@ -137,23 +149,22 @@ def _learn_rollouts(
             played = square_of(games[number].moves[ply])
             if left == _ZERO or played >= _NO_SQUARE:
                 break
-            legal, chosen, likeliest = 0, 0, 0
+            own = weights[rollout_stage(count(mover | opponent))]
+            legal, chosen = 0, 0
             while left != _ZERO:
                 square = lowest(left)
                 left &= left - _ONE
                 classes[legal] = numbers[square, surroundings(mover, opponent, square)]
-                logits[legal] = weights[classes[legal]]
+                logits[legal] = own[classes[legal]]
                 if square == played:
                     chosen = legal
-                if logits[legal] > logits[likeliest]:
-                    likeliest = legal
                 legal += 1
             soften(logits, legal)
             loss -= np.log(logits[chosen])
-            hits[ply, 0] += likeliest == chosen
+            hits[ply, 0] += _hit(logits, legal, chosen)
             hits[ply, 1] += 1
             for move in range(legal if rate > 0 else 0):
-                weights[classes[move]] -= np.float32(rate) * (logits[move] - np.float32(move == chosen))
+                own[classes[move]] -= np.float32(rate) * (logits[move] - np.float32(move == chosen))
             turned = flips(mover, opponent, played)
             mover, opponent = opponent ^ turned, mover | turned | (_ONE << played)
     return loss
@@ -161,7 +172,7 @@ def _learn_rollouts(
 
 KINDS: Final = {
     "policy": Kind((STAGES, WEIGHTS), THROUGH, 0.02, 5, _learn_policy),
-    "rollouts": Kind((ROLLOUT_WEIGHTS,), CLASSES, 0.02, 4, _learn_rollouts),
+    "rollouts": Kind((ROLLOUT_STAGES, ROLLOUT_WEIGHTS), CLASSES, 0.02, 3, _learn_rollouts),
 }
 
 
@@ -228,7 +239,7 @@ def learn(kind: Kind, games: Games, held: Any, checkpoint: Path, epochs: int, se
     with tqdm(total=epochs * len(learned), initial=done * len(learned), unit="game", disable=None) as bar:
         for epoch in range(done, epochs):
             order = np.random.default_rng((seed, epoch)).permutation(learned)
-            hits = np.zeros((60, 2), np.int64)
+            hits = np.zeros((60, 2))
             loss = 0.0
             for first in range(0, len(order), _SLICE):
                 share = (epoch + first / len(order)) / epochs
@@ -236,7 +247,7 @@ def learn(kind: Kind, games: Games, held: Any, checkpoint: Path, epochs: int, se
                 loss += kind.learn(games, order[first : first + _SLICE], weights, rate, hits, moves, kind.numbers)
                 bar.update(len(order[first : first + _SLICE]))
             line = f"epoch {epoch + 1}: of the games learned {_described(hits, loss)}"
-            hits = np.zeros((60, 2), np.int64)
+            hits = np.zeros((60, 2))
             loss = kind.learn(games, tested, weights, 0.0, hits, moves, kind.numbers)
             bar.write(f"{line}; of the others {_described(hits, loss)}; by tens of plies {_by_tens(hits)}")
             with replacing(checkpoint) as file:
@@ -244,12 +255,12 @@ def learn(kind: Kind, games: Games, held: Any, checkpoint: Path, epochs: int, se
     return weights
 
 
-def _described(hits: Int64Array, loss: float) -> str:
+def _described(hits: Float64Array, loss: float) -> str:
     right, moves = hits.sum(axis=0)
-    return f"{100 * right / max(1, moves):.2f} % of {moves:,} moves, loss {loss / max(1, moves):.4f}"
+    return f"{100 * right / max(1, moves):.2f} % of {moves:,.0f} moves, loss {loss / max(1, moves):.4f}"
 
 
-def _by_tens(hits: Int64Array) -> str:
+def _by_tens(hits: Float64Array) -> str:
     right, moves = hits.reshape(6, 10, 2).sum(axis=1).T
     return " ".join(f"{100 * share:.1f}" for share in right / np.maximum(1, moves))
 

@@ -1,7 +1,8 @@
 """Rollouts: whole games played in a moment, each move drawn by what stands around its square.
 
-A move is drawn in proportion to its weight, which hangs on its square and on the eight squares around it: the side to
-move's disc, the opponent's, or none. Squares that are the same but for a rotation or a mirror share their weights.
+A move is drawn in proportion to its weight, which hangs on the stage of the game, on its square and on the eight
+squares around it: the side to move's disc, the opponent's, or none. Squares that are the same but for a rotation or a
+mirror share their weights.
 """
 
 from pathlib import Path
@@ -10,7 +11,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import lowest
+from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.encodings import unpacked
 from pydlshogi.games.othello.rules import MOST_MOVES, final_score, flips, mobility
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
@@ -18,6 +19,8 @@ from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing
 from pydlshogi.support.hashes import splitmix
 
+STAGES: Final = 6
+"""Ten moves are a stage."""
 SURROUNDINGS: Final = 3**8
 """What the eight squares around one can hold: 0 nothing or no square, 1 the mover's disc, 2 the opponent's, each."""
 
@@ -79,7 +82,7 @@ _BESIDE: Final = _beside()
 _DIGITS: Final = _digits()
 CLASSES: Final = _classes()
 WEIGHTS: Final = int(CLASSES.max()) + 1
-"""How many weights there are."""
+"""Of a stage."""
 
 
 @inlined
@@ -99,6 +102,12 @@ def surroundings(mover: np.uint64, opponent: np.uint64, square: np.uint64) -> in
 
 
 @inlined
+def rollout_stage(discs: int) -> int:
+    """The stage of a position with so many discs."""
+    return min((discs - 4) // 10, STAGES - 1)
+
+
+@inlined
 def drawn(state: Uint64Array) -> float:
     """A number from 0 to 1, 1 excluded; `state`, uint64 [1], moves on [splitmix64]."""
     state[0] += _STEP
@@ -109,7 +118,8 @@ def drawn(state: Uint64Array) -> float:
 def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums: Float32Array, lot: Uint64Array) -> int:
     """By how many discs the side to move wins a game played to its end by lot.
 
-    `weights`: float32 [64, SURROUNDINGS], above 0; `sums`: float32 [MOST_MOVES], to work with; `lot`: see `drawn`.
+    `weights`: float32 [STAGES, 64, SURROUNDINGS], above 0; `sums`: float32 [MOST_MOVES], to work with; `lot`: see
+    `drawn`.
     """
     turns = 0
     while True:
@@ -122,10 +132,11 @@ def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums:
         square = lowest(moves)
         if moves & (moves - _ONE) != _ZERO:
             total, number, left = np.float32(0), 0, moves
+            stage = rollout_stage(count(mover | opponent))
             while left != _ZERO:
                 each = lowest(left)
                 left &= left - _ONE
-                total += weights[each, surroundings(mover, opponent, each)]
+                total += weights[stage, each, surroundings(mover, opponent, each)]
                 sums[number] = total
                 number += 1
             wanted = np.float32(drawn(lot)) * total
@@ -150,7 +161,7 @@ def play_all(packed: Uint32Array, weights: Float32Array, lot: Uint64Array, resul
 
 
 def save_rollouts(path: Path, logits: Float32Array) -> None:
-    """Write the logarithms of weights, float32 [WEIGHTS]. Raises OSError."""
+    """Write the logarithms of weights, float32 [STAGES, WEIGHTS]. Raises OSError."""
     with replacing(path) as file:
         np.savez_compressed(file, logits=logits.astype(np.float16))
 
@@ -162,13 +173,15 @@ def load_rollouts(path: Path) -> Float32Array:
             logits: Any = file["logits"]
     except (ValueError, KeyError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} holds no weights of rollouts: {error}") from error
-    if logits.shape != (WEIGHTS,) or not np.isfinite(logits).all():
-        raise ValueError(f"{path} holds {logits.dtype} {list(logits.shape)}, not {WEIGHTS} numbers")
+    if logits.shape != (STAGES, WEIGHTS) or not np.isfinite(logits).all():
+        raise ValueError(f"{path} holds {logits.dtype} {list(logits.shape)}, not {[STAGES, WEIGHTS]} numbers")
     return weights_of(logits.astype(np.float32))
 
 
 def weights_of(logits: Float32Array) -> Float32Array:
-    """float32 [64, SURROUNDINGS]: the weights of these logarithms, each no more than a million times another's."""
+    """float32 [STAGES, 64, SURROUNDINGS]: the weights of these logarithms, float32 [STAGES, WEIGHTS], each no more than
+    a million times another's.
+    """
     highest = np.clip(logits, -7, 7)
-    weights: Float32Array = np.exp(highest).astype(np.float32)[CLASSES]
+    weights: Float32Array = np.exp(highest).astype(np.float32)[:, CLASSES]
     return np.ascontiguousarray(weights)

@@ -1,0 +1,156 @@
+"""What each part of the search is worth: `python -m pydlshogi.engines.othello.parts FILE`
+
+For each row of the table two engines play each other, every opening twice with colours swapped, with equal time of the
+processor for a move. A game is a line of FILE once it is finished, so that the same command goes on where it was broken
+off. The table is printed at the end, for all games that are there.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from pydlshogi.engines.othello.search import Mind, SearchEngine
+from pydlshogi.games.othello.clock import Clock, Effort
+from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
+from pydlshogi.games.othello.player import AlphaBetaEngine
+from pydlshogi.games.othello.rules import START
+from pydlshogi.games.othello.transcript import Game, RecordError, game_of, parse_transcripts, transcript
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.elo import estimate
+
+_MEGABYTES: Final = 64
+
+
+class Row(NamedTuple):
+    """Two engines, in words and as they are made."""
+
+    first: str
+    second: str
+    make: tuple[Callable[[], OthelloEngine], Callable[[], OthelloEngine]]
+
+
+def _searching(**mind: Any) -> Callable[[], OthelloEngine]:
+    return lambda: SearchEngine(Mind(megabytes=_MEGABYTES, **mind))
+
+
+_IAGO: Final = _searching(iago=True, rollouts=0.5)
+_VALUES: Final = _searching(iago=True)
+_ALPHAZERO: Final = _searching()
+
+ROWS: Final = {
+    "policy": Row("IaGo's search without rollouts", "the policy alone", (_VALUES, _searching(playouts=1))),
+    "half": Row("IaGo's search, rollouts 0.5", "without rollouts", (_IAGO, _VALUES)),
+    "whole": Row("IaGo's search, rollouts 0.5", "rollouts alone", (_IAGO, _searching(iago=True, rollouts=1.0))),
+    "constants": Row("IaGo's constants, no rollouts", "AlphaZero's", (_VALUES, _ALPHAZERO)),
+    "alphabeta": Row("AlphaZero's constants", "alpha-beta", (_ALPHAZERO, lambda: AlphaBetaEngine(megabytes=16))),
+}
+
+
+def play(engines: Sequence[OthelloEngine], opening: Game, seconds: float) -> dict[str, Any]:
+    """A game, the first of the engines having Black: its moves, and by how many discs Black wins."""
+    position, moves = opening.end, list(opening.moves)
+    for engine in engines:
+        engine.new_game()
+    effort = Effort(optimum=seconds, maximum=seconds)
+    while position.moves():
+        engine = engines[0 if position.black_to_move else 1]
+        move = engine.choose(position, Clock(effort, now=time.process_time), _unheard).move
+        moves.append(move)
+        position = position.play(move)
+    lead = position.score if position.black_to_move else -position.score
+    return {"moves": transcript(moves), "black_leads": lead}
+
+
+def _unheard(_: Hint) -> None:
+    """What an engine thinks on the way."""
+
+
+def counts_of(games: Sequence[dict[str, Any]]) -> list[int]:
+    """How many pairs of games brought the first engine 0, 0.5, 1, 1.5 and 2 points."""
+    points: dict[int, list[float]] = {}
+    for game in games:
+        lead = game["black_leads"] if game["number"] % 2 == 0 else -game["black_leads"]
+        points.setdefault(game["number"] // 2, []).append(0.5 + 0.5 * float(np.sign(lead)))
+    counts = [0] * 5
+    for pair in points.values():
+        if len(pair) == 2:
+            counts[round(2 * sum(pair))] += 1
+    return counts
+
+
+def table(games: Sequence[dict[str, Any]]) -> str:
+    """The table in Markdown, of the pairs that are complete."""
+    lines = ["| | against | games | seconds a move | points | Elo |", "|---|---|---|---|---|---|"]
+    for name, row in ROWS.items():
+        for seconds in sorted({game["seconds"] for game in games if game["row"] == name}):
+            counts = counts_of([game for game in games if (game["row"], game["seconds"]) == (name, seconds)])
+            if pairs := sum(counts):
+                share = sum(points * count for points, count in enumerate(counts)) / (4 * pairs)
+                elo = estimate(counts)
+                margin = f"{elo.difference:+.0f} ± {elo.margin:.0f}"
+                lines.append(f"| {row.first} | {row.second} | {2 * pairs} | {seconds:g} | {share:.1%} | {margin} |")
+    return "\n".join(lines)
+
+
+def read_results(path: Path) -> list[dict[str, Any]]:
+    """The finished games of a file; a line that was cut off is taken away. Raises RecordError, OSError."""
+    content = path.read_bytes() if path.exists() else b""
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
+        path.write_bytes(whole)
+    games = []
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            game = json.loads(line)
+            games.append({name: game[name] for name in ("row", "number", "seconds", "moves", "black_leads")})
+        except (ValueError, LookupError, TypeError) as error:
+            raise RecordError(f"{path}, line {number} is no game: {error!r}") from error
+    return games
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.engines.othello.parts", description="Play for what each part of the search is worth."
+    )
+    parser.add_argument("file", type=Path, help="of the games")
+    parser.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS), help="of the table (default: all)")
+    parser.add_argument("--games", type=int, default=200, help="for each row (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.1, help="of the processor for a move (default %(default)s)")
+    parser.add_argument("--openings", type=Path, default=Path("kifu/othello_even.txt"), help="file of transcripts")
+    options = parser.parse_args(arguments)
+    if options.games < 1 or not 0 < options.seconds < float("inf"):
+        parser.error("--games and --seconds are above 0")
+
+    def run() -> None:
+        openings = list(parse_transcripts(options.openings.read_text(encoding="utf-8"))) or [game_of([], START)]
+        games = read_results(options.file)
+        there = {(game["row"], game["seconds"], game["number"]) for game in games}
+        tasks = [(row, options.seconds, number) for row in options.rows for number in range(options.games)]
+        missing = [task for task in tasks if task not in there]
+        engines: dict[str, list[OthelloEngine]] = {}
+        with options.file.open("a", encoding="utf-8") as file, tqdm(missing, unit="game", disable=None) as bar:
+            for row, seconds, number in bar:
+                if row not in engines:
+                    engines = {row: [make() for make in ROWS[row].make]}
+                    for engine in engines[row]:
+                        engine.prepare()
+                sides = engines[row] if number % 2 == 0 else engines[row][::-1]
+                game = play(sides, openings[number // 2 % len(openings)], seconds)
+                games.append({"row": row, "number": number, "seconds": seconds, **game})
+                file.write(f"{json.dumps(games[-1])}\n")
+                file.flush()
+        print(table(games))
+
+    return exit_status("parts", run, EngineError, RecordError, resume="the same command goes on")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

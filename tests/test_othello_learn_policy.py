@@ -1,0 +1,85 @@
+"""Policies learned from games, as a command."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from othello_games import random_game
+
+from pydlshogi.games.othello import policy, rollouts
+from pydlshogi.games.othello.learn_policy import KINDS, fit_scales, main
+from pydlshogi.games.othello.patterns import STAGES, load_weights
+from pydlshogi.games.othello.wthor import rows_of, write_wthor
+from pydlshogi.support.files import shipped_model
+
+
+def games_file(path: Path, seeds: range) -> Path:
+    write_wthor(path, rows_of(random_game(seed) for seed in seeds), 2020, 24)
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_played_becomes_likely_and_the_command_goes_on(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games = str(games_file(tmp_path / "games.wtb", range(3)))
+    out = tmp_path / "out.npz"
+    shares = []
+    for epochs in ("1", "3"):
+        assert main([kind, games, "--out", str(out), "--epochs", epochs]) == 0
+        shares.append(
+            re.findall(r"epoch (\d+): of the games learned ([\d.]+) % of (\d+) moves", capsys.readouterr().out)
+        )
+    assert [[epoch for epoch, _, _ in each] for each in shares] == [["1"], ["2", "3"]]
+    first, last = float(shares[0][0][1]), float(shares[1][-1][1])
+    assert last > first
+    if kind == "policy":
+        weights, scales = policy.load_policy(out)
+        assert weights.shape == (policy.STAGES, policy.WEIGHTS)
+        assert (scales > 0).all()
+    else:
+        assert (rollouts.load_rollouts(out) > 0).all()
+
+
+def test_an_even_choice_is_counted_by_lot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything is learned all moves are alike, so that one of n is right once in n times."""
+    games = rows_of([random_game(seed) for seed in range(20)])
+    hits = np.zeros((60, 2))
+    kind = KINDS["rollouts"]
+    kind.learn(
+        games, np.arange(20), np.zeros(kind.weights, np.float32), 0.0, hits, policy.room_for_moves(), kind.numbers
+    )
+    assert hits[0].tolist() == [5, 20]
+
+
+def test_weights_survive_their_files(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    weights = rng.normal(0, 1, (policy.STAGES, policy.WEIGHTS)).astype(np.float32)
+    policy.save_policy(tmp_path / "policy.npz", weights, np.full(STAGES, 5, np.float32))
+    loaded, _ = policy.load_policy(tmp_path / "policy.npz")
+    assert np.abs(loaded - weights).max() <= 0.51 * np.abs(weights).max() / 127
+    logits = rng.normal(0, 1, (rollouts.STAGES, rollouts.WEIGHTS)).astype(np.float32)
+    rollouts.save_rollouts(tmp_path / "rollouts.npz", logits)
+    assert rollouts.load_rollouts(tmp_path / "rollouts.npz") == pytest.approx(rollouts.weights_of(logits), rel=1e-2)
+
+
+@pytest.mark.parametrize("load", [policy.load_policy, rollouts.load_rollouts])
+def test_other_files_are_refused(load: object, tmp_path: Path) -> None:
+    assert callable(load)
+    path = tmp_path / "file.npz"
+    path.write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="holds no"):
+        load(path)
+    with path.open("wb") as file:
+        np.savez(file, logits=np.zeros(3), weights=np.zeros(3), steps=np.zeros(3), scales=np.zeros(3))
+    with pytest.raises(ValueError, match="not"):
+        load(path)
+
+
+def test_a_lead_means_more_near_the_end() -> None:
+    games = rows_of([random_game(seed) for seed in range(300)])
+    patterns = load_weights(shipped_model() / "othello_patterns.npz")
+    scales, right = fit_scales(games, np.arange(300), patterns)
+    assert scales[-1] < scales[5]
+    assert right[-1] > 0.8 > right[5] > 0.4
