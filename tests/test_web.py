@@ -245,6 +245,9 @@ def test_games_end(board: Board, game: str, start: str, moves: str, reason: str,
 def test_people_resign_and_declare(board: Board) -> None:
     board.play("7g7f")
     assert board.do("declare") == "there is no win to declare"
+    board.do("goto", ply=0)
+    assert board.do("resign") == "it is not your turn"
+    board.do("goto", ply=1)
     assert board.do("resign") == ""
     assert board.state()["ending"] == {"reason": "resignation", "winner": 0}
     board.do("undo")
@@ -293,6 +296,12 @@ def test_a_hint_and_the_policy(board: Board) -> None:
     assert board.do("hint") == ""
     info = board.news.until(lambda info: info["final"], "info")
     assert info["bestMove"] in board.state()["legal"]
+
+
+def test_the_policy_is_shown_where_a_mate_is_known(board: Board) -> None:
+    board.new(start=MATE_IN_ONE)
+    assert board.do("policy") == ""
+    assert set(board.news.next("policy")["priors"]) == set(board.state()["legal"])
 
 
 def test_a_search_that_fails_is_told_and_the_game_goes_on(tmp_path: Path) -> None:

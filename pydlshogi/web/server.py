@@ -195,16 +195,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, f"{_TYPES[path.suffix]}; charset=utf-8", path.read_bytes())
 
     def _send_news(self) -> None:
-        table = self.server.table
         with self.server.pages.one_more() as page:
             if page is None:
                 raise _Rejected(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages look already")
             self.close_connection = True
             self._send_head(HTTPStatus.OK, {"Content-Type": "text/event-stream", "Connection": "close"})
-            page.put("state", table.state())
-            page.put("setup", table.setup())
-            if (known := table.known()) is not None:
-                page.put("info", known)
+            self.server.table.greet(page.put)
             try:
                 while True:
                     news = page.take(ALIVE_EVERY)

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from pydlshogi.analysis import LOSSES, Judgement, Opinion, accounts, as_json, opinion
-from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
+from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, set_up
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.analyze import annotated, encoded
 from pydlshogi.engines.games import GAMES, Ending, OfferedGame
 from pydlshogi.kifu.kif import Candidate
-from pydlshogi.player.base_player import PlayedPosition, PlayerError, play_moves
+from pydlshogi.player.base_player import PlayedPosition, PlayerError
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import Game, Win
 from pydlshogi.support.files import replacing
@@ -80,7 +80,7 @@ class Table:
         self._alarm: threading.Timer | None = None
         self._error = ""
         with self._lock:
-            self._take(self._remembered())
+            self._remember()
             self._changed()
 
     # What people see
@@ -115,7 +115,7 @@ class Table:
                 "sides": [*played.sides],
                 "names": [*played.names],
                 "legal": self._legal(),
-                "mayDeclare": self._persons_turn() and self._offered.may_declare(position),
+                "mayDeclare": self._may_end() and self._offered.may_declare(position),
                 "ending": ending and {"reason": ending.reason, "winner": ending.winner},
                 "watching": self._watching,
                 "judging": len(self._judging),
@@ -128,11 +128,18 @@ class Table:
                 "error": self._error,
             }
 
-    def known(self) -> Message | None:
-        """What the analysis of the whole game has said of the position shown."""
+    def greet(self, put: Callable[[str, Message], None]) -> None:
+        """Say all there is to a page that comes, before anything newer is said."""
         with self._lock:
-            at = self._played.at
-            return self._info(self._heard[at]) if at in self._opinions else None
+            put("state", self.state())
+            put("setup", self.setup())
+            if (known := self._known()) is not None:
+                put("info", known)
+
+    def _known(self) -> Message | None:
+        """What the analysis of the whole game has said of the position shown."""
+        at = self._played.at
+        return self._info(self._heard[at]) if at in self._opinions else None
 
     # What people do
 
@@ -258,12 +265,12 @@ class Table:
         self._changed()
 
     def _resign(self, command: Mapping[str, Any]) -> None:
-        if not self._persons_turn():
+        if not self._may_end():
             raise Refused("it is not your turn")
         self._end("resignation", 1 - self._position.turn)
 
     def _declare(self, command: Mapping[str, Any]) -> None:
-        if not (self._persons_turn() and self._offered.may_declare(self._position)):
+        if not (self._may_end() and self._offered.may_declare(self._position)):
             raise Refused("there is no win to declare")
         self._end("declaration", self._position.turn)
 
@@ -292,7 +299,9 @@ class Table:
             raise Refused("it is not your turn")
         if not self._offered.has_policy:
             raise Refused("the engine of this game has no policy")
-        self._ask(self._question(visits=1, lines=ALL_MOVES), self._show_policy)
+        # By naming the moves: what is known of a mate must not be the whole answer.
+        moves = tuple(self._legal())
+        self._ask(self._question(visits=1, lines=ALL_MOVES, searchmoves=moves), self._show_policy)
 
     def _judge(self, command: Mapping[str, Any]) -> None:
         self._stop_judging()
@@ -317,9 +326,8 @@ class Table:
 
     def _set_up(self, plies: int = 0) -> PlayedPosition:
         """The position after so many moves. Raises ValueError or PlayerError."""
-        position = next(iter(self._offered.engines.values()))().set_up(self._played.start)
-        play_moves(position, self._played.moves[:plies])
-        return position
+        question = Question(self._played.game, self._played.start, tuple(self._played.moves[:plies]))
+        return set_up(question, self._pool.engine_for(question))
 
     def _take(self, played: Played) -> None:
         """Make another game the present one, if it is sound. Raises ValueError or PlayerError."""
@@ -404,6 +412,10 @@ class Table:
 
     def _persons_turn(self) -> bool:
         return self._ending is None and not self._engines_turn()
+
+    def _may_end(self) -> bool:
+        """Whether a person is to move where the game stands: who looks back ends nothing."""
+        return self._persons_turn() and self._played.at == len(self._played.moves)
 
     def _engines_turn(self) -> bool:
         return bool(self._played.sides[self._position.turn]) and self._played.at == len(self._played.moves)
@@ -579,7 +591,7 @@ class Table:
 
     def _say_state(self) -> None:
         self._tell("state", self.state())
-        if (known := self.known()) is not None:
+        if (known := self._known()) is not None:
             self._tell("info", known)
 
     # The disk
@@ -594,17 +606,16 @@ class Table:
         except OSError as error:
             self._error = f"the game is not kept: {error}"
 
-    def _remembered(self) -> Played:
-        """The game that was kept; a new one where there is none that can be read."""
-        if self._kept is None or not self._kept.exists():
-            return Played()
-        try:
-            played = Played(**json.loads(self._kept.read_bytes()))
-            self._take(played)
-        except (OSError, ValueError, TypeError, LookupError, PlayerError) as error:
-            log.warning("%s holds no game that can be gone on with: %s", self._kept, error)
-            return Played()
-        return played
+    def _remember(self) -> None:
+        """Take the game that was kept; a new one where there is none that can be read."""
+        if self._kept is not None and self._kept.exists():
+            try:
+                self._take(Played(**json.loads(self._kept.read_bytes())))
+            except (OSError, ValueError, TypeError, LookupError, PlayerError) as error:
+                log.warning("%s holds no game that can be gone on with: %s", self._kept, error)
+            else:
+                return
+        self._take(Played())
 
 
 def _candidates(answer: Answer) -> list[Candidate]:
