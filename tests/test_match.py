@@ -18,10 +18,10 @@ from cshogi.elo import Elo as SingleGames
 from pydlshogi.kifu.csa import parse
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
-from utils.arena.play_game import Clock, Limit, go_limits
+from utils.arena.play_game import Clock, Limit, go_limits, parse_limit
 from utils.arena.referee import Referee, Verdict
 from utils.arena.report import Score
-from utils.match import main, parse_limit
+from utils.match import main
 
 ROOT = Path(__file__).resolve().parent.parent
 OPENING = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e", "6i7h", "4a3b"]

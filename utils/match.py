@@ -26,7 +26,7 @@ from pydlshogi.support.elo import Sprt
 from pydlshogi.support.threads import ThreadCrew
 from utils.arena.games import GAMES
 from utils.arena.openings import Opening, OpeningError
-from utils.arena.play_game import Limit, Rules
+from utils.arena.play_game import LONGEST_MS, Limit, Rules, parse_limit
 from utils.arena.report import Score, report, standing
 from utils.arena.seats import fixtures, longest_game, seated
 from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
@@ -54,8 +54,6 @@ would, but run by none.
 """
 
 ENDED_BY = (signal.SIGINT, signal.SIGTERM)
-LONGEST_MS = 10**9
-"""No limit is above this, eleven days in milliseconds: the system's clocks know no such deadlines."""
 LEAST = {
     "games": 2,
     "concurrency": 1,
@@ -91,24 +89,6 @@ def play(
                 bar.set_postfix_str(standing(store.games))
                 if decided():
                     return
-
-
-def parse_limit(kind: str, text: str) -> Limit:
-    """`--time 1000` (byoyomi), `--time 60000/1000` (main time / byoyomi), `--fischer 60000+1000`, `--nodes 800`."""
-    separator = {"time": "/", "fischer": "+"}.get(kind)
-    numbers = [int(part) for part in (text.split(separator) if separator else [text])]
-    if min(numbers) < 0 or sum(numbers) == 0 or max(numbers) > LONGEST_MS:
-        raise ValueError(text)
-    match kind, numbers:
-        case "nodes", [nodes]:
-            return Limit(nodes=nodes)
-        case "time", [byoyomi]:
-            return Limit(byoyomi_ms=byoyomi)
-        case "time", [main, byoyomi]:
-            return Limit(main_ms=main, byoyomi_ms=byoyomi)
-        case "fischer", [main, increment]:
-            return Limit(main_ms=main, increment_ms=increment)
-    raise ValueError(text)
 
 
 def _limit(arguments: argparse.Namespace, side: Side) -> Limit:

@@ -35,9 +35,8 @@ from pydlshogi.support.files import replacing, reserved
 from pydlshogi.training.journal import Journal
 from utils.arena.engine_process import EngineError
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
-from utils.arena.play_game import Limit, Rules, play_game
+from utils.arena.play_game import Limit, Rules, parse_limit, play_game
 from utils.arena.usi_engine import UsiEngine
-from utils.match import parse_limit
 
 _DEADLINE: Final = 6 * 3600.0
 """Seconds after which a pair of games is begun again by another worker."""

@@ -9,6 +9,9 @@ from utils.arena.engine_process import EngineDied, EngineError, EngineProcess, E
 from utils.arena.openings import Opening
 from utils.arena.referee import Colour, Referee, Verdict, other
 
+LONGEST_MS = 10**9
+"""No limit is above this, eleven days in milliseconds: the system's clocks know no such deadlines."""
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -18,6 +21,24 @@ class Limit:
     byoyomi_ms: int = 0
     increment_ms: int = 0
     nodes: int = 0
+
+
+def parse_limit(kind: str, text: str) -> Limit:
+    """`--time 1000` (byoyomi), `--time 60000/1000` (main time / byoyomi), `--fischer 60000+1000`, `--nodes 800`."""
+    separator = {"time": "/", "fischer": "+"}.get(kind)
+    numbers = [int(part) for part in (text.split(separator) if separator else [text])]
+    if min(numbers) < 0 or sum(numbers) == 0 or max(numbers) > LONGEST_MS:
+        raise ValueError(text)
+    match kind, numbers:
+        case "nodes", [nodes]:
+            return Limit(nodes=nodes)
+        case "time", [byoyomi]:
+            return Limit(byoyomi_ms=byoyomi)
+        case "time", [main, byoyomi]:
+            return Limit(main_ms=main, byoyomi_ms=byoyomi)
+        case "fischer", [main, increment]:
+            return Limit(main_ms=main, increment_ms=increment)
+    raise ValueError(text)
 
 
 class Clock:
