@@ -177,7 +177,7 @@ def test_killed_at_any_moment_it_makes_the_games_of_a_run_that_is_not(tmp_path: 
     "too_large", ["run.json", "games/00000-001.npz", "networks/*.npz", "log.jsonl", "checkpoint.pt"]
 )
 def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, too_large: str) -> None:
-    size = max(path.stat().st_size for path in run.glob(too_large)) - 1
+    size = max(path.stat().st_size for path in run.glob(too_large)) // 2
     limited = (
         f"import sys; from resource import RLIMIT_FSIZE, setrlimit; setrlimit(RLIMIT_FSIZE, ({size}, {size}));"
         "from pydlshogi.cycle import main; sys.exit(main(sys.argv[1:]))"

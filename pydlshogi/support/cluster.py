@@ -7,6 +7,7 @@ is started. Python, Ray and the packages that the code imports have to be instal
 import logging
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -142,6 +143,12 @@ class _Actor(Worker):
 
 def _knock(address: str) -> None:
     """Join the cluster in a process of its own: Ray itself may try for minutes, or crash. Raises ConnectionError."""
+    host, _, port = address.rpartition(":")
+    try:
+        if host:
+            socket.create_connection((host, int(port)), _ANSWER).close()
+    except OSError:
+        raise ConnectionError(_NO_ANSWER) from None
     try:
         subprocess.run(
             [sys.executable, "-c", _JOIN, address], capture_output=True, text=True, timeout=_ANSWER, check=True

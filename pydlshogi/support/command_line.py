@@ -38,8 +38,8 @@ def crew_of(options: Namespace) -> Crew:
     # Ray reads these while it is imported. What it says of workers would mix with the output.
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
     if options.cluster == "local":
-        # Other than by name: the loopback address alone is listened to.
-        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        # Other than by name: the loopback address alone is listened to, and nobody else's work goes first.
+        os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
         count = count or available_cores()
     try:
         from pydlshogi.support.cluster import RayCrew

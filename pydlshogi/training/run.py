@@ -6,6 +6,7 @@ It learns from batches, whatever their game and wherever they come from.
 import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from io import BytesIO
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -91,8 +92,10 @@ class Run:
             "window": self.window,
             "generator": torch.get_rng_state(),
         }
+        whole = BytesIO()  # of a full disk PyTorch says something else than OSError
+        torch.save({**state, "digest": _digest(state)}, whole)
         with replacing(path) as file:
-            torch.save({**state, "digest": _digest(state)}, file)
+            file.write(whole.getbuffer())
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on where a checkpoint was written. Raises TrainingError."""
