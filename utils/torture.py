@@ -22,8 +22,8 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import count
 from math import inf
@@ -277,7 +277,7 @@ def command_of(name: str, out: Path, last: bool) -> list[str]:
         if (out / "checkpoint.pt").exists():
             words = ["pydlshogi.train", "--resume"]
     if name == "cycle" and last:
-        words[-1] = "0.001"
+        words[-1] = "0.01"
     return [*PYTHON, *words, "--out", str(out)]
 
 
@@ -303,12 +303,14 @@ def kill(name: str, seed: int, folder: Path, short: bool) -> Counter[str]:
             )
         life = inf if last else rng.uniform(0.1, LONGEST_LIFE)
         family, began = [process], time.monotonic()
-        while process.poll() is None and seconds_of(family) < life and time.monotonic() - began < 10 * PATIENCE:
-            time.sleep(0.05)
-            with suppress(psutil.NoSuchProcess):
-                family = [process, *process.children(recursive=True)]
-        with suppress(psutil.NoSuchProcess, ProcessLookupError):
-            process.kill() if rng.random() < 0.5 else os.killpg(process.pid, signal.SIGKILL)
+        try:
+            while process.poll() is None and seconds_of(family) < life and time.monotonic() - began < 10 * PATIENCE:
+                time.sleep(0.05)
+                with suppress(psutil.NoSuchProcess):
+                    family = [process, *process.children(recursive=True)]
+        finally:
+            with suppress(psutil.NoSuchProcess, ProcessLookupError):
+                process.kill() if rng.random() < 0.5 else os.killpg(process.pid, signal.SIGKILL)
         _, orphans = psutil.wait_procs(family, PATIENCE)
         expect(not orphans, f"{orphans} outlived it")
         end = f"after {number} kills; it said {(folder / 'said.txt').read_text(errors='replace')[-300:]}"
@@ -332,11 +334,21 @@ ROUNDS: Final[dict[str, Callable[[int, Path, bool], Counter[str]]]] = {
 """All parts but the games, which share a process."""
 
 
+@contextmanager
+def shown(figures: dict[str, Counter[str]]) -> Iterator[None]:
+    """Figures are printed, however it ends."""
+    try:
+        yield
+    finally:
+        for part, counted in figures.items():
+            print(f"{part}: {', '.join(f'{number} {what}' for what, number in counted.items())}")
+
+
 def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = False) -> bool:
     """Rounds of all parts, one at least, with one seed after the other while there is time; whether all went well."""
     figures = {part: Counter[str]() for part in parts}
     end = time.monotonic() + seconds
-    with TemporaryDirectory(prefix="torture") as place, closing(Games()) as games:
+    with TemporaryDirectory(prefix="torture") as place, closing(Games()) as games, shown(figures):
         table = {"games": games.play, **ROUNDS}
         # Where people live, what is no text is an error; Python is more tolerant in the locale C.
         os.environ |= {"XDG_STATE_HOME": place, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"}
@@ -353,8 +365,6 @@ def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = F
                 why = " ".join(str(failure).split())[:1000]
                 how = f"python -m utils.torture {part} --minutes 0 --seed {seed}{' --short' if short else ''}"
                 print(f"FAILED: {how}: {why}", flush=True)
-    for part, counted in figures.items():
-        print(f"{part}: {', '.join(f'{number} {what}' for what, number in counted.items())}")
     return not any(counted["failures"] for counted in figures.values())
 
 
