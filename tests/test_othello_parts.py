@@ -23,9 +23,9 @@ def test_pairs_are_counted_for_the_first_engine() -> None:
 
 
 def test_the_table() -> None:
-    games = [game("half", number, lead) for number, lead in enumerate([10, -10, 10, 10])]
+    games = [game("half", number, lead) for number, lead in enumerate([10, 10, 10, 10, 10, 0])]
     (_, _, line) = table(games).splitlines()
-    assert line.startswith("| IaGo's search, rollouts 0.5 | without rollouts | 4 | 0.1 | 75.0% | +")
+    assert line.startswith("| IaGo's search, rollouts 0.5 | without rollouts | 6 | 0.1 | 58.3% | +58 ± ")
 
 
 def test_the_command_goes_on(

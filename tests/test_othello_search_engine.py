@@ -115,7 +115,7 @@ def test_it_thinks_with_a_network(tmp_path: Path) -> None:
     path = tmp_path / "net.npz"
     write_weights(path, network(architecture_for(OTHELLO, "policy_value_dense", 1, 16)))
     for iago in (False, True):
-        mind = Mind(path, iago=iago, rollouts=0.5 * iago, megabytes=16)
+        mind = Mind(network=path, iago=iago, rollouts=0.5 * iago, megabytes=16)
         position = random_position(3, 40)
         hint = prepared(mind).choose(position, Clock(Effort(level=2)), unheard)
         assert hint.move in position.moves()

@@ -7,6 +7,7 @@ off. The table is printed at the end, for all games that are there.
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -94,7 +95,9 @@ def table(games: Sequence[dict[str, Any]]) -> str:
             if pairs := sum(counts):
                 share = sum(points * count for points, count in enumerate(counts)) / (4 * pairs)
                 elo = estimate(counts)
-                margin = f"{elo.difference:+.0f} ± {elo.margin:.0f}"
+                margin = (
+                    f"{elo.difference:+.0f} ± {elo.margin:.0f}" if math.isfinite(elo.difference + elo.margin) else "-"
+                )
                 lines.append(f"| {row.first} | {row.second} | {2 * pairs} | {seconds:g} | {share:.1%} | {margin} |")
     return "\n".join(lines)
 

@@ -44,7 +44,7 @@ IAGO: Final = Puct(
 DISCS: Final = 6.0
 """A lead of so many discs, if it is not proven, is a win rate of 1 / (1 + 1/e), 73 %."""
 _MOST_DISCS: Final = 64.0
-_BATCH: Final = 64
+_BATCH: Final = 128
 _CACHED: Final = 1 << 17
 """Positions of which it is remembered what a network said."""
 _LEVEL_PLAYOUTS: Final = 32
