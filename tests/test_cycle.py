@@ -77,7 +77,7 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["go", "--out", "{new}"], "no game is called go; there are dobutsu, shogi"),
+        (["go", "--out", "{new}"], "no game is called go; there are dobutsu, othello, shogi"),
         (["shogi", "--out", "{run}"], "{run} is a run of dobutsu, not of shogi"),
         (["dobutsu", "--out", "{run}", "--channels", "16"], "{run} is a run with --channels 8: give another --out"),
         (["dobutsu", "--out", "{new}", "--playouts", "0"], "--playouts must be at least 1"),
