@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor
 from errno import ENOSPC
 from pathlib import Path
 
 import pytest
 
 from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.crew import CrewError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -30,7 +30,7 @@ def raising(error: BaseException) -> Callable[[], None]:
         (raising(KeyError("lost")), 1, "tool: 'lost'\n"),
         (raising(OSError(ENOSPC, "No space left on device", "file")), 1, "tool: file: No space left on device\n"),
         (raising(KeyboardInterrupt()), 130, "tool: stopped\n"),
-        (raising(BrokenExecutor()), 1, "tool: a process that took part was killed; is there too little memory?\n"),
+        (raising(CrewError("6 was given up")), 1, "tool: 6 was given up\n"),
     ],
 )
 def test_a_status_and_at_most_one_line(
@@ -41,7 +41,7 @@ def test_a_status_and_at_most_one_line(
 
 
 def test_how_to_go_on_follows_what_broke_it_off(capsys: pytest.CaptureFixture[str]) -> None:
-    for error in (OSError(ENOSPC, "No space left on device", "file"), KeyboardInterrupt(), BrokenExecutor()):
+    for error in (OSError(ENOSPC, "No space left on device", "file"), KeyboardInterrupt(), CrewError("6 was given up")):
         exit_status("tool", raising(error), resume="say it again")
         assert capsys.readouterr().err.endswith("; say it again\n")
 

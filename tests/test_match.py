@@ -611,7 +611,11 @@ class TestMatch:
         a, b = engine("a", "resign", "3c3d"), engine("b", "7g7f", "8c8d", f"{word}={fifo}")
         command = [sys.executable, "-m", "utils.match", a, b, "--time=600000", "--games=2", f"--out={out}"]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
         with fifo.open("rb") as pipe:
+            said = ""
+            while "1/2" not in said:  # game 1 is kept
+                said += process.stderr.read(1)
             process.send_signal(how)
             _, errors = process.communicate()
             assert pipe.read() == b"", "closed by the end of the engine, or this would wait for ever"

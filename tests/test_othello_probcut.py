@@ -4,7 +4,6 @@ import json
 import math
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from pydlshogi.games.othello.probcut import FORMS, ROOM, TUTORIAL_PAIRS, fit, ma
 from pydlshogi.games.othello.probcut_table import Results, TableError, Task, drawn_opening, fill, play, table, tasks
 from pydlshogi.games.othello.rules import PASS
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
+from pydlshogi.support.threads import ThreadCrew
 
 ROOT = Path(__file__).resolve().parent.parent
 TUTORIAL = FORMS["tutorial"]
@@ -121,8 +121,8 @@ class TestMeasuring:
     def test_each_depth_is_measured_where_there_is_room(self) -> None:
         weights = random_weights(1)
         positions = samples(random_game(seed) for seed in range(4))
-        with ThreadPoolExecutor(1) as pool:
-            measured = list(measure(positions, TUTORIAL, 4, weights, pool))
+        with ThreadCrew(1) as crew:
+            measured = list(measure(positions, TUTORIAL, 4, weights, crew))
         assert [each.depth for each in measured] == [0, 1, 2, 3, 4]
         assert [[(pair.depth, pair.shallow) for pair in each.pairs] for each in measured] == [
             [],
@@ -141,8 +141,8 @@ class TestMeasuring:
         assert pair.deviation[0] == pytest.approx(np.std(deep - less))
 
     def test_where_there_are_too_few_positions_it_ends(self) -> None:
-        with ThreadPoolExecutor(1) as pool:
-            assert list(measure(samples([random_game(1)])[:20], TUTORIAL, 4, random_weights(1), pool)) == []
+        with ThreadCrew(1) as crew:
+            assert list(measure(samples([random_game(1)])[:20], TUTORIAL, 4, random_weights(1), crew)) == []
 
     def test_the_command(self, tmp_path: Path) -> None:
         save_weights(tmp_path / "weights.npz", random_weights(1))
@@ -209,15 +209,15 @@ class TestTable:
         path = tmp_path / "games.jsonl"
         wanted = [Task(2, 1, number, drawn_opening(number // 2)) for number in range(4)]
         results = Results(path, *parameters)
-        with ThreadPoolExecutor(1) as pool:
-            fill(results, wanted[:2], *parameters, pool)
+        with ThreadCrew(1) as crew:
+            fill(results, wanted[:2], *parameters, crew)
         results.close()
         whole = path.read_text()
         path.write_text(whole + whole.splitlines()[0][:50])
         results = Results(path, *parameters)
         assert results.missing(wanted) == wanted[2:]
-        with ThreadPoolExecutor(1) as pool:
-            fill(results, wanted, *parameters, pool)
+        with ThreadCrew(1) as crew:
+            fill(results, wanted, *parameters, crew)
         results.close()
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         assert [line["number"] for line in lines] == [0, 1, 2, 3]
@@ -225,8 +225,8 @@ class TestTable:
 
     def test_games_of_other_parameters_are_not_mixed(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
         path = tmp_path / "games.jsonl"
-        with ThreadPoolExecutor(1) as pool:
-            fill(Results(path, *parameters), [Task(1, 0, 0, "f5d6")], *parameters, pool)
+        with ThreadCrew(1) as crew:
+            fill(Results(path, *parameters), [Task(1, 0, 0, "f5d6")], *parameters, crew)
         write_cuts(tmp_path / "other.toml", CUTS)
         with pytest.raises(TableError, match="other weights or cuts"):
             Results(path, parameters[0], tmp_path / "other.toml")

@@ -1,4 +1,4 @@
-"""A pool's processes work, and none outlives the program that started it."""
+"""Ctrl-C is for whoever started processes, not for these."""
 
 import os
 import signal
@@ -6,76 +6,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
-
-from pydlshogi.support.processes import workers
-
-PROGRAM = """
-import os
-import sys
-from pydlshogi.support.processes import workers
-
-if __name__ == "__main__":
-    with workers(1) as pool:
-        print(pool.submit(os.getpid).result(), flush=True)
-        sys.stdin.read()
-"""
-
-
-def test_the_work_is_done_elsewhere() -> None:
-    with workers(0) as pool:
-        assert pool.submit(os.getpid).result() != os.getpid()
-
-
-def test_no_worker_outlives_a_killed_program(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    root = str(Path(__file__).resolve().parent.parent)
-    with subprocess.Popen(
-        [sys.executable, str(program)],
-        env={**os.environ, "PYTHONPATH": root},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        worker = psutil.Process(int(process.stdout.readline()))
-        process.kill()
-    worker.wait(timeout=60)
-
-
-def test_after_an_error_what_has_not_begun_is_not_done(tmp_path: Path) -> None:
-    files = [tmp_path / str(number) for number in range(500)]
-
-    def break_off() -> None:
-        with workers(1) as pool:
-            results = pool.map(Path.touch, files)
-            for _ in results:
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        break_off()
-    assert 0 < sum(file.exists() for file in files) < len(files)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C reaches the console's programs by other ways")
-def test_ctrl_c_is_for_whoever_started_them() -> None:
-    with workers(1) as pool:
-        worker = pool.submit(os.getpid).result()
-        os.kill(worker, signal.SIGINT)
-        assert pool.submit(os.getpid).result() == worker
-
 
 STRUCK_AT_THE_START = """
 import os
 import signal
-from pydlshogi.support.processes import workers
+from pydlshogi.support.processes import ProcessCrew
 
 if __name__ == "__mp_main__":
     os.kill(os.getpid(), signal.SIGINT)
 if __name__ == "__main__":
-    with workers(2) as pool:
-        print(sum(pool.map(abs, range(10))))
+    with ProcessCrew(2) as crew:
+        print(sum(crew.in_order(abs, range(10), 60)))
 """
 
 

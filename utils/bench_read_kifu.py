@@ -15,14 +15,17 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import shogi
 import shogi.CSA
 
 from pydlshogi.read_kifu import SUFFIXES, read, read_list
-from pydlshogi.support.processes import workers
+from pydlshogi.support.processes import ProcessCrew
 from pydlshogi.training.shogi.records import pack_units, tasks
+
+_LONGEST_TASK: Final = 600.0
+"""Seconds after which a process that reads some files is given up."""
 
 _TURNS = 2
 # Ours read every file so often: once would be over in a tenth of a second.
@@ -87,12 +90,14 @@ def pickle_by_python_shogi(path: Path) -> bytes:
 def games_per_second(files: list[Path], processes: int) -> dict[str, float]:
     """Speed of every way to read `files`. The ways take turns, so that what else the machine does slows all alike."""
     read_and_pack = partial(pack_units, split="train")
-    with workers(processes) as pool:
+    with ProcessCrew(processes) as crew:
         ways: dict[str, Callable[[list[Path]], Iterable[object]]] = {
             "python-shogi, as in the book": lambda part: map(pickle_by_python_shogi, part),
             "read": lambda part: map(read, part * _REPEATS),
             "read and pack": lambda part: map(read_and_pack, tasks(part * _REPEATS)),
-            f"read and pack, {processes} processes": lambda part: pool.map(read_and_pack, tasks(part * _REPEATS)),
+            f"read and pack, {processes} processes": lambda part: crew.in_order(
+                read_and_pack, tasks(part * _REPEATS), _LONGEST_TASK
+            ),
         }
         seconds = dict.fromkeys(ways, 0.0)
         for run in ways.values():  # compile, import, start processes

@@ -44,8 +44,6 @@ class LoadedNetwork(NamedTuple):
     loaded_with: tuple[object, ...]
     """The options that it was loaded with."""
     evaluator: Evaluator
-    modelfile: Path | None
-    """None for those that need no network."""
     description: str
     threads: int
     """How many batches are evaluated at once."""
@@ -123,7 +121,6 @@ class NetworkPlayer(BasePlayer):
             threads = cores
         batch_size = options.batch_size or UNMEASURED_BATCH
         fitted: Mapping[str, int] = GENERAL
-        modelfile = None
         if options.backend == "uniform":
             evaluator: Evaluator = UniformEvaluator()
             description = "no network: Backend uniform"
@@ -143,7 +140,7 @@ class NetworkPlayer(BasePlayer):
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)
         latency = self.warmed_up(evaluator, batch_size)
-        return LoadedNetwork(wanted, evaluator, modelfile, description, threads, batch_size, latency, fitted, remarks)
+        return LoadedNetwork(wanted, evaluator, description, threads, batch_size, latency, fitted, remarks)
 
     def _choose_network(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
         """The network the user named; else the shipped one, quantised where that is clearly faster."""
@@ -205,7 +202,7 @@ class NetworkPlayer(BasePlayer):
             latency.record(batch_size, full)
         best = root.moves()[0].move
         root.line(best)
-        _ = root.value
+        _ = root.value, root.leader()
         root.prove([best], 1)
         search.advance(position, best)
         return latency

@@ -4,7 +4,6 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor
 from io import TextIOWrapper
 
 from pydlshogi.support.crew import Crew, CrewError
@@ -83,10 +82,6 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         return 1
     except CrewError as error:
         print(f"{program}: {error}{how_to_go_on}", file=sys.stderr)
-        return 1
-    except BrokenExecutor:
-        killed = "a process that took part was killed; is there too little memory?"
-        print(f"{program}: {killed}{how_to_go_on}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{program}: stopped{how_to_go_on}", file=sys.stderr)

@@ -5,18 +5,14 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
-from types import FrameType, TracebackType
-from typing import Any, Final, ParamSpec, TypeVar
+from types import FrameType
+from typing import Any, Final
 
 from pydlshogi.support.crew import Crew, Worker, WorkerLost, Workplace
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 _GRACE: Final = 5.0
 """Seconds a process has to end by itself."""
@@ -102,27 +98,6 @@ def _work(connection: Connection) -> None:
 def _leave(number: int, frame: FrameType | None) -> None:
     """What the task has opened is closed on the way out."""
     raise SystemExit(number)
-
-
-class Workers(ProcessPoolExecutor):
-    """A pool that is left by an error, or by Ctrl-C, when the tasks under way are done, not all that were given out."""
-
-    def submit(
-        self, fn: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
-    ) -> Future[Result]:
-        with _ctrl_c_held_back():  # processes start here
-            return super().submit(fn, *args, **kwargs)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.shutdown(cancel_futures=kind is not None)
-
-
-def workers(count: int) -> Workers:
-    """A pool of `count` processes, at least one. Ctrl-C is for whoever started them."""
-    # Forking would copy the locks of the caller's threads in whatever state they are.
-    return Workers(max(1, count), mp_context=get_context("spawn"), initializer=_end_with_parent)
 
 
 @contextmanager

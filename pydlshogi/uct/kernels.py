@@ -31,6 +31,7 @@ from pydlshogi.uct.uct_node import (
     TERMINAL,
     Tree,
     bring_best,
+    free_condemned,
     give_stat,
     insert,
     reserve_edges,
@@ -240,15 +241,19 @@ def select(
     past: Uint64Array,
     seen: Uint64Array,
     repeats: bool,
+    given_back: int,
     rows: Records,
     steps: Records,
 ) -> tuple[int, int]:
     """Begin playouts in every tree; returns how many rows they take, and how many take none.
 
-    The latter end at a known value and are paid at once. `wanted`, int32 [trees], says how many, `forced`, int32
-    [trees], by which move they begin, or ANY_MOVE. `past`, uint64 [trees, most], holds the board
-    keys of the games before their roots, `seen`, uint64 [trees, 64], their residues, see `same_board`.
+    The latter end at a known value and are paid at once. Before, up to `given_back` condemned nodes make room.
+
+    `wanted`, int32 [trees], says how many, `forced`, int32 [trees], by which move they begin, or ANY_MOVE. `past`,
+    uint64 [trees, most], holds the board keys of the games before their roots, `seen`, uint64 [trees, 64], their
+    residues, see `same_board`.
     """
+    free_condemned(tree, given_back)
     nodes, stats = tree.nodes, tree.stats
     used = 0
     paid = 0

@@ -185,7 +185,6 @@ class Search:
         leaves = self._leaves(most)
         paths = leaves._paths
         with self.lock:
-            self.table.give_back(_GIVEN_BACK * most)
             leaves._rows, paid = select(
                 table,
                 self._roots,
@@ -196,6 +195,7 @@ class Search:
                 self._past.board_keys,
                 self._past.seen,
                 self.boards.repeats,
+                _GIVEN_BACK * most,
                 paths.rows,
                 paths.steps,
             )

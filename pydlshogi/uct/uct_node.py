@@ -180,8 +180,7 @@ class UctNodeTable:
 
     def give_back(self, most: int) -> None:
         """Make room: give back up to `most` condemned nodes."""
-        if self.tree.heap[_CONDEMNED]:
-            give_back(self.tree, most)
+        give_back(self.tree, most)
 
 
 def _bits(key: int) -> int:
@@ -306,7 +305,7 @@ def _hold(tree: Tree, key: int, board_key: int, ply: int) -> int:
     node = wide(tree.slots[slot])
     if node == NONE:
         if tree.heap[_NEXT_NODE] == len(tree.nodes) and tree.heap[_FREE_NODE] == NONE:
-            _give_back(tree, 1)
+            free_condemned(tree, 1)
             slot = slot_of(tree, key, ply)
         node = insert(tree, slot, key, board_key, ply)
     elif tree.nodes[node].state == TERMINAL:
@@ -334,7 +333,7 @@ def unlink(tree: Tree, node: int) -> None:
 
 
 @rule
-def _give_back(tree: Tree, most: int) -> None:
+def free_condemned(tree: Tree, most: int) -> None:
     """Give back up to `most` condemned nodes: those that nothing has led to again meanwhile.
 
     A ply more with every edge: no node leads to itself, so none keeps itself alive.
@@ -364,7 +363,7 @@ def _give_back(tree: Tree, most: int) -> None:
 @compiled
 def give_back(tree: Tree, most: int) -> None:
     """Give back up to `most` condemned nodes."""
-    _give_back(tree, most)
+    free_condemned(tree, most)
 
 
 # Edges

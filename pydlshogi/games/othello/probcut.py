@@ -15,7 +15,6 @@ import math
 import random
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -28,14 +27,15 @@ from pydlshogi.games.othello.alphabeta import AlphaBeta, Probing, depths_to
 from pydlshogi.games.othello.cuts import Cuts, Pair, at_stage, described, probing_of, write_cuts
 from pydlshogi.games.othello.patterns import DISC, STAGES, load_weights
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS, TUTORIAL_CUTS
-from pydlshogi.games.othello.probcut_table import Results, TableError, fill, table, tasks
+from pydlshogi.games.othello.probcut_table import LONGEST_TASK, Results, TableError, fill, table, tasks
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import Game, RecordError, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
 from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import replacing, shipped_model
-from pydlshogi.support.processes import workers
+from pydlshogi.support.processes import ProcessCrew
 
 FIRST_PLY: Final = 8
 """Positions are taken from a game after so many moves,"""
@@ -136,7 +136,7 @@ class Measured(NamedTuple):
 
 
 def measure(
-    positions: Sequence[Position], form: Form, deepest: int, weights: Int16Array, pool: Executor
+    positions: Sequence[Position], form: Form, deepest: int, weights: Int16Array, crew: Crew
 ) -> Iterator[Measured]:
     """Measure the pairs of all depths up to `deepest`, as far as there are positions for it."""
     cuts = Cuts(form.deviations, form.everywhere, form.slack, ())
@@ -148,7 +148,13 @@ def measure(
             return
         tasks = [roomy[first : first + _TASK] for first in range(0, len(roomy), _TASK)]
         work = partial(values, depth=depth, weights=weights, probing=probing_of(cuts))
-        bar = tqdm(pool.map(work, tasks), total=len(tasks), desc=f"depth {depth}", leave=False, dynamic_ncols=True)
+        bar = tqdm(
+            crew.in_order(work, tasks, LONGEST_TASK),
+            total=len(tasks),
+            desc=f"depth {depth}",
+            leave=False,
+            dynamic_ncols=True,
+        )
         found = np.full(len(positions), np.nan)
         found[empties > depth + ROOM] = np.concatenate(list(bar))
         known[depth] = found
@@ -216,17 +222,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--depth is 1 to 30, --workers and --each above 0, --each even")
 
     def run() -> None:
-        with workers(options.workers) as pool:
-            (_measure if options.games else _play)(options, pool)
+        with ProcessCrew(options.workers) as crew:
+            (_measure if options.games else _play)(options, crew)
 
     resume = "the same command goes on with it" if options.table else ""
     return exit_status("probcut", run, RecordError, TableError, ValueError, resume=resume)
 
 
-def _measure(options: argparse.Namespace, pool: Executor) -> None:
+def _measure(options: argparse.Namespace, crew: Crew) -> None:
     weights = load_weights(options.weights)
     measured = []
-    for each in measure(samples(read_games(options.games)), FORMS[options.form], options.depth, weights, pool):
+    for each in measure(samples(read_games(options.games)), FORMS[options.form], options.depth, weights, crew):
         measured.append(each)
         for pair in each.pairs:
             print(described(pair), flush=True)
@@ -235,14 +241,14 @@ def _measure(options: argparse.Namespace, pool: Executor) -> None:
         plot([each for each in measured if each.pairs], options.plot)
 
 
-def _play(options: argparse.Namespace, pool: Executor) -> None:
+def _play(options: argparse.Namespace, crew: Crew) -> None:
     openings = None
     if options.openings:
         openings = [transcript(game.moves) for game in read_games(options.openings)]
         random.Random(0).shuffle(openings)
     with closing(Results(options.table, options.weights, options.cuts)) as results:
         try:
-            fill(results, tasks(options.each, openings), options.weights, options.cuts, pool)
+            fill(results, tasks(options.each, openings), options.weights, options.cuts, crew)
         finally:
             print(table(results.games))
 

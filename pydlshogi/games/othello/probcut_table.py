@@ -13,7 +13,6 @@ import math
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -27,8 +26,11 @@ from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
+from pydlshogi.support.crew import Crew, Plain
 from pydlshogi.support.files import append_whole
 
+LONGEST_TASK: Final = 3600.0
+"""Seconds after which a game, or a process that searches some positions, is given up."""
 PLAIN: Final = (4, 6, 8, 10)
 MORE: Final = (0, 1, 2, 3)
 SOLVED: Final = 12
@@ -154,11 +156,11 @@ class Results:
         self._file.close()
 
 
-def fill(results: Results, wanted: Iterable[Task], weights: Path, cuts: Path, pool: Executor) -> None:
+def fill(results: Results, wanted: Iterable[Task], weights: Path, cuts: Path, crew: Crew) -> None:
     """Play the games that are missing."""
     missing = results.missing(wanted)
-    work = partial(play, weights=weights, cuts=cuts)
-    for game in tqdm(pool.map(work, missing), total=len(missing), unit="game", dynamic_ncols=True):
+    played = crew.map(Plain(partial(play, weights=weights, cuts=cuts)), missing, LONGEST_TASK)
+    for _, game in tqdm(played, total=len(missing), unit="game", dynamic_ncols=True):
         results.add(game)
 
 

@@ -23,9 +23,11 @@ from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Game, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.processes import workers
+from pydlshogi.support.processes import ProcessCrew
 
 GAMES_PER_FILE: Final = 100
+_LONGEST_FILE: Final = 3600.0 * 24
+"""Seconds after which a process that plays the games of a file is given up."""
 
 
 class Settings(NamedTuple):
@@ -109,10 +111,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.out.mkdir(parents=True, exist_ok=True)
         files = range(1, 1 + -(-options.games // GAMES_PER_FILE))
         missing = [number for number in files if not file_of(options.out, number).exists()]
-        with workers(options.workers) as pool:
-            for _ in tqdm(
-                pool.map(job, missing), total=len(missing), unit=f" x {GAMES_PER_FILE} games", dynamic_ncols=True
-            ):
+        with ProcessCrew(options.workers) as crew:
+            played = crew.in_order(job, missing, _LONGEST_FILE)
+            for _ in tqdm(played, total=len(missing), unit=f" x {GAMES_PER_FILE} games", dynamic_ncols=True):
                 pass
 
     resume = "the same command plays the games that are missing"
