@@ -9,20 +9,17 @@ import sys
 import time
 
 from pydlshogi.engines.games import GAMES
-from pydlshogi.engines.othello.search import Mind, SearchEngine
-from pydlshogi.games.othello.engine import EngineError
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.compiled import kernels_folder
 
 
 def compile_engines() -> str:
-    """Load the engines and let them search a little; a line on that. Raises PlayerError, EngineError."""
+    """Load the engines and let them search a little; a line on that. Raises PlayerError."""
     began = time.monotonic()
     for game in GAMES.values():
         for engine in game.engines.values():
             engine().load().prepare()
-    SearchEngine(Mind(iago=True, rollouts=0.5, megabytes=16)).prepare()
     kept = kernels_folder() or "no folder, as none can be written to: each start compiles"
     return f"compiled in {time.monotonic() - began:.0f} s, and kept in {kept}"
 
@@ -31,4 +28,4 @@ if __name__ == "__main__":
     argparse.ArgumentParser(
         prog="python -m pydlshogi.compile", description="Compile the engines, so that their first start need not."
     ).parse_args()
-    sys.exit(exit_status("compile", lambda: print(compile_engines()), PlayerError, EngineError))
+    sys.exit(exit_status("compile", lambda: print(compile_engines()), PlayerError))

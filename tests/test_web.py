@@ -173,9 +173,12 @@ def test_an_engine_answers(board: Board, opponent: str) -> None:
     assert board.state()["moves"] == []
 
 
-def test_an_engine_that_a_game_offers_appears_and_plays(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("engine", GAMES["othello"].engines)
+def test_an_engine_that_a_game_offers_appears_and_plays(
+    board: Board, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
     offered = GAMES["othello"]
-    more = {**offered.opponents, "another": Opponent("alphabeta", {"Level": "1"})}
+    more = {**offered.opponents, "another": Opponent(engine, {"Level": "1"})}
     monkeypatch.setitem(GAMES, "othello", offered._replace(opponents=more))
     assert "another" in board.server.table.setup()["games"]["othello"]["opponents"]
     board.new("othello", sides=("", "another"))

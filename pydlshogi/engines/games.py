@@ -127,12 +127,15 @@ GAMES: Final[Mapping[str, OfferedGame]] = {
         may_declare=lambda _: False,
     ),
     "othello": OfferedGame(
-        engines={"alphabeta": othello.alphabeta},
+        engines={"alphabeta": othello.alphabeta, "mcts": othello.mcts, "iago": othello.iago},
         opponents={
             name: Opponent("alphabeta", {"Level": str(level)})
             for name, level in (("beginner", 1), ("easy", 2), ("medium", 4), ("hard", 8))
         }
-        | {"full strength": Opponent("alphabeta", {}, Limits(movetime=2000))},
+        | {
+            name: Opponent(engine, {}, Limits(movetime=2000))
+            for name, engine in (("network search", "mcts"), ("IaGo", "iago"), ("full strength", "alphabeta"))
+        },
         starts={"even": None},
         ending=_othello_ending,
         may_declare=lambda _: False,

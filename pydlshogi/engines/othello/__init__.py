@@ -1,25 +1,42 @@
-"""The engine of Othello, as the board takes it. Light: what it thinks with is imported when it is loaded."""
+"""The engines of Othello, as the board takes them. Light: what they think with is imported when they are loaded."""
 
 from pydlshogi.player.base_player import BasePlayer, Engine, PlayedPosition
 from pydlshogi.player.options import SearchOptions, Spin
 
 
-class AlphaBetaOptions(SearchOptions):
+class OthelloOptions(SearchOptions):
     """What the user decides."""
 
-    level = Spin("Level", 0, 0, 60, help="plies to search at most; 0: as many as there is time for")
+    level = Spin("Level", 0, 0, 60, help="as in GTP, at most; 0: as much as there is time for")
 
 
-def alphabeta(options: AlphaBetaOptions | None = None) -> Engine:
+def alphabeta(options: OthelloOptions | None = None) -> Engine:
     """The engine that searches with alpha-beta over learned patterns."""
-    options = options or AlphaBetaOptions()
+    options = options or OthelloOptions()
 
     def load() -> BasePlayer:
-        from pydlshogi.engines.othello.players import AlphaBetaPlayer
+        from pydlshogi.engines.othello.players import OthelloPlayer, alphabeta_engine
 
-        return AlphaBetaPlayer(options)
+        return OthelloPlayer(options, alphabeta_engine)
 
     return Engine("pydlshogi othello", options, set_up, load)
+
+
+def mcts(options: OthelloOptions | None = None, *, iago: bool = False) -> Engine:
+    """The engine that searches as AlphaZero did, or as IaGo."""
+    options = options or OthelloOptions()
+
+    def load() -> BasePlayer:
+        from pydlshogi.engines.othello.players import OthelloPlayer, search_engine
+
+        return OthelloPlayer(options, lambda options: search_engine(options, iago=iago))
+
+    return Engine("pydlshogi othello search", options, set_up, load)
+
+
+def iago(options: OthelloOptions | None = None) -> Engine:
+    """The engine that searches as IaGo did."""
+    return mcts(options, iago=True)
 
 
 def set_up(text: str | None) -> PlayedPosition:

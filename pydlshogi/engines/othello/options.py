@@ -4,13 +4,12 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.engines.othello.search import Mind, SearchEngine
+from pydlshogi.engines.othello.search import IAGO_ROLLOUTS, Mind, SearchEngine
 from pydlshogi.games.othello.clock import Effort, TimeLeft, allot
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
 from pydlshogi.games.othello.options import DEFAULT_LEVEL, Choice, add_effort_options, effort_of
 
 _IAGO_SECONDS: Final = 10.0
-_IAGO_ROLLOUTS: Final = 0.5
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +35,7 @@ def _engine_of(options: argparse.Namespace) -> tuple[OthelloEngine, Effort]:
     default = allot(TimeLeft(0.0, _IAGO_SECONDS, 1), empties=60) if options.iago else Effort(level=DEFAULT_LEVEL)
     share = options.rollouts
     if share is None:
-        share = _IAGO_ROLLOUTS if options.iago else 0.0
+        share = IAGO_ROLLOUTS if options.iago else 0.0
     mind = Mind(options.network, options.iago, share, options.playouts, options.memory)
     return SearchEngine(mind), effort_of(options, default)
 

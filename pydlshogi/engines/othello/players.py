@@ -1,13 +1,13 @@
-"""The player of Othello: its alpha-beta engine, asked as players are."""
+"""The player of Othello: an engine of that game, asked as players are."""
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from pydlshogi.engines.othello import AlphaBetaOptions
+from pydlshogi.engines.othello import OthelloOptions
 from pydlshogi.games.othello.clock import Clock as OthelloClock
 from pydlshogi.games.othello.clock import Effort
-from pydlshogi.games.othello.engine import EngineError, Hint
+from pydlshogi.games.othello.engine import DISCS, EngineError, Hint, OthelloEngine
 from pydlshogi.games.othello.player import SHIPPED_OPENINGS, AlphaBetaEngine
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import move_name
@@ -25,9 +25,6 @@ from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.files import shipped_model
 
-DISCS: Final = 6.0
-"""A lead of so many discs, if it is not proven, is shown as a win rate of 1 / (1 + 1/e), 73 %."""
-
 
 class Nothing(NamedTuple):
     """What the players of one pool share."""
@@ -35,22 +32,35 @@ class Nothing(NamedTuple):
     remarks: Sequence[str] = ()
 
 
-class AlphaBetaPlayer(BasePlayer):
-    """It searches with alpha-beta. In an analysis it says what each move is worth, else only what the best is."""
+def alphabeta_engine(options: OthelloOptions) -> OthelloEngine:
+    """The alpha-beta engine, with what ships."""
+    return AlphaBetaEngine(openings=shipped_model() / SHIPPED_OPENINGS, megabytes=options.hash_mb)
 
-    options: AlphaBetaOptions
 
-    def __init__(self, options: AlphaBetaOptions) -> None:
+def search_engine(options: OthelloOptions, *, iago: bool) -> OthelloEngine:
+    """The engine over the shared search, with what ships; `iago`: with its constants and rollouts."""
+    from pydlshogi.engines.othello.search import IAGO_ROLLOUTS, Mind, SearchEngine
+
+    return SearchEngine(Mind(iago=iago, rollouts=IAGO_ROLLOUTS if iago else 0.0, megabytes=options.hash_mb))
+
+
+class OthelloPlayer(BasePlayer):
+    """In an analysis it says what each move is worth, else only what the best is."""
+
+    options: OthelloOptions
+
+    def __init__(self, options: OthelloOptions, make: Callable[[OthelloOptions], OthelloEngine]) -> None:
+        """`make`: its engine, by the options."""
         super().__init__(options)
-        self._engine: AlphaBetaEngine | None = None
+        self._make = make
+        self._engine: OthelloEngine | None = None
 
     def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
         return Nothing if self._engine is None else None
 
     def install(self, loaded: Loaded) -> None:
         """Each player has tables of its own. Raises PlayerError."""
-        openings = shipped_model() / SHIPPED_OPENINGS
-        engine = AlphaBetaEngine(openings=openings, megabytes=self.options.hash_mb)
+        engine = self._make(self.options)
         try:
             engine.prepare()
         except EngineError as error:

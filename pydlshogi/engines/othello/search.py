@@ -10,7 +10,7 @@ from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
 from pydlshogi.games.othello.clock import Clock
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.engine import EngineError, Hint, Report
+from pydlshogi.games.othello.engine import DISCS, EngineError, Hint, Report
 from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.player import ENDING, SHIPPED_WEIGHTS, solvable
 from pydlshogi.games.othello.policy import Tables, load_policy
@@ -41,8 +41,8 @@ IAGO: Final = Puct(
     expand_at=15,
 )
 """IaGo's constants. Its values are -1 to 1 and its c is 1: that is 0.5 where they are 0 to 1."""
-DISCS: Final = 6.0
-"""A lead of so many discs, if it is not proven, is a win rate of 1 / (1 + 1/e), 73 %."""
+IAGO_ROLLOUTS: Final = 0.5
+"""Their share in the values of IaGo: its lambda."""
 _MOST_DISCS: Final = 64.0
 _BATCH: Final = 128
 _CACHED: Final = 1 << 17

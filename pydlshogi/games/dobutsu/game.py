@@ -42,5 +42,5 @@ GAME: Final = Game(
         "final_temperature": 0.25,
         "draw_ply": 160,
     },
-    example=Example(56_320, "the network that ships"),
+    example=Example(39_936, "the network that ships"),
 )

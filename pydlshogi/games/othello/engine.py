@@ -1,7 +1,7 @@
 """What protocols, matches and people ask of an engine that plays Othello, whatever it thinks with."""
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from pydlshogi.games.othello.clock import Clock
 from pydlshogi.games.othello.rules import Position
@@ -9,6 +9,10 @@ from pydlshogi.games.othello.rules import Position
 
 class EngineError(Exception):
     """An engine cannot be used; the text says why, in one line."""
+
+
+DISCS: Final = 6.0
+"""A lead of so many discs, if it is not proven, is a win rate of 1 / (1 + 1/e), 73 %."""
 
 
 class Hint(NamedTuple):
