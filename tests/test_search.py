@@ -403,6 +403,19 @@ def test_a_new_root_waits_for_the_leaves_under_way() -> None:
     search.set_root(Letters({"R": "A"}, "R"))
 
 
+def test_visits_under_way_do_not_lower_what_moves_are_worth() -> None:
+    goes_on = dict.fromkeys("DEFGHI", "J")
+    search = a_search(Letters({"R": "ABC", "A": "DE", "B": "FG", "C": "HI", **goes_on, "J": "K"}, "R"))
+    opinions = Opinions()
+    run(search, opinions, 4)
+    before = {move.move: move.value for move in search.root.moves()}
+    batch = search.batch(3)
+    leaves = search.gather(batch, 3)
+    assert {move.move: move.value for move in search.root.moves()} == pytest.approx(before, nan_ok=True)
+    assert sum(move.visits for move in search.root.moves()) > 3
+    search.backup(leaves, opinions.evaluate(batch))
+
+
 def test_a_root_without_moves_is_refused_and_another_can_be_set() -> None:
     search = a_search(Letters({"R": "A"}, "R"))
     with pytest.raises(ValueError, match="the root has no legal move"):

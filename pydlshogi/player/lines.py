@@ -51,7 +51,7 @@ class Lines:
     def _info(self, move: MoveStats, rank: int | None, elapsed: float) -> Info:
         search = self._search
         line, mates = self._line(move)
-        win_rate = move.value if move.visits else self._root.value
+        win_rate = self._root.value if math.isnan(move.value) else move.value
         if move.plies:
             win_rate = float(move.plies > 0)
         mate = move.plies if move.plies and mates else None
@@ -84,5 +84,5 @@ def candidates(position: PlayedPosition, moves: Sequence[MoveStats]) -> Iterator
     for number, move in enumerate(moves):
         yield (
             f"{number:3}:{position.usi(move.move):5} move_count:{move.visits:4} "
-            f"nn_rate:{move.prior:.5f} win_rate:{move.value if move.visits else 0.0:.5f}"
+            f"nn_rate:{move.prior:.5f} win_rate:{0.0 if math.isnan(move.value) else move.value:.5f}"
         )

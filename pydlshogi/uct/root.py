@@ -8,9 +8,9 @@ import numpy as np
 
 from pydlshogi.support.arrays import BoolArray, Int32Array, Records
 from pydlshogi.support.compiled import compiled
-from pydlshogi.uct.kernels import MAX_DEPTH, mean, prove_path
+from pydlshogi.uct.kernels import FOLLOWED, MAX_DEPTH, mean, prove_path
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import NONE, Tree
+from pydlshogi.uct.uct_node import AWAITED, NONE, Tree
 
 
 class MoveStats(NamedTuple):
@@ -19,7 +19,7 @@ class MoveStats(NamedTuple):
     move: int
     visits: int
     value: float
-    """Mean value for the side that plays it; nan without visits."""
+    """Mean value for the side that plays it, of the visits that have been paid; nan without such."""
     prior: float
     plies: int | None
     """Proven: it wins in this many plies (> 0), or loses in this many (< 0). None: not proven."""
@@ -140,19 +140,24 @@ class Root:
         tree = self._search.table.tree
         count, first, first_stat, given = self._edges(node)
         stats = tree.stats[first_stat : first_stat + given]
+        children = tree.nodes[stats["child"]]
+        # Visits under way have no value yet: those below the child, and the one that its evaluation is awaited for.
+        under_way = np.where(stats["child"] < 0, 0, children["unpaid"] + (children["state"] == AWAITED))
+        paid = np.where(stats["child"] == FOLLOWED, 0, stats["visits"] - under_way)
         # A child's proof n + 1 (its side to move wins in n plies) makes the move a loss in n + 1; likewise for wins.
-        proofs = np.where(stats["child"] < 0, 0, tree.nodes["proof"][stats["child"]]).tolist()
+        proofs = np.where(stats["child"] < 0, 0, children["proof"]).tolist()
         rest = [0] * (count - given)
         columns = (
             tree.moves[first : first + count].tolist(),
             stats["visits"].tolist() + rest,
+            paid.tolist() + rest,
             stats["value_sum"].tolist() + rest,
             tree.priors[first : first + count].tolist(),
             proofs + rest,
         )
         ranked = [
-            MoveStats(move, visits, total / visits if visits else math.nan, prior, -proof or None)
-            for move, visits, total, prior, proof in zip(*columns, strict=True)
+            MoveStats(move, visits, total / paid if paid > 0 else math.nan, prior, -proof or None)
+            for move, visits, paid, total, prior, proof in zip(*columns, strict=True)
         ]
         if self._search.restricted and node == self._node:
             allowed = set(tree.moves[first : first + count][self._allowed(first, count)].tolist())

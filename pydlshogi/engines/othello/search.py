@@ -170,7 +170,7 @@ class SearchEngine:
     def _rate_of(self, stats: MoveStats) -> float:
         if stats.plies is not None:
             return float(stats.plies > 0)
-        return stats.value if stats.visits else self._root.value
+        return self._root.value if math.isnan(stats.value) else stats.value
 
     def _solved(self, position: Position, most: int, stopped: Callable[[], bool]) -> list[Hint] | None:
         """The exact scores of the best moves; None if the solver was stopped."""
