@@ -574,7 +574,7 @@ def test_planes_in_two_inputs_and_a_win_rate_are_those_of_one(
     foreign.graph.input.reverse()
     onnx.save(foreign, tmp_path / "net.onnx")
     packed, (firsts, labels) = packed_positions(SQUARE, 5), legal_labels(SQUARE, 5)
-    backend = load(name, tmp_path / "net.onnx", device="cpu", threads=1)
+    backend = load(name, tmp_path / "net.onnx", device="cpu", precision="float32", threads=1)
     assert backend.foreign
     found = backend.predict(packed, firsts, labels, 1.0)
     expected = expected_prediction(folder / "resnet.npz", SQUARE, packed, firsts, labels, 1.0)
