@@ -8,8 +8,8 @@ from pydlshogi.evaluator import Evaluator, HashEvaluator
 from pydlshogi.game import UNDECIDED, Position, Rules
 from pydlshogi.support.arrays import Record, Records
 from pydlshogi.uct.batch import Batch
-from pydlshogi.uct.boards import Past, Paths, ReplayedBoards, StoredBoards
-from pydlshogi.uct.kernels import COLLIDED, REPEATED
+from pydlshogi.uct.boards import Paths, ReplayedBoards, StoredBoards
+from pydlshogi.uct.kernels import COLLIDED, REPEATED, Walk
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.uct_node import Tree, UctNodeTable
 
@@ -48,10 +48,11 @@ class BothBoards:
         self._root = self._twin(position)
         self._replayed.plant(tree, node, self._root)
 
-    def look(self, table: Tree, roots: Records, past: Past, paths: Paths, count: int) -> None:
-        self._stored.look(table, roots, past, paths, count)
+    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
+        table = walk.tree
+        count, playouts, requests = self._stored.walk(walk, paths)
         rows, moves = paths.rows[:count].copy(), paths.moves[:count].copy()
-        self._replayed.look(table, roots, past, paths, count)
+        self._replayed.look(table, paths, count)
         for row, other, ours, theirs in zip(rows, paths.rows, moves, paths.moves, strict=False):
             if row["ending"] == COLLIDED:
                 continue
@@ -64,6 +65,7 @@ class BothBoards:
             if not row["by_path"] and row["ending"] != REPEATED:
                 assert ours[: row["count"]].tolist() == theirs[: other["count"]].tolist()
         paths.rows[:count], paths.moves[:count] = rows, moves
+        return count, playouts, requests
 
     def _played(self, table: Tree, paths: Paths, row: Record) -> Position:
         """The position at the end of the path of `row`."""

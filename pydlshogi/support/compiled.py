@@ -114,9 +114,9 @@ def compiled_for(name: str, function: Function, **rules: object) -> Function:
     return cast(Function, _kernels[place])
 
 
-def rule_for(name: str, function: Function) -> Function:
+def rule_for(name: str, function: Function, **rules: object) -> Function:
     """The rule `function` as a game's own: see `compiled_for`."""
-    return rule(_named_for(name, function, {}))
+    return rule(_named_for(name, function, rules))
 
 
 def _named_for(name: str, function: Function, rules: dict[str, object]) -> Function:

@@ -23,7 +23,7 @@ from pydlshogi.support.arrays import (
 )
 from pydlshogi.support.compiled import compiled_for, rule_for, wide
 from pydlshogi.uct.batch import Batch
-from pydlshogi.uct.kernels import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, same_board
+from pydlshogi.uct.kernels import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, Walk, enter, same_board, select
 from pydlshogi.uct.uct_node import NONE, Tree
 
 _LOST: Final = -1
@@ -43,15 +43,6 @@ class Paths(NamedTuple):
     """The states at the ends, where `Boards` keep states."""
     asked: Int32Array
     """int32 [rows]: the rows that ask for an evaluation."""
-
-
-class Past(NamedTuple):
-    """The games before the roots, one row for each tree, the oldest position first."""
-
-    board_keys: Uint64Array
-    """uint64 [trees, most]"""
-    seen: Uint64Array
-    """uint64 [trees, 64]: a bit for each residue of a board key modulo 4096."""
 
 
 class Boards(Protocol):
@@ -75,10 +66,11 @@ class Boards(Protocol):
     def plant(self, tree: int, node: int, position: Position) -> None:
         """Let `position`, of which a copy is kept, be the root of a tree, which is `node`."""
 
-    def look(self, table: Tree, roots: Records, past: Past, paths: Paths, count: int) -> None:
-        """Fill in what the rules say of the ends of the first `count` paths: key, verdict, number of moves, moves.
+    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
+        """Begin playouts, and fill in what the rules say of their ends: key, verdict, number of moves, moves.
 
-        May be called by several threads at once, for different paths.
+        Returns how many rows they take, how many playouts were begun, and how many evaluations are asked for. May be
+        called by several threads at once, for different paths.
         """
 
     def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
@@ -97,7 +89,7 @@ class StoredBoards:
         self._rules = rules
         self._states = np.zeros(most_nodes, rules.state)
         self._past = np.zeros((1, 0), rules.state)
-        self._look = _look_of(rules)
+        self._walk = _walk_of(rules)
         self._open = _open_of(rules, encoding)
 
     def set_rules(self, settings: Records) -> None:
@@ -109,22 +101,18 @@ class StoredBoards:
         if self.repeats:
             self._past = row_of(self._past, tree, states[:-1])
 
-    def look(self, table: Tree, roots: Records, past: Past, paths: Paths, count: int) -> None:
-        longest = past.board_keys.shape[1] + MAX_DEPTH + 1
-        self._look(
-            paths.rows[:count],
-            paths.steps,
-            roots,
-            past.board_keys,
-            past.seen,
+    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
+        longest = walk.past.shape[1] + MAX_DEPTH + 1
+        rows, playouts, requests = self._walk(
+            walk,
+            paths,
             self._past,
             self._states,
             self._settings,
-            paths.moves,
-            paths.ends,
             np.empty(1, self._rules.scratch),
             np.empty(longest if self.repeats else 1, self._rules.state),
         )
+        return rows, playouts, requests
 
     def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
         first = batch.take(requests)
@@ -172,7 +160,14 @@ class ReplayedBoards:
     def plant(self, tree: int, node: int, position: Position) -> None:
         self._roots[tree] = position.copy()
 
-    def look(self, table: Tree, roots: Records, past: Past, paths: Paths, count: int) -> None:
+    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
+        used, paid = select(walk, paths.rows, paths.steps)
+        self.look(walk.tree, paths, used)
+        requests, waiting = enter(walk, paths.rows[:used], paths.steps, paths.asked)
+        return used, paid + waiting, requests
+
+    def look(self, table: Tree, paths: Paths, count: int) -> None:
+        """What the rules say of the ends of the first `count` paths."""
         for i, row in enumerate(paths.rows[:count]):
             row["verdict"], row["by_path"], row["count"] = UNDECIDED, False, 0
             if row["ending"] == COLLIDED:
@@ -245,22 +240,48 @@ def pack(state: Record, words: Uint32Array) -> None:
     raise NotImplementedError
 
 
-def _look(
-    rows: Records,
-    steps: Records,
-    roots: Records,
-    past_keys: Uint64Array,
-    seen: Uint64Array,
+def look(
+    walk: Walk,
+    paths: Paths,
+    count: int,
     past_states: Records,
     states: Records,
     settings: Records,
-    moves: Uint16Array,
-    ends: Records,
+    scratch: Records,
+    trail: Records,
+) -> None:
+    raise NotImplementedError
+
+
+def _walk(
+    walk: Walk,
+    paths: Paths,
+    past_states: Records,
+    states: Records,
+    settings: Records,
+    scratch: Records,
+    trail: Records,
+) -> tuple[int, int, int]:
+    """See `Boards.walk`."""
+    used, paid = select(walk, paths.rows, paths.steps)
+    look(walk, paths, used, past_states, states, settings, scratch, trail)
+    requests, waiting = enter(walk, paths.rows[:used], paths.steps, paths.asked)
+    return used, paid + waiting, requests
+
+
+def _look(
+    walk: Walk,
+    paths: Paths,
+    count: int,
+    past_states: Records,
+    states: Records,
+    settings: Records,
     scratch: Records,
     trail: Records,
 ) -> None:
     """Play the last move of each path, and ask the rules. A root is searched whatever they say of it."""
-    for i in range(len(rows)):
+    rows, steps, ends, moves = paths.rows, paths.steps, paths.ends, paths.moves
+    for i in range(count):
         row = rows[i]
         row.verdict = UNDECIDED
         row.by_path = False
@@ -274,12 +295,12 @@ def _look(
             play(states[steps[first + length - 1].node], row.move, ends[i])
         row.key = key_of(ends[i])
         row.board_key = board_key_of(ends[i])
-        root = roots[row.tree]
+        root = walk.roots[row.tree]
         if repeats and length > 0:
-            history = past_keys[row.tree, : root.past]
+            history = walk.past[row.tree, : root.past]
             distance = SHORTEST_CYCLE
             while row.verdict == UNDECIDED:
-                distance = same_board(steps, first, length, history, seen[row.tree], row.board_key, distance)
+                distance = same_board(steps, first, length, history, walk.seen[row.tree], row.board_key, distance)
                 if distance == 0:
                     break
                 for back in range(distance + 1):
@@ -331,8 +352,8 @@ def _open(
         pack(ends[asked[i]], packed[first + i])
 
 
-def _look_of(rules: Rules) -> Callable[..., None]:
-    return compiled_for(
+def _walk_of(rules: Rules) -> Callable[..., tuple[int, int, int]]:
+    look = rule_for(
         rules.name,
         _look,
         play=rules.play,
@@ -343,6 +364,7 @@ def _look_of(rules: Rules) -> Callable[..., None]:
         repetition=rules.repetition,
         repeats=rules.repeats,
     )
+    return compiled_for(rules.name, _walk, look=look)
 
 
 def _open_of(rules: Rules, encoding: Encoding | None) -> Callable[..., None]:

@@ -8,7 +8,7 @@ A batch of playouts goes through three kernels, with the rules and the evaluator
 """
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from pydlshogi.support.arrays import (
     Uint64Array,
 )
 from pydlshogi.support.compiled import compiled, inlined, rule, wide
+from pydlshogi.support.mutex import hold, pass_on, release
 from pydlshogi.uct.uct_node import (
     AWAITED,
     EXPANDED,
@@ -41,6 +42,8 @@ from pydlshogi.uct.uct_node import (
 
 MAX_BATCH: Final = 1024
 """Most playouts of one tree in one batch."""
+_TURN: Final = 16
+"""Playouts after which another thread may change the tree."""
 MAX_DEPTH: Final = 256
 """A playout that gets this deep is paid with what the node there is worth."""
 MAX_EVALUATIONS: Final = 100
@@ -230,41 +233,51 @@ def same_board(
     return 0
 
 
+class Walk(NamedTuple):
+    """What a batch of playouts begins with."""
+
+    tree: Tree
+    roots: Records
+    """ROOT"""
+    wanted: Int32Array
+    """int32 [trees]: how many playouts to begin in each."""
+    forced: Int32Array
+    """int32 [trees]: by which move they begin, or ANY_MOVE."""
+    puct: Records
+    only: BoolArray
+    """As `Search.only`."""
+    past: Uint64Array
+    """uint64 [trees, most]: the board keys of the games before their roots, the oldest first."""
+    seen: Uint64Array
+    """uint64 [trees, 64]: their residues, see `same_board`."""
+    salts: Uint64Array
+    """uint64 [trees]: they keep the nodes of different trees apart."""
+    repeats: bool
+    """Whether a position can occur twice in a game."""
+    given_back: int
+    """How many condemned nodes make room before, at most."""
+
+
 @compiled
-def select(
-    tree: Tree,
-    roots: Records,
-    wanted: Int32Array,
-    forced: Int32Array,
-    puct: Records,
-    only: BoolArray,
-    past: Uint64Array,
-    seen: Uint64Array,
-    repeats: bool,
-    given_back: int,
-    rows: Records,
-    steps: Records,
-) -> tuple[int, int]:
+def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
     """Begin playouts in every tree; returns how many rows they take, and how many take none.
 
-    The latter end at a known value and are paid at once. Before, up to `given_back` condemned nodes make room.
-
-    `wanted`, int32 [trees], says how many, `forced`, int32 [trees], by which move they begin, or ANY_MOVE. `past`,
-    uint64 [trees, most], holds the board keys of the games before their roots, `seen`, uint64 [trees, 64], their
-    residues, see `same_board`.
+    The latter end at a known value and are paid at once.
     """
-    free_condemned(tree, given_back)
+    tree, roots, puct, only = walk.tree, walk.roots, walk.puct, walk.only
+    hold(tree.lock)
+    free_condemned(tree, walk.given_back)
     nodes, stats = tree.nodes, tree.stats
     used = 0
     paid = 0
     step = 0
     for root_index in range(len(roots)):
         root = wide(roots[root_index].node)
-        most = wanted[root_index]
+        most = walk.wanted[root_index]
         if root == NONE or nodes[root].state == AWAITED:
             continue
-        history = past[root_index, : roots[root_index].past]
-        residues = seen[root_index]
+        history = walk.past[root_index, : roots[root_index].past]
+        residues = walk.seen[root_index]
         begun = 0
         collisions = 0
         while begun < most and collisions <= most and used < len(rows) and step + MAX_DEPTH <= len(steps):
@@ -278,8 +291,8 @@ def select(
                 ending = AGAIN
                 begun = most  # nothing else can begin before the root is evaluated
             while ending == _DESCENDING:
-                if depth == 0 and forced[root_index] != ANY_MOVE:
-                    edge = _edge_of(tree, node, forced[root_index])
+                if depth == 0 and walk.forced[root_index] != ANY_MOVE:
+                    edge = _edge_of(tree, node, walk.forced[root_index])
                 else:
                     edge = _best_edge(tree, node, wide(nodes[node].count), puct, depth == 0, only)
                 if edge >= nodes[node].given:
@@ -318,7 +331,7 @@ def select(
                 elif nodes[node].proof != 0 or depth == MAX_DEPTH:
                     value = mean(nodes, node)
                     ending = _PAID
-                elif repeats and same_board(
+                elif walk.repeats and same_board(
                     steps, step, depth, history, residues, nodes[node].board_key, SHORTEST_CYCLE
                 ):
                     ending = REPEATED
@@ -349,6 +362,9 @@ def select(
                 collisions += 1
             else:
                 begun += 1
+            if used % _TURN == 0:
+                pass_on(tree.lock)
+    release(tree.lock)
     return used, paid
 
 
@@ -356,15 +372,15 @@ def select(
 
 
 @compiled
-def enter(
-    tree: Tree, roots: Records, puct: Records, salts: Uint64Array, rows: Records, steps: Records, asked: Int32Array
-) -> tuple[int, int]:
+def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple[int, int]:
     """Settle what the rules have told of the ends of `rows`; returns how many evaluations are asked for, and how many
     of the rows are playouts: not undone, and no mere evaluations of a root.
 
     `asked`, int32 [rows], gets the row of each. A verdict that follows from the path is not kept in a node, which other
-    paths reach too. `salts`, uint64 [trees], keep the nodes of different trees apart.
+    paths reach too.
     """
+    tree, roots, puct = walk.tree, walk.roots, walk.puct
+    hold(tree.lock)
     nodes = tree.nodes
     requests = 0
     for i in range(len(rows)):
@@ -385,7 +401,7 @@ def enter(
         new = row.ending == AGAIN
         if row.ending == NEW:
             ply = roots[row.tree].ply + depth
-            key = row.key ^ salts[row.tree]
+            key = row.key ^ walk.salts[row.tree]
             slot = slot_of(tree, key, ply)
             node = wide(tree.slots[slot])
             if node == NONE:
@@ -426,6 +442,7 @@ def enter(
             playouts += 1
             roots[rows[i].tree].playouts += 1
             roots[rows[i].tree].deepest = max(roots[rows[i].tree].deepest, rows[i].length)
+    release(tree.lock)
     return requests, playouts
 
 
@@ -487,54 +504,48 @@ def back_up(
     `moves`, uint16 [rows, most moves], are the legal moves of each row. The priors of request i begin at
     `first_priors[i]` in `priors`. `lasting` is what lasts of the `values`, see `Evaluations`.
     """
-    _expand(tree, puct, rows, asked, moves, first_priors, priors, values, lasting)
+    places = np.empty(len(asked), np.int32)
+    hold(tree.lock)
+    for i in range(len(asked)):
+        row = rows[asked[i]]
+        # Without room for its edges a node stays LEAF and is evaluated at each visit.
+        places[i] = reserve_edges(tree, wide(row.count)) if row.node != NONE and row.expands else NONE
+    release(tree.lock)
+    # Nobody looks for edges at a node that awaits its evaluation, so others may have the lock meanwhile.
+    for i in range(len(asked)):
+        first, count = wide(places[i]), wide(rows[asked[i]].count)
+        if first != NONE:
+            for edge in range(count):
+                tree.moves[first + edge] = moves[asked[i], edge]
+                tree.priors[first + edge] = priors[first_priors[i] + edge] + np.float32(puct[0].prior_bonus)
+            bring_best(tree, first, first + count)
+    hold(tree.lock)
+    for i in range(len(asked)):
+        if rows[asked[i]].node != NONE:
+            _note(tree, rows[asked[i]], wide(places[i]), values[i], lasting[i])
     for i in range(len(rows)):
         row = rows[i]
         if row.fate == _WAIT:
             # NONE as the end: a node that was just evaluated proves nothing.
             _pay(tree, steps, wide(row.first), wide(row.length), NONE, float(values[row.request]))
+    release(tree.lock)
 
 
 @inlined
-def _expand(
-    tree: Tree,
-    puct: Records,
-    rows: Records,
-    asked: Int32Array,
-    moves: Uint16Array,
-    first_priors: Int32Array,
-    priors: Float32Array,
-    values: Float32Array,
-    lasting: Float32Array,
-) -> None:
-    """Note the evaluations of the rows `asked` for in their nodes, and give them their edges if it is time."""
-    nodes = tree.nodes
-    for i in range(len(asked)):
-        row = rows[asked[i]]
-        node = wide(row.node)
-        if node == NONE:
-            continue
-        if nodes[node].evaluations == 0:
-            nodes[node].value = lasting[i]
-        if nodes[node].evaluations < MAX_EVALUATIONS:
-            nodes[node].value_sum += values[i]
-            nodes[node].evaluations += 1
-        nodes[node].state = LEAF
-        nodes[node].stats = 0
-        if not row.expands:
-            continue
-        # Without room for its edges a node stays LEAF and is evaluated at each visit.
-        count = wide(row.count)
-        first = reserve_edges(tree, count)
-        if first == NONE:
-            continue
+def _note(tree: Tree, row: Record, first_edge: int, value: float, lasting: float) -> None:
+    """Note an evaluation in the node where `row` ends. Its edges begin at `first_edge`; NONE: it gets none."""
+    nodes, node = tree.nodes, wide(row.node)
+    if nodes[node].evaluations == 0:
+        nodes[node].value = lasting
+    if nodes[node].evaluations < MAX_EVALUATIONS:
+        nodes[node].value_sum += value
+        nodes[node].evaluations += 1
+    nodes[node].state = LEAF
+    nodes[node].stats = 0
+    if first_edge != NONE:
         nodes[node].state = EXPANDED
-        nodes[node].first = first
-        nodes[node].count = count
-        for edge in range(count):
-            tree.moves[first + edge] = moves[asked[i], edge]
-            tree.priors[first + edge] = priors[first_priors[i] + edge] + np.float32(puct[0].prior_bonus)
-        bring_best(tree, first, first + count)
+        nodes[node].first = first_edge
+        nodes[node].count = row.count
 
 
 # Payment and proof

@@ -52,7 +52,7 @@ class Root:
     @property
     def value(self) -> float:
         """Mean value for the side to move: its own evaluation and all playouts paid. nan before any."""
-        with self._search.lock:
+        with self._search.table.lock:
             return float(_mean(self._nodes, self._node)) if self.expanded else math.nan
 
     @property
@@ -68,7 +68,7 @@ class Root:
 
     def moves(self) -> list[MoveStats]:
         """The moves that may be searched, the best first; empty before the root is evaluated."""
-        with self._search.lock:
+        with self._search.table.lock:
             return self._ranked(self._node) if self.expanded else []
 
     @property
@@ -86,7 +86,7 @@ class Root:
         """
         if not self.expanded:
             return None, None
-        with self._search.lock:
+        with self._search.table.lock:
             move, most, second = _leading(self._search.table.tree, self._node, self._search.only)
         return (move if most > 0 else None), (most - second if second >= 0 else None)
 
@@ -94,7 +94,7 @@ class Root:
         """The line that the search expects after `move`, `move` itself first."""
         line = np.empty(MAX_DEPTH, np.int32)
         line[0] = move
-        with self._search.lock:
+        with self._search.table.lock:
             length = _follow(self._search.table.tree, self._child(self._node, move), line)
         return [int(move) for move in line[:length]]
 
@@ -103,7 +103,7 @@ class Root:
 
         Where a position on the way has no node, nothing is noted.
         """
-        with self._search.lock:
+        with self._search.table.lock:
             path = [self._node]
             for move in moves:
                 child = self._child(path[-1], move)

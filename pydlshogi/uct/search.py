@@ -14,16 +14,15 @@ is the virtual loss that sends the other playouts of the batch elsewhere.
 """
 
 from collections.abc import Iterable, Sequence
-from threading import Lock
 from typing import Final
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position, Rules
-from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Records, Uint16Array
+from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Records, Uint16Array, Uint64Array
 from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.boards import Boards, Past, Paths, StoredBoards, row_of
+from pydlshogi.uct.boards import Boards, Paths, StoredBoards, row_of
 from pydlshogi.uct.kernels import (
     ANY_MOVE,
     MAX_BATCH,
@@ -31,11 +30,10 @@ from pydlshogi.uct.kernels import (
     ROOT,
     ROW,
     STEP,
+    Walk,
     back_up,
-    enter,
     forget_repetitions,
     mix_priors,
-    select,
 )
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, constants
 from pydlshogi.uct.uct_node import EXPANDED, NONE, UctNodeTable
@@ -84,18 +82,19 @@ class Search:
         self.table = table
         self.boards = boards
         self.puct = puct
-        self.lock: Final = Lock()
-        """Held while the tree is changed."""
         self._roots: Records = np.zeros(trees, ROOT)
         self._roots["node"] = NONE
         self._salts = np.arange(trees, dtype=np.uint64) * np.uint64(_SALT)
-        self._past = Past(np.zeros((trees, 0), np.uint64), np.zeros((trees, 64), np.uint64))
+        self._past_keys: Uint64Array = np.zeros((trees, 0), np.uint64)
+        self._seen: Uint64Array = np.zeros((trees, 64), np.uint64)
+        """Of each tree the board keys of the game before its root, and their residues; see `Walk`."""
         self.only: BoolArray = np.zeros(0, np.bool_)
         """Which moves may be searched at the root; empty: all."""
+        self._unforced: Int32Array = np.full(trees, ANY_MOVE, np.int32)
         self._spare: list[Leaves] = []
         """Used before and free again: their arrays are large."""
-        self._under_way = 0
-        """Batches that were gathered and not yet backed up."""
+        self._under_way: list[Leaves] = []
+        """What was gathered and not yet backed up."""
 
     @property
     def puct(self) -> Puct:
@@ -136,7 +135,7 @@ class Search:
         root["playouts"] = root["deepest"] = 0
         self.boards.plant(tree, int(root["node"]), position)
         self._remember(tree, position.past_board_keys() if self.boards.repeats else [])
-        forget_repetitions(self.table.tree, int(root["node"]), self._past.board_keys[tree, : root["past"]])
+        forget_repetitions(self.table.tree, int(root["node"]), self._past_keys[tree, : root["past"]])
 
     def clear(self) -> None:
         """Forget all trees."""
@@ -155,9 +154,9 @@ class Search:
     def _remember(self, tree: int, board_keys: Sequence[int]) -> None:
         """Let `board_keys` be the past of the game before a root."""
         keys = np.array(board_keys, np.uint64)
-        self._past = self._past._replace(board_keys=row_of(self._past.board_keys, tree, keys))
+        self._past_keys = row_of(self._past_keys, tree, keys)
         self._roots[tree]["past"] = len(keys)
-        seen = self._past.seen[tree]
+        seen = self._seen[tree]
         seen[:] = 0
         residues = keys & np.uint64(4095)
         np.bitwise_or.at(seen, residues >> np.uint64(6), np.uint64(1) << (residues & np.uint64(63)))
@@ -179,33 +178,24 @@ class Search:
         table = self.table.tree
         wanted: Int32Array = np.empty(len(self._roots), np.int32)
         wanted[:] = min(playouts, MAX_BATCH) if isinstance(playouts, int) else playouts
-        first_moves: Int32Array = np.empty(len(self._roots), np.int32)
-        first_moves[:] = forced if len(forced) else ANY_MOVE
         most = int(wanted.sum())
         leaves = self._leaves(most)
         paths = leaves._paths
-        with self.lock:
-            leaves._rows, paid = select(
-                table,
-                self._roots,
-                wanted,
-                first_moves,
-                self._constants,
-                self.only,
-                self._past.board_keys,
-                self._past.seen,
-                self.boards.repeats,
-                _GIVEN_BACK * most,
-                paths.rows,
-                paths.steps,
-            )
-            self._under_way += 1
-        self.boards.look(table, self._roots, self._past, paths, leaves._rows)
-        with self.lock:
-            leaves._requests, waiting = enter(
-                table, self._roots, self._constants, self._salts, paths.rows[: leaves._rows], paths.steps, paths.asked
-            )
-        leaves.playouts = paid + waiting
+        walk = Walk(
+            table,
+            self._roots,
+            wanted,
+            np.array(forced, np.int32) if len(forced) else self._unforced,
+            self._constants,
+            self.only,
+            self._past_keys,
+            self._seen,
+            self._salts,
+            self.boards.repeats,
+            _GIVEN_BACK * most,
+        )
+        self._under_way.append(leaves)
+        leaves._rows, leaves.playouts, leaves._requests = self.boards.walk(walk, paths)
         leaves._first = self.boards.open(table, paths, leaves._requests, batch)
         leaves._first_priors = batch.firsts[leaves._first : leaves._first + leaves._requests].copy()
         return leaves
@@ -216,20 +206,19 @@ class Search:
         rows = paths.rows[: leaves._rows]
         requests = slice(leaves._first, leaves._first + leaves._requests)
         values = evaluations.values[requests]
-        with self.lock:
-            back_up(
-                self.table.tree,
-                self._constants,
-                rows,
-                paths.steps,
-                paths.asked[: leaves._requests],
-                paths.moves,
-                leaves._first_priors,
-                evaluations.priors,
-                values,
-                values if evaluations.lasting is None else evaluations.lasting[requests],
-            )
-            self._under_way -= 1
+        back_up(
+            self.table.tree,
+            self._constants,
+            rows,
+            paths.steps,
+            paths.asked[: leaves._requests],
+            paths.moves,
+            leaves._first_priors,
+            evaluations.priors,
+            values,
+            values if evaluations.lasting is None else evaluations.lasting[requests],
+        )
+        self._under_way.remove(leaves)
         self._spare.append(leaves)
 
     def _leaves(self, playouts: int) -> Leaves:

@@ -20,6 +20,7 @@ import numpy as np
 
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint16Array
 from pydlshogi.support.compiled import compiled, rule, wide
+from pydlshogi.support.mutex import Mutex
 
 NONE: Final = -1
 """No node: `child` of an edge that nobody has followed yet, and the answer of a table that is full."""
@@ -103,6 +104,8 @@ class Tree(NamedTuple):
     """A stack of nodes without links."""
     heap: Int64Array
     """Counters, and the heads of the lists of what was given back."""
+    lock: int
+    """The address of the table's Mutex."""
 
 
 class UctNodeTable:
@@ -116,6 +119,8 @@ class UctNodeTable:
         self.megabytes = megabytes
         most_nodes = max(64, _most_nodes(megabytes, average_moves, state_bytes))
         self._node_bytes = _node_bytes(state_bytes)
+        self.lock: Final = Mutex()
+        """Held while the tree is changed."""
         self._most_edges = most_nodes * _edges_per_node(average_moves)
         edges = self._most_edges + most_moves + _EDGES_PER_BLOCK  # one position of the most moves must fit
         self.tree = Tree(
@@ -126,6 +131,7 @@ class UctNodeTable:
             slots=np.full(int(most_nodes * _SLOTS_PER_NODE), NONE, np.int32),
             condemned=np.zeros(most_nodes, np.int32),
             heap=np.zeros(_FREE_EDGES + most_moves // _EDGES_PER_BLOCK + 2, np.int64),
+            lock=self.lock.address,
         )
         self.clear()
 

@@ -1,0 +1,53 @@
+"""The lock that kernels take: of several threads only one has it at a time, whether it runs Python or a kernel."""
+
+from collections.abc import Callable
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.compiled import compiled
+from pydlshogi.support.mutex import Mutex, hold, pass_on, release
+
+ROUNDS = 1_000_000
+
+
+@compiled
+def count_up(mutex: int, numbers: Int64Array, rounds: int) -> None:
+    """Count so often, in the first number and in one of the others: without a lock some are lost."""
+    hold(mutex)
+    for _ in range(rounds):
+        numbers[0] += 1
+        numbers[1 + numbers[0] % 7] += 1
+        pass_on(mutex)
+    release(mutex)
+
+
+def in_python(mutex: Mutex, numbers: Int64Array, rounds: int) -> None:
+    for _ in range(rounds):
+        with mutex:
+            numbers[0] += 1
+            numbers[1 + numbers[0] % 7] += 1
+
+
+@pytest.mark.parametrize("python", [0, 1, 2])
+def test_what_is_done_under_the_lock_is_done_by_one_thread(python: int) -> None:
+    mutex, numbers = Mutex(), np.zeros(8, np.int64)
+    works: list[Callable[[], None]] = [lambda: count_up(mutex.address, numbers, ROUNDS)] * (3 - python)
+    works += [lambda: in_python(mutex, numbers, ROUNDS // 50)] * python
+    threads = [Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = (3 - python) * ROUNDS + python * ROUNDS // 50
+    assert [numbers[0], numbers[1:].sum()] == [expected, expected]
+
+
+def test_the_lock_is_given_back_when_python_fails() -> None:
+    mutex, numbers = Mutex(), np.zeros(8, np.int64)
+    with pytest.raises(ZeroDivisionError), mutex:
+        1 / 0  # noqa: B018
+    count_up(mutex.address, numbers, 1)
+    assert numbers[0] == 1
