@@ -59,7 +59,7 @@ def test_weights_survive_their_files(tmp_path: Path) -> None:
     policy.save_policy(tmp_path / "policy.npz", weights, np.full(STAGES, 5, np.float32))
     loaded, _ = policy.load_policy(tmp_path / "policy.npz")
     assert np.abs(loaded - weights).max() <= 0.51 * np.abs(weights).max() / 127
-    logits = rng.normal(0, 1, (rollouts.STAGES, rollouts.WEIGHTS)).astype(np.float32)
+    logits = rng.normal(0, 1, (policy.STAGES, rollouts.WEIGHTS)).astype(np.float32)
     rollouts.save_rollouts(tmp_path / "rollouts.npz", logits)
     assert rollouts.load_rollouts(tmp_path / "rollouts.npz") == pytest.approx(rollouts.weights_of(logits), rel=1e-2)
 

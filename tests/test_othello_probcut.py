@@ -11,9 +11,10 @@ import pytest
 from othello_games import random_game, random_weights
 
 from pydlshogi.games.othello.cuts import Cuts, Pair, at_stage, probing_of, read_cuts, write_cuts
+from pydlshogi.games.othello.finished import TableError
 from pydlshogi.games.othello.patterns import STAGES, save_weights
 from pydlshogi.games.othello.probcut import FORMS, ROOM, TUTORIAL_PAIRS, fit, main, measure, samples, values
-from pydlshogi.games.othello.probcut_table import Results, TableError, Task, drawn_opening, fill, play, table, tasks
+from pydlshogi.games.othello.probcut_table import Results, Task, drawn_opening, fill, play, table, tasks
 from pydlshogi.games.othello.rules import PASS
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.threads import ThreadCrew

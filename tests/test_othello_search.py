@@ -199,7 +199,7 @@ def test_the_tables_see_a_turned_board_alike(turn: int) -> None:
     labels = OTHELLO.symmetries[turn].labels
     tables, weights = (
         random_tables(3),
-        rollouts.weights_of(np.random.default_rng(3).normal(size=(rollouts.STAGES, rollouts.WEIGHTS))),
+        rollouts.weights_of(np.random.default_rng(3).normal(size=(policy.STAGES, rollouts.WEIGHTS))),
     )
     for position in itertools.islice(random_positions(range(3)), 3, None, 11):
         if position.moves() in ([], [PASS]):
@@ -231,7 +231,7 @@ def around(position: Position, square: int) -> int:
 
 def test_a_rollout_draws_its_moves_by_their_weights() -> None:
     weights = rollouts.weights_of(
-        np.random.default_rng(5).normal(0, 2, (rollouts.STAGES, rollouts.WEIGHTS)).astype(np.float32)
+        np.random.default_rng(5).normal(0, 2, (policy.STAGES, rollouts.WEIGHTS)).astype(np.float32)
     )
 
     def expected(position: Position) -> float:
@@ -241,7 +241,7 @@ def test_a_rollout_draws_its_moves_by_their_weights() -> None:
         shares = [
             1.0
             if move == PASS
-            else float(weights[rollouts.rollout_stage(64 - position.empties), move, around(position, move)])
+            else float(weights[policy.policy_stage(64 - position.empties), move, around(position, move)])
             for move in moves
         ]
         scores = [1 - expected(position.play(move)) for move in moves]

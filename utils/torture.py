@@ -231,13 +231,13 @@ def judge_selfplay(out: Path, finished: bool) -> dict[str, bytes]:
 
 
 def judge_match(out: Path, finished: bool) -> dict[str, bytes]:
-    lines = {line["game"]: line for line in lines_of(out / "games.jsonl", finished)}
-    assert len(lines) == len(lines_of(out / "games.jsonl", finished)), "games were counted twice"
+    lines = lines_of(out / "games.jsonl", finished)
+    assert len(lines) == len({line["game"] for line in lines}), "games were counted twice"
     assert len(lines) == 20 or not finished, f"{len(lines)} games"
-    for line in lines.values():
+    for line in lines:
         (game,) = read(out / "records" / line["record"])
         assert " ".join(game.moves) == line["moves"], line["record"]
-    return {line["record"]: (out / "records" / line["record"]).read_bytes() for line in lines.values()}
+    return {line["record"]: (out / "records" / line["record"]).read_bytes() for line in lines}
 
 
 def judge_cycle(out: Path, finished: bool) -> dict[str, bytes]:

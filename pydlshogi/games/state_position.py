@@ -85,6 +85,18 @@ class StatePosition:
         return self._first_ply + self._count - 1
 
 
+def states_of(position: Any) -> Records:
+    """The states of the game that a StatePosition has been through, for `Rules.states`."""
+    states: Records = position.states
+    return states
+
+
+def settings_of(position: Any) -> Records:
+    """What a StatePosition was told of the rules, for `Game.settings`."""
+    settings: Records = position.settings
+    return settings
+
+
 class _Kernels(NamedTuple):
     play: Callable[..., None]
     legal_moves: Callable[..., int]

@@ -51,9 +51,7 @@ class Lines:
     def _info(self, move: MoveStats, rank: int | None, elapsed: float) -> Info:
         search = self._search
         line, mates = self._line(move)
-        win_rate = self._root.value if math.isnan(move.value) else move.value
-        if move.plies:
-            win_rate = float(move.plies > 0)
+        win_rate = self._root.win_rate(move)
         mate = move.plies if move.plies and mates else None
         return Info(
             depth=len(line),

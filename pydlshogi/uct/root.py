@@ -69,7 +69,16 @@ class Root:
     def moves(self) -> list[MoveStats]:
         """The moves that may be searched, the best first; empty before the root is evaluated."""
         with self._search.table.lock:
-            return self._ranked(self._node) if self.expanded else []
+            return self._ranked() if self.expanded else []
+
+    def win_rate(self, move: MoveStats) -> float:
+        """What `move` is worth to the side that plays it: 1 or 0 where that is proven, else its mean value.
+
+        Before any of its visits is paid it is worth what the root is.
+        """
+        if move.plies is not None:
+            return float(move.plies > 0)
+        return self.value if math.isnan(move.value) else move.value
 
     @property
     def choices(self) -> int:
@@ -135,10 +144,10 @@ class Root:
         """Which of these edges of the root may be searched."""
         return self._search.may_play(self._search.table.tree.moves[first : first + count])
 
-    def _ranked(self, node: int) -> list[MoveStats]:
-        """The moves of `node`, the best first; at the root only those that may be searched."""
+    def _ranked(self) -> list[MoveStats]:
+        """The moves that may be searched, the best first."""
         tree = self._search.table.tree
-        count, first, first_stat, given = self._edges(node)
+        count, first, first_stat, given = self._edges(self._node)
         stats = tree.stats[first_stat : first_stat + given]
         children = tree.nodes[stats["child"]]
         # Visits under way have no value yet: those below the child, and the one that its evaluation is awaited for.
@@ -159,7 +168,7 @@ class Root:
             MoveStats(move, visits, total / paid if paid > 0 else math.nan, prior, -proof or None)
             for move, visits, paid, total, prior, proof in zip(*columns, strict=True)
         ]
-        if self._search.restricted and node == self._node:
+        if self._search.restricted:
             allowed = set(tree.moves[first : first + count][self._allowed(first, count)].tolist())
             ranked = [move for move in ranked if move.move in allowed]
         return sorted(ranked, key=lambda move: move.rank, reverse=True)

@@ -6,11 +6,11 @@ off. The table is printed at the end, for all games that are there.
 """
 
 import argparse
-import json
 import math
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +20,7 @@ from tqdm import tqdm
 from pydlshogi.engines.othello.search import Mind, SearchEngine
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
+from pydlshogi.games.othello.finished import FinishedGames, TableError
 from pydlshogi.games.othello.player import AlphaBetaEngine
 from pydlshogi.games.othello.rules import START
 from pydlshogi.games.othello.transcript import Game, RecordError, game_of, parse_transcripts, transcript
@@ -102,22 +103,6 @@ def table(games: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def read_results(path: Path) -> list[dict[str, Any]]:
-    """The finished games of a file; a line that was cut off is taken away. Raises RecordError, OSError."""
-    content = path.read_bytes() if path.exists() else b""
-    whole = content[: content.rfind(b"\n") + 1]
-    if whole != content:
-        path.write_bytes(whole)
-    games = []
-    for number, line in enumerate(whole.splitlines(), 1):
-        try:
-            game = json.loads(line)
-            games.append({name: game[name] for name in ("row", "number", "seconds", "moves", "black_leads")})
-        except (ValueError, LookupError, TypeError) as error:
-            raise RecordError(f"{path}, line {number} is no game: {error!r}") from error
-    return games
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
@@ -134,25 +119,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         openings = list(parse_transcripts(options.openings.read_text(encoding="utf-8"))) or [game_of([], START)]
-        games = read_results(options.file)
-        there = {(game["row"], game["seconds"], game["number"]) for game in games}
         tasks = [(row, options.seconds, number) for row in options.rows for number in range(options.games)]
-        missing = [task for task in tasks if task not in there]
         engines: dict[str, list[OthelloEngine]] = {}
-        with options.file.open("a", encoding="utf-8") as file, tqdm(missing, unit="game", disable=None) as bar:
-            for row, seconds, number in bar:
+        with closing(FinishedGames(options.file, ("row", "number", "seconds", "black_leads"))) as finished:
+            there = {(game["row"], game["seconds"], game["number"]) for game in finished.games}
+            missing = [task for task in tasks if task not in there]
+            for row, seconds, number in tqdm(missing, unit="game", disable=None):
                 if row not in engines:
                     engines = {row: [make() for make in ROWS[row].make]}
                     for engine in engines[row]:
                         engine.prepare()
                 sides = engines[row] if number % 2 == 0 else engines[row][::-1]
                 game = play(sides, openings[number // 2 % len(openings)], seconds)
-                games.append({"row": row, "number": number, "seconds": seconds, **game})
-                file.write(f"{json.dumps(games[-1])}\n")
-                file.flush()
-        print(table(games))
+                finished.add({"row": row, "number": number, "seconds": seconds, **game})
+            print(table(finished.games))
 
-    return exit_status("parts", run, EngineError, RecordError, resume="the same command goes on")
+    return exit_status("parts", run, EngineError, RecordError, TableError, resume="the same command goes on")
 
 
 if __name__ == "__main__":

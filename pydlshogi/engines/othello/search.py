@@ -23,7 +23,7 @@ from pydlshogi.network.loading import load_backend
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
-from pydlshogi.uct.root import MoveStats, Root
+from pydlshogi.uct.root import Root
 from pydlshogi.uct.search import stored_search
 from pydlshogi.uct.uct_node import NONE
 
@@ -164,13 +164,8 @@ class SearchEngine:
         hints = []
         for stats in self._root.moves()[:most]:
             line = tuple(self._root.line(stats.move))
-            hints.append(Hint(stats.move, _discs_of(self._rate_of(stats)), line, len(line), nodes=playouts))
+            hints.append(Hint(stats.move, _discs_of(self._root.win_rate(stats)), line, len(line), nodes=playouts))
         return hints
-
-    def _rate_of(self, stats: MoveStats) -> float:
-        if stats.plies is not None:
-            return float(stats.plies > 0)
-        return self._root.value if math.isnan(stats.value) else stats.value
 
     def _solved(self, position: Position, most: int, stopped: Callable[[], bool]) -> list[Hint] | None:
         """The exact scores of the best moves; None if the solver was stopped."""

@@ -1,21 +1,16 @@
 """Dobutsu shogi as one of the games of the catalogue."""
 
-from typing import Any, Final
+from typing import Final
 
 from pydlshogi.games.catalogue import Example, Game
 from pydlshogi.games.dobutsu.encodings import DOBUTSU
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import RULES
-from pydlshogi.support.arrays import Records
+from pydlshogi.games.state_position import settings_of
 
 
 def _start(draw_ply: int) -> DobutsuPosition:
     return DobutsuPosition(draw_ply=draw_ply)
-
-
-def _settings(position: Any) -> Records:
-    settings: Records = position.settings
-    return settings
 
 
 GAME: Final = Game(
@@ -23,7 +18,7 @@ GAME: Final = Game(
     rules=RULES,
     encoding=DOBUTSU,
     start=_start,
-    settings=_settings,
+    settings=settings_of,
     learning={
         "kind": "policy_value_dense",
         "depth": 3,

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
+from pydlshogi.games.state_position import states_of
 from pydlshogi.support.arrays import Int8Array, Record, Records, Uint16Array
 from pydlshogi.support.compiled import inlined, part, rule, wide, word
 from pydlshogi.support.hashes import splitmix
@@ -206,11 +207,6 @@ def repetition(trail: Records, distance: int) -> int:
     return DRAWN if trail[distance].pieces == trail[0].pieces else UNDECIDED
 
 
-def states(position: Any) -> Records:
-    """The states of the game that a DobutsuPosition has been through, the present one last."""
-    return position.states  # type: ignore[no-any-return]
-
-
 RULES: Final = Rules(
     name="dobutsu",
     state=STATE,
@@ -219,7 +215,7 @@ RULES: Final = Rules(
     most_moves=64,
     average_moves=16,
     repeats=True,
-    states=states,
+    states=states_of,
     play=play,
     key=key,
     board_key=key,

@@ -1,12 +1,12 @@
 """Othello as one of the games of the catalogue."""
 
-from typing import Any, Final
+from typing import Final
 
 from pydlshogi.games.catalogue import Game
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES
-from pydlshogi.support.arrays import Records
+from pydlshogi.games.state_position import settings_of
 
 
 def _start(draw_ply: int) -> OthelloPosition:
@@ -14,17 +14,12 @@ def _start(draw_ply: int) -> OthelloPosition:
     return OthelloPosition()
 
 
-def _settings(position: Any) -> Records:
-    settings: Records = position.settings
-    return settings
-
-
 GAME: Final = Game(
     name="othello",
     rules=RULES,
     encoding=OTHELLO,
     start=_start,
-    settings=_settings,
+    settings=settings_of,
     learning={
         "kind": "policy_value_dense",
         "depth": 3,

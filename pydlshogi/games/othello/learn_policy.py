@@ -31,8 +31,7 @@ from pydlshogi.games.othello.policy import (
     save_policy,
     soften,
 )
-from pydlshogi.games.othello.rollouts import CLASSES, rollout_stage, save_rollouts, surroundings
-from pydlshogi.games.othello.rollouts import STAGES as ROLLOUT_STAGES
+from pydlshogi.games.othello.rollouts import CLASSES, save_rollouts, surroundings
 from pydlshogi.games.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
 from pydlshogi.games.othello.rules import MOST_MOVES, START, flips, mobility
 from pydlshogi.games.othello.transcript import RecordError
@@ -80,6 +79,15 @@ def _hit(shares: Float32Array, legal: int, chosen: int) -> float:
     return 1.0 / likeliest
 
 
+@inlined
+def _judged(logits: Float32Array, legal: int, chosen: int, hits: Float64Array) -> float:
+    """Make the logits shares; the loss of the move that was played. `hits`, float64 [2], counts it."""
+    soften(logits, legal)
+    hits[0] += _hit(logits, legal, chosen)
+    hits[1] += 1
+    return -math.log(logits[chosen])
+
+
 @compiled
 def _learn_policy(
     games: Games,
@@ -112,10 +120,7 @@ def _learn_policy(
                 logits[move] = logit(own, moves, move)
                 if moves.squares[move] == played:
                     chosen = move
-            soften(logits, legal)
-            loss -= np.log(logits[chosen])
-            hits[ply, 0] += _hit(logits, legal, chosen)
-            hits[ply, 1] += 1
+            loss += _judged(logits, legal, chosen, hits[ply])
             for move in range(legal if rate > 0 else 0):
                 step = np.float32(rate) * (logits[move] - np.float32(move == chosen))
                 for place in range(moves.counts[move, 0]):
@@ -149,7 +154,7 @@ def _learn_rollouts(
             played = square_of(games[number].moves[ply])
             if left == _ZERO or played >= _NO_SQUARE:
                 break
-            own = weights[rollout_stage(count(mover | opponent))]
+            own = weights[policy_stage(count(mover | opponent))]
             legal, chosen = 0, 0
             while left != _ZERO:
                 square = lowest(left)
@@ -159,10 +164,7 @@ def _learn_rollouts(
                 if square == played:
                     chosen = legal
                 legal += 1
-            soften(logits, legal)
-            loss -= np.log(logits[chosen])
-            hits[ply, 0] += _hit(logits, legal, chosen)
-            hits[ply, 1] += 1
+            loss += _judged(logits, legal, chosen, hits[ply])
             for move in range(legal if rate > 0 else 0):
                 own[classes[move]] -= np.float32(rate) * (logits[move] - np.float32(move == chosen))
             turned = flips(mover, opponent, played)
@@ -172,7 +174,7 @@ def _learn_rollouts(
 
 KINDS: Final = {
     "policy": Kind((STAGES, WEIGHTS), THROUGH, 0.02, 5, _learn_policy),
-    "rollouts": Kind((ROLLOUT_STAGES, ROLLOUT_WEIGHTS), CLASSES, 0.02, 3, _learn_rollouts),
+    "rollouts": Kind((STAGES, ROLLOUT_WEIGHTS), CLASSES, 0.02, 3, _learn_rollouts),
 }
 
 

@@ -25,9 +25,10 @@ from tqdm import tqdm
 
 from pydlshogi.games.othello.alphabeta import AlphaBeta, Probing, depths_to
 from pydlshogi.games.othello.cuts import Cuts, Pair, at_stage, described, probing_of, write_cuts
+from pydlshogi.games.othello.finished import TableError
 from pydlshogi.games.othello.patterns import DISC, STAGES, load_weights
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS, TUTORIAL_CUTS
-from pydlshogi.games.othello.probcut_table import LONGEST_TASK, Results, TableError, fill, table, tasks
+from pydlshogi.games.othello.probcut_table import LONGEST_TASK, Results, fill, table, tasks
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import Game, RecordError, transcript

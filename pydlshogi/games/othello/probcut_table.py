@@ -8,7 +8,6 @@ where it was broken off, however rudely.
 """
 
 import hashlib
-import json
 import math
 import random
 import time
@@ -23,11 +22,11 @@ from tqdm import tqdm
 from pydlshogi.games.othello.alphabeta import AlphaBeta, Found, depths_to
 from pydlshogi.games.othello.cuts import probing_of, read_cuts
 from pydlshogi.games.othello.endgame import Solver
+from pydlshogi.games.othello.finished import FinishedGames, TableError
 from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.crew import Crew, Plain
-from pydlshogi.support.files import append_whole
 
 LONGEST_TASK: Final = 3600.0
 """Seconds after which a game, or a process that searches some positions, is given up."""
@@ -37,10 +36,6 @@ SOLVED: Final = 12
 """Both sides solve positions with so many empty squares."""
 OPENING_PLIES: Final = 8
 """Of openings that are drawn."""
-
-
-class TableError(Exception):
-    """The table cannot be made; the text says why."""
 
 
 class Task(NamedTuple):
@@ -117,28 +112,16 @@ def _deepened(search: AlphaBeta, position: Position, depth: int) -> Found:
     return last._replace(evaluations=sum(step.evaluations for step in steps if step is not None))
 
 
-class Results:
-    """The file of finished games."""
+class Results(FinishedGames):
+    """The file of a table's games."""
 
     def __init__(self, path: Path, weights: Path, cuts: Path) -> None:
         """Open a new file, or one to go on with. Raises TableError if its games are of other parameters."""
-        self.games: list[dict[str, Any]] = []
+        super().__init__(path, ("plain", "more", "number", "parameters", "discs", "evaluations", "seconds"))
         self._digest = hashlib.sha256(weights.read_bytes() + cuts.read_bytes()).hexdigest()[:16]
-        self._file = path.open("ab+", buffering=0)
-        self._file.seek(0)
-        content = self._file.read()
-        # A line that was cut off was being written when the process was killed.
-        whole = content.rfind(b"\n") + 1
-        self._file.truncate(whole)
-        for number, line in enumerate(content[:whole].splitlines(), 1):
-            try:
-                game = json.loads(line)
-                found = game["parameters"]
-            except (ValueError, LookupError, TypeError) as error:
-                raise TableError(f"{path}, line {number} is no game: {error!r}") from error
-            if found != self._digest:
-                raise TableError(f"{path} holds games of other weights or cuts: choose another file")
-            self.games.append(game)
+        if any(game["parameters"] != self._digest for game in self.games):
+            self.close()
+            raise TableError(f"{path} holds games of other weights or cuts: choose another file")
 
     def missing(self, wanted: Iterable[Task]) -> list[Task]:
         """The tasks whose games are not there."""
@@ -146,14 +129,7 @@ class Results:
         return [task for task in wanted if task[:3] not in there]
 
     def add(self, game: dict[str, Any]) -> None:
-        """Keep a game. Raises OSError."""
-        game = {**game, "parameters": self._digest}
-        append_whole(self._file, f"{json.dumps(game)}\n".encode())
-        self.games.append(game)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
+        super().add({**game, "parameters": self._digest})
 
 
 def fill(results: Results, wanted: Iterable[Task], weights: Path, cuts: Path, crew: Crew) -> None:

@@ -1,8 +1,8 @@
 """Rollouts: whole games played in a moment, each move drawn by what stands around its square.
 
-A move is drawn in proportion to its weight, which hangs on the stage of the game, on its square and on the eight
-squares around it: the side to move's disc, the opponent's, or none. Squares that are the same but for a rotation or a
-mirror share their weights.
+A move is drawn in proportion to its weight, which hangs on the stage of the game (that of policy.py), on its square and
+on the eight squares around it: the side to move's disc, the opponent's, or none. Squares that are the same but for a
+rotation or a mirror share their weights.
 """
 
 from pathlib import Path
@@ -13,14 +13,13 @@ import numpy as np
 
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.encodings import unpacked
+from pydlshogi.games.othello.policy import STAGES, policy_stage
 from pydlshogi.games.othello.rules import MOST_MOVES, final_score, flips, mobility
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing
 from pydlshogi.support.hashes import splitmix
 
-STAGES: Final = 6
-"""Ten moves are a stage."""
 SURROUNDINGS: Final = 3**8
 """What the eight squares around one can hold: 0 nothing or no square, 1 the mover's disc, 2 the opponent's, each."""
 
@@ -102,12 +101,6 @@ def surroundings(mover: np.uint64, opponent: np.uint64, square: np.uint64) -> in
 
 
 @inlined
-def rollout_stage(discs: int) -> int:
-    """The stage of a position with so many discs."""
-    return min((discs - 4) // 10, STAGES - 1)
-
-
-@inlined
 def drawn(state: Uint64Array) -> float:
     """A number from 0 to 1, 1 excluded; `state`, uint64 [1], moves on [splitmix64]."""
     state[0] += _STEP
@@ -132,7 +125,7 @@ def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums:
         square = lowest(moves)
         if moves & (moves - _ONE) != _ZERO:
             total, number, left = np.float32(0), 0, moves
-            stage = rollout_stage(count(mover | opponent))
+            stage = policy_stage(count(mover | opponent))
             while left != _ZERO:
                 each = lowest(left)
                 left &= left - _ONE

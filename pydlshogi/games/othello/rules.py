@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.othello.bits import count, lowest, zeros_above
+from pydlshogi.games.state_position import states_of
 from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.compiled import compiled, inlined, rule
 from pydlshogi.support.hashes import splitmix
@@ -310,10 +311,6 @@ def _repetition(trail: Records, distance: int) -> int:
     return UNDECIDED
 
 
-def _states(position: Any) -> Records:
-    return position.states  # type: ignore[no-any-return]
-
-
 RULES: Final = Rules(
     name="othello",
     state=STATE,
@@ -322,7 +319,7 @@ RULES: Final = Rules(
     most_moves=MOST_MOVES,
     average_moves=10,
     repeats=False,
-    states=_states,
+    states=states_of,
     play=_play,
     key=_key,
     board_key=_key,

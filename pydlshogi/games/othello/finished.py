@@ -1,0 +1,42 @@
+"""The file of the games of a table: a line of JSON each, so that the table goes on however rudely it is broken off."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydlshogi.support.files import append_whole
+
+
+class TableError(Exception):
+    """The table cannot be made; the text says why."""
+
+
+class FinishedGames:
+    """A file of finished games, in the order of their ends."""
+
+    def __init__(self, path: Path, names: Sequence[str]) -> None:
+        """Open a new file, or one to go on with, each of whose games has these names. Raises TableError, OSError."""
+        self.games: list[dict[str, Any]] = []
+        self._file = path.open("ab+", buffering=0)
+        self._file.seek(0)
+        content = self._file.read()
+        # A line that was cut off was being written when the process was killed.
+        whole = content.rfind(b"\n") + 1
+        self._file.truncate(whole)
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            try:
+                game = json.loads(line)
+                self.games.append({**game, **{name: game[name] for name in names}})
+            except (ValueError, LookupError, TypeError) as error:
+                self._file.close()
+                raise TableError(f"{path}, line {number} is no game: {error!r}") from error
+
+    def add(self, game: dict[str, Any]) -> None:
+        """Keep a game. Raises OSError."""
+        append_whole(self._file, f"{json.dumps(game)}\n".encode())
+        self.games.append(game)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
