@@ -2,16 +2,18 @@
 
 import threading
 
+import numpy as np
 import pytest
 from tic_tac_toe import TicTacToe
 
+from pydlshogi.bench import MIDDLE_GAME, make_playouts, new_search
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.boards import ReplayedBoards
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import Root
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import UctNodeTable
+from pydlshogi.uct.uct_node import AWAITED, UctNodeTable
 
 
 def search_of_start() -> Search:
@@ -73,3 +75,18 @@ def test_a_failure_of_the_evaluator_reaches_the_player(threads: int) -> None:
     with pytest.raises(RuntimeError, match="broke down"):
         search_for_ever()
     pipeline.close()
+
+
+def test_threads_that_grow_one_tree_leave_it_whole() -> None:
+    """Over compiled rules, where all that keeps them apart is the lock that the kernels take."""
+    search = new_search(MIDDLE_GAME, None, 64)
+    make_playouts(search, HashEvaluator(), 30_000, batch_size=16, threads=4)
+    tree = search.table.tree
+    nodes = tree.nodes[: len(search.table)]
+    assert not nodes["unpaid"].any()
+    assert not (nodes["state"] == AWAITED).any()
+    visits = [int(tree.stats["visits"][each["stats"] :][: each["given"]].sum()) for each in nodes]
+    assert visits == nodes["visits"].tolist()
+    assert Root(search).visits == search.playouts == 30_000
+    children = np.concatenate([tree.stats["child"][each["stats"] :][: each["given"]] for each in nodes])
+    assert np.bincount(children[children >= 0], minlength=len(nodes))[1:].tolist() == nodes["links"][1:].tolist()

@@ -16,6 +16,8 @@ from pydlshogi.uct.kernels import ANY_MOVE
 from pydlshogi.uct.root import Root
 
 _UNLIMITED: Final = 1 << 30
+_MOST_OF_A_TREE: Final = 8
+"""Playouts of one game in one batch, once the last games of a set are alone."""
 
 
 @dataclass
@@ -65,7 +67,9 @@ class SelfPlayers:
             targets[tree] = self._begin(tree, board, generator)
         while alive.any():
             self._batch.clear()
-            leaves = search.gather(self._batch, alive.astype(np.int32), self._first_moves(boards))
+            # Gumbel's lots name the move of one playout at a time.
+            each = 1 if settings.gumbel else min(_MOST_OF_A_TREE, self._trees // int(alive.sum()))
+            leaves = search.gather(self._batch, alive.astype(np.int32) * each, self._first_moves(boards))
             search.backup(leaves, self._evaluator.evaluate(self._batch))
             expanded, visits, proven = search.standings()
             for tree in np.flatnonzero(alive & fresh & expanded).tolist():

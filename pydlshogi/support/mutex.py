@@ -7,22 +7,27 @@ from typing import Any, Final
 
 from numba import types
 
-from pydlshogi.support.compiled import rule
+from pydlshogi.support.compiled import compiled, rule
 
-_acquire: Final[Any] = types.ExternalFunction("PyThread_acquire_lock", types.int32(types.intp, types.int32))
+_acquire: Final[Any] = types.ExternalFunction(
+    "PyThread_acquire_lock_timed", types.int32(types.intp, types.longlong, types.int32)
+)
 _release: Final[Any] = types.ExternalFunction("PyThread_release_lock", types.void(types.intp))
-_AT_ONCE, _SOME_TIME = 0, 1
 _TRIES: Final = 8000
 """Before a thread goes to sleep: to wake takes it longer than others mostly hold a lock."""
+_NAP: Final = 100
+"""Microseconds. A thread that slept until it is woken would always find the lock taken again by one that is awake."""
 
 
 @rule
 def hold(mutex: int) -> None:
     """Wait for the lock, and take it."""
-    for _ in range(_TRIES):
-        if _acquire(mutex, _AT_ONCE):
+    while True:
+        for _ in range(_TRIES):
+            if _acquire(mutex, 0, 0):
+                return
+        if _acquire(mutex, _NAP, 0):
             return
-    _acquire(mutex, _SOME_TIME)
 
 
 @rule
@@ -38,11 +43,20 @@ def pass_on(mutex: int) -> None:
     hold(mutex)
 
 
-_python: Final = ctypes.CDLL(ctypes.pythonapi._name, handle=ctypes.pythonapi._handle)
-"""Python's functions, called without the GIL: who waits for a lock must not keep its holder from going on."""
-_python.PyThread_allocate_lock.restype = ctypes.c_void_p
-_python.PyThread_acquire_lock.argtypes = ctypes.c_void_p, ctypes.c_int
-_python.PyThread_release_lock.argtypes = _python.PyThread_free_lock.argtypes = (ctypes.c_void_p,)
+@compiled
+def _hold(mutex: int) -> None:
+    hold(mutex)
+
+
+@compiled
+def _give_back(mutex: int) -> None:
+    release(mutex)
+
+
+_new: Final = ctypes.pythonapi.PyThread_allocate_lock
+_new.restype = ctypes.c_void_p
+_free: Final = ctypes.pythonapi.PyThread_free_lock
+_free.argtypes = (ctypes.c_void_p,)
 
 
 class Mutex:
@@ -50,17 +64,17 @@ class Mutex:
 
     def __init__(self) -> None:
         """Raises MemoryError."""
-        address = _python.PyThread_allocate_lock()
+        address = _new()
         if address is None:
             raise MemoryError("no lock")
         self.address: Final = int(address)
         """As kernels take it."""
-        weakref.finalize(self, _python.PyThread_free_lock, self.address).atexit = False
+        weakref.finalize(self, _free, self.address).atexit = False
 
     def __enter__(self) -> None:
-        _python.PyThread_acquire_lock(self.address, _SOME_TIME)
+        _hold(self.address)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _python.PyThread_release_lock(self.address)
+        _give_back(self.address)

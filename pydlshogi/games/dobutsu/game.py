@@ -24,8 +24,8 @@ GAME: Final = Game(
         "depth": 3,
         "channels": 256,
         "batch_size": 512,
-        "optimiser": "adamw",
-        "learning_rate": 0.0015,
+        "optimiser": "muon",
+        "learning_rate": 0.02,
         "average": 0.995,
         "symmetries": True,
         "games": 256,
@@ -37,5 +37,5 @@ GAME: Final = Game(
         "final_temperature": 0.25,
         "draw_ply": 160,
     },
-    example=Example(39_936, "the network that ships"),
+    example=Example(58_368, "the network that ships"),
 )
