@@ -9,6 +9,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,7 @@ except ImportError as missing:
 from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
 from pydlshogi.learning.played import Played, PlayedError
 from pydlshogi.learning.run_folder import RunError, RunFolder
+from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import Cycle
 from pydlshogi.learning.tasks import LONGEST_SET, PlayComparisons, PlaySets, Reanalyse
 from pydlshogi.network.architecture import ModelError
@@ -69,11 +71,12 @@ class Times:
 class Learner:
     """A run: cycle after cycle."""
 
-    def __init__(self, game: Game, folder: RunFolder, settings: Cycle, crew: Crew) -> None:
+    def __init__(self, game: Game, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None) -> None:
         self._game = game
         self._folder = folder
         self._settings = settings
         self._crew = crew
+        self._service = service
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         goes_on = folder.checkpoint.exists()
         init = read_weights(settings.init) if settings.init and not goes_on else None
@@ -128,7 +131,7 @@ class Learner:
         folder, settings = self._folder, self._settings
         missing = [index for index in range(settings.sets) if not folder.games(number, index).exists()]
         player = int(self._run.kept["best"]) if settings.gate else number
-        task = PlaySets(self._game.name, folder.network(player).read_bytes(), settings)
+        task = PlaySets(self._game.name, folder.network(player).read_bytes(), settings, self._service)
         seeds = [(settings.seed, number, index) for index in missing]
         shares = [0.0]
         for (_, _, index), (played, share) in self._crew.map(task, seeds, LONGEST_SET):
@@ -148,7 +151,7 @@ class Learner:
         # With another number of sets before, not every one that is drawn was played.
         there = [(cycle, index) for cycle, index in chosen if folder.games(cycle, index).exists()]
         items = [((cycle, index), Played.read(folder.games(cycle, index))) for cycle, index in there]
-        task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings)
+        task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings, self._service)
         for ((cycle, index), _), played in self._crew.map(task, items, LONGEST_SET):
             folder.replace_games(cycle, index, played)
 
@@ -220,7 +223,7 @@ class Learner:
         settings, workers = self._settings, self._crew.size()
         networks = self._folder.network(number).read_bytes(), self._folder.network(other).read_bytes()
         games = max(2, settings.compare_games // workers)
-        task = PlayComparisons(self._game.name, networks, games, settings)
+        task = PlayComparisons(self._game.name, networks, games, settings, self._service)
         seeds = [(settings.seed, _COMPARISON, worker) for worker in range(workers)]
         results = [counts for _, counts in self._crew.map(task, seeds, LONGEST_SET)]
         return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]
@@ -260,9 +263,9 @@ def sized(game: Game, lines: Sequence[dict[str, Any]], minutes: float, workers: 
     return said
 
 
-def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew) -> None:
+def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None) -> None:
     """Run to the end."""
-    learner = Learner(game, folder, settings, crew)
+    learner = Learner(game, folder, settings, crew, service)
     layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes"
     with tqdm(total=settings.minutes, initial=learner.minutes, bar_format=layout, disable=None) as bar:
         lines: list[dict[str, Any]] = []
@@ -281,6 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}")
     parser.add_argument("--out", required=True, metavar="FOLDER", help="of the run; one that is there goes on")
     add_crew_options(parser)
+    add_serve_option(parser)
     add_options(parser, Cycle)
     options = parser.parse_args(arguments)
     names = {each.name for each in fields(Cycle)}
@@ -293,7 +297,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with reserved(folder.path), crew_of(options) as crew:
                 settings = folder.settle(game.name, Cycle(**game.learning), given)
                 check(settings)
-                learn(game, folder, settings, crew)
+                with serving(game, crew.host) if options.serve else nullcontext() as service:
+                    learn(game, folder, settings, crew, service)
         except BlockingIOError as error:
             raise RunError(f"{folder.path} is in use by another process") from error
 

@@ -13,6 +13,7 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,7 @@ from tqdm import tqdm
 from pydlshogi import shogi_selfplay
 from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
 from pydlshogi.learning.played import Played, PlayedError
+from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
 from pydlshogi.network.architecture import ModelError
@@ -48,14 +50,15 @@ class Settings(SelfPlay):
     seed: int = setting(0, "other seeds, other games", low=0)
 
 
-def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew) -> str:
+def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew, service: Service | None = None) -> str:
     """Play the sets that `out` lacks. Returns what it holds then, in one line. Raises SelfPlayError, PlayedError."""
     settle(out / "selfplay.json", game, network, settings)
     files = {number: out / f"{number:05}.npz" for number in range(1, settings.sets + 1)}
     missing = [number for number, path in files.items() if not path.exists()]
     seeds = [(settings.seed, number) for number in missing]
     with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
-        for (_, number), (played, _) in crew.map(PlaySets(game.name, network, settings), seeds, LONGEST_SET):
+        task = PlaySets(game.name, network, settings, service)
+        for (_, number), (played, _) in crew.map(task, seeds, LONGEST_SET):
             played.write(files[number])
             bar.update()
     moves = out / "games.jsonl"
@@ -110,6 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="for the games")
     parser.add_argument("--modelfile", required=True, type=Path, help="the network (.npz), of a cycle or of model/")
     add_crew_options(parser)
+    add_serve_option(parser)
     add_options(parser, Settings)
     options = parser.parse_args(words)
 
@@ -122,8 +126,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         read_network(options.modelfile, [game.encoding])  # or the workers would complain of a file of theirs
         out.mkdir(parents=True, exist_ok=True)
         try:
-            with reserved(out), crew_of(options) as crew:
-                print(play(game, options.modelfile.read_bytes(), out, settings, crew))
+            with (
+                reserved(out),
+                crew_of(options) as crew,
+                serving(game, crew.host) if options.serve else nullcontext() as service,
+            ):
+                print(play(game, options.modelfile.read_bytes(), out, settings, crew, service))
         except BlockingIOError as error:
             raise SelfPlayError(f"{out} is in use by another process") from error
 

@@ -129,6 +129,11 @@ def test_machines_make_what_processes_make(processes: Crew, actors: Crew) -> Non
     assert dict(processes.map(task, range(20), PATIENT)) == dict(actors.map(task, range(20), PATIENT))
 
 
+def test_workers_reach_this_machine_at_an_address_of_its_own(processes: Crew, actors: Crew, cluster: Any) -> None:
+    assert processes.host == "127.0.0.1"
+    assert actors.host == cluster.head_node.node_ip_address
+
+
 def test_results_come_in_the_order_of_the_items(crew: Crew) -> None:
     assert list(crew.in_order(errands.slowly, range(12), PATIENT)) == [-item for item in range(12)]
 

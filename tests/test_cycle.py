@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from pydlshogi.games.catalogue import game_named
@@ -141,6 +142,24 @@ def command_for(folder: Path, minutes: float) -> list[str]:
         f"{minutes}",
         *steady,
     ]
+
+
+def test_with_an_evaluation_server_it_is_the_same_run_and_goes_on_when_killed(tmp_path: Path) -> None:
+    served = ["--serve", "--reanalyse", "1", "--compare-every", "1"]
+    with subprocess.Popen([*command_for(tmp_path, 100), *served], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        next(line for line in process.stdout if line.startswith("cycle 2:"))
+        started = psutil.Process(process.pid).children(recursive=True)
+        assert sum("spawn_main" in " ".join(each.cmdline()) for each in started) == 2
+        process.kill()
+    _, left = psutil.wait_procs(started, timeout=60)
+    assert left == []
+    before = lines(tmp_path)
+    assert before[1]["last"]
+    minutes = sum(line["play"] + line["learn"] + line["compare"] for line in before) / 60
+    assert cycle.main(["dobutsu", "--out", str(tmp_path), "--minutes", f"{minutes + 0.001}", *served]) == 0
+    assert len(whole(tmp_path)) > len(before)
+    assert read_weights(tmp_path / "net.npz")
 
 
 @pytest.mark.long

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydlshogi.evaluator import UniformEvaluator
+from pydlshogi.evaluator import NetworkEvaluator, UniformEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.learning.forest import Forest
+from pydlshogi.learning.service import load_network
 from pydlshogi.learning.settings import SelfPlay
-from pydlshogi.learning.tasks import evaluator_of
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.support.command_line import exit_status, positive
@@ -86,7 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         positions = read_critical(options.file)[: options.most]
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
-            evaluator = evaluator_of(game_named("dobutsu"), options.network.read_bytes(), _AT_ONCE)
+            backend = load_network(game_named("dobutsu"), options.network.read_bytes(), 1, _AT_ONCE)
+            evaluator = NetworkEvaluator(backend)
         for playouts in options.playouts:
             share = value_keeping(positions, evaluator, playouts)
             what = f"{playouts} playouts" if playouts else "the policy"

@@ -1,21 +1,21 @@
-"""The parts of a cycle that a crew does: sets of games, and comparisons. Each is decided by its seed."""
+"""The parts of a cycle that a crew does: sets of games, and comparisons. Each is decided by its seed.
+
+Where a task has a `service`, that evaluation server has its networks; else every worker loads them.
+"""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Final
 
-from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.catalogue import Game, game_named
+from pydlshogi.games.catalogue import game_named
 from pydlshogi.learning.comparison import compare
 from pydlshogi.learning.played import Played
 from pydlshogi.learning.reanalysis import reanalysed
 from pydlshogi.learning.self_play import SelfPlayers
+from pydlshogi.learning.service import Service, evaluator_of
 from pydlshogi.learning.settings import Cycle, SelfPlay
-from pydlshogi.network.loading import load_backend
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 
 Seed = tuple[int, ...]
@@ -40,14 +40,6 @@ class Timed:
             self.seconds += perf_counter() - start
 
 
-def evaluator_of(game: Game, network: bytes, batch_size: int) -> NetworkEvaluator:
-    """What a network file says, run by one thread where it runs on the CPU. Raises ModelError, BackendError."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "net.npz")
-        path.write_bytes(network)
-        return NetworkEvaluator(load_backend("auto", path, [game.encoding], threads=1, batch_size=batch_size))
-
-
 @dataclass(frozen=True)
 class PlaySets:
     """A task of a crew: sets of games by one network. Results: a set, and the network's share of the time it took."""
@@ -55,6 +47,7 @@ class PlaySets:
     game: str
     network: bytes
     settings: SelfPlay
+    service: Service | None = None
 
     def __call__(self) -> AbstractContextManager[Callable[[Seed], tuple[Played, float]]]:
         return self._open()
@@ -62,15 +55,16 @@ class PlaySets:
     @contextmanager
     def _open(self) -> Iterator[Callable[[Seed], tuple[Played, float]]]:
         game = game_named(self.game)
-        evaluator = Timed(evaluator_of(game, self.network, self.settings.side_by_side))
-        players = SelfPlayers(game, evaluator, self.settings)
+        with evaluator_of(game, self.network, self.settings.side_by_side, self.service) as asked:
+            evaluator = Timed(asked)
+            players = SelfPlayers(game, evaluator, self.settings)
 
-        def play(seed: Seed) -> tuple[Played, float]:
-            start, evaluator.seconds = perf_counter(), 0.0
-            played = players.play(seed)
-            return played, evaluator.seconds / (perf_counter() - start)
+            def play(seed: Seed) -> tuple[Played, float]:
+                start, evaluator.seconds = perf_counter(), 0.0
+                played = players.play(seed)
+                return played, evaluator.seconds / (perf_counter() - start)
 
-        yield play
+            yield play
 
 
 @dataclass(frozen=True)
@@ -80,6 +74,7 @@ class Reanalyse:
     game: str
     network: bytes
     settings: SelfPlay
+    service: Service | None = None
 
     def __call__(self) -> AbstractContextManager[Callable[[tuple[Seed, Played]], Played]]:
         return self._open()
@@ -87,8 +82,8 @@ class Reanalyse:
     @contextmanager
     def _open(self) -> Iterator[Callable[[tuple[Seed, Played]], Played]]:
         game = game_named(self.game)
-        evaluator = evaluator_of(game, self.network, self.settings.side_by_side)
-        yield lambda item: reanalysed(game, evaluator, self.settings, item[1])
+        with evaluator_of(game, self.network, self.settings.side_by_side, self.service) as evaluator:
+            yield lambda item: reanalysed(game, evaluator, self.settings, item[1])
 
 
 @dataclass(frozen=True)
@@ -99,6 +94,7 @@ class PlayComparisons:
     networks: tuple[bytes, bytes]
     games: int
     settings: Cycle
+    service: Service | None = None
 
     def __call__(self) -> AbstractContextManager[Callable[[Seed], list[int]]]:
         return self._open()
@@ -106,11 +102,13 @@ class PlayComparisons:
     @contextmanager
     def _open(self) -> Iterator[Callable[[Seed], list[int]]]:
         game, settings = game_named(self.game), self.settings
-        evaluators = [evaluator_of(game, network, self.games) for network in self.networks]
+        with ExitStack() as stack:
+            each = (evaluator_of(game, network, self.games, self.service) for network in self.networks)
+            evaluators = [stack.enter_context(evaluator) for evaluator in each]
 
-        def play(seed: Seed) -> list[int]:
-            return compare(
-                game, evaluators, settings.puct(), settings.compare_playouts, self.games, settings.draw_ply, seed
-            )
+            def play(seed: Seed) -> list[int]:
+                return compare(
+                    game, evaluators, settings.puct(), settings.compare_playouts, self.games, settings.draw_ply, seed
+                )
 
-        yield play
+            yield play

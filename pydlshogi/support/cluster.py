@@ -79,6 +79,10 @@ class RayCrew(Crew):
         super().__exit__(kind, error, traceback)
         ray.shutdown()
 
+    @property
+    def host(self) -> str:
+        return str(ray.util.get_node_ip_address())
+
     def size(self) -> int:
         if self._count:
             return self._count

@@ -169,6 +169,11 @@ class Crew(ABC):
     def hand_out(self, task: bytes) -> Any:
         """A pickled task as `Worker.tell` takes it."""
 
+    @property
+    def host(self) -> str:
+        """The address at which its workers reach this machine."""
+        return "127.0.0.1"
+
     def __enter__(self) -> Self:
         return self
 
