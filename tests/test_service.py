@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from pydlshogi.network.backend import Backend
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.support.crew import CrewError
 from pydlshogi.uct.batch import Batch
+from utils import bench_serve
 
 ROOT = Path(__file__).resolve().parent.parent
 DOBUTSU = game_named("dobutsu")
@@ -383,3 +385,14 @@ def test_it_has_a_process_of_its_own_that_ends_with_the_command(networks: list[b
     assert not process.is_running()
     with pytest.raises(CrewError):
         player.evaluate(batch)
+
+
+def test_both_ways_are_timed(networks: list[bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "net.npz"
+    path.write_bytes(networks[0])
+    tiny = ["--games", "2", "--playouts", "2", "--draw-ply", "6", "--workers", "1", "--rounds", "2"]
+    assert bench_serve.main(["dobutsu", "--modelfile", str(path), *tiny]) == 0
+    for line, way in zip(capsys.readouterr().out.splitlines(), ("a network in each", "one eval"), strict=True):
+        assert re.fullmatch(rf"{way}[a-z ]+ +[\d,]+ games a minute +\d+\.\d\d x   \([\d,]+, [\d,]+\)", line)
+    assert bench_serve.main(["go", "--modelfile", str(path)]) == 1
+    assert capsys.readouterr() == ("", "bench_serve: no game is called go; there are dobutsu, othello, shogi\n")

@@ -1,0 +1,70 @@
+"""Games a minute with a network in each process, and with one evaluation server for all of them, in one run.
+
+    python -m utils.bench_serve dobutsu --modelfile model/dobutsu.npz --workers 2
+
+Both ways play the same seeds, in turns; what starts processes and loads networks is not counted.
+"""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
+from pydlshogi.learning.service import serving
+from pydlshogi.learning.settings import SelfPlay
+from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
+from pydlshogi.network.weights import read_network
+from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.processes import ProcessCrew, available_cores
+from pydlshogi.support.settings import SettingError, add_options, check
+
+
+def report(game: Game, network: bytes, settings: SelfPlay, workers: int, rounds: int) -> Iterator[str]:
+    """The lines of the whole bench. Raises CrewError."""
+    with ProcessCrew(workers) as apart, ProcessCrew(workers) as together, serving(game, together.host) as service:
+        ways = {
+            "a network in each process": (apart, PlaySets(game.name, network, settings)),
+            "one evaluation server": (together, PlaySets(game.name, network, settings, service)),
+        }
+        speeds: dict[str, list[float]] = {name: [] for name in ways}
+        for number in range(rounds + 1):
+            for name, (crew, task) in ways.items():
+                start = perf_counter()
+                sets = list(crew.map(task, [(number, worker) for worker in range(workers)], LONGEST_SET))
+                speeds[name].append(60 * sum(len(played.lengths) for _, (played, _) in sets) / (perf_counter() - start))
+        slow = median(speeds["a network in each process"][1:])
+        for name, (_, *counted) in speeds.items():
+            each = ", ".join(f"{speed:,.0f}" for speed in counted)
+            yield f"{name:25} {median(counted):8,.0f} games a minute {median(counted) / slow:5.2f} x   ({each})"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = ArgumentParser(prog="python -m utils.bench_serve", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}")
+    parser.add_argument("--modelfile", required=True, type=Path, help="the network (.npz)")
+    parser.add_argument("--workers", type=positive, default=available_cores(), help="processes (default: %(default)s)")
+    parser.add_argument("--rounds", type=positive, default=3, help="of a set for each process (default: %(default)s)")
+    add_options(parser, SelfPlay)
+    options = parser.parse_args(arguments)
+
+    def show() -> None:
+        game = game_named(options.game)
+        names = {each.name for each in fields(SelfPlay)}
+        usual = {name: value for name, value in game.learning.items() if name in names}
+        settings = replace(SelfPlay(**usual), **{name: vars(options)[name] for name in names & vars(options).keys()})
+        check(settings)
+        read_network(options.modelfile, [game.encoding])
+        for line in report(game, options.modelfile.read_bytes(), settings, options.workers, options.rounds):
+            print(line, flush=True)
+
+    return exit_status("bench_serve", show, UnknownGame, SettingError, ModelError, BackendError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
