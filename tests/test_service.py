@@ -262,7 +262,7 @@ def test_a_server_that_is_killed_is_one_line_and_no_hang() -> None:
         for _ in range(2):
             with pytest.raises(CrewError, match=f"^evaluation server {host}:{port}: .+$"):
                 player.evaluate(next(batches(1)))
-        with pytest.raises(CrewError, match=f"^evaluation server {host}:{port}: .*refused$"):
+        with pytest.raises(CrewError, match=f"^evaluation server {host}:{port}: .+$"):
             ServedEvaluator(there, DOBUTSU.encoding, b"a network")
 
 
