@@ -8,10 +8,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Client, Connection
 from pathlib import Path
-from threading import Condition, Event, Semaphore
+from threading import Barrier, Condition, Event, Semaphore
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ class Rows:
     """A backend that judges each position for itself: what stands beside it in the batch changes nothing at all."""
 
     encoding = DOBUTSU.encoding
+    streams = 1
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
@@ -75,7 +76,7 @@ class Gated(Rows):
 
 
 def load_dobutsu(network: bytes) -> Backend:
-    return load_network(DOBUTSU, network, 1, ROWS)
+    return load_network(DOBUTSU, network, ROWS)
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +144,19 @@ def test_several_players_share_batches_and_each_is_told_its_own(monkeypatch: pyt
     with served(backend, 2 * ROWS) as server, ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda seed: asked(player_of(server), seed), range(4))) == [None] * 4
     assert backend.sizes == [ROWS, 2 * ROWS, ROWS]
+
+
+def test_a_network_of_two_streams_works_on_two_batches_at_once() -> None:
+    class Both(Rows):
+        streams = 2
+        both = Barrier(2)
+
+        def predict(self, packed: Any, firsts: Any, labels: Any, temperature: float) -> tuple[Any, Any]:
+            self.both.wait(60)
+            return super().predict(packed, firsts, labels, temperature)
+
+    with served(Both()) as server, ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda seed: asked(player_of(server), seed), range(2))) == [None] * 2
 
 
 def test_a_network_that_is_served_says_what_it_says_here(networks: list[bytes]) -> None:
@@ -268,14 +282,17 @@ def test_a_server_that_is_killed_is_one_line_and_no_hang() -> None:
 
 def test_a_server_that_is_left_lets_go_of_its_players() -> None:
     backend = Gated()
-    with served(backend) as server, ThreadPoolExecutor(1) as pool:
-        player = player_of(server)
-        waiting = pool.submit(player.evaluate, next(batches(1)))
-        assert backend.come.wait(60)
-        server.__exit__(None, None, None)
+    with ThreadPoolExecutor(2) as pool:
+        with ExitStack() as left:
+            player = player_of(left.enter_context(served(backend)))
+            waiting = pool.submit(player.evaluate, next(batches(1)))
+            assert backend.come.wait(60)
+            leaving = pool.submit(left.pop_all().close)
         with pytest.raises(CrewError, match=r"^evaluation server .*: it is gone$"):
             waiting.result(60)
+        assert not leaving.done()  # before the batch is
         backend.may.set()
+        leaving.result(60)
 
 
 def test_a_server_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         positions = read_critical(options.file)[: options.most]
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
-            backend = load_network(game_named("dobutsu"), options.network.read_bytes(), 1, _AT_ONCE)
+            backend = load_network(game_named("dobutsu"), options.network.read_bytes(), _AT_ONCE)
             evaluator = NetworkEvaluator(backend)
         for playouts in options.playouts:
             share = value_keeping(positions, evaluator, playouts)

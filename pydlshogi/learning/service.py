@@ -27,7 +27,7 @@ from multiprocessing.connection import answer_challenge, deliver_challenge
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
-from threading import Condition, Event, Lock, Thread
+from threading import Condition, Event, Lock, Thread, current_thread
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
@@ -45,6 +45,8 @@ from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 
 MOST: Final = 1024
 """Positions that players' batches are merged up to; a larger one is evaluated alone."""
+_STREAMS: Final = 2
+"""Batches under way at once: one is on its way to and from a player while another is computed."""
 _KEPT: Final = 2
 """Networks that are kept for players to come: a comparison has two."""
 _PATIENCE: Final = 120.0
@@ -120,21 +122,21 @@ class _Shared:
         self._most = most
         self._turn = Condition()
         self._waiting: list[_Asked] = []
-        self._busy = False
+        self._idle = backend.streams
 
     def predict(self, asked: _Asked) -> tuple[Float32Array, Float32Array]:
-        """Priors and values of a batch. Whoever finds the network idle asks it for all that wait."""
+        """Priors and values of a batch. Whoever finds a stream of the network idle asks it for all that wait."""
         with self._turn:
             self._waiting.append(asked)
         while True:
             with self._turn:
-                self._turn.wait_for(lambda: asked.answer.done() or not self._busy)
+                self._turn.wait_for(lambda: asked.answer.done() or (self._idle and asked in self._waiting))
                 if asked.answer.done():
                     return asked.answer.result()
                 sizes = np.cumsum([len(each.packed) for each in self._waiting])
                 count = max(1, int(np.searchsorted(sizes, self._most, "right")))
                 together, self._waiting = self._waiting[:count], self._waiting[count:]
-                self._busy = True
+                self._idle -= 1
             try:
                 self._predict(together)
             # Whatever a framework raises is for all of them to hear.
@@ -142,7 +144,7 @@ class _Shared:
                 for each in together:
                     each.answer.set_exception(error)
             with self._turn:
-                self._busy = False
+                self._idle += 1
                 self._turn.notify_all()
 
     def _predict(self, together: list[_Asked]) -> None:
@@ -166,7 +168,7 @@ class EvaluationServer:
         self._most = most
         self._networks: dict[bytes, _Shared] = {}
         self._loading = Lock()
-        self._lines: set[_Line] = set()
+        self._players: dict[_Line, Thread] = {}
         self._closed = Event()
         self._listening = socket.create_server((host, 0))
         self.service = Service(host, self._listening.getsockname()[1], secrets.token_bytes(32))
@@ -179,10 +181,13 @@ class EvaluationServer:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._closed.set()
-        for each in (self._listening, *(line.socket for line in self._lines.copy())):
+        players = self._players.copy()
+        for each in (self._listening, *(line.socket for line in players)):
             with suppress(OSError):  # closing alone does not wake who waits at it
                 each.shutdown(socket.SHUT_RDWR)
         self._listening.close()
+        for thread in players.values():
+            thread.join()  # a process that ends while one is in a framework's code is aborted with words of C++
 
     def _let_in(self) -> None:
         while not self._closed.is_set():
@@ -195,14 +200,14 @@ class EvaluationServer:
 
     def _serve(self, player: socket.socket) -> None:
         with suppress(OSError), closing(_Line(player)) as line:  # who is gone need not hear why
-            self._lines.add(line)
+            self._players[line] = current_thread()
             try:
                 self._answer(line)
             # Whatever is wrong with a player, a file or a batch is that player's own business.
             except Exception as error:
                 line.send_bytes(b"!" + shorten(str(error), 400, placeholder=" ...").encode())
             finally:
-                self._lines.discard(line)
+                del self._players[line]
 
     def _answer(self, line: Any) -> None:
         deliver_challenge(line, self.service.key)
@@ -288,15 +293,13 @@ def add_serve_option(parser: ArgumentParser) -> None:
     )
 
 
-def load_network(game: Game, network: bytes, threads: int, batch_size: int) -> Backend:
-    """The network in the bytes of a file, on a GPU if there is one, else on so many threads of the CPU; 0: all cores.
-
-    `batch_size`: of the largest batch to be expected. Raises ModelError, BackendError.
-    """
+def load_network(game: Game, network: bytes, batch_size: int, *, threads: int = 1, streams: int = 1) -> Backend:
+    """The network in the bytes of a file; otherwise as `load_backend`. Raises ModelError, BackendError."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "net.npz")
         path.write_bytes(network)
-        return load_backend("auto", path, [game.encoding], threads=threads, batch_size=batch_size)
+        encodings = [game.encoding]
+        return load_backend("auto", path, encodings, threads=threads, streams=streams, batch_size=batch_size)
 
 
 @contextmanager
@@ -306,7 +309,7 @@ def evaluator_of(game: Game, network: bytes, batch_size: int, service: Service |
     Raises ModelError, BackendError, CrewError.
     """
     if service is None:
-        yield NetworkEvaluator(load_network(game, network, 1, batch_size))
+        yield NetworkEvaluator(load_network(game, network, batch_size))
     else:
         with closing(ServedEvaluator(service, game.encoding, network)) as evaluator:
             yield evaluator
@@ -323,6 +326,6 @@ def serving(game: Game, host: str) -> Iterator[Service]:
 
 @contextmanager
 def _server(game: str, host: str) -> Iterator[Callable[[None], Service]]:
-    load = partial(load_network, game_named(game), threads=0, batch_size=MOST)
+    load = partial(load_network, game_named(game), batch_size=MOST, threads=0, streams=_STREAMS)
     with EvaluationServer(load, host) as server:
         yield lambda _: server.service
