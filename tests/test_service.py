@@ -22,8 +22,8 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.learning import service
 from pydlshogi.learning.service import EvaluationServer, ServedEvaluator, Service, load_network, serving
-from pydlshogi.learning.settings import SelfPlay
-from pydlshogi.learning.tasks import PlaySets
+from pydlshogi.learning.settings import Cycle, SelfPlay
+from pydlshogi.learning.tasks import PlayComparisons, PlaySets
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.backend import Backend
 from pydlshogi.network.weights import random_weights, write_weights
@@ -170,6 +170,9 @@ def test_a_network_that_is_served_says_what_it_says_here(networks: list[bytes]) 
             assert not np.array_equal(here.values, players[1].evaluate(batch).values)
         empty = players[0].evaluate(Batch(ROWS, 1, DOBUTSU.encoding))
         assert len(empty.priors) == len(empty.values) == 0
+        flatter = ServedEvaluator(server.service, DOBUTSU.encoding, networks[0], temperature=1.7).evaluate(batch)
+        assert flatter.priors == pytest.approx(NetworkEvaluator(own.backend, 1.7).evaluate(batch).priors, abs=1e-5)
+        assert flatter.priors != pytest.approx(here.priors, abs=1e-2)
 
 
 def test_the_seed_decides_a_set_with_the_service_too(networks: list[bytes]) -> None:
@@ -185,6 +188,19 @@ def test_the_seed_decides_a_set_with_the_service_too(networks: list[bytes]) -> N
         assert first.games() == second.games()
         assert np.array_equal(first.weights, second.weights)
     assert sets[0].games() != sets[1].games()
+
+
+def test_the_policys_temperature_reaches_self_play_and_comparisons(networks: list[bytes]) -> None:
+    tiny: dict[str, Any] = {"games": 2, "playouts": 8, "full_share": 1, "draw_ply": 10, "compare_playouts": 8}
+    sets, counts = [], []
+    for temperature in (0.05, 1.0, 20.0):
+        settings = Cycle(**tiny, policy_temperature=temperature)
+        with PlaySets("dobutsu", networks[0], settings)() as play:
+            sets.append(play((1, 2))[0])
+        with PlayComparisons("dobutsu", (networks[0], networks[1]), 16, settings)() as match:
+            counts.append(match((1, 2)))
+    assert len({each.weights.tobytes() for each in sets}) == 3
+    assert len(set(map(tuple, counts))) > 1
 
 
 def test_a_network_is_sent_and_loaded_once_while_it_is_one_of_the_last_two(networks: list[bytes]) -> None:

@@ -4,7 +4,8 @@
 
 A line of the file is a position of Dobutsu shogi as its mover sees it, and its moves with the value each of them has:
 `dst*11+k:value`, above 0 a win for the mover, 0 a draw, below 0 a loss. Counted are the positions in which the move
-chosen is worth as much as the best one. 0 playouts: the move that the policy likes best.
+chosen is worth as much as the best one, by the search with which the engine plays. 0 playouts: the move that the policy
+likes best.
 """
 
 import lzma
@@ -21,11 +22,12 @@ from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.service import load_network
-from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
+from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.uct.batch import Evaluator
+from pydlshogi.uct.puct import DEFAULT_PUCT
 
 _AT_ONCE = 256
 
@@ -65,7 +67,7 @@ def _critical(path: Path, number: int, line: str) -> Critical:
 
 def value_keeping(positions: Sequence[Critical], evaluator: Evaluator, playouts: int) -> float:
     """The share of the positions in which the move chosen after so many playouts keeps the value."""
-    forest = Forest(game_named("dobutsu"), evaluator, SelfPlay().puct(), playouts, _AT_ONCE)
+    forest = Forest(game_named("dobutsu"), evaluator, DEFAULT_PUCT, playouts, _AT_ONCE)
     kept = 0
     for first in range(0, len(positions), _AT_ONCE):
         part = positions[first : first + _AT_ONCE]
@@ -87,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
             backend = load_network(game_named("dobutsu"), options.network.read_bytes(), _AT_ONCE)
-            evaluator = NetworkEvaluator(backend)
+            evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
         for playouts in options.playouts:
             share = value_keeping(positions, evaluator, playouts)
             what = f"{playouts} playouts" if playouts else "the policy"

@@ -241,9 +241,13 @@ class EvaluationServer:
 class ServedEvaluator:
     """What a network thinks that an evaluation server has. CrewError, in one line, where that gives no answer."""
 
-    def __init__(self, service: Service, encoding: Encoding, network: bytes) -> None:
-        """`network`: the bytes of its file, which has to be for `encoding`. Raises CrewError."""
+    def __init__(self, service: Service, encoding: Encoding, network: bytes, temperature: float = 1.0) -> None:
+        """`network`: the bytes of its file, which has to be for `encoding`. `temperature` divides the policy's logits.
+
+        Raises CrewError.
+        """
         self.encoding = encoding
+        self._sharpness = np.float32(1 / temperature)
         self._name = f"evaluation server {service.host}:{service.port}"
         self._asking = Lock()
         with self._complaining():
@@ -261,7 +265,11 @@ class ServedEvaluator:
         firsts = batch.firsts[: size + 1]
         parts = (np.uint32(size), batch.packed[:size], firsts, batch.labels[: firsts[-1]])
         answer = np.frombuffer(self._ask(b"".join(part.tobytes() for part in parts))[1:], np.float32).copy()
-        return Evaluations(answer[size:], answer[:size])
+        priors = answer[size:]
+        if self._sharpness != 1:  # what divides logits is a root of probabilities
+            priors **= self._sharpness
+            priors /= np.repeat(np.add.reduceat(priors, firsts[:-1]), np.diff(firsts))
+        return Evaluations(priors, answer[:size])
 
     def close(self) -> None:
         """Leave the server."""
@@ -303,15 +311,17 @@ def load_network(game: Game, network: bytes, batch_size: int, *, threads: int = 
 
 
 @contextmanager
-def evaluator_of(game: Game, network: bytes, batch_size: int, service: Service | None) -> Iterator[Evaluator]:
+def evaluator_of(
+    game: Game, network: bytes, batch_size: int, temperature: float, service: Service | None
+) -> Iterator[Evaluator]:
     """What a network file says: run here, by one thread where it runs on the CPU, or by the evaluation server.
 
-    Raises ModelError, BackendError, CrewError.
+    `temperature` divides the policy's logits. Raises ModelError, BackendError, CrewError.
     """
     if service is None:
-        yield NetworkEvaluator(load_network(game, network, batch_size))
+        yield NetworkEvaluator(load_network(game, network, batch_size), temperature)
     else:
-        with closing(ServedEvaluator(service, game.encoding, network)) as evaluator:
+        with closing(ServedEvaluator(service, game.encoding, network, temperature)) as evaluator:
             yield evaluator
 
 

@@ -18,6 +18,9 @@ class SelfPlay:
     full_share: float = setting(0.5, "of the moves that get a full search", low=0, high=1)
     exploration: float = setting(1.25, "C_init of the search, at the root too", low=0)
     fpu_reduction: float = setting(0.2, "by which unvisited moves are judged below their node", low=0)
+    policy_temperature: float = setting(
+        1.0, "divides the policy's logits in every search: above 1 it tries more moves", low=0.01
+    )
     noise: float = setting(0.25, "share of the priors at the root of a full search that is drawn by lot", low=0, high=1)
     noise_total: float = setting(10.83, "Dirichlet's alpha, summed over the moves of a root", low=0.01)
     forced_playouts: float = setting(

@@ -55,9 +55,12 @@ class PlaySets:
     @contextmanager
     def _open(self) -> Iterator[Callable[[Seed], tuple[Played, float]]]:
         game = game_named(self.game)
-        with evaluator_of(game, self.network, self.settings.side_by_side, self.service) as asked:
+        settings = self.settings
+        with evaluator_of(
+            game, self.network, settings.side_by_side, settings.policy_temperature, self.service
+        ) as asked:
             evaluator = Timed(asked)
-            players = SelfPlayers(game, evaluator, self.settings)
+            players = SelfPlayers(game, evaluator, settings)
 
             def play(seed: Seed) -> tuple[Played, float]:
                 start, evaluator.seconds = perf_counter(), 0.0
@@ -82,8 +85,11 @@ class Reanalyse:
     @contextmanager
     def _open(self) -> Iterator[Callable[[tuple[Seed, Played]], Played]]:
         game = game_named(self.game)
-        with evaluator_of(game, self.network, self.settings.side_by_side, self.service) as evaluator:
-            yield lambda item: reanalysed(game, evaluator, self.settings, item[1])
+        settings = self.settings
+        with evaluator_of(
+            game, self.network, settings.side_by_side, settings.policy_temperature, self.service
+        ) as evaluator:
+            yield lambda item: reanalysed(game, evaluator, settings, item[1])
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,8 @@ class PlayComparisons:
     def _open(self) -> Iterator[Callable[[Seed], list[int]]]:
         game, settings = game_named(self.game), self.settings
         with ExitStack() as stack:
-            each = (evaluator_of(game, network, self.games, self.service) for network in self.networks)
+            temperature = settings.policy_temperature
+            each = (evaluator_of(game, network, self.games, temperature, self.service) for network in self.networks)
             evaluators = [stack.enter_context(evaluator) for evaluator in each]
 
             def play(seed: Seed) -> list[int]:
