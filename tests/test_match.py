@@ -531,8 +531,8 @@ class TestMatch:
         assert "engine B `yes` talks on and on and does not answer while starting" in capsys.readouterr().err
         monkeypatch.setattr("utils.arena.engine_process.MOST_LINES", 10**9)
         monkeypatch.setattr("utils.arena.usi_engine.START_SECONDS", 0.2)
-        assert match(tmp_path / "n", engine("a"), "yes") == 1
-        assert "engine B `yes` talks on and on" in capsys.readouterr().err
+        assert match(tmp_path / "n", "yes", "yes") == 1
+        assert "does not answer while starting" in capsys.readouterr().err
 
     @pytest.mark.parametrize(
         "change",

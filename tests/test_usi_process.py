@@ -185,6 +185,22 @@ def test_signals_end_it_quietly_and_leave_no_child(start: Callable[..., OverPipe
     child.wait(20)
 
 
+@on_posix
+def test_a_signal_that_comes_while_no_line_does_is_obeyed(start: Callable[..., OverPipes]) -> None:
+    """In a thread that does not read, it does not interrupt the one that does."""
+    engine = start(
+        program("""
+    def think(self, position, clock, report):
+        import signal
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        threading.Event().wait()
+""")
+    )
+    engine.start()
+    engine.send("go")
+    assert engine.end() == (0, b"")
+
+
 def test_nobody_reads_any_more(engine: OverPipes) -> None:
     assert engine.process.stdout is not None
     # The reader of this test holds the pipe open: take it away at the level of the system.

@@ -9,10 +9,11 @@ import locale
 import logging
 import os
 import signal
+import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Final, NoReturn
 
 from pydlshogi.support.files import state_folder
@@ -21,9 +22,8 @@ LOG_NAME: Final = "pydlshogi.log"
 LARGEST_LOG: Final = 1_000_000
 """Bytes. A log that has grown past this is put aside as .old when the next process starts."""
 
-
-class Terminated(BaseException):
-    """The system asks the process to end."""
+_ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+"""Signals that ask a process to end; each system knows some of them."""
 
 
 class Process:
@@ -44,9 +44,7 @@ class Process:
         """What must still happen before the process ends."""
         logging.raiseExceptions = False  # a full disk must not stop the game
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(message)s")
-        for name in ("SIGTERM", "SIGHUP", "SIGBREAK"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), _terminate)
+        self._obey_signals()
 
     def log_to(self, path: str) -> None:
         """Append what is not protocol to the file `path`; "": to pydlshogi.log in the state folder.
@@ -85,6 +83,26 @@ class Process:
         except (OSError, ValueError):
             self.exit()
 
+    def _obey_signals(self) -> None:
+        """End when the system asks for it, whatever the threads of Python are at.
+
+        What Python does by itself, raising an exception in the main thread, waits until that thread has come back from
+        reading a line: a signal may come just before it begins to read, or in another thread, and interrupts nothing.
+        """
+        numbers = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
+        obeyed = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+        told, self._tells = socket.socketpair()
+        self._tells.setblocking(False)
+        for number in obeyed:
+            signal.signal(number, lambda _signal, _frame: None)
+        signal.set_wakeup_fd(self._tells.fileno(), warn_on_full_buffer=False)
+
+        def wait() -> None:
+            told.recv(1)
+            self.exit()
+
+        threading.Thread(target=wait, name="signals", daemon=True).start()
+
     def exit(self) -> NoReturn:
         """End at once, even while a framework is being imported or a batch is under way."""
         try:
@@ -107,10 +125,6 @@ def _open_missing_streams() -> None:
 def _beginning(file: Path) -> bytes:
     with file.open("rb") as content:
         return content.read(1024)
-
-
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    raise Terminated
 
 
 def decoded(raw: bytes) -> str:

@@ -56,7 +56,7 @@ from pydlshogi.player.base_player import (
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.options import EngineOptions, UnknownOption
 from pydlshogi.usi.notation import answer_line, info_line, parse_go, parse_position, parse_setoption, string_line
-from pydlshogi.usi.process import Process, Terminated
+from pydlshogi.usi.process import Process
 
 KEEP_ALIVE: Final = 4.0
 """Seconds between the blank lines that tell a GUI the engine is still loading."""
@@ -627,11 +627,8 @@ def run(engine: Engine) -> None:
     """Be the engine process: USI on stdin and stdout, and everything else in the log. Does not return."""
     process = Process()
     usi = Usi(engine, process.write, log_to=process.log_to)
-    # No lock is taken on this way out: a signal may have come while one was held.
     process.close = usi.close
     try:
         usi.run(process.lines())
-    except (KeyboardInterrupt, Terminated):
-        pass
     finally:
         process.exit()
