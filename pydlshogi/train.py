@@ -44,7 +44,7 @@ from pydlshogi.support.files import cache_folder, replacing, reserved
 from pydlshogi.support.processes import available_cores
 from pydlshogi.support.settings import SettingError, by_field, check, option_of
 from pydlshogi.training.batches import Shuffle, batches, numbered_batch
-from pydlshogi.training.examples import Batch
+from pydlshogi.training.examples import Batch, Source
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal
 from pydlshogi.training.optimisers import schedule
@@ -53,6 +53,7 @@ from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, ValueTarget,
 from pydlshogi.training.shogi.fit import fit_for_play
 from pydlshogi.training.shogi.recorded import Recorded
 from pydlshogi.training.shogi.records import NO_EVAL, DatasetError, Positions, limit_repeats, load_positions
+from pydlshogi.training.shogi.searched import SearchedRecords, read_sets
 from pydlshogi.training.shogi.settings import ON_RESUME, QUICK, Settings, parser
 from pydlshogi.training.shogi.validation import sample, validate
 
@@ -154,10 +155,17 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
         learned = np.array(learned)
         learned["eval"] = averaged_evals(learned, settings.eval_plies, eval_coef)
     journal, plot = Journal(out / JOURNAL, run.step), tensorboard_for(settings)
-    rows = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
+    target = ValueTarget(settings.val_lambda, eval_coef)
+    examples: Source = Recorded(learned, encoding, target)
+    if settings.searched:
+        searched = read_sets(Path(settings.searched))
+        examples = SearchedRecords(learned, searched, encoding, target, settings.search_value)
+        rows = np.arange(len(examples))
+    else:
+        rows = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
     if len(rows) < settings.batch_size:
         raise TrainingError(f"{len(rows)} positions do not fill a batch of {settings.batch_size}")
-    prepare = preparing(settings, learned, rows, ValueTarget(settings.val_lambda, eval_coef))
+    prepare = preparing(settings, examples, rows)
 
     def try_to_write(action: Callable[[], None]) -> bool:
         """Whether it was written. A disk that is full for a while must not end a run of many hours."""
@@ -216,14 +224,12 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     finish(run, settings, val, journal)
 
 
-def preparing(
-    settings: Settings, positions: Positions, rows: Int64Array, target: ValueTarget
-) -> Callable[[int], Batch]:
-    """A function that prepares the batch of each number from these `rows` of `positions`."""
+def preparing(settings: Settings, examples: Source, rows: Int64Array) -> Callable[[int], Batch]:
+    """A function that prepares the batch of each number from these `rows` of `examples`."""
     encoding = ENCODINGS[settings.encoding]
     symmetries = len(encoding.symmetries) if settings.symmetries else 0
     shuffle = Shuffle(rows, settings.batch_size, settings.seed, symmetries=symmetries)
-    return partial(numbered_batch, Recorded(positions, encoding, target), encoding, shuffle)
+    return partial(numbered_batch, examples, encoding, shuffle)
 
 
 def say(text: str) -> None:
@@ -309,7 +315,8 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     learned, _ = load_data(settings)
     run = Run(settings, ENCODINGS[settings.encoding], device)
     target = ValueTarget(settings.val_lambda, DEFAULT_EVAL_COEF)
-    prepare = preparing(settings, learned, np.arange(len(learned)), target)
+    examples = Recorded(learned, ENCODINGS[settings.encoding], target)
+    prepare = preparing(settings, examples, np.arange(len(learned)))
 
     def steps(source: Iterator[Batch], limit: float) -> tuple[int, float]:
         """Steps made in `limit` seconds, and the seconds they took."""

@@ -15,6 +15,7 @@ class Settings(Learning):
     out: str = setting("", "folder of the run: checkpoint, log and network")
     train: str = setting("", "games to learn from: games.jsonl(.xz), or a list of record files")
     more: str = setting("", "list of further record files to learn from, of them only the results: own games, say")
+    searched: str = setting("", "folder of `utils.search_records`: learn what it found in --train, and nothing else")
     val: str = setting("", "games to validate with, of either kind; left out: the val split of the games.jsonl")
     cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")
     cluster: str = setting("", "who packs them, a Ray cluster: local, auto or HOST:PORT; left out: this machine")
@@ -26,6 +27,9 @@ class Settings(Learning):
 
     val_lambda: float = setting(
         0.6, "share of the game's result in the value target; the rest is the record's eval", low=0, high=1
+    )
+    search_value: float = setting(
+        0.5, "share of a search's expected score in the value target of a searched position", low=0, high=1
     )
     eval_plies: int = setting(1, "plies, from the position on, whose evals are averaged for the value target", low=1)
     repeats: int = setting(16, "how often the same position may count in an epoch", low=1)

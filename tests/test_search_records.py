@@ -1,0 +1,134 @@
+"""Positions of records searched anew, and a run that learns from what was found."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pydlshogi import train
+from pydlshogi.encoding import planes_of
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.weights import random_weights, read_weights, write_weights
+from pydlshogi.training.shogi.evaluations import ValueTarget
+from pydlshogi.training.shogi.recorded import states
+from pydlshogi.training.shogi.records import DatasetError, Positions, load_positions
+from pydlshogi.training.shogi.searched import Searched, SearchedRecords, read_sets
+from tests.random_games import random_games, write_jsonl
+from utils import search_records
+
+pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Games, a network, and two sets that it searched."""
+    path = tmp_path_factory.mktemp("searched")
+    write_jsonl(path / "games.jsonl", random_games(12, plies=60, seed=7), random_games(2, plies=40, seed=8))
+    write_weights(path / "net.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 8), 3))
+    assert search(path, "--sets=2") == 0
+    return path
+
+
+def search(folder: Path, *more: str) -> int:
+    places = [f"--out={folder / 'sets'}", f"--network={folder / 'net.npz'}", f"--cache={folder}"]
+    return search_records.main([str(folder / "games.jsonl"), *places, "--playouts=16", "--workers=1", *more])
+
+
+def positions_of(folder: Path) -> Positions:
+    return load_positions(folder / "games.jsonl", "train", folder)
+
+
+def test_visits_are_of_legal_moves_of_positions_of_the_records(folder: Path) -> None:
+    found, positions = read_sets(folder / "sets"), positions_of(folder)
+    assert 400 < len(found) <= 512
+    assert len(set(found.rows.tolist())) == len(found)
+    assert np.array_equal(positions["hcp"][found.rows], found.hcp)
+    ends = np.cumsum(found.counts)[:-1]
+    parts = zip(np.split(found.moves, ends), np.split(found.weights, ends), strict=True)
+    position = ShogiPosition()
+    for hcp, (moves, weights) in zip(found.hcp, parts, strict=True):
+        position.board.set_hcp(hcp)
+        assert set(moves.tolist()) <= {move & 0xFFFF for move in position.legal_moves().tolist()}
+        assert weights.sum() == pytest.approx(1, abs=1e-5)
+    assert found.counts.mean() > 2
+    assert 0 <= found.values.min() < found.values.max() <= 1
+
+
+def test_sets_that_are_there_are_not_searched_again(folder: Path) -> None:
+    before = {path.name: path.stat().st_mtime_ns for path in (folder / "sets").glob("*.npz")}
+    (folder / "sets" / "00001.npz").unlink()
+    assert search(folder, "--sets=2") == 0
+    after = {path.name: path.stat().st_mtime_ns for path in (folder / "sets").glob("*.npz")}
+    assert before.keys() == after.keys()
+    assert before["00000.npz"] == after["00000.npz"]
+    assert before["00001.npz"] != after["00001.npz"]
+
+
+@pytest.mark.parametrize("encoding", [BOOK, DLSHOGI])
+def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, encoding: object) -> None:
+    assert encoding in (BOOK, DLSHOGI)
+    kind = BOOK if encoding is BOOK else DLSHOGI
+    found, positions, target = read_sets(folder / "sets"), positions_of(folder), ValueTarget(1.0, 300.0)
+    rows = np.array([5, 0, 17, 5])
+    examples = SearchedRecords(positions, found, kind, target, 0.25).examples(rows)
+    recorded = positions[found.rows[rows]]
+    ends = np.cumsum(found.counts)
+    for i, (row, state) in enumerate(zip(rows.tolist(), states(recorded, kind), strict=True)):
+        its = slice(ends[row] - found.counts[row], ends[row])
+        learned = slice(examples.firsts[i], examples.firsts[i + 1])
+        assert examples.labels[learned].tolist() == [kind.label(state, move) for move in found.moves[its].tolist()]
+        assert np.array_equal(examples.weights[learned], found.weights[its])
+        result = (float(recorded["result"][i]) + 1) / 2
+        mixed = found.values[row] if found.exact[row] else 0.75 * result + 0.25 * found.values[row]
+        assert examples.values[i] == pytest.approx(mixed, abs=1e-6)
+    planes = planes_of(kind, examples.packed)
+    assert np.array_equal(planes[0], planes[3])
+    assert not np.array_equal(planes[0], planes[1])
+
+
+def test_a_proven_value_is_all_there_is(folder: Path) -> None:
+    positions = positions_of(folder)
+    proven = Searched(
+        rows=np.array([3]),
+        hcp=positions["hcp"][[3]],
+        counts=np.array([1]),
+        moves=positions["move"][[3]],
+        weights=np.ones(1, np.float32),
+        values=np.ones(1, np.float32),
+        exact=np.ones(1, np.bool_),
+    )
+    examples = SearchedRecords(positions, proven, BOOK, ValueTarget(1.0, 300.0), 0.0).examples(np.array([0]))
+    assert examples.values.tolist() == [1.0]
+
+
+def test_a_run_learns_what_was_found(folder: Path) -> None:
+    given = {
+        "train": folder / "games.jsonl", "cache": folder, "out": folder / "run", "searched": folder / "sets",
+        "steps": 60, "depth": 1, "channels": 8, "batch-size": 32, "shards": 1, "precision": "float32",
+        "log-every": 5, "learning-rate": 0.05, "average": 0.9, "init": folder / "net.npz",
+    }  # fmt: skip
+    assert train.main([f"--{name}={value}" for name, value in given.items()]) == 0
+    lines = [json.loads(line) for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
+    losses = [line["policy_loss"] for line in lines if "policy_loss" in line]
+    assert losses[-1] < losses[0] - 0.05
+    assert read_weights(folder / "run" / "net.npz")
+
+
+def test_what_is_no_set_is_a_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert search(folder, "--sets=99") == 1
+    assert search(folder, "--sets=2", f"--network={tmp_path}/none.npz", f"--out={tmp_path}/other") == 1
+    complaints = capsys.readouterr().err.splitlines()
+    assert len(complaints) == 2
+    assert complaints[0].endswith("games.jsonl has positions for 2 sets, not 99")
+    assert "none.npz" in complaints[1]
+    with pytest.raises(DatasetError, match="holds no searched positions"):
+        read_sets(tmp_path)
+    (tmp_path / "00000.npz").write_bytes(b"PK")
+    with pytest.raises(DatasetError, match="or is damaged"):
+        read_sets(tmp_path)
+    other = positions_of(folder)[::-1]
+    with pytest.raises(DatasetError, match="of other records"):
+        SearchedRecords(other, read_sets(folder / "sets"), BOOK, ValueTarget(1.0, 300.0), 0.5)

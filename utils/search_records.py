@@ -1,0 +1,139 @@
+"""Positions of game records searched anew by a network: `python -m utils.search_records games.jsonl.xz --out searched`
+
+    python -m utils.search_records games.jsonl.xz --network model/pydlshogi.npz --playouts 128 --sets 400 --out searched
+    python -m pydlshogi.train --train games.jsonl.xz --searched searched --init model/pydlshogi.npz --out runs/soft ...
+
+A record knows one move of a position; a search says how good all of them are, and what the position is worth. The
+searches are those of the engine in play, without its first moves by lot. A set is 256 positions drawn from the
+training split, and a file in the folder; sets that are there are not searched again.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from tqdm import tqdm
+
+from pydlshogi.evaluator import NetworkEvaluator
+from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.learning.forest import Forest
+from pydlshogi.learning.targets import pruned_visits
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
+from pydlshogi.network.loading import load_backend
+from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
+from pydlshogi.support.arrays import Int64Array, Uint8Array
+from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, positive
+from pydlshogi.support.crew import Crew
+from pydlshogi.support.files import cache_folder, reserved
+from pydlshogi.training.shogi.records import DatasetError, limit_repeats, load_positions
+from pydlshogi.training.shogi.searched import Searched
+from pydlshogi.uct.puct import DEFAULT_PUCT
+
+_OF_A_SET: Final = 256
+"""Positions, searched side by side: one of each tree makes a batch."""
+_REPEATS: Final = 16
+"""How often the same position is drawn at most, as in training."""
+_LONGEST_SET: Final = 3600.0
+"""Seconds after which a worker is given up."""
+Item = tuple[int, Int64Array, Uint8Array]
+"""The number of a set; numbers of its positions, and what they are: see `Searched`."""
+
+
+@dataclass(frozen=True)
+class SearchSets:
+    """A task of a crew."""
+
+    network: Path
+    playouts: int
+
+    @contextmanager
+    def __call__(self) -> Iterator[Callable[[Item], Searched]]:
+        backend = load_backend("auto", self.network, [BOOK], threads=1, batch_size=_OF_A_SET)
+        evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
+        forest = Forest(game_named("shogi"), evaluator, DEFAULT_PUCT, self.playouts, _OF_A_SET)
+        yield partial(self._searched, forest)
+
+    def _searched(self, forest: Forest, item: Item) -> Searched:
+        """What the positions of `item` teach, those left out in which there is nothing to choose."""
+        _, rows, hcp = item
+        positions = [ShogiPosition() for _ in hcp]
+        for position, code in zip(positions, hcp, strict=True):
+            position.board.set_hcp(code)
+        open_ones = [i for i, each in enumerate(positions) if each.outcome() is None and len(each.legal_moves()) > 1]
+        found = forest.search({tree: positions[i] for tree, i in enumerate(open_ones)}, self.playouts)
+        moves, weights, values, exact = [], [], [], []
+        for tree in range(len(open_ones)):
+            visits = pruned_visits(found[tree], DEFAULT_PUCT)
+            visited = np.flatnonzero(visits)
+            moves.append(np.array([found[tree][i].move for i in visited.tolist()], np.uint16))
+            weights.append((visits[visited] / visits.sum()).astype(np.float32))
+            root = forest.root(tree)
+            exact.append(root.plies is not None)
+            values.append(root.value if root.plies is None else float(root.plies > 0))
+        return Searched(
+            rows[open_ones],
+            hcp[open_ones],
+            np.array([len(each) for each in moves]),
+            np.concatenate([np.zeros(0, np.uint16), *moves]),
+            np.concatenate([np.zeros(0, np.float32), *weights]),
+            np.array(values, np.float32),
+            np.array(exact, np.bool_),
+        )
+
+
+def search(options: argparse.Namespace, crew: Crew) -> None:
+    """Search the sets that the folder lacks."""
+    positions = load_positions(options.records, "train", options.cache or cache_folder())
+    generator = np.random.default_rng(options.seed)
+    rows = generator.permutation(limit_repeats(positions, _REPEATS, generator))
+    if len(rows) < options.sets * _OF_A_SET:
+        raise DatasetError(f"{options.records} has positions for {len(rows) // _OF_A_SET} sets, not {options.sets}")
+    paths = [options.out / f"{number:05}.npz" for number in range(options.sets)]
+    missing = [number for number, path in enumerate(paths) if not path.exists()]
+    parts = (rows[number * _OF_A_SET : (number + 1) * _OF_A_SET] for number in missing)
+    items = ((number, part, positions["hcp"][part]) for number, part in zip(missing, parts, strict=True))
+    with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
+        task = SearchSets(options.network.resolve(), options.playouts)
+        for (number, _, _), searched in crew.map(task, items, _LONGEST_SET):
+            searched.write(paths[number])
+            bar.update()
+    print(f"{options.out} holds {options.sets} sets")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.search_records", description="Search positions of game records, to learn from them."
+    )
+    parser.add_argument("records", type=Path, help="games.jsonl(.xz), or a list of record files")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets; give it again to go on")
+    parser.add_argument("--network", type=Path, default=Path("model/pydlshogi.npz"), help="(default: %(default)s)")
+    parser.add_argument("--playouts", type=positive, default=128, metavar="N", help="a position (default: %(default)s)")
+    parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the drawing (default: %(default)s)")
+    parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
+    add_crew_options(parser)
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        try:
+            with reserved(options.out), crew_of(options) as crew:
+                search(options, crew)
+        except BlockingIOError as error:
+            raise DatasetError(f"{options.out} is in use by another process") from error
+
+    errors = (BackendError, DatasetError, ModelError)
+    return exit_status("search_records", run, *errors, resume="the same command goes on")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
