@@ -1,9 +1,9 @@
-"""A match between two engines, of shogi (USI) or Othello (GTP): paired openings, colours swapped, records, Elo.
+"""A match of two engines, USI (shogi, Dobutsu shogi) or GTP (Othello): paired openings, both colours, records, Elo.
 
 Every opening is played twice with colours swapped, `--concurrency` games at a time, each by two engine processes of its
-own, with `--cluster` on several machines. A finished game is a record (CSA, GGF) and one line of OUT/games.jsonl; a
-match that was interrupted, however rudely, goes on after its finished games when the same command is given again.
-Engines do not ponder. How a single game is played is in play_game.py.
+own, with `--cluster` on several machines. A finished game is a record (CSA, a line of USI, GGF) and one line of
+OUT/games.jsonl; a match that was interrupted, however rudely, goes on after its finished games when the same command is
+given again. Engines do not ponder. How a single game is played is in play_game.py.
 """
 
 import argparse
@@ -45,6 +45,9 @@ examples:
   records to learn from, each pair of games from an opening that engine A makes:
     python -m utils.match bat/mcts_player.sh bat/mcts_player.sh --nodes 200 --random-plies 12 --games 600 \\
         --adjudicate 1200 8 --out matches/self --records kifu/self
+  Dobutsu shogi against Fairy-Stockfish; the table has the score as Black and as White too, and White should win:
+    python -m utils.match --game dobutsu bat/dobutsu.sh /usr/games/fairy-stockfish A.Threads=1 A.Network_Delay=100 \\
+        B.Threads=1 B.UCI_Variant=dobutsu --time 1000 --random-plies 8 --random-margin 300 --out matches/dobutsu
   Othello against gtp-rhino (Debian: grhino), which keeps no time, from even openings:
     python -m utils.match --game othello bat/othello_alphabeta.sh "/usr/games/gtp-rhino -l 4" \\
         --a-time 1000 --b-time 60000 --openings kifu/othello_even.txt --out matches/rhino

@@ -8,6 +8,7 @@ import cshogi
 
 from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.game import Ending, Game, Win
+from utils.arena.dobutsu import DobutsuOpening, dobutsu_record, read_dobutsu_openings
 from utils.arena.engine_process import EngineProcess
 from utils.arena.gtp_engine import GtpEngine
 from utils.arena.openings import Opening, read_openings
@@ -64,5 +65,8 @@ def shogi_record(played: Played, names: tuple[str, str], event: str) -> str:
 
 GAMES = {
     "shogi": Kind(UsiEngine, Opening, read_openings, shogi_record, ".csa", ("time", "fischer", "nodes")),
+    "dobutsu": Kind(
+        UsiEngine, DobutsuOpening, read_dobutsu_openings, dobutsu_record, ".txt", ("time", "fischer", "nodes")
+    ),
     "othello": Kind(GtpEngine, OthelloOpening, read_othello_openings, othello_record, ".ggf", ("time",)),
 }

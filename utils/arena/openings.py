@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.support.files import open_plain
-from utils.arena.referee import Referee
+from utils.arena.referee import Judge, Referee
 
 
 class OpeningError(Exception):
@@ -28,9 +28,13 @@ class Opening(NamedTuple):
         """What follows `position` and precedes `moves`."""
         return "startpos" if self.sfen is None else f"sfen {self.sfen}"
 
-    def referee(self, max_moves: int) -> Referee:
+    def begun(self, max_moves: int) -> Judge:
+        """The game before these moves. Raises ValueError for what is not a position."""
+        return Referee(max_moves=max_moves) if self.sfen is None else Referee(self.sfen, max_moves)
+
+    def referee(self, max_moves: int) -> Judge:
         """The game after these moves. Raises ValueError if they are illegal or end it."""
-        referee = Referee(max_moves=max_moves) if self.sfen is None else Referee(self.sfen, max_moves)
+        referee = self.begun(max_moves)
         for move in self.moves:
             verdict = referee.play(move)
             if verdict is not None:
@@ -43,7 +47,7 @@ _LONGEST_LINE: Final = 1 << 16
 STANDARD = Opening(None, ())
 
 
-def read_openings(path: Path, plies: int | None = None) -> list[Opening]:
+def read_openings(path: Path, plies: int | None = None, kind: type[Opening] = Opening) -> list[Opening]:
     """All openings of a text file, plain or .xz, each cut after `plies` moves.
 
     A line is `startpos [moves ...]` or `[sfen] BOARD SIDE HANDS [NUMBER] [moves ...]`, either with or without the word
@@ -53,7 +57,7 @@ def read_openings(path: Path, plies: int | None = None) -> list[Opening]:
     try:
         with open_plain(path) as file, lzma.open(file) if path.suffix == ".xz" else file as content:
             text = TextIOWrapper(content, encoding="utf-8")
-            openings = list(_parse(path, iter(partial(text.readline, _LONGEST_LINE), ""), plies))
+            openings = list(_parse(path, iter(partial(text.readline, _LONGEST_LINE), ""), plies, kind))
     except (OSError, UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
         raise OpeningError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     if not openings:
@@ -61,7 +65,7 @@ def read_openings(path: Path, plies: int | None = None) -> list[Opening]:
     return openings
 
 
-def _parse(path: Path, lines: Iterable[str], plies: int | None) -> Iterable[Opening]:
+def _parse(path: Path, lines: Iterable[str], plies: int | None, kind: type[Opening]) -> Iterable[Opening]:
     for number, line in enumerate(lines, 1):
         words = line.split()
         if not words or words[0].startswith("#") or (len(words) == 1 and USI_MOVE.fullmatch(words[0])):
@@ -72,7 +76,7 @@ def _parse(path: Path, lines: Iterable[str], plies: int | None) -> Iterable[Open
         place, moves = words[:cut], words[cut + 1 :][:plies]
         if place[:1] == ["sfen"]:
             del place[0]
-        opening = Opening(None if place == ["startpos"] else " ".join(place), tuple(moves))
+        opening = kind(None if place == ["startpos"] else " ".join(place), tuple(moves))
         try:
             # Far above what any opening reaches: the limit is the match's business.
             opening.referee(max_moves=10_000)

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 from utils.arena.engine_process import EngineDied, EngineError, EngineProcess, EngineSilent
 from utils.arena.openings import Opening
-from utils.arena.referee import Colour, Referee, Verdict, other
+from utils.arena.referee import Colour, Judge, Verdict, other
 
 LONGEST_MS = 10**9
 """No limit is above this, eleven days in milliseconds: the system's clocks know no such deadlines."""
+LOTS = 10
+"""How often a random opening is drawn before it is given up."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def play_game(
 def _move(
     engines: Mapping[Colour, EngineProcess],
     clocks: Mapping[Colour, Clock],
-    referee: Referee,
+    referee: Judge,
     rules: Rules,
     played: Played,
 ) -> Verdict | None:
@@ -186,18 +188,22 @@ def random_opening(
 ) -> Opening:
     """Continue `start` by `plies` moves that `engine` finds about equally good: variety without nonsense.
 
-    Each is drawn evenly from the moves whose MultiPV score, after `nodes` nodes, is within `margin_cp` of the best.
-    Raises EngineError if the engine dies, stays silent, or cannot show several moves.
+    Each is drawn evenly from the moves whose MultiPV score, after `nodes` nodes, is within `margin_cp` of the best; if
+    one ends the game, all are drawn again. Raises EngineError if the engine dies, stays silent, or cannot show several
+    moves, and if the game ends every time.
     """
     multipv = next((name for name in ("MultiPV", "USI_MultiPV") if engine.declares(name)), None)
     if multipv is None:
         raise EngineError("has no option MultiPV to draw random openings from")
     engine.set_option(multipv, "8")
-    referee = start.referee(max_moves=10_000)
-    for ply in range(plies):
-        answer = engine.go(start.start, referee.moves, {"nodes": nodes}, seconds=60.0)
-        close = [move for move, cp in answer.candidates if cp >= answer.candidates[0].cp - margin_cp]
-        if not close or referee.play(rng.choice(close)) is not None:
-            raise EngineError(f"found no move that keeps the game open after {ply} random plies")
-    engine.set_option(multipv, "1")
-    return start._replace(moves=tuple(referee.moves))
+    for _ in range(LOTS):
+        referee = start.referee(max_moves=10_000)
+        for _ in range(plies):
+            answer = engine.go(start.start, referee.moves, {"nodes": nodes}, seconds=60.0)
+            close = [move for move, cp in answer.candidates if cp >= answer.candidates[0].cp - margin_cp]
+            if not close or referee.play(rng.choice(close)) is not None:
+                break
+        else:
+            engine.set_option(multipv, "1")
+            return start._replace(moves=tuple(referee.moves))
+    raise EngineError(f"found no {plies} moves that keep the game open, {LOTS} times")
