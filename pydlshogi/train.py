@@ -53,6 +53,7 @@ from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, ValueTarget,
 from pydlshogi.training.shogi.fit import fit_for_play
 from pydlshogi.training.shogi.recorded import Recorded
 from pydlshogi.training.shogi.records import NO_EVAL, DatasetError, Positions, limit_repeats, load_positions
+from pydlshogi.training.shogi.reencoding import in_planes_of
 from pydlshogi.training.shogi.searched import SearchedRecords, read_sets
 from pydlshogi.training.shogi.settings import ON_RESUME, QUICK, Settings, parser
 from pydlshogi.training.shogi.validation import sample, validate
@@ -142,7 +143,7 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
     out, encoding = Path(settings.out), ENCODINGS[settings.encoding]
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    init = read_weights(settings.init) if settings.init and state is None else None
+    init = in_planes_of(encoding, read_weights(settings.init)) if settings.init and state is None else None
     learned, val = load_data(settings)
     run = Run(settings, encoding, device, init)
     val_sample = sample(val, settings.validate_positions)

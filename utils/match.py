@@ -46,8 +46,8 @@ examples:
     python -m utils.match bat/mcts_player.sh bat/mcts_player.sh --nodes 200 --random-plies 12 --games 600 \\
         --adjudicate 1200 8 --out matches/self --records kifu/self
   Dobutsu shogi against Fairy-Stockfish; the table has the score as Black and as White too, and White should win:
-    python -m utils.match --game dobutsu bat/dobutsu.sh /usr/games/fairy-stockfish A.Threads=1 A.Network_Delay=100 \\
-        B.Threads=1 B.UCI_Variant=dobutsu --time 1000 --random-plies 8 --random-margin 300 --out matches/dobutsu
+    python -m utils.match --game dobutsu bat/dobutsu.sh /usr/games/fairy-stockfish A.Threads=1 A.Network_Delay=10 \\
+        B.Threads=1 B.UCI_Variant=dobutsu --time 200 --tolerance 100 --games 200 --out matches/dobutsu
   Othello against gtp-rhino (Debian: grhino), which keeps no time, from even openings:
     python -m utils.match --game othello bat/othello_alphabeta.sh "/usr/games/gtp-rhino -l 4" \\
         --a-time 1000 --b-time 60000 --openings kifu/othello_even.txt --out matches/rhino

@@ -93,8 +93,9 @@ def _hand(words: Uint32Array, side: int) -> int:
 
 
 # The book's order: squares go along the ranks from 9a; gold comes before bishop and rook, on the board and in hand.
-_BOOK_SQUARE: Final[Int8Array] = np.array([9 * (square % 9) + 8 - square // 9 for square in range(81)], np.int8)
-_BOOK_PLANE: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4, 7, 8, 9, 10, 11, 12, 13], np.int8)
+BOOK_SQUARE: Final[Int8Array] = np.array([9 * (square % 9) + 8 - square // 9 for square in range(81)], np.int8)
+"""By cshogi's number of a square."""
+BOOK_PLANE: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4, 7, 8, 9, 10, 11, 12, 13], np.int8)
 """By cshogi's kind of a piece, its plane among those of its side."""
 _BOOK_HELD: Final = np.array(HELD)
 _BOOK_MOST_HELD: Final = np.array(MAX_PIECES_IN_HAND)
@@ -131,7 +132,7 @@ def _unpack_book(packed: Uint32Array, planes: Float32Array) -> None:
         for side in range(2):
             own, first = of_side(board, side), side * PLANES_PER_SIDE
             for kind in range(1, _KINDS + 1):
-                _mark(flat[row], 81 * (first + _BOOK_PLANE[kind]), of_kind(board, own, kind), _BOOK_SQUARE)
+                _mark(flat[row], 81 * (first + BOOK_PLANE[kind]), of_kind(board, own, kind), BOOK_SQUARE)
             _fill_hand(flat[row], first + _KINDS, _hand(packed[row], side), _BOOK_MOST_HELD)
 
 
@@ -149,7 +150,7 @@ _DIRECTION: Final[Int8Array] = np.array(
     [[_direction(origin, target) for target in range(81)] for origin in range(81)], np.int8
 )
 _DROPS: Final = 2 * UNPROMOTED_DIRECTIONS
-_BOOK_DROP: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4], np.int8)
+BOOK_DROP: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4], np.int8)
 """By cshogi's kind of the piece dropped, its place among the drops."""
 
 
@@ -173,19 +174,21 @@ def _label(state: Record, move: int, squares: Int8Array, drops: Int8Array) -> in
 @rule
 def book_label(state: Record, move: int) -> int:
     """The drops in the order P L N S G B R."""
-    return _label(state, move, _BOOK_SQUARE, _BOOK_DROP)
+    return _label(state, move, BOOK_SQUARE, BOOK_DROP)
 
 
 # dlshogi's order is cshogi's.
 _DLSHOGI_SQUARE: Final[Int8Array] = np.arange(81, dtype=np.int8)
 _DLSHOGI_DROP: Final[Int8Array] = np.arange(-1, 7, dtype=np.int8)
-_DLSHOGI_MOST_HELD: Final = np.array([8, 4, 4, 4, 4, 2, 2])
+DLSHOGI_MOST_HELD: Final = np.array([8, 4, 4, 4, 4, 2, 2])
+"""By the place of a kind in `MAX_PIECES_IN_HAND`, the planes that there are for it."""
 _COUNTED: Final = 3
 """Planes that count attackers: the n-th shows the squares that at least n pieces attack."""
-_DLSHOGI_PER_SIDE: Final = 2 * _KINDS + _COUNTED
-_DLSHOGI_HELD: Final = 28
+DLSHOGI_PER_SIDE: Final = 2 * _KINDS + _COUNTED
+"""Planes of a side on the board: its pieces, in cshogi's order, come first."""
+DLSHOGI_HELD: Final = 28
 """Planes of a hand."""
-_DLSHOGI_PLANES: Final = 2 * (_DLSHOGI_PER_SIDE + _DLSHOGI_HELD) + 1
+_DLSHOGI_PLANES: Final = 2 * (DLSHOGI_PER_SIDE + DLSHOGI_HELD) + 1
 
 
 @compiled
@@ -197,7 +200,7 @@ def _unpack_dlshogi(packed: Uint32Array, planes: Float32Array) -> None:
         board = _board(packed[row])
         blockers = occupied(board)
         for side in range(2):
-            own, first = of_side(board, side), 81 * _DLSHOGI_PER_SIDE * side
+            own, first = of_side(board, side), 81 * DLSHOGI_PER_SIDE * side
             once = twice = thrice = nothing()
             for kind in range(1, _KINDS + 1):
                 pieces = of_kind(board, own, kind)
@@ -213,7 +216,7 @@ def _unpack_dlshogi(packed: Uint32Array, planes: Float32Array) -> None:
                 _mark(flat[row], first + 81 * 2 * _KINDS, squares, _DLSHOGI_SQUARE)
                 first += 81
             hand = _hand(packed[row], side)
-            _fill_hand(flat[row], 2 * _DLSHOGI_PER_SIDE + side * _DLSHOGI_HELD, hand, _DLSHOGI_MOST_HELD)
+            _fill_hand(flat[row], 2 * DLSHOGI_PER_SIDE + side * DLSHOGI_HELD, hand, DLSHOGI_MOST_HELD)
         _fill(flat[row], _DLSHOGI_PLANES - 1, packed[row, _HANDS + 1] >> 24)
 
 
@@ -297,7 +300,7 @@ DLSHOGI: Final = Encoding(
     unpack=_unpack_dlshogi,
     state=_state,
     symmetries=(_mirror(_DLSHOGI_PLANES, step=9),),
-    parts=(2 * _DLSHOGI_PER_SIDE, 2 * _DLSHOGI_HELD + 1),
+    parts=(2 * DLSHOGI_PER_SIDE, 2 * DLSHOGI_HELD + 1),
 )
 """dlshogi's 62 planes of the board and 57 of hands and check: where pieces stand, what they attack, how often a square
 is attacked, as `cshogi.dlshogi.make_input_features` makes them; labels as `make_move_label`."""

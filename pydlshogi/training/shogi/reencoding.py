@@ -1,0 +1,69 @@
+"""A network of the book's planes told in dlshogi's, which show more: it thinks the same, until it learns from those."""
+
+from typing import Final
+
+import numpy as np
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.games.shogi.encodings import (
+    BOOK,
+    BOOK_DROP,
+    BOOK_PLANE,
+    BOOK_SQUARE,
+    DLSHOGI,
+    DLSHOGI_HELD,
+    DLSHOGI_MOST_HELD,
+    DLSHOGI_PER_SIDE,
+)
+from pydlshogi.games.shogi.names import MAX_PIECES_IN_HAND, MOVE_DIRECTIONS, PIECE_TYPES, PLANES_PER_SIDE
+from pydlshogi.network.architecture import KINDS
+from pydlshogi.network.weights import Array, Weights, architecture_of
+
+_LABEL_PLANES: Final = [*range(len(MOVE_DIRECTIONS)), *(len(MOVE_DIRECTIONS) + BOOK_DROP[1:])]
+"""By dlshogi's number of a plane of labels, the book's."""
+
+
+def in_planes_of(encoding: Encoding, weights: Weights) -> Weights:
+    """`weights`, told in dlshogi's planes if those are wanted and the network is of the book's.
+
+    The two think the same wherever nobody holds more than eight pawns, which is all that dlshogi's planes show. Raises
+    ModelError if `weights` are not those of a network.
+    """
+    size = architecture_of(weights)
+    if encoding is not DLSHOGI or not size.ends.suit(BOOK):
+        return weights
+    heads = KINDS[size.kind].heads
+    told: Weights = {}
+    for name, array in weights.items():
+        if name == "l1/W":
+            told[name] = _turned(_first_layer(array))
+        elif array.ndim == 4 and array.shape[-1] == 3:
+            told[name] = _turned(array)
+        elif name == f"{heads.policy}/W":
+            told[name] = array[_LABEL_PLANES]
+        elif name == f"{heads.policy_bias}/b":
+            told[name] = array.reshape(size.label_planes, -1)[_LABEL_PLANES][:, BOOK_SQUARE].ravel()
+        elif name == f"{heads.value[1]}/W":
+            told[name] = array.reshape(len(array), size.label_planes, -1)[:, :, BOOK_SQUARE].reshape(array.shape)
+        else:
+            told[name] = array
+    return told
+
+
+def _first_layer(kernels: Array) -> Array:
+    """[channels, the book's planes, 3, 3] as [channels, dlshogi's planes, 3, 3]."""
+    told: Array = np.zeros((len(kernels), DLSHOGI.planes, 3, 3), kernels.dtype)
+    for side in range(2):
+        pieces, hand = PLANES_PER_SIDE * side, PLANES_PER_SIDE * side + len(PIECE_TYPES)
+        first = DLSHOGI_PER_SIDE * side
+        told[:, first : first + len(PIECE_TYPES)] = kernels[:, pieces + BOOK_PLANE[1:]]
+        first = 2 * DLSHOGI_PER_SIDE + DLSHOGI_HELD * side
+        for here, there in zip(MAX_PIECES_IN_HAND, DLSHOGI_MOST_HELD.tolist(), strict=True):
+            told[:, first : first + there] = kernels[:, hand : hand + there]
+            hand, first = hand + here, first + there
+    return told
+
+
+def _turned(kernels: Array) -> Array:
+    """Kernels for dlshogi's board: its rows are the files, from the right, where the book's are the ranks."""
+    return np.ascontiguousarray(kernels.transpose(0, 1, 3, 2)[:, :, ::-1])

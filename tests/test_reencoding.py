@@ -1,0 +1,49 @@
+"""A network of the book's planes, told in dlshogi's."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from pydlshogi.encoding import Encoding, planes_of
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.network.architecture import ModelError, architecture_for
+from pydlshogi.network.weights import Array, random_weights
+from pydlshogi.training.shogi.reencoding import in_planes_of
+from tests.random_games import random_games
+
+torch = pytest.importorskip("torch")
+
+
+def opinion(encoding: Encoding, weights: Mapping[str, Array], position: ShogiPosition) -> tuple[list[float], float]:
+    """Logits of the legal moves, and the value."""
+    from pydlshogi.network.torch_nets import from_npz
+
+    state = encoding.state(position)
+    packed = np.zeros((1, encoding.words), np.uint32)
+    encoding.pack(state, packed[0])
+    with torch.no_grad():
+        policy, value = from_npz(weights).eval()(torch.from_numpy(planes_of(encoding, packed)))
+    labels = [encoding.label(state, move) for move in position.legal_moves().tolist()]
+    return policy.flatten()[labels].tolist(), float(value)
+
+
+@pytest.mark.parametrize(("kind", "depth"), [("policy_value_resnet", 2), ("policy_value", 12)])
+def test_it_thinks_the_same(kind: str, depth: int) -> None:
+    weights = random_weights(architecture_for(BOOK, kind, depth, 8), 5)
+    told = in_planes_of(DLSHOGI, weights)
+    assert in_planes_of(BOOK, weights) is weights
+    assert in_planes_of(DLSHOGI, told) is told
+    for game in random_games(3, plies=120, seed=9):
+        position = ShogiPosition()
+        for move in game.moves:
+            position.push_usi(move)
+        (policy, value), (policy_told, value_told) = opinion(BOOK, weights, position), opinion(DLSHOGI, told, position)
+        assert value_told == pytest.approx(value, abs=1e-5)
+        assert policy_told == pytest.approx(policy, abs=1e-5)
+
+
+def test_what_is_no_network_is_refused() -> None:
+    with pytest.raises(ModelError):
+        in_planes_of(DLSHOGI, {"l1/W": np.zeros((1, 104, 3, 3), np.float32)})
