@@ -24,6 +24,7 @@ except ImportError as missing:
     remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install torch`"
     sys.exit(f"cycle: PyTorch is not installed here: {remedy} ({missing})")
 
+from pydlshogi.encoding import Encoding
 from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
 from pydlshogi.learning.played import Played, PlayedError
 from pydlshogi.learning.run_folder import RunError, RunFolder
@@ -33,7 +34,7 @@ from pydlshogi.learning.tasks import LONGEST_SET, PlayComparisons, PlaySets, Rea
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.torch_nets import to_npz
-from pydlshogi.network.weights import read_weights, write_weights
+from pydlshogi.network.weights import read_network, read_weights, write_weights
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.elo import Elo, estimate
@@ -79,8 +80,9 @@ class Learner:
         self._service = service
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         goes_on = folder.checkpoint.exists()
-        init = read_weights(settings.init) if settings.init and not goes_on else None
-        self._run = Run(settings, game.encoding, device, init)
+        init = Path(settings.init) if settings.init and not goes_on else None
+        self._encoding = _encoding(game, settings.encoding, folder.newest_network() if goes_on else init)
+        self._run = Run(settings, self._encoding, device, read_weights(init) if init else None)
         names = ("cycle", "seconds", "positions", "games", "oldest", "best", "elo")
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
         if goes_on:
@@ -166,13 +168,13 @@ class Learner:
         newest, kept["oldest"] = self._folder.newest(number, round(window))
         examples = joined([each.examples(settings.search_value) for each in newest])
         steps = round(new * settings.reuse / settings.batch_size)
-        symmetries = len(self._game.encoding.symmetries) if settings.symmetries else 0
+        symmetries = len(self._encoding.symmetries) if settings.symmetries else 0
 
         def prepare(step: int) -> Batch:
             lot = np.random.default_rng((settings.seed, number, step))
             rows = lot.integers(len(examples), size=settings.batch_size)
             turns = lot.integers(symmetries + 1, size=settings.batch_size)
-            return batch_of(examples.examples(rows), self._game.encoding, turns)
+            return batch_of(examples.examples(rows), self._encoding, turns)
 
         for batch in islice(batches(prepare, 0), steps if len(examples) else 0):
             seconds = kept["seconds"] + times.play + time.monotonic() - start
@@ -277,6 +279,17 @@ def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew, service: S
             sys.stdout.flush()
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
     tqdm.write(f"the network is {learner.finish()}")
+
+
+def _encoding(game: Game, name: str, network: Path | None) -> Encoding:
+    """The encoding of this name; "": that of a network, if there is one. Raises ModelError, SettingError."""
+    if not name:
+        return read_network(network, game.encodings)[2] if network else game.encoding
+    for encoding in game.encodings:
+        if encoding.name == name:
+            return encoding
+    known = ", ".join(encoding.name for encoding in game.encodings)
+    raise SettingError(f"--encoding {name} is none of {game.name}: {known}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -123,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         usual = {name: value for name, value in game.learning.items() if name in names}
         settings = replace(Settings(**usual), **{name: vars(options)[name] for name in names & vars(options).keys()})
         check(settings)
-        read_network(options.modelfile, [game.encoding])  # or the workers would complain of a file of theirs
+        read_network(options.modelfile, game.encodings)  # or the workers would complain of a file of theirs
         out.mkdir(parents=True, exist_ok=True)
         try:
             with (

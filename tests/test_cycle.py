@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.learning.played import Played
 from pydlshogi.network.weights import architecture_of, read_weights
 
@@ -45,6 +46,11 @@ def lines(run: Path) -> list[dict[str, float]]:
     return [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
 
 
+def taken(run: Path) -> float:
+    """Minutes."""
+    return sum(line["play"] + line["learn"] + line["compare"] for line in lines(run)) / 60
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of a few cycles."""
@@ -67,8 +73,7 @@ def test_a_run_leaves_a_network_its_games_and_a_journal(run: Path) -> None:
 def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = len(lines(run))
     anew = ["--reanalyse", "2", "--gumbel", "3"]
-    minutes = sum(line["play"] + line["learn"] + line["compare"] for line in lines(run)) / 60
-    assert cycle.main(["dobutsu", "--out", str(run), "--minutes", f"{minutes + 0.05}", *anew]) == 0
+    assert cycle.main(["dobutsu", "--out", str(run), "--minutes", f"{taken(run) + 0.05}", *anew]) == 0
     journal = lines(run)
     assert len(journal) > before
     assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))
@@ -82,6 +87,7 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
         (["shogi", "--out", "{run}"], "{run} is a run of dobutsu, not of shogi"),
         (["dobutsu", "--out", "{run}", "--channels", "16"], "{run} is a run with --channels 8: give another --out"),
         (["dobutsu", "--out", "{new}", "--playouts", "0"], "--playouts must be at least 1"),
+        (["shogi", "--out", "{new}", "--encoding", "planes"], "--encoding planes is none of shogi: book, dlshogi"),
         (["dobutsu", "--out", "{new}", "--init", "{new}/no.npz"], "{new}/no.npz: No such file or directory"),
         (["dobutsu", "--out", "{run}/net.npz"], "{run}/net.npz: File exists"),
     ],
@@ -94,6 +100,16 @@ def test_what_cannot_be_done_is_said_in_a_line(
     assert cycle.main([argument.format(**names) for argument in arguments]) == 1
     assert message.format(**names) in capsys.readouterr().err
     assert len(lines(run)) == before
+
+
+def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Path) -> None:
+    asked, begun = tmp_path / "asked", tmp_path / "begun"
+    for run, first in ((asked, ["--encoding", "dlshogi"]), (begun, ["--init", str(asked / "net.npz")])):
+        assert cycle.main(["shogi", "--out", str(run), "--minutes", "0.01", *TINY, *first]) == 0
+        minutes = f"{taken(run) + 0.001}"
+        assert cycle.main(["shogi", "--out", str(run), "--minutes", minutes, *TINY]) == 0
+        assert len(lines(run)) > 1
+        assert architecture_of(read_weights(run / "net.npz")).planes == DLSHOGI.planes
 
 
 def test_a_run_is_not_learned_by_two(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         usual = {name: value for name, value in game.learning.items() if name in names}
         settings = replace(SelfPlay(**usual), **{name: vars(options)[name] for name in names & vars(options).keys()})
         check(settings)
-        read_network(options.modelfile, [game.encoding])
+        read_network(options.modelfile, game.encodings)
         for line in report(game, options.modelfile.read_bytes(), settings, options.workers, options.rounds):
             print(line, flush=True)
 

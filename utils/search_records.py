@@ -22,7 +22,6 @@ from tqdm import tqdm
 
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import game_named
-from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.targets import pruned_visits
@@ -57,9 +56,10 @@ class SearchSets:
 
     @contextmanager
     def __call__(self) -> Iterator[Callable[[Item], Searched]]:
-        backend = load_backend("auto", self.network, [BOOK], threads=1, batch_size=_OF_A_SET)
+        game = game_named("shogi")
+        backend = load_backend("auto", self.network, game.encodings, threads=1, batch_size=_OF_A_SET)
         evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
-        forest = Forest(game_named("shogi"), evaluator, DEFAULT_PUCT, self.playouts, _OF_A_SET)
+        forest = Forest(game, evaluator, DEFAULT_PUCT, self.playouts, _OF_A_SET)
         yield partial(self._searched, forest)
 
     def _searched(self, forest: Forest, item: Item) -> Searched:

@@ -22,7 +22,8 @@ class Game(NamedTuple):
 
     name: str
     rules: Rules
-    encoding: Encoding
+    encodings: tuple[Encoding, ...]
+    """How networks see it: new ones in the first way, unless another is asked for."""
     start: Callable[[int], Any]
     """(draw_ply) -> the first position of a game that is drawn after so many plies; 0: never."""
     settings: Callable[[Any], Records]
@@ -31,6 +32,11 @@ class Game(NamedTuple):
     """Settings of the cycle that are better for this game than the general ones."""
     example: Example | None = None
     """What a run is measured by that wants to know how long it would take."""
+
+    @property
+    def encoding(self) -> Encoding:
+        """Of a new network."""
+        return self.encodings[0]
 
 
 GAMES: Final = {name: f"pydlshogi.games.{name}.game" for name in ("dobutsu", "othello", "shogi")}

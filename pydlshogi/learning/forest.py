@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pydlshogi.encoding import Encoding
 from pydlshogi.games.catalogue import Game
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.puct import Puct
@@ -16,13 +17,13 @@ _SPARE = 4
 """Trees keep what they know below a new root, until what is above it has been given back."""
 
 
-def many_trees(game: Game, puct: Puct, playouts: int, trees: int, draw_ply: int) -> Search:
-    """A search with room for so many trees of so many playouts each."""
+def many_trees(game: Game, encoding: Encoding | None, puct: Puct, playouts: int, trees: int, draw_ply: int) -> Search:
+    """A search with room for so many trees of so many playouts each; `encoding`: its evaluator's."""
     rules = game.rules
     node = 64 + rules.state.itemsize + 16 * rules.average_moves
     megabytes = 1 + _SPARE * trees * (playouts + 2) * node // _MEGABYTE
     settings = game.settings(game.start(draw_ply))
-    return stored_search(rules, settings, game.encoding, megabytes, puct, trees=trees)
+    return stored_search(rules, settings, encoding, megabytes, puct, trees=trees)
 
 
 def over(position: Any, *, foreseen: bool = False) -> bool:
@@ -47,8 +48,8 @@ class Forest:
     ) -> None:
         self._evaluator = evaluator
         self._count = trees
-        self._search = many_trees(game, puct, playouts, trees, draw_ply)
-        self._batch = Batch(trees, game.rules.most_moves, game.encoding)
+        self._search = many_trees(game, evaluator.encoding, puct, playouts, trees, draw_ply)
+        self._batch = Batch(trees, game.rules.most_moves, evaluator.encoding)
 
     def root(self, tree: int) -> Root:
         """The root of one tree, as it is at the time."""

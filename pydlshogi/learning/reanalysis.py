@@ -22,7 +22,7 @@ def reanalysed(game: Game, evaluator: Evaluator, settings: SelfPlay, played: Pla
         found = forest.search(part, settings.playouts)
         for tree, position in part.items():
             weights = pruned_visits(found[tree], puct)
-            lessons.append(lesson_of(game, position, 0, forest.root(tree), found[tree], weights))
+            lessons.append(lesson_of(evaluator.encoding, position, 0, forest.root(tree), found[tree], weights))
     return replace(played, **searched_columns(lessons))
 
 

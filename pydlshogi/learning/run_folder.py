@@ -11,7 +11,7 @@ from pydlshogi.learning.settings import Cycle
 from pydlshogi.support.files import replacing
 from pydlshogi.support.settings import option_of
 
-_FIXED: Final = ("kind", "depth", "channels", "seed")
+_FIXED: Final = ("encoding", "kind", "depth", "channels", "seed")
 """Settings that a run keeps to."""
 
 
@@ -62,6 +62,10 @@ class RunFolder:
     def games(self, cycle: int, number: int) -> Path:
         """A set of games of a cycle."""
         return self.path / "games" / f"{cycle:05}-{number:03}.npz"
+
+    def newest_network(self) -> Path | None:
+        """Of a run that is there."""
+        return max((path for path in (self.path / "networks").glob("*.npz") if path.stem.isdecimal()), default=None)
 
     def forget_networks(self, keep: set[int]) -> None:
         """Delete all networks but those after so many cycles."""

@@ -50,8 +50,9 @@ class SelfPlayers:
         self._settings = settings
         self._puct = settings.puct(forced_playouts=settings.forced_playouts)
         self._trees = min(settings.games, settings.side_by_side)
-        self._search = many_trees(game, self._puct, settings.playouts, self._trees, settings.draw_ply)
-        self._batch = Batch(self._trees, game.rules.most_moves, game.encoding)
+        encoding = evaluator.encoding
+        self._search = many_trees(game, encoding, self._puct, settings.playouts, self._trees, settings.draw_ply)
+        self._batch = Batch(self._trees, game.rules.most_moves, encoding)
 
     def play(self, seed: tuple[int, ...]) -> Played:
         """A set of games, which `seed` decides, together with the evaluator and the settings."""
@@ -88,7 +89,7 @@ class SelfPlayers:
                     boards[tree] = self._new_board(generator)
                 targets[tree] = self._begin(tree, boards[tree], generator)
                 fresh[tree] = True
-        return played(ended, self._game.encoding.words)
+        return played(ended, self._batch.packed.shape[1])
 
     def _first_moves(self, boards: list[_Board]) -> list[int]:
         """The moves that the next playouts begin with, where Gumbel's lots say."""
@@ -137,7 +138,8 @@ class SelfPlayers:
         else:
             weights = improved_policy(moves) if board.gumbel is not None else pruned_visits(moves, self._puct)
             if board.full:
-                board.lessons.append(lesson_of(self._game, board.position, len(board.moves), root, moves, weights))
+                encoding, ply = self._evaluator.encoding, len(board.moves)
+                board.lessons.append(lesson_of(encoding, board.position, ply, root, moves, weights))
             cooled = 0.5 ** (len(board.moves) / settings.halflife)
             temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
             chosen = drawn(weights, temperature, generator)

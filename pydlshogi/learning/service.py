@@ -38,6 +38,7 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import Game, game_named
 from pydlshogi.network.backend import Backend
 from pydlshogi.network.loading import load_backend
+from pydlshogi.network.weights import read_network
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
 from pydlshogi.support.crew import CrewError
 from pydlshogi.support.processes import ProcessCrew
@@ -303,11 +304,16 @@ def add_serve_option(parser: ArgumentParser) -> None:
 
 def load_network(game: Game, network: bytes, batch_size: int, *, threads: int = 1, streams: int = 1) -> Backend:
     """The network in the bytes of a file; otherwise as `load_backend`. Raises ModelError, BackendError."""
+    with _file(network) as path:
+        return load_backend("auto", path, game.encodings, threads=threads, streams=streams, batch_size=batch_size)
+
+
+@contextmanager
+def _file(network: bytes) -> Iterator[Path]:
     with TemporaryDirectory() as folder:
         path = Path(folder, "net.npz")
         path.write_bytes(network)
-        encodings = [game.encoding]
-        return load_backend("auto", path, encodings, threads=threads, streams=streams, batch_size=batch_size)
+        yield path
 
 
 @contextmanager
@@ -321,7 +327,9 @@ def evaluator_of(
     if service is None:
         yield NetworkEvaluator(load_network(game, network, batch_size), temperature)
     else:
-        with closing(ServedEvaluator(service, game.encoding, network, temperature)) as evaluator:
+        with _file(network) as path:
+            encoding = read_network(path, game.encodings)[2]
+        with closing(ServedEvaluator(service, encoding, network, temperature)) as evaluator:
             yield evaluator
 
 

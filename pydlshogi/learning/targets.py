@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pydlshogi.games.catalogue import Game
+from pydlshogi.encoding import Encoding
 from pydlshogi.learning.played import Lesson
 from pydlshogi.support.arrays import Float64Array
 from pydlshogi.uct.batch import Batch
@@ -46,11 +46,14 @@ def pruned_visits(moves: Sequence[MoveStats], puct: Puct) -> Float64Array:
 
 
 def lesson_of(
-    game: Game, position: Any, ply: int, root: Root, moves: Sequence[MoveStats], weights: Float64Array
+    encoding: Encoding | None, position: Any, ply: int, root: Root, moves: Sequence[MoveStats], weights: Float64Array
 ) -> Lesson:
-    """What the search of `position`, the root, teaches: a policy by `weights`, one for each of its `moves`."""
+    """What the search of `position`, the root, teaches: a policy by `weights`, one for each of its `moves`.
+
+    `encoding`: how the network sees it that is to learn.
+    """
     learned = np.flatnonzero(weights)
-    batch = Batch(1, game.rules.most_moves, game.encoding)
+    batch = Batch(1, len(learned), encoding)
     batch.add(position, np.array([moves[i].move for i in learned.tolist()], np.int32))
     exact = root.plies
     return Lesson(

@@ -16,7 +16,7 @@ def _start(draw_ply: int) -> DobutsuPosition:
 GAME: Final = Game(
     name="dobutsu",
     rules=RULES,
-    encoding=DOBUTSU,
+    encodings=(DOBUTSU,),
     start=_start,
     settings=settings_of,
     learning={

@@ -17,7 +17,7 @@ def _start(draw_ply: int) -> OthelloPosition:
 GAME: Final = Game(
     name="othello",
     rules=RULES,
-    encoding=OTHELLO,
+    encodings=(OTHELLO,),
     start=_start,
     settings=settings_of,
     learning={
