@@ -26,7 +26,7 @@ except ImportError as missing:
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
-from pydlshogi.learning.played import Played, PlayedError
+from pydlshogi.learning.played import Played
 from pydlshogi.learning.run_folder import RunError, RunFolder
 from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import Cycle
@@ -35,6 +35,7 @@ from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.torch_nets import to_npz
 from pydlshogi.network.weights import read_network, read_weights, write_weights
+from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.elo import Elo, estimate
@@ -315,7 +316,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BlockingIOError as error:
             raise RunError(f"{folder.path} is in use by another process") from error
 
-    errors = (UnknownGame, RunError, SettingError, PlayedError, ModelError, BackendError, TrainingError)
+    errors = (UnknownGame, RunError, SettingError, ArraysError, ModelError, BackendError, TrainingError)
     return exit_status("cycle", run, *errors, resume="the same command goes on")
 
 

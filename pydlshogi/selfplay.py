@@ -22,13 +22,14 @@ from tqdm import tqdm
 
 from pydlshogi import shogi_selfplay
 from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
-from pydlshogi.learning.played import Played, PlayedError
+from pydlshogi.learning.played import Played
 from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.weights import read_network
+from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import replacing, reserved
@@ -51,7 +52,7 @@ class Settings(SelfPlay):
 
 
 def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew, service: Service | None = None) -> str:
-    """Play the sets that `out` lacks. Returns what it holds then, in one line. Raises SelfPlayError, PlayedError."""
+    """Play the sets that `out` lacks. Returns what it holds then, in one line. Raises SelfPlayError, ArraysError."""
     settle(out / "selfplay.json", game, network, settings)
     files = {number: out / f"{number:05}.npz" for number in range(1, settings.sets + 1)}
     missing = [number for number, path in files.items() if not path.exists()]
@@ -135,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BlockingIOError as error:
             raise SelfPlayError(f"{out} is in use by another process") from error
 
-    errors = (UnknownGame, SelfPlayError, SettingError, PlayedError, ModelError, BackendError)
+    errors = (UnknownGame, SelfPlayError, SettingError, ArraysError, ModelError, BackendError)
     return exit_status("selfplay", run, *errors, resume="the same command plays the games that are missing")
 
 

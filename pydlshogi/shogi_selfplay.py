@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from pydlshogi.engines.shogi.players import ShogiPlayer
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
 from pydlshogi.games.shogi.sfen import START_SFEN
@@ -153,7 +153,7 @@ def playing(
 ) -> Iterator[Callable[[int], Game]]:
     """A task of a crew: the games of these numbers, by the network of this file and backend."""
     modelfile, backend = network
-    loaded = load_backend(backend, modelfile, (BOOK, DLSHOGI), threads=1, batch_size=settings.batch)
+    loaded = load_backend(backend, modelfile, ENCODINGS, threads=1, batch_size=settings.batch)
     evaluator = NetworkEvaluator(loaded)
 
     def play_numbered(number: int) -> Game:

@@ -33,12 +33,13 @@ except ImportError as error:
     sys.exit(f"train: PyTorch is not installed here: {remedy} ({error})")
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.torch_nets import to_npz
 from pydlshogi.network.weights import read_weights, write_weights
 from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import crew_of, exit_status
 from pydlshogi.support.files import cache_folder, replacing, reserved
 from pydlshogi.support.processes import available_cores
@@ -58,7 +59,7 @@ from pydlshogi.training.shogi.searched import SearchedRecords, read_sets
 from pydlshogi.training.shogi.settings import ON_RESUME, QUICK, Settings, parser
 from pydlshogi.training.shogi.validation import sample, validate
 
-ENCODINGS: Final[dict[str, Encoding]] = {"book": BOOK, "dlshogi": DLSHOGI}
+NAMED: Final[dict[str, Encoding]] = {encoding.name: encoding for encoding in ENCODINGS}
 EVAL_COEF: Final = "eval_coef"
 """Centipawns of the records' evaluations for one unit of the logit of a win rate; kept with the run."""
 CHECKPOINT: Final = "checkpoint.pt"
@@ -141,7 +142,7 @@ def load_data(settings: Settings) -> tuple[Positions, Positions]:
 
 def train(settings: Settings, state: dict[str, Any] | None) -> None:
     """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
-    out, encoding = Path(settings.out), ENCODINGS[settings.encoding]
+    out, encoding = Path(settings.out), NAMED[settings.encoding]
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     init = in_planes_of(encoding, read_weights(settings.init)) if settings.init and state is None else None
     learned, val = load_data(settings)
@@ -227,7 +228,7 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
 
 def preparing(settings: Settings, examples: Source, rows: Int64Array) -> Callable[[int], Batch]:
     """A function that prepares the batch of each number from these `rows` of `examples`."""
-    encoding = ENCODINGS[settings.encoding]
+    encoding = NAMED[settings.encoding]
     symmetries = len(encoding.symmetries) if settings.symmetries else 0
     shuffle = Shuffle(rows, settings.batch_size, settings.seed, symmetries=symmetries)
     return partial(numbered_batch, examples, encoding, shuffle)
@@ -272,7 +273,7 @@ def summary(report: dict[str, Any]) -> str:
 
 def finish(run: Run, settings: Settings, val: Positions, journal: Journal) -> None:
     """Validate with all positions of `val` and write the network: net.npz, net.onnx, and net.json with its options."""
-    out, encoding = Path(settings.out), ENCODINGS[settings.encoding]
+    out, encoding = Path(settings.out), NAMED[settings.encoding]
     report = validate(run.infer, val, encoding)
     journal.write({"step": run.step, "final": True, "validation": report})
     say(f"step {run.step}, the last: {summary(report)}")
@@ -314,9 +315,9 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     """Print positions a second of bare forward and backward passes, and of the same fed by the loader."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     learned, _ = load_data(settings)
-    run = Run(settings, ENCODINGS[settings.encoding], device)
+    run = Run(settings, NAMED[settings.encoding], device)
     target = ValueTarget(settings.val_lambda, DEFAULT_EVAL_COEF)
-    examples = Recorded(learned, ENCODINGS[settings.encoding], target)
+    examples = Recorded(learned, NAMED[settings.encoding], target)
     prepare = preparing(settings, examples, np.arange(len(learned)))
 
     def steps(source: Iterator[Batch], limit: float) -> tuple[int, float]:
@@ -411,7 +412,9 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit status."""
     given = vars(parser().parse_args(arguments))
     # Ctrl-C counts here before the training, which notes it: see `stopping_by_signal`.
-    return exit_status("train", partial(_run, given), TrainingError, DatasetError, ModelError, SettingError)
+    return exit_status(
+        "train", partial(_run, given), TrainingError, ArraysError, DatasetError, ModelError, SettingError
+    )
 
 
 if __name__ == "__main__":

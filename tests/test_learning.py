@@ -12,11 +12,12 @@ from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.learning.comparison import compare
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
-from pydlshogi.learning.played import Played, PlayedError
+from pydlshogi.learning.played import Played
 from pydlshogi.learning.reanalysis import reanalysed
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.learning.targets import drawn, pruned_visits
+from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats
@@ -120,7 +121,7 @@ def test_games_are_written_whole_and_read_again(all_moves: Played, tmp_path: Pat
     assert np.array_equal(Played.read(path).labels, all_moves.labels)
     for damage in (path.read_bytes()[:1000], b"", b"nothing"):
         path.write_bytes(damage)
-        with pytest.raises(PlayedError, match="holds no games"):
+        with pytest.raises(ArraysError, match="holds no games"):
             Played.read(path)
 
 

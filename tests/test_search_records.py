@@ -12,6 +12,7 @@ from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, read_weights, write_weights
+from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.training.shogi.evaluations import ValueTarget
 from pydlshogi.training.shogi.recorded import states
 from pydlshogi.training.shogi.records import DatasetError, Positions, load_positions
@@ -127,7 +128,7 @@ def test_what_is_no_set_is_a_line(folder: Path, tmp_path: Path, capsys: pytest.C
     with pytest.raises(DatasetError, match="holds no searched positions"):
         read_sets(tmp_path)
     (tmp_path / "00000.npz").write_bytes(b"PK")
-    with pytest.raises(DatasetError, match="or is damaged"):
+    with pytest.raises(ArraysError, match="or is damaged"):
         read_sets(tmp_path)
     other = positions_of(folder)[::-1]
     with pytest.raises(DatasetError, match="of other records"):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
@@ -31,7 +31,6 @@ from pydlshogi.support.files import replacing
 from pydlshogi.uct.batch import Batch
 from utils.arena.openings import OpeningError, read_openings
 
-ENCODINGS: Final = (BOOK, DLSHOGI)
 GAMES_AT_ONCE: Final = 32
 LONGEST_GAME: Final = 256
 ONE_IN: Final = 8

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.fitted import write_fitted
@@ -51,7 +51,7 @@ def _run(options: argparse.Namespace) -> None:
     with TemporaryDirectory() as folder:
         shipped = Path(folder, "net.npz")
         write_weights(shipped, weights, half=True)
-        backend = load_backend("auto", shipped, (BOOK, DLSHOGI), precision="float32", batch_size=512)
+        backend = load_backend("auto", shipped, ENCODINGS, precision="float32", batch_size=512)
         infer, encoding = backend.infer, backend.encoding
         report = validate(infer, sample(positions, options.positions or len(positions)), encoding)
         fitted = fit_for_play(infer, sample(positions, _FITTED_TO), encoding)

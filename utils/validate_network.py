@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
@@ -37,7 +37,7 @@ FIGURES = {
 def report_of(network: str, positions: Positions) -> tuple[str, Report]:
     """What ran the network named `FILE[,BACKEND[,PRECISION]]`, and what it made of the positions."""
     file, name, precision, *_ = *network.split(","), "auto", "auto"
-    backend = load_backend(name, file, (BOOK, DLSHOGI), precision=precision, batch_size=512)
+    backend = load_backend(name, file, ENCODINGS, precision=precision, batch_size=512)
     return backend.description, validate(backend.infer, positions, backend.encoding)
 
 

@@ -1,20 +1,15 @@
 """Games that were played to be learned from: what the searches found out, move by move, and how the games ended."""
 
-import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint16Array, Uint32Array
-from pydlshogi.support.files import open_plain, replacing
+from pydlshogi.support.arrays_file import read_arrays, write_arrays
 from pydlshogi.training.examples import Examples
-
-
-class PlayedError(ValueError):
-    """A file that holds no games; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +57,12 @@ class Played:
 
     def write(self, path: Path) -> None:
         """Write a file that holds all of it, or nothing. Raises OSError."""
-        arrays: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
-        with replacing(path) as file:
-            np.savez(file, **arrays)
+        write_arrays(path, self)
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What `write` wrote. Raises PlayedError, OSError."""
-        try:
-            with open_plain(path) as file, np.load(file, allow_pickle=False) as arrays:
-                return cls(**{each.name: arrays[each.name] for each in fields(cls)})
-        except (EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-            raise PlayedError(f"{path} holds no games, or is damaged") from error
+        """What `write` wrote. Raises ArraysError, OSError."""
+        return read_arrays(path, cls, "games")
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ class RunFolder:
                 path.unlink()
 
     def played(self, cycle: int) -> list[Played]:
-        """The sets of games of one cycle. Raises PlayedError, OSError."""
+        """The sets of games of one cycle. Raises ArraysError, OSError."""
         paths = sorted((self.path / "games").glob(f"{cycle:05}-*.npz"))
         for path in paths:
             if path not in self._read:

@@ -7,7 +7,7 @@ from pydlshogi.engines.shogi.book import BookError, OpenedBook, OwnBook
 from pydlshogi.engines.shogi.checkmate import CheckmateSolver
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.engines.shogi.scout import MateScout
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, MOVES
+from pydlshogi.games.shogi.encodings import ENCODINGS, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Info, Loaded, PlayedPosition, Report
@@ -23,7 +23,7 @@ class ShogiPlayer(NetworkPlayer):
     """What every player of shogi knows."""
 
     rules = RULES
-    encodings = (BOOK, DLSHOGI)
+    encodings = ENCODINGS
     moves_encoding = MOVES
     shipped = "pydlshogi.npz"
     quantised = "pydlshogi.int8.onnx"

@@ -305,6 +305,9 @@ DLSHOGI: Final = Encoding(
 """dlshogi's 62 planes of the board and 57 of hands and check: where pieces stand, what they attack, how often a square
 is attacked, as `cshogi.dlshogi.make_input_features` makes them; labels as `make_move_label`."""
 
+ENCODINGS: Final = (BOOK, DLSHOGI)
+"""Of networks; a file is matched with the first that suits it."""
+
 MOVES: Final = Encoding(
     name="moves",
     planes=0,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from pydlshogi.games.catalogue import Example, Game
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
 
@@ -15,7 +15,7 @@ def _start(draw_ply: int) -> ShogiPosition:
 GAME: Final = Game(
     name="shogi",
     rules=RULES,
-    encodings=(BOOK, DLSHOGI),
+    encodings=ENCODINGS,
     start=_start,
     settings=settings_of,
     learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},

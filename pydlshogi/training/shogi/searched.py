@@ -1,17 +1,16 @@
 """Recorded positions that were searched anew: instead of the move that was played, the visits of all moves teach."""
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int64Array, Uint8Array, Uint16Array
-from pydlshogi.support.files import open_plain, replacing
+from pydlshogi.support.arrays_file import read_arrays, write_arrays
 from pydlshogi.training.examples import Examples
 from pydlshogi.training.shogi.evaluations import ValueTarget
 from pydlshogi.training.shogi.recorded import states
@@ -42,18 +41,12 @@ class Searched:
 
     def write(self, path: Path) -> None:
         """Write a file that holds all of it, or nothing. Raises OSError."""
-        arrays: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
-        with replacing(path) as file:
-            np.savez_compressed(file, **arrays)
+        write_arrays(path, self)
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What `write` wrote. Raises DatasetError, OSError."""
-        try:
-            with open_plain(path) as file, np.load(file, allow_pickle=False) as arrays:
-                return cls(**{each.name: arrays[each.name] for each in fields(cls)})
-        except (EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-            raise DatasetError(f"{path} holds no searched positions, or is damaged") from error
+        """What `write` wrote. Raises ArraysError, OSError."""
+        return read_arrays(path, cls, "searched positions")
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -62,7 +55,7 @@ class Searched:
 
 
 def read_sets(folder: Path) -> Searched:
-    """All sets in a folder of `utils.search_records`. Raises DatasetError, OSError."""
+    """All sets in a folder of `utils.search_records`. Raises ArraysError, DatasetError, OSError."""
     paths = sorted(folder.glob("*.npz"))
     if not paths:
         raise DatasetError(f"{folder} holds no searched positions")

@@ -1,0 +1,35 @@
+"""Dataclasses whose fields are all arrays, as files (.npz)."""
+
+import zipfile
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from pydlshogi.support.files import open_plain, replacing
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    AnyArrays = TypeVar("AnyArrays", bound=DataclassInstance)
+
+
+class ArraysError(ValueError):
+    """A file that does not hold what it should; the message is one line."""
+
+
+def write_arrays(path: Path, arrays: "DataclassInstance") -> None:
+    """Write a file that holds all of it, or nothing. Raises OSError."""
+    columns: dict[str, Any] = {each.name: getattr(arrays, each.name) for each in fields(arrays)}
+    with replacing(path) as file:
+        np.savez(file, **columns)
+
+
+def read_arrays(path: Path, kind: "type[AnyArrays]", what: str) -> "AnyArrays":
+    """What `write_arrays` wrote; `what` it holds, in words. Raises ArraysError, OSError."""
+    try:
+        with open_plain(path) as file, np.load(file, allow_pickle=False) as columns:
+            return kind(**{each.name: columns[each.name] for each in fields(kind)})
+    except (EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise ArraysError(f"{path} holds no {what}, or is damaged") from error
