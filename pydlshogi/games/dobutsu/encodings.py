@@ -55,7 +55,8 @@ def _unpack(packed: Uint32Array, planes: Float32Array) -> None:
                 flat[row, SQUARES * plane + square] = 1.0
         for place in range(2 * IN_HAND):
             first = SQUARES * (_ON_BOARD + 2 * place)
-            for element in range(first, first + SQUARES * held(pieces, place)):
+            # Never more than there are planes for, whatever words somebody sends.
+            for element in range(first, first + SQUARES * min(held(pieces, place), 2)):
                 flat[row, element] = 1.0
 
 

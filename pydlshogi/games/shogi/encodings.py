@@ -46,6 +46,7 @@ _HANDS: Final = 3 * _PLANES
 _WORDS: Final = _HANDS + 4
 _32_BITS: Final[Any] = np.uint64(32)
 _CHECK_BIT: Final[Any] = np.uint64(56)
+_UPPER_SQUARES: Final[Any] = np.uint32((1 << 17) - 1)
 _KINDS: Final = PROM_ROOK
 
 
@@ -73,10 +74,11 @@ def pack(state: Record, words: Uint32Array) -> None:
     words[_HANDS + 2], words[_HANDS + 3] = other, other >> _32_BITS
 
 
+# Networks are timed on words by lot, and servers take them from others: what is read from them is kept within bounds.
 @inlined
 def _plane(words: Uint32Array, plane: int) -> int:
     low = word(words[3 * plane]) | word(words[3 * plane + 1]) << _32_BITS
-    return bits_of(low, words[3 * plane + 2])
+    return bits_of(low, words[3 * plane + 2] & _UPPER_SQUARES)
 
 
 @inlined
@@ -217,7 +219,7 @@ def _unpack_dlshogi(packed: Uint32Array, planes: Float32Array) -> None:
                 first += 81
             hand = _hand(packed[row], side)
             _fill_hand(flat[row], 2 * DLSHOGI_PER_SIDE + side * DLSHOGI_HELD, hand, DLSHOGI_MOST_HELD)
-        _fill(flat[row], _DLSHOGI_PLANES - 1, packed[row, _HANDS + 1] >> 24)
+        _fill(flat[row], _DLSHOGI_PLANES - 1, packed[row, _HANDS + 1] >> 24 & 1)
 
 
 @rule
