@@ -34,7 +34,7 @@ from pydlshogi.learning.tasks import LONGEST_SET, PlayComparisons, PlaySets, Rea
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.torch_nets import to_npz
-from pydlshogi.network.weights import read_network, read_weights, write_weights
+from pydlshogi.network.weights import read_network, write_weights
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
 from pydlshogi.support.crew import Crew
@@ -81,9 +81,10 @@ class Learner:
         self._service = service
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         goes_on = folder.checkpoint.exists()
-        init = Path(settings.init) if settings.init and not goes_on else None
-        self._encoding = _encoding(game, settings.encoding, folder.newest_network() if goes_on else init)
-        self._run = Run(settings, self._encoding, device, read_weights(init) if init else None)
+        encodings = _encodings(game, settings.encoding)
+        network = folder.newest_network() if goes_on else Path(settings.init) if settings.init else None
+        weights, _, self._encoding = read_network(network, encodings) if network else (None, None, encodings[0])
+        self._run = Run(settings, self._encoding, device, None if goes_on else weights)
         names = ("cycle", "seconds", "positions", "games", "oldest", "best", "elo")
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
         if goes_on:
@@ -282,15 +283,13 @@ def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew, service: S
     tqdm.write(f"the network is {learner.finish()}")
 
 
-def _encoding(game: Game, name: str, network: Path | None) -> Encoding:
-    """The encoding of this name; "": that of a network, if there is one. Raises ModelError, SettingError."""
-    if not name:
-        return read_network(network, game.encodings)[2] if network else game.encoding
-    for encoding in game.encodings:
-        if encoding.name == name:
-            return encoding
-    known = ", ".join(encoding.name for encoding in game.encodings)
-    raise SettingError(f"--encoding {name} is none of {game.name}: {known}")
+def _encodings(game: Game, name: str) -> Sequence[Encoding]:
+    """Those that a network of the run may have: the one of this name; "": any. Raises SettingError."""
+    named = [encoding for encoding in game.encodings if name in ("", encoding.name)]
+    if not named:
+        known = ", ".join(encoding.name for encoding in game.encodings)
+        raise SettingError(f"--encoding {name} is none of {game.name}: {known}")
+    return named
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -307,14 +306,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         game, folder = game_named(options.game), RunFolder(Path(options.out))
         folder.path.mkdir(parents=True, exist_ok=True)
-        try:
-            with reserved(folder.path), crew_of(options) as crew:
-                settings = folder.settle(game.name, Cycle(**game.learning), given)
-                check(settings)
-                with serving(game, crew.host) if options.serve else nullcontext() as service:
-                    learn(game, folder, settings, crew, service)
-        except BlockingIOError as error:
-            raise RunError(f"{folder.path} is in use by another process") from error
+        with reserved(folder.path), crew_of(options) as crew:
+            settings = folder.settle(game.name, Cycle(**game.learning), given)
+            check(settings)
+            with serving(game, crew.host) if options.serve else nullcontext() as service:
+                learn(game, folder, settings, crew, service)
 
     errors = (UnknownGame, RunError, SettingError, ArraysError, ModelError, BackendError, TrainingError)
     return exit_status("cycle", run, *errors, resume="the same command goes on")

@@ -126,15 +126,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         check(settings)
         read_network(options.modelfile, game.encodings)  # or the workers would complain of a file of theirs
         out.mkdir(parents=True, exist_ok=True)
-        try:
-            with (
-                reserved(out),
-                crew_of(options) as crew,
-                serving(game, crew.host) if options.serve else nullcontext() as service,
-            ):
-                print(play(game, options.modelfile.read_bytes(), out, settings, crew, service))
-        except BlockingIOError as error:
-            raise SelfPlayError(f"{out} is in use by another process") from error
+        with (
+            reserved(out),
+            crew_of(options) as crew,
+            serving(game, crew.host) if options.serve else nullcontext() as service,
+        ):
+            print(play(game, options.modelfile.read_bytes(), out, settings, crew, service))
 
     errors = (UnknownGame, SelfPlayError, SettingError, ArraysError, ModelError, BackendError)
     return exit_status("selfplay", run, *errors, resume="the same command plays the games that are missing")

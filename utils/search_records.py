@@ -24,7 +24,8 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.targets import pruned_visits
+from pydlshogi.learning.targets import expected_score, pruned_visits
+from pydlshogi.learning.tasks import LONGEST_SET
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
@@ -35,14 +36,11 @@ from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import cache_folder, reserved
 from pydlshogi.training.shogi.records import DatasetError, limit_repeats, load_positions
 from pydlshogi.training.shogi.searched import Searched
+from pydlshogi.training.shogi.settings import Settings
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
 _OF_A_SET: Final = 256
 """Positions, searched side by side: one of each tree makes a batch."""
-_REPEATS: Final = 16
-"""How often the same position is drawn at most, as in training."""
-_LONGEST_SET: Final = 3600.0
-"""Seconds after which a worker is given up."""
 Item = tuple[int, Int64Array, Uint8Array]
 """The number of a set; numbers of its positions, and what they are: see `Searched`."""
 
@@ -76,9 +74,9 @@ class SearchSets:
             visited = np.flatnonzero(visits)
             moves.append(np.array([found[tree][i].move for i in visited.tolist()], np.uint16))
             weights.append((visits[visited] / visits.sum()).astype(np.float32))
-            root = forest.root(tree)
-            exact.append(root.plies is not None)
-            values.append(root.value if root.plies is None else float(root.plies > 0))
+            value, proven = expected_score(forest.root(tree))
+            values.append(value)
+            exact.append(proven)
         return Searched(
             rows[open_ones],
             hcp[open_ones],
@@ -94,7 +92,7 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     """Search the sets that the folder lacks."""
     positions = load_positions(options.records, "train", options.cache or cache_folder())
     generator = np.random.default_rng(options.seed)
-    rows = generator.permutation(limit_repeats(positions, _REPEATS, generator))
+    rows = generator.permutation(limit_repeats(positions, Settings.repeats, generator))
     if len(rows) < options.sets * _OF_A_SET:
         raise DatasetError(f"{options.records} has positions for {len(rows) // _OF_A_SET} sets, not {options.sets}")
     paths = [options.out / f"{number:05}.npz" for number in range(options.sets)]
@@ -103,7 +101,7 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     items = ((number, part, positions["hcp"][part]) for number, part in zip(missing, parts, strict=True))
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
         task = SearchSets(options.network.resolve(), options.playouts)
-        for (number, _, _), searched in crew.map(task, items, _LONGEST_SET):
+        for (number, _, _), searched in crew.map(task, items, LONGEST_SET):
             searched.write(paths[number])
             bar.update()
     print(f"{options.out} holds {options.sets} sets")
@@ -125,11 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         options.out.mkdir(parents=True, exist_ok=True)
-        try:
-            with reserved(options.out), crew_of(options) as crew:
-                search(options, crew)
-        except BlockingIOError as error:
-            raise DatasetError(f"{options.out} is in use by another process") from error
+        with reserved(options.out), crew_of(options) as crew:
+            search(options, crew)
 
     errors = (BackendError, DatasetError, ModelError)
     return exit_status("search_records", run, *errors, resume="the same command goes on")

@@ -1,7 +1,6 @@
 """The folder of a run: all that it knows is in its files, each there whole or not at all."""
 
 import json
-import re
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -65,13 +64,18 @@ class RunFolder:
 
     def newest_network(self) -> Path | None:
         """Of a run that is there."""
-        return max((path for path in (self.path / "networks").glob("*.npz") if path.stem.isdecimal()), default=None)
+        networks = self._networks()
+        return networks[max(networks)] if networks else None
 
     def forget_networks(self, keep: set[int]) -> None:
         """Delete all networks but those after so many cycles."""
-        for path in (self.path / "networks").glob("*.npz"):
-            if re.fullmatch(r"\d+", path.stem) and int(path.stem) not in keep:
+        for cycle, path in self._networks().items():
+            if cycle not in keep:
                 path.unlink()
+
+    def _networks(self) -> dict[int, Path]:
+        """Those that are there, by the cycles that they came out of."""
+        return {int(path.stem): path for path in (self.path / "networks").glob("*.npz") if path.stem.isdecimal()}
 
     def played(self, cycle: int) -> list[Played]:
         """The sets of games of one cycle. Raises ArraysError, OSError."""

@@ -45,6 +45,11 @@ def pruned_visits(moves: Sequence[MoveStats], puct: Puct) -> Float64Array:
     return visits
 
 
+def expected_score(root: Root) -> tuple[float, bool]:
+    """What the search of a root expects for the side to move, 0 to 1; and whether it has proven that."""
+    return (root.value, False) if root.plies is None else (float(root.plies > 0), True)
+
+
 def lesson_of(
     encoding: Encoding | None, position: Any, ply: int, root: Root, moves: Sequence[MoveStats], weights: Float64Array
 ) -> Lesson:
@@ -55,13 +60,13 @@ def lesson_of(
     learned = np.flatnonzero(weights)
     batch = Batch(1, len(learned), encoding)
     batch.add(position, np.array([moves[i].move for i in learned.tolist()], np.int32))
-    exact = root.plies
+    searched, exact = expected_score(root)
     return Lesson(
         packed=batch.packed[0],
         labels=batch.labels[: len(learned)].copy(),
         weights=(weights[learned] / weights.sum()).astype(np.float32),
-        searched=root.value if exact is None else float(exact > 0),
-        exact=exact is not None,
+        searched=searched,
+        exact=exact,
         ply=ply,
     )
 

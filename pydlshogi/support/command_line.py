@@ -7,6 +7,7 @@ from collections.abc import Callable
 from io import TextIOWrapper
 
 from pydlshogi.support.crew import Crew, CrewError
+from pydlshogi.support.files import InUse
 from pydlshogi.support.processes import ProcessCrew, available_cores
 
 
@@ -55,21 +56,22 @@ def positive(text: str) -> int:
 
 
 def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:
-    """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors` or CrewError, whose
-    text is the line, or after any other OSError; 130 after Ctrl-C. Whoever reads the output no longer ends in 1 and no
-    line. `resume` says how to go on where the system or the user broke it off.
+    """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors`, InUse or CrewError,
+    whose text is the line, or after any other OSError; 130 after Ctrl-C. Whoever reads the output no longer ends in 1
+    and no line. `resume` says how to go on where the system or the user broke it off.
 
     Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes; and so is
     read what is no text.
     """
     how_to_go_on = f"; {resume}" if resume else ""
+    known: tuple[type[Exception], ...] = (InUse, *errors)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")
     try:
         status = run() or 0
         sys.stdout.flush()
-    except errors as error:
+    except known as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # as when `head` has seen enough

@@ -72,9 +72,13 @@ def read_plain(path: Path, most: int) -> bytes:
         return file.read()
 
 
+class InUse(BlockingIOError):
+    """Another process has a folder reserved; the message is one line."""
+
+
 @contextmanager
 def reserved(folder: Path) -> Iterator[None]:
-    """Inside, no other process has `folder` reserved. Raises BlockingIOError where one has; OSError.
+    """Inside, no other process has `folder` reserved. Raises InUse where one has; OSError.
 
     The reservation ends with the process, however it ends. Windows has none.
     """
@@ -83,7 +87,10 @@ def reserved(folder: Path) -> Iterator[None]:
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InUse(f"{folder} is in use by another process") from error
         yield
     finally:
         os.close(descriptor)

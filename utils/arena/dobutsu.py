@@ -1,7 +1,7 @@
 """What a match of Dobutsu shogi needs: start positions, rules, records. It knows no engines, clocks or scores.
 
 The rules are those that our engine plays by: pyffish, which knows them too, is there for tests only, and holds them
-against ours in tests/test_dobutsu.py.
+against ours in tests/test_dobutsu.py. Of the two dialects our engine reads both, Fairy-Stockfish only the second.
 """
 
 from functools import partial
@@ -9,13 +9,10 @@ from typing import Final
 
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import ENEMY, LION, WAYS
-from pydlshogi.games.dobutsu.sfen import START_SFEN
+from pydlshogi.games.dobutsu.sfen import START_SFEN, in_other_dialect, sfen_in_other_dialect
 from utils.arena.openings import Opening, read_openings
 from utils.arena.play_game import Played
 from utils.arena.referee import Colour, Verdict, other
-
-_ANIMALS: Final = str.maketrans("RBKPrbkp", "GELCgelc")
-"""From the dialect that our engine writes to Fairy-Stockfish's: ours reads both, Fairy-Stockfish only its own."""
 
 
 class DobutsuReferee:
@@ -43,8 +40,7 @@ class DobutsuReferee:
             legal = position.move_from_usi(move)
         except ValueError:
             return Verdict(other(mover), "illegal_move")
-        written = position.usi(legal)
-        self.moves.append(written[0].translate(_ANIMALS) + written[1:])
+        self.moves.append(in_other_dialect(position.usi(legal)))
         position.push(legal)
         if not len(position.legal_moves()):
             return Verdict(mover, "mate")
@@ -74,10 +70,7 @@ class DobutsuOpening(Opening):
     @property
     def start(self) -> str:
         """What follows `position` and precedes `moves`, as Fairy-Stockfish writes it."""
-        if self.sfen is None:
-            return "startpos"
-        board, side, hands, ply = DobutsuPosition(self.sfen).sfen().split()
-        return f"sfen {board.translate(_ANIMALS)} {side} {hands.translate(_ANIMALS)} {ply}"
+        return "startpos" if self.sfen is None else f"sfen {sfen_in_other_dialect(DobutsuPosition(self.sfen).sfen())}"
 
     def begun(self, max_moves: int) -> DobutsuReferee:
         """The game before these moves. Raises ValueError for what is not a position."""

@@ -30,6 +30,7 @@ START_SFEN: Final = "rkb/1p1/1P1/BKR b - 1"
 
 _PIECES: Final = {"P": CHICK, "B": ELEPHANT, "R": GIRAFFE, "K": LION, "+P": HEN}
 _OTHER_DIALECT: Final = {"C": CHICK, "E": ELEPHANT, "G": GIRAFFE, "L": LION, "H": HEN, "+C": HEN}
+_TO_OTHER_DIALECT: Final = str.maketrans("PBRKpbrk", "CEGLcegl")
 _LETTERS: Final = {piece: letters for letters, piece in _PIECES.items()}
 _SQUARE_NAMES: Final = [f"{FILES - square % FILES}{'abcd'[square // FILES]}" for square in range(SQUARES)]
 
@@ -144,6 +145,18 @@ def in_first_dialect(usi: str) -> str:
     """A move whose drop may be written in the other dialect."""
     piece, star, square = usi.partition("*")
     return f"{_LETTERS[_OTHER_DIALECT[piece]]}*{square}" if star and piece in _OTHER_DIALECT else usi
+
+
+def in_other_dialect(usi: str) -> str:
+    """A move as `write_move` writes it, its drop in the other dialect."""
+    piece, star, square = usi.partition("*")
+    return f"{piece.translate(_TO_OTHER_DIALECT)}*{square}" if star else usi
+
+
+def sfen_in_other_dialect(sfen: str) -> str:
+    """A position as `write_sfen` writes it, in the other dialect; the hen is +C."""
+    board, side, hands, number = sfen.split()
+    return f"{board.translate(_TO_OTHER_DIALECT)} {side} {hands.translate(_TO_OTHER_DIALECT)} {number}"
 
 
 def drawn(sfen: str) -> list[str]:
