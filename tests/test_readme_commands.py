@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_import_weights import NETWORKS, save_npz
 from test_readme import COMMANDS, ROOT
 
 TINY = "--depth 1 --channels 8 --batch-size 16 --shards 1"
@@ -36,17 +37,37 @@ RUNS = [
         "64 positions",
     ),
     ("utils.gpu_check", "", "GPU"),
+    ("utils.import_weights", "{here}/dlshogi.npz {here}/dlshogi.onnx --network resnet10_swish", "dlshogi.onnx"),
+    (
+        "utils.search_records",
+        "{root}/kiflist_test_100.txt --out {here}/searched --sets 1 --playouts 2 --workers 1",
+        "holds 1 sets",
+    ),
+    (
+        "utils.tune",
+        f"{ENGINE} C_init=144,50,300 --nodes 2 --pairs 1 --max-moves 8 --workers 1 --out {{here}}/tune",
+        "C_init",
+    ),
+    (
+        "utils.bench_serve",
+        "dobutsu --modelfile {root}/model/dobutsu.npz --rounds 1 --workers 1 --games 2 --playouts 2",
+        "one evaluation server",
+    ),
     ("utils.readme", "", ""),
     ("utils.torture", "fuzz-gtp --minutes 0 --short", "fuzz-gtp: 1 rounds"),
 ]
 """Module, arguments and something that it says; later ones use what earlier ones made."""
 
 
+def test_none_is_forgotten() -> None:
+    assert {module for module, _, _ in RUNS} == set(COMMANDS)
+
+
 @pytest.mark.long
 @pytest.mark.torch
 @pytest.mark.timeout(1800)
 def test_every_command_of_readme_does_what_it_says(tmp_path: Path) -> None:
-    assert {module for module, _, _ in RUNS} == set(COMMANDS)
+    save_npz(tmp_path / "dlshogi.npz", NETWORKS["resnet10_swish"])
     (tmp_path / "mates.sfen").write_text("2B6/2k1n4/9/2p3Pp1/PP5b1/g4P3/9/1L7/4K4 b 2GSLPrs6p 1\n")
     for module, arguments, says in RUNS:
         words = shlex.split(arguments.format(here=tmp_path, root=ROOT))
