@@ -13,7 +13,7 @@ from thinker import ALL_MOVES, Thinker
 
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.evaluator import UniformEvaluator
+from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.player import mcts_player
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits, allot
@@ -311,6 +311,26 @@ def test_a_missing_network_is_one_line_and_can_be_replaced() -> None:
     assert "\n" not in str(error.value)
     options.set("Backend", "uniform")
     player.prepare()
+
+
+@pytest.mark.parametrize(("threads", "most"), [(1, 45), (2, 22)])
+def test_a_sixteenth_of_the_tree_is_under_way_in_all_threads_together(
+    monkeypatch: pytest.MonkeyPatch, threads: int, most: int
+) -> None:
+    """With 600 visits (8 + 600 / 16) playouts: more spoil the moves, since those under way count as lost."""
+    sizes: list[int] = []
+
+    def noted(evaluator: HashEvaluator, batch: Batch) -> Evaluations:
+        sizes.append(len(batch))
+        return evaluate(evaluator, batch)
+
+    evaluate = HashEvaluator.evaluate
+    monkeypatch.setattr(HashEvaluator, "evaluate", noted)
+    thinker = Thinker(Backend="hash", Threads=threads, DNN_Batch_Size=512)
+    thinker.player.prepare()
+    sizes.clear()
+    thinker.go(nodes=600)
+    assert most / 2 < max(sizes) <= most
 
 
 @pytest.mark.parametrize("threads", [1, 2])

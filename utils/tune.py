@@ -259,11 +259,8 @@ def _run(arguments: argparse.Namespace) -> None:
         **asdict(law),
     }
     arguments.out.mkdir(parents=True, exist_ok=True)
-    try:
-        with reserved(arguments.out), crew_of(arguments) as crew:
-            values = tune(law, openings, Record(arguments.out, settings), crew, task)
-    except BlockingIOError as error:
-        raise TuneError(f"{arguments.out} is being tuned by another process") from error
+    with reserved(arguments.out), crew_of(arguments) as crew:
+        values = tune(law, openings, Record(arguments.out, settings), crew, task)
     print(report(law, values, arguments.engine))
 
 
