@@ -38,14 +38,33 @@ def claim(*line: str, said: str = "") -> Claim:
         (IN_ONE, "G*5c", "G*5c is illegal"),
         (IN_ONE, "mate", "mate is illegal"),
         ("7Bk/6G2/9/9/9/9/9/9/8K b Ps 1", "P*1b", "P*1b is illegal"),
+    ],
+)
+def test_lines_are_played(sfen: str, line: str, objection: str) -> None:
+    assert Judge().objection(sfen, line.split()) == objection
+
+
+@pytest.mark.parametrize(
+    ("sfen", "line", "escape"),
+    [
         (ROOK_AND_GOLD, "R*5b 5a4a G*4b", "5a5b instead of 5a4a is not mated"),
         # The loser's line: whatever White does, it is mated.
         ("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1", "5a6a G*6b", ""),
         ("4k4/9/9/9/9/9/9/9/4K4 w G 1", "5a6a G*6b", "5a4a instead of 5a6a is not mated"),
     ],
 )
-def test_lines_are_played_and_evasions_tried(sfen: str, line: str, objection: str) -> None:
-    assert Judge().objection(sfen, line.split()) == objection
+def test_other_evasions_are_tried(sfen: str, line: str, escape: str) -> None:
+    assert Judge().escape(sfen, line.split()) == escape
+
+
+def test_in_a_game_a_mate_need_not_be_by_checks_alone() -> None:
+    """Then df-pn cannot tell that an evasion helps. After `go mate` it can."""
+    problem = Problem(ROOK_AND_GOLD, 0)
+    said = claim("R*5b", "5a4a", "G*4b")
+    escape = "5a5b instead of 5a4a is not mated"
+    assert Judge().verdict(problem, said)[2:] == (escape, "")
+    assert Judge().verdict(problem, said._replace(by_checks=False))[2:] == ("", escape)
+    assert Judge().objection(IN_ONE, ["G*5d"], by_checks=False) == "it does not end in mate"
 
 
 def test_a_mate_that_is_there_must_not_be_denied() -> None:
@@ -94,8 +113,8 @@ def test_our_engine_finds_mates_and_claims_no_other(
     options = [f"--option={option}" for option in ("Backend=uniform", "USI_Hash=16", "Resign_Threshold=0")]
     assert main([str(mates), str(none), *options, *way]) == 0
     first, second = capsys.readouterr().out.splitlines()[2:]
-    assert first.startswith("| mates | 4 | 4 (100.0 %) | 4 | 0 | 0 |")
-    assert second.startswith(f"| none | 1 | 0 (0.0 %) |  | {0 if way else 1} | 0 |")
+    assert first.startswith("| mates | 4 | 4 (100.0 %) | 4 | 0 | 0 | 0 |")
+    assert second.startswith(f"| none | 1 | 0 (0.0 %) |  | {0 if way else 1} | 0 | 0 |")
 
 
 @pytest.mark.parametrize(
@@ -139,4 +158,4 @@ def test_a_row_tells_longer_mates_from_shortest_ones() -> None:
     judge = Judge()
     verdict = judge.verdict(Problem(IN_ONE, 1), claim("G*5b"))
     longer = verdict._replace(claim=claim("G*5b", "5a5b", "G*5c"))
-    assert row("set", [verdict, longer]) == "| set | 2 | 2 (100.0 %) | 1 | 0 | 0 | 1 | 1 |"
+    assert row("set", [verdict, longer]) == "| set | 2 | 2 (100.0 %) | 1 | 0 | 0 | 0 | 1 | 1 |"

@@ -2,7 +2,8 @@
 
 Every position is put to the engine as a GUI would: with `go mate`, or in a game with `go byoyomi`, where a mate counts
 when it is announced with its length and its line and its first move is played. What the engine announces is judged by
-others than itself: python-shogi plays the line, and osl's df-pn looks whether an evasion that is not in it helps.
+others than itself: python-shogi plays the line, and osl's df-pn looks whether an evasion that is not in it helps. df-pn
+knows mates by checks alone: what it misses in a game, where one may be proven by quieter moves, it leaves undecided.
 
 Files have one position a line, with or without `moves` and the mate after it; lines without a position are passed
 over. The exit status is 1 if anything announced was wrong.
@@ -56,6 +57,8 @@ class Claim(NamedTuple):
     """What is wrong with the claim before anybody looks at the line."""
     said: str
     milliseconds: float
+    by_checks: bool = True
+    """The mate must be one by checks alone, as it need not be in a game."""
 
 
 class Verdict(NamedTuple):
@@ -65,6 +68,8 @@ class Verdict(NamedTuple):
     claim: Claim
     objection: str
     """What is wrong with the claim; "": nothing."""
+    undecided: str = ""
+    """What nobody here can tell; "": all was told."""
 
     @property
     def found(self) -> bool:
@@ -91,27 +96,37 @@ class Judge:
     def verdict(self, problem: Problem, claim: Claim) -> Verdict:
         """Whether the claim holds."""
         if claim.line:
-            return Verdict(problem, claim, claim.doubt or self.objection(problem.sfen, claim.line))
+            objection = claim.doubt or self.objection(problem.sfen, claim.line, by_checks=claim.by_checks)
+            escape = "" if objection else self.escape(problem.sfen, claim.line)
+            if claim.by_checks:
+                return Verdict(problem, claim, objection or escape)
+            return Verdict(problem, claim, objection, escape)
         denied = claim.said == "nomate" and (problem.plies or self._mates(problem.sfen))
         return Verdict(problem, claim, "there is a mate" if denied else "")
 
-    def objection(self, sfen: str, line: Sequence[str]) -> str:
-        """Why `line` is not a mate by checks that no evasion escapes; "" if it is."""
+    def objection(self, sfen: str, line: Sequence[str], *, by_checks: bool = True) -> str:
+        """Why `line` does not end in mate; "" if it does."""
         board = shogi.Board(sfen)
         for ply, usi in enumerate(line):
-            attacks = (len(line) - ply) % 2 == 1
-            legal = {move.usi(): move for move in board.legal_moves}
-            if usi not in legal:
+            if usi not in {move.usi() for move in board.legal_moves}:
                 return f"{usi} is illegal"
-            for other in () if attacks else [other for other in legal if other != usi]:
-                board.push(legal[other])
-                if not self._mates(board.sfen()):
-                    return f"{other} instead of {usi} is not mated"
-                board.pop()
-            board.push(legal[usi])
-            if attacks and not board.is_check():
+            board.push_usi(usi)
+            if by_checks and (len(line) - ply) % 2 == 1 and not board.is_check():
                 return f"{usi} gives no check"
         return "" if board.is_checkmate() else "it does not end in mate"
+
+    def escape(self, sfen: str, line: Sequence[str]) -> str:
+        """The first evasion beside those of `line` after which df-pn sees no mate by checks; "": there is none."""
+        board = shogi.Board(sfen)
+        for ply, usi in enumerate(line):
+            evasions = [] if (len(line) - ply) % 2 else [move for move in board.legal_moves if move.usi() != usi]
+            for evasion in evasions:
+                board.push(evasion)
+                if not self._mates(board.sfen()):
+                    return f"{evasion.usi()} instead of {usi} is not mated"
+                board.pop()
+            board.push_usi(usi)
+        return ""
 
     def _mates(self, sfen: str) -> bool:
         """Whether the side to move mates, as far as osl's df-pn sees."""
@@ -139,7 +154,7 @@ def play(engine: UsiEngine, sfen: str, milliseconds: int) -> Claim:
             doubt = f"plays {answer.bestmove}"
         elif abs(plies) != len(line) or (plies > 0) != len(line) % 2:
             doubt = f"{len(line)} moves for a mate in {plies}"
-    return Claim(line, doubt, f"{last}; {answer.bestmove}", answer.milliseconds)
+    return Claim(line, doubt, f"{last}; {answer.bestmove}", answer.milliseconds, by_checks=False)
 
 
 @contextmanager
@@ -165,8 +180,9 @@ def examination(
 
 
 HEADING: Final = (
-    "| set | positions | mate found | no longer than known | called none | wrong | ms, median | ms, longest |\n"
-    "|---|---|---|---|---|---|---|---|"
+    "| set | positions | mate found | no longer than known | called none | wrong | undecided "
+    "| ms, median | ms, longest |\n"
+    "|---|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -185,6 +201,7 @@ def row(name: str, judged: Sequence[Verdict]) -> str:
         shortest if known else "",
         none,
         wrong,
+        sum(bool(verdict.undecided) for verdict in judged),
         f"{median(times):.0f}",
         f"{max(times):.0f}",
     ]
@@ -228,8 +245,9 @@ def _measure(crew: Crew, arguments: argparse.Namespace) -> bool:
         print(row(path.name, judged), flush=True)
         for verdict in judged:
             right = right and not verdict.objection
-            if verdict.objection or (arguments.show and not verdict.found):
-                print(f"    {verdict.problem.sfen}: {verdict.claim.said}", verdict.objection, sep="  ")
+            remark = verdict.objection or verdict.undecided
+            if remark or (arguments.show and not verdict.found):
+                print(f"    {verdict.problem.sfen}: {verdict.claim.said}", remark, sep="  ")
     return right
 
 
