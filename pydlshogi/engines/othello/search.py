@@ -13,7 +13,7 @@ from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.engine import DISCS, EngineError, Hint, Report
 from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.player import ENDING, SHIPPED_WEIGHTS, solvable
-from pydlshogi.games.othello.policy import Tables, load_policy
+from pydlshogi.games.othello.policy import SHIPPED_POLICY, Tables, load_policy
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rollouts import load_rollouts
 from pydlshogi.games.othello.rules import RULES, START, Position
@@ -28,7 +28,6 @@ from pydlshogi.uct.search import stored_search
 from pydlshogi.uct.uct_node import NONE
 
 NAME: Final = "pydlshogi search"
-SHIPPED_POLICY: Final = "othello_policy.npz"
 SHIPPED_ROLLOUTS: Final = "othello_rollouts.npz"
 IAGO: Final = Puct(
     c_init=0.5,

@@ -42,7 +42,7 @@ _NO_SQUARE: Final = np.uint64(64)
 
 # The classes of numbers, one after the other.
 _CLASS_OF: Final[Int32Array] = np.unique(CLASSES, return_inverse=True)[1].astype(np.int32)
-_CLASS_COUNT: Final = int(_CLASS_OF.max()) + 1
+CLASS_COUNT: Final = int(_CLASS_OF.max()) + 1
 
 
 class Settings(NamedTuple):
@@ -107,21 +107,27 @@ def fit(classes: Int32Array, labels: Float32Array, settings: Settings) -> Float3
     Least squares with a penalty of `ridge` on each squared weight, by conjugate gradients on the normal equations,
     preconditioned by how often each class occurs.
     """
-    weights = np.zeros(_CLASS_COUNT, np.float32)
-    often = _spread(classes, np.ones(len(classes), np.float32), _CLASS_COUNT) + np.float32(settings.ridge)
-    rest = _spread(classes, labels, _CLASS_COUNT)
+    weights = np.zeros(CLASS_COUNT, np.float32)
+    often = _spread(classes, np.ones(len(classes), np.float32), CLASS_COUNT) + np.float32(settings.ridge)
+    rest = _spread(classes, labels, CLASS_COUNT)
     direction = step = rest / often
     slope = float(rest @ step)
     for _ in range(settings.steps):
         if slope == 0:  # there is nothing left to improve
             break
-        curved = _spread(classes, sums(classes, direction), _CLASS_COUNT) + np.float32(settings.ridge) * direction
+        curved = _spread(classes, sums(classes, direction), CLASS_COUNT) + np.float32(settings.ridge) * direction
         length = np.float32(slope / float(direction @ curved))
         weights += length * direction
         rest -= length * curved
         step = rest / often
         before, slope = slope, float(rest @ step)
         direction = step + np.float32(slope / before) * direction
+    return weights
+
+
+def weights_of(fitted: Float32Array) -> Int16Array:
+    """int16 [NUMBERS]: the weights of a stage, from those of all classes in discs."""
+    weights: Int16Array = np.clip(np.rint(DISC * fitted), -32768, 32767).astype(np.int16)[_CLASS_OF]
     return weights
 
 
@@ -176,7 +182,7 @@ def learn(archive: Archive) -> Iterator[tuple[str, Int16Array]]:
             continue
         classes = classes_of(positions.states)
         fitted = fit(classes[~test], positions.values[~test], Settings())
-        weights[stage] = np.clip(np.rint(DISC * fitted), -32768, 32767)[_CLASS_OF]
+        weights[stage] = weights_of(fitted)
         values = positions.values[test]
         errors = sums(classes[test], fitted) - values
         yield f"{empties}: {len(test) - test.sum():,} positions, {_describe(errors, values)}", weights

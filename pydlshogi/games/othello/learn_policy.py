@@ -29,6 +29,7 @@ from pydlshogi.games.othello.policy import (
     policy_stage,
     room_for_moves,
     save_policy,
+    shift,
     soften,
 )
 from pydlshogi.games.othello.rollouts import CLASSES, save_rollouts, surroundings
@@ -122,11 +123,7 @@ def _learn_policy(
                     chosen = move
             loss += _judged(logits, legal, chosen, hits[ply])
             for move in range(legal if rate > 0 else 0):
-                step = np.float32(rate) * (logits[move] - np.float32(move == chosen))
-                for place in range(moves.counts[move, 0]):
-                    own[moves.added[move, place]] -= step
-                for place in range(moves.counts[move, 1]):
-                    own[moves.taken[move, place]] += step
+                shift(own, moves, move, np.float32(rate) * (np.float32(move == chosen) - logits[move]))
             turned = flips(mover, opponent, played)
             mover, opponent = opponent ^ turned, mover | turned | (_ONE << played)
     return loss

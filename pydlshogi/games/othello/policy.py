@@ -39,12 +39,14 @@ from pydlshogi.support.arrays import (
     Int16Array,
     Int32Array,
     Int64Array,
+    Uint16Array,
     Uint32Array,
     Uint64Array,
 )
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing
 
+SHIPPED_POLICY: Final = "othello_policy.npz"
 STAGES: Final = 6
 """Ten moves are a stage."""
 
@@ -180,6 +182,15 @@ def logit(weights: Float32Array, moves: Moves, move: int) -> float:
 
 
 @inlined
+def shift(weights: Float32Array, moves: Moves, move: int, step: np.float32) -> None:
+    """Add `step` to each weight that counts for one of the moves, and take it from each that counts against it."""
+    for place in range(moves.counts[move, 0]):
+        weights[moves.added[move, place]] += step
+    for place in range(moves.counts[move, 1]):
+        weights[moves.taken[move, place]] -= step
+
+
+@inlined
 def soften(logits: Float32Array, count: int) -> None:
     """Turn the first `count` logits into probabilities."""
     highest, total = logits[:count].max(), np.float32(0)
@@ -200,6 +211,15 @@ class Tables(NamedTuple):
     patterns: Int16Array
     """int16 [VALUE_STAGES, NUMBERS]: see patterns.py."""
     through: Int32Array = THROUGH
+
+
+@inlined
+def win_rate(tables: Tables, discs: int, numbers: Uint16Array) -> Any:
+    """That of the side to move, float32; `numbers` are a row of words as uint16 [1 or more, 48], discs how many there
+    are.
+    """
+    score = np.float32(evaluate(tables.patterns, discs, numbers, 0)) / np.float32(DISC)
+    return np.float32(1) / (np.float32(1) + np.exp(-score / tables.scales[stage_of(discs)]))
 
 
 @compiled
@@ -225,8 +245,7 @@ def judge(
         values[row] = known[row]
         if np.isnan(known[row]):
             write_numbers(mover, opponent, moves.words, 0)
-            score = np.float32(evaluate(tables.patterns, discs, numbers, 0)) / np.float32(DISC)
-            values[row] = np.float32(1) / (np.float32(1) + np.exp(-score / tables.scales[stage_of(discs)]))
+            values[row] = win_rate(tables, discs, numbers)
         if not expands[row]:
             continue
         if last - first == 1:

@@ -1,0 +1,177 @@
+"""A policy made better by its own games: `python -m pydlshogi.games.othello.reinforce --out FILE`
+
+It begins as the policy that was learned from people's games and plays against its earlier selves, both colours alike.
+Of each game it learns its own moves by REINFORCE (Williams 1992), as AlphaGo did (Silver et al. 2016): the gradient of
+the logarithm of a move's share, times the result less what the value made of the position. Games between the two at the
+end tell what was won. The same command goes on where it was broken off.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from pydlshogi.games.othello.bits import count
+from pydlshogi.games.othello.patterns import load_weights
+from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
+from pydlshogi.games.othello.policy import (
+    SHIPPED_POLICY,
+    Moves,
+    Tables,
+    describe,
+    load_policy,
+    logit,
+    policy_stage,
+    room_for_moves,
+    save_policy,
+    shift,
+    soften,
+    win_rate,
+)
+from pydlshogi.games.othello.policy_games import RANDOM, match_line, play
+from pydlshogi.games.othello.rules import MOST_MOVES, START, flips, mobility
+from pydlshogi.games.othello.wthor import GAME, Games, square_of
+from pydlshogi.support.arrays import Float32Array, Float64Array, Int8Array
+from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.compiled import compiled
+from pydlshogi.support.files import replacing, shipped_model
+
+LEARNER: Final = 1
+"""Of the policies that play; 0 is RANDOM, 2 the opponent."""
+_LEAST: Final = np.float32(1e-30)
+"""A share that has a logarithm."""
+_ZERO: Final = np.uint64(0)
+_ONE: Final = np.uint64(1)
+_MOVER: Final = np.uint64(START.mover)
+_OPPONENT: Final = np.uint64(START.opponent)
+
+
+class Settings(NamedTuple):
+    """How it learns."""
+
+    batch: int = 128
+    """Games between two steps."""
+    batches: int = 200
+    """Between two of the selves that it plays against."""
+    pool: int = 10
+    """Selves that are kept, the latest ones."""
+    opening: int = 20
+    """Most random moves at the beginning; how many is drawn. With few of them it learns lines by heart."""
+    sharpness: float = 3.0
+    """Logits count so many times: with shares as they are, it learns to beat opponents that blunder now and then, and
+    its likeliest moves get worse.
+    """
+    rate: float = 0.002
+    """Of learning, for a game."""
+
+
+@compiled
+def add_gradient(
+    games: Games, plan: Int8Array, tables: Tables, gradient: Float32Array, choices: Float64Array, moves: Moves
+) -> None:
+    """Add to `gradient`, float32 [STAGES, WEIGHTS], what LEARNER's moves in `games` say of its weights.
+
+    Those are `tables.policy`. `choices`, float64 [2], gets how many moves it chose, and the sum of their entropies in
+    nats; `moves` is room to work in.
+    """
+    shares, numbers = np.empty(MOST_MOVES, np.float32), moves.words.view(np.uint16)
+    for number in range(len(games)):
+        mover, opponent, black = _MOVER, _OPPONENT, True
+        result = np.sign(int(games[number].score) - 32)
+        for ply in range(60):
+            squares = mobility(mover, opponent)
+            if squares == _ZERO:
+                mover, opponent, black = opponent, mover, not black
+                squares = mobility(mover, opponent)
+            if squares == _ZERO:
+                break
+            played = square_of(games[number].moves[ply])
+            if plan[number, 0 if black else 1, ply] == LEARNER and squares & (squares - _ONE) != _ZERO:
+                discs = count(mover | opponent)
+                stage = policy_stage(discs)
+                legal = describe(mover, opponent, squares, tables.through, moves)
+                for move in range(legal):
+                    shares[move] = logit(tables.policy[stage], moves, move)
+                soften(shares, legal)
+                advantage = (result if black else -result) - (2 * win_rate(tables, discs, numbers) - 1)
+                choices[0] += 1
+                for move in range(legal):
+                    chosen = np.float32(np.uint64(moves.squares[move]) == played)
+                    shift(gradient[stage], moves, move, np.float32(advantage * (chosen - shares[move])))
+                    choices[1] -= shares[move] * np.log(max(shares[move], _LEAST))
+            turned = flips(mover, opponent, played)
+            mover, opponent, black = opponent ^ turned, mover | turned | (_ONE << played), not black
+
+
+def learn_round(tables: Tables, pool: Float32Array, settings: Settings, rng: np.random.Generator) -> str:
+    """Learn `tables.policy`, sharpened, against the pool, float32 [selves, STAGES, WEIGHTS]; a line on its games."""
+    policies, gradient = np.stack([RANDOM, tables.policy, RANDOM]), np.empty_like(tables.policy)
+    plan = np.empty((settings.batch, 2, 60), np.int8)
+    choices, points, moves = np.zeros(2), 0.0, room_for_moves()
+    for _ in range(settings.batches):
+        policies[LEARNER], policies[2] = tables.policy, pool[int(rng.integers(len(pool)))]
+        plan[::2], plan[1::2] = [[LEARNER], [2]], [[2], [LEARNER]]
+        for each, begun in zip(plan, rng.integers(settings.opening + 1, size=len(plan)), strict=True):
+            each[:, :begun] = 0
+        games = np.zeros(len(plan), GAME)
+        play(games, plan, policies, rng)
+        gradient[:] = 0
+        add_gradient(games, plan, tables, gradient, choices, moves)
+        tables.policy[:] += np.float32(settings.rate) * gradient
+        results = np.sign(games["score"].astype(int) - 32)
+        points += 0.5 + (results[::2].sum() - results[1::2].sum()) / (2 * len(games))
+    return f"{points / settings.batches:.1%} of the points; {choices[1] / choices[0]:.3f} nats a move"
+
+
+def learn(start: Tables, rounds: int, checkpoint: Path, seed: int, settings: Settings) -> Float32Array:
+    """The policy after so many rounds, each of which ends with another opponent and a checkpoint."""
+    pool, done = (np.float32(settings.sharpness) * start.policy)[None], 0
+    if checkpoint.exists():
+        with np.load(checkpoint, allow_pickle=False) as file:
+            pool, done = file["pool"], int(file["rounds"])
+    tables = start._replace(policy=pool[-1].copy())
+    games = settings.batch * settings.batches
+    with tqdm(total=rounds * games, initial=done * games, unit="game", disable=None) as bar:
+        for number in range(done, rounds):
+            line = learn_round(tables, pool, settings, np.random.default_rng((seed, number)))
+            pool = np.concatenate([pool, tables.policy[None]])[-settings.pool :]
+            with replacing(checkpoint) as file:
+                np.savez_compressed(file, pool=pool, rounds=number + 1)
+            bar.update(games)
+            bar.write(f"{(number + 1) * games:,} games: of the last {games:,} {line}")
+    return tables.policy / np.float32(settings.sharpness)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    settings = Settings()
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.games.othello.reinforce", description="Make a policy better by its own games."
+    )
+    parser.add_argument("--out", type=Path, required=True, help="file of the policy to write, .npz")
+    parser.add_argument(
+        "--policy", type=Path, default=shipped_model() / SHIPPED_POLICY, help="to begin as (default: the engine's)"
+    )
+    parser.add_argument("--games", type=positive, default=512_000, help="at least (default %(default)s)")
+    parser.add_argument("--pairs", type=positive, default=10_000, help="of games at the end (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="other seeds, other games (default %(default)s)")
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        start, scales = load_policy(options.policy)
+        tables = Tables(start, scales, load_weights(shipped_model() / SHIPPED_WEIGHTS))
+        rounds = -(-options.games // (settings.batch * settings.batches))
+        policy = learn(tables, rounds, options.out.with_suffix(".checkpoint.npz"), options.seed, settings)
+        save_policy(options.out, policy, scales)
+        learned, _ = load_policy(options.out)
+        print(match_line(learned, start, options.pairs, np.random.default_rng(options.seed)))
+
+    return exit_status("reinforce", run, ValueError, resume="the same command goes on")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
