@@ -59,8 +59,8 @@ class Settings(NamedTuple):
     """Between two of the selves that it plays against."""
     pool: int = 10
     """Selves that are kept, the latest ones."""
-    opening: int = 20
-    """Most random moves at the beginning; how many is drawn. With few of them it learns lines by heart."""
+    opening: int = 10
+    """Most random moves at the beginning; how many is drawn."""
     sharpness: float = 3.0
     """Logits count so many times: with shares as they are, it learns to beat opponents that blunder now and then, and
     its likeliest moves get worse.
