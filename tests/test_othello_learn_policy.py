@@ -42,6 +42,25 @@ def test_what_was_played_becomes_likely_and_the_command_goes_on(
         assert (rollouts.load_rollouts(out) > 0).all()
 
 
+def test_a_checkpoint_of_another_run_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games, others = (str(games_file(tmp_path / f"{seed}.wtb", range(seed, seed + 2))) for seed in range(2))
+    command = ["--out", str(tmp_path / "out.npz"), "--epochs", "1"]
+    checkpoint = tmp_path / "out.checkpoint.npz"
+    assert main(["rollouts", games, *command]) == 0
+    made = checkpoint.read_bytes()
+    capsys.readouterr()
+    for wrong in (["policy", games], ["rollouts", others], ["rollouts", games, "--seed", "2"]):
+        assert main([*wrong, *command]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"learn_policy: {checkpoint} is of rollouts, games ")
+        assert said.endswith("choose another --out\n")
+        assert said.count("\n") == 1
+    assert checkpoint.read_bytes() == made
+    checkpoint.write_bytes(made[: len(made) // 2])
+    assert main(["rollouts", games, *command]) == 1
+    assert "is no checkpoint" in capsys.readouterr().err
+
+
 def test_an_even_choice_is_counted_by_lot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Before anything is learned all moves are alike, so that one of n is right once in n times."""
     games = rows_of([random_game(seed) for seed in range(20)])

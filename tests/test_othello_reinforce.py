@@ -135,6 +135,8 @@ def test_broken_off_and_gone_on_with_is_run_through(
     assert [parts[0], *parts[2:]] == whole
     assert np.array_equal(load_policy(through)[0], load_policy(broken)[0])
     assert not np.array_equal(load_policy(through)[0], SHIPPED)
+    assert main(["--out", str(broken), "--policy", str(through)]) == 1
+    assert "broken.checkpoint.npz is of policy" in capsys.readouterr().err
 
 
 def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

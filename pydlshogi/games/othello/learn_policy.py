@@ -11,11 +11,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.checkpoint import keep, kept
 from pydlshogi.games.othello.patterns import DISC, evaluate, load_weights, stage_of, write_numbers
 from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
@@ -35,12 +37,11 @@ from pydlshogi.games.othello.policy import (
 from pydlshogi.games.othello.rollouts import CLASSES, save_rollouts, surroundings
 from pydlshogi.games.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
 from pydlshogi.games.othello.rules import MOST_MOVES, START, flips, mobility
-from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.compiled import compiled, inlined
-from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.support.files import shipped_model
 
 _ZERO: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
@@ -227,12 +228,15 @@ def fit_scales(games: Games, which: Int64Array, patterns: Int16Array) -> tuple[F
     return scales, right
 
 
-def learn(kind: Kind, games: Games, held: Any, checkpoint: Path, epochs: int, seed: int) -> Float32Array:
-    """Learn from the games that are not `held`, and say after each epoch how well the others are foretold."""
-    weights, done = np.zeros(kind.weights, np.float32), 0
-    if checkpoint.exists():
-        with np.load(checkpoint, allow_pickle=False) as file:
-            weights, done = file["weights"], int(file["epochs"])
+def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, seed: int) -> Float32Array:
+    """Learn from the games that are not `held`, and say after each epoch how well the others are foretold.
+
+    `name` is the kind's. Raises ValueError where the checkpoint is another run's, OSError.
+    """
+    kind, run = KINDS[name], f"{name}, games {crc32(games.tobytes()):08x}, seed {seed}"
+    there = kept(checkpoint, run)
+    done = int(there.get("epochs", 0))
+    weights: Float32Array = there["weights"] if there else np.zeros(kind.weights, np.float32)
     moves = room_for_moves()
     learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
     with tqdm(total=epochs * len(learned), initial=done * len(learned), unit="game", disable=None) as bar:
@@ -249,8 +253,7 @@ def learn(kind: Kind, games: Games, held: Any, checkpoint: Path, epochs: int, se
             hits = np.zeros((60, 2))
             loss = kind.learn(games, tested, weights, 0.0, hits, moves, kind.numbers)
             bar.write(f"{line}; of the others {_described(hits, loss)}; by tens of plies {_by_tens(hits)}")
-            with replacing(checkpoint) as file:
-                np.savez(file, weights=weights, epochs=epoch + 1)
+            keep(checkpoint, run, weights=weights, epochs=epoch + 1)
     return weights
 
 
@@ -272,15 +275,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
-    parser.add_argument("--epochs", type=int, help="how often to go through the games")
+    parser.add_argument("--epochs", type=positive, help="how often to go through the games")
     parser.add_argument("--seed", type=int, default=1, help="decides the order of the games (default %(default)s)")
     options = parser.parse_args(arguments)
 
     def run() -> None:
-        kind, games = KINDS[options.kind], read_archive(options.games).games
+        games = read_archive(options.games).games
         held = held_out(games)
         checkpoint = options.out.with_suffix(".checkpoint.npz")
-        weights = learn(kind, games, held, checkpoint, options.epochs or kind.epochs, options.seed)
+        epochs = options.epochs or KINDS[options.kind].epochs
+        weights = learn(options.kind, games, held, checkpoint, epochs, options.seed)
         if options.kind == "rollouts":
             save_rollouts(options.out, weights)
             return
@@ -290,7 +294,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("winner foretold, by four plies:", " ".join(f"{100 * share:.0f}" for share in right))
         save_policy(options.out, weights, scales)
 
-    return exit_status("learn_policy", run, RecordError)
+    return exit_status("learn_policy", run, ValueError)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ from pydlshogi.games.othello.patterns import NUMBERS, STAGES, load_weights, save
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.games.othello.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.policy_games import RANDOM, play
-from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import GAME, Archive, Games, held_out, read_archive
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.command_line import exit_status, positive
@@ -106,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _, right = fit_scales(archive, np.flatnonzero(held_out(archive)), weights)
             print(f"winner foretold, by four plies, {name}:", " ".join(f"{100 * share:.0f}" for share in right))
 
-    return exit_status("learn_value", run, RecordError, ValueError)
+    return exit_status("learn_value", run, ValueError)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.games.othello.bits import count
+from pydlshogi.games.othello.checkpoint import keep, kept
 from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.games.othello.policy import (
@@ -38,7 +40,7 @@ from pydlshogi.games.othello.wthor import GAME, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int8Array
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.compiled import compiled
-from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.support.files import shipped_model
 
 LEARNER: Final = 1
 """Of the policies that play; 0 is RANDOM, 2 the opponent."""
@@ -128,19 +130,20 @@ def learn_round(tables: Tables, pool: Float32Array, settings: Settings, rng: np.
 
 
 def learn(start: Tables, rounds: int, checkpoint: Path, seed: int, settings: Settings) -> Float32Array:
-    """The policy after so many rounds, each of which ends with another opponent and a checkpoint."""
-    pool, done = (np.float32(settings.sharpness) * start.policy)[None], 0
-    if checkpoint.exists():
-        with np.load(checkpoint, allow_pickle=False) as file:
-            pool, done = file["pool"], int(file["rounds"])
+    """The policy after so many rounds, each of which ends with another opponent and a checkpoint. Raises ValueError
+    where that is another run's, OSError.
+    """
+    run = f"policy {crc32(start.policy.tobytes()):08x}, seed {seed}"
+    there = kept(checkpoint, run)
+    done = int(there.get("rounds", 0))
+    pool = there["pool"] if there else (np.float32(settings.sharpness) * start.policy)[None]
     tables = start._replace(policy=pool[-1].copy())
     games = settings.batch * settings.batches
     with tqdm(total=rounds * games, initial=done * games, unit="game", disable=None) as bar:
         for number in range(done, rounds):
             line = learn_round(tables, pool, settings, np.random.default_rng((seed, number)))
             pool = np.concatenate([pool, tables.policy[None]])[-settings.pool :]
-            with replacing(checkpoint) as file:
-                np.savez_compressed(file, pool=pool, rounds=number + 1)
+            keep(checkpoint, run, pool=pool, rounds=number + 1)
             bar.update(games)
             bar.write(f"{(number + 1) * games:,} games: of the last {games:,} {line}")
     return tables.policy / np.float32(settings.sharpness)
