@@ -10,8 +10,11 @@ from test_search import Opinions, a_search, letters_of, run
 from thinker import ALL_MOVES, Thinker
 from tic_tac_toe import Letters
 
+from pydlshogi.engines.shogi import scout as scout_module
 from pydlshogi.engines.shogi.scout import MateScout
+from pydlshogi.games.shogi.mate import Finding
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.uct.root import MoveStats, Root
 
 MATE_IN_SEVEN = MATES[3][0]
@@ -172,6 +175,39 @@ def test_without_time_nothing_is_looked_at() -> None:
     assert len(scout.mate_at(position)) == 7
     scout.forget()
     assert scout.mate_at(position) == ()
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "last"), [(100, 2000), (1000, 8000), (1200, 32_000), (4500, 64_000), (math.inf, 8000)]
+)
+def test_with_more_time_the_root_is_looked_at_for_longer_before_the_search(
+    monkeypatch: pytest.MonkeyPatch, milliseconds: float, last: int
+) -> None:
+    looks: list[int] = []
+
+    def nothing(board: cshogi.Board, plies: int, nodes: int) -> Finding:
+        looks.append(nodes)
+        return Finding(nodes=nodes)
+
+    monkeypatch.setattr(scout_module, "find_mate", nothing)
+    scout = MateScout()
+    scout.begin(ShogiPosition(WELL_HIDDEN), 33)
+    scout.look_at_root(lambda: milliseconds)
+    assert looks == [nodes for nodes in (500, 2000, 8000, 32_000, 64_000) if nodes <= last]
+
+
+def test_a_search_that_is_stopped_looks_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    clock = Clock(Limits(byoyomi=10_000))
+
+    def stopping(board: cshogi.Board, plies: int, nodes: int) -> Finding:
+        looks.append(nodes)
+        clock.stop()
+        return Finding(nodes=nodes)
+
+    monkeypatch.setattr(scout_module, "find_mate", stopping)
+    Thinker(WELL_HIDDEN).think(clock)
+    assert looks == [500]
 
 
 def test_the_root_is_looked_at_again_while_the_search_goes_on() -> None:

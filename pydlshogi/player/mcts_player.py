@@ -219,7 +219,9 @@ class MCTSPlayer(NetworkPlayer):
         watched = analysing(clock) or self.options.consideration_mode
 
         def time_left() -> float:
-            """Milliseconds until the optimum, as many as they would be on an idle machine."""
+            """Milliseconds until the optimum, as many as they would be on an idle machine; none once stopped."""
+            if clock.stopped:
+                return 0.0
             budget = clock.budget
             end = min(budget.optimum, budget.maximum - self._choosing.value)
             return (end - clock.spent()) / max(1.0, self.latency.slowdown)

@@ -15,10 +15,13 @@ from pydlshogi.player.base_player import PlayedPosition
 from pydlshogi.uct.root import Root
 
 _FIRST_LOOK: Final = 500
-"""Nodes. Each further look at a position has four times as many, because it begins anew."""
+"""Nodes. Each further look at a position has four times as many, up to the last, because it begins anew."""
 _LAST_LOOK_AT_ONCE: Final = 8000
 """As many are spent on the root before the search begins: of the mates in games five in six are found with them."""
-_LAST_LOOK: Final = 32_000
+_AT_ONCE_PER_MILLISECOND: Final = 30
+"""More where there is time: less than a tenth of it."""
+_LAST_LOOK: Final = 64_000
+"""It holds the GIL for a sixth of a second, and `stop` may have to wait for so long."""
 _SHORTENING_NODES: Final = 10_000
 """As many may go into the proofs, which are the slower half."""
 
@@ -88,7 +91,7 @@ class MateScout:
 
     def look_at_root(self, time_left: Callable[[], float]) -> None:
         """The first looks, and if they find a mate a few for a shorter one."""
-        while 0 < (nodes := self._next_look()) <= min(_LAST_LOOK_AT_ONCE, _affordable(time_left)):
+        while 0 < (nodes := self._next_look()) <= min(_affordable(time_left), _at_once(time_left)):
             self._look(nodes)
         self._shorten(time_left)
 
@@ -185,8 +188,8 @@ class MateScout:
         board = self._position.board
         finding = find_mate(board, self._plies_left(self._position), nodes)
         self._mates.update(finding.lines)
-        settled = finding.refuted or 4 * nodes > _LAST_LOOK
-        self._next_looks[board.zobrist_hash()] = 0 if settled else 4 * nodes
+        settled = finding.refuted or nodes == _LAST_LOOK
+        self._next_looks[board.zobrist_hash()] = 0 if settled else min(4 * nodes, _LAST_LOOK)
         return finding.line
 
     def _shorten(self, time_left: Callable[[], float]) -> None:
@@ -199,6 +202,12 @@ class MateScout:
         """How long a mate may be at `position`: it must come before the game is drawn."""
         draw_ply = position.draw_ply
         return min(self._plies, draw_ply - position.ply() + 1) if draw_ply else self._plies
+
+
+def _at_once(time_left: Callable[[], float]) -> float:
+    """Without a clock the looks between the batches come soon enough."""
+    left = time_left()
+    return _LAST_LOOK_AT_ONCE if left == math.inf else max(_LAST_LOOK_AT_ONCE, _AT_ONCE_PER_MILLISECOND * left)
 
 
 def _affordable(time_left: Callable[[], float]) -> float:
