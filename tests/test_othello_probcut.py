@@ -1,7 +1,6 @@
 """Multi-ProbCut measured: lines through values that are known beforehand, files, and the games of the table."""
 
 import json
-import math
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TUTORIAL = FORMS["tutorial"]
 STAGEWISE = FORMS["stages"]
 PAIR = Pair(5, 1, (1.0, 0.5), (100.0, -500.0), (2000.0, 4000.0), 77, 0.9)
-CUTS = Cuts(1.5, False, 2.0, (PAIR, PAIR._replace(depth=4, shallow=0), PAIR._replace(shallow=3)))
+CUTS = Cuts(1.5, False, (PAIR, PAIR._replace(depth=4, shallow=2), PAIR._replace(shallow=3)))
 
 
 class TestFit:
@@ -57,24 +56,23 @@ class TestForms:
     def test_the_tutorials_pairs(self) -> None:
         pairs = {depth: TUTORIAL.shallow(depth) for depth in range(16)}
         assert pairs == {depth: [TUTORIAL_PAIRS[depth]] if depth in TUTORIAL_PAIRS else [] for depth in range(16)}
-        assert (TUTORIAL.deviations, TUTORIAL.everywhere, TUTORIAL.slack) == (1.4, True, math.inf)
+        assert (TUTORIAL.deviations, TUTORIAL.everywhere) == (1.4, True)
 
-    def test_pairs_by_stage_begin_with_an_evaluation_and_keep_the_parity(self) -> None:
+    def test_pairs_by_stage_keep_the_parity(self) -> None:
         assert [STAGEWISE.shallow(depth) for depth in range(3)] == [[]] * 3
         for depth in range(3, 15):
-            first, *others = STAGEWISE.shallow(depth)
-            assert first == 0
-            assert 1 <= len(others) <= 2
-            assert others == sorted(others)
-            assert all(0 < each < depth and (depth - each) % 2 == 0 for each in others)
+            shallow = STAGEWISE.shallow(depth)
+            assert 1 <= len(shallow) <= 2
+            assert shallow == sorted(shallow)
+            assert all(0 < each < depth and (depth - each) % 2 == 0 for each in shallow)
 
 
 class TestCuts:
     def test_a_search_gets_them_by_stage_and_depth(self) -> None:
         probing = probing_of(CUTS)
-        assert (probing.everywhere, probing.slack) == (False, 2.0)
+        assert not probing.everywhere
         assert probing.cuts.shape == (STAGES, 6, 2)
-        assert probing.cuts["shallow"][0].tolist() == [[-1, -1]] * 4 + [[0, -1], [1, 3]]
+        assert probing.cuts["shallow"][0].tolist() == [[-1, -1]] * 4 + [[2, -1], [1, 3]]
         for stage in (0, 7, 14):
             row = probing.cuts[stage, 5, 0]
             assert row["slope"] == pytest.approx(at_stage(stage, (1.0, 0.5)))
@@ -89,8 +87,6 @@ class TestCuts:
         path = tmp_path / "cuts.toml"
         write_cuts(path, CUTS)
         assert read_cuts(path) == CUTS
-        write_cuts(path, CUTS._replace(slack=math.inf))
-        assert read_cuts(path).slack == math.inf
         assert "depth = 5\nshallow = 1\nslope = [1.000, 0.500]\noffset = [100, -500]\n" in path.read_text()
 
     @pytest.mark.parametrize(
@@ -124,9 +120,8 @@ class TestMeasuring:
         positions = samples(random_game(seed) for seed in range(4))
         with ThreadCrew(1) as crew:
             measured = list(measure(positions, TUTORIAL, 4, weights, crew))
-        assert [each.depth for each in measured] == [0, 1, 2, 3, 4]
+        assert [each.depth for each in measured] == [1, 2, 3, 4]
         assert [[(pair.depth, pair.shallow) for pair in each.pairs] for each in measured] == [
-            [],
             [],
             [],
             [(3, 1)],
@@ -134,9 +129,9 @@ class TestMeasuring:
         ]
         assert [pair.depth for pair in measured[-1].cuts.pairs] == [3, 4]
         roomy = [position for position in positions if position.empties > 3 + ROOM]
-        pair = measured[3].pairs[0]
+        pair = measured[2].pairs[0]
         assert pair.positions == len(roomy)
-        plain = probing_of(measured[2].cuts)
+        plain = probing_of(measured[1].cuts)
         deep, less = (np.array(values(roomy, depth, weights, plain)) for depth in (3, 1))
         assert pair.offset[0] == pytest.approx(np.mean(deep - less))
         assert pair.deviation[0] == pytest.approx(np.std(deep - less))
@@ -156,7 +151,7 @@ class TestMeasuring:
             [*command, "--weights", files["weights.npz"]], cwd=ROOT, capture_output=True, text=True, check=True
         )
         cuts = read_cuts(tmp_path / "cuts.toml")
-        assert [(pair.depth, pair.shallow) for pair in cuts.pairs] == [(3, 0), (3, 1), (4, 0), (4, 2)]
+        assert [(pair.depth, pair.shallow) for pair in cuts.pairs] == [(3, 1), (4, 2)]
         assert len(done.stdout.splitlines()) == len(cuts.pairs)
         assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
@@ -179,7 +174,7 @@ def parameters(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Files of weights and of cuts."""
     folder = tmp_path_factory.mktemp("parameters")
     save_weights(folder / "weights.npz", random_weights(1))
-    write_cuts(folder / "cuts.toml", Cuts(1.4, True, math.inf, (PAIR._replace(depth=3),)))
+    write_cuts(folder / "cuts.toml", Cuts(1.4, True, (PAIR._replace(depth=3),)))
     return folder / "weights.npz", folder / "cuts.toml"
 
 

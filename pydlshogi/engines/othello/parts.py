@@ -1,4 +1,4 @@
-"""What each part of the search is worth: `python -m pydlshogi.engines.othello.parts FILE`
+"""What each part of the engines is worth: `python -m pydlshogi.engines.othello.parts FILE`
 
 For each row of the table two engines play each other, every opening twice with colours swapped, with equal time of the
 processor for a move. A game is a line of FILE once it is finished, so that the same command goes on where it was broken
@@ -21,11 +21,12 @@ from pydlshogi.engines.othello.search import Mind, SearchEngine
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
 from pydlshogi.games.othello.finished import FinishedGames, TableError
-from pydlshogi.games.othello.player import AlphaBetaEngine
+from pydlshogi.games.othello.player import TUTORIAL_CUTS, AlphaBetaEngine
 from pydlshogi.games.othello.rules import START
 from pydlshogi.games.othello.transcript import Game, RecordError, game_of, parse_transcripts, transcript
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import estimate
+from pydlshogi.support.files import shipped_model
 
 _MEGABYTES: Final = 64
 
@@ -42,6 +43,10 @@ def _searching(**mind: Any) -> Callable[[], OthelloEngine]:
     return lambda: SearchEngine(Mind(megabytes=_MEGABYTES, **mind))
 
 
+def _cutting(**settings: Any) -> Callable[[], OthelloEngine]:
+    return lambda: AlphaBetaEngine(megabytes=_MEGABYTES // 4, **settings)
+
+
 _IAGO: Final = _searching(iago=True, rollouts=0.5)
 _VALUES: Final = _searching(iago=True)
 _ALPHAZERO: Final = _searching()
@@ -51,7 +56,13 @@ ROWS: Final = {
     "half": Row("IaGo's search, rollouts 0.5", "without rollouts", (_IAGO, _VALUES)),
     "whole": Row("IaGo's search, rollouts 0.5", "rollouts alone", (_IAGO, _searching(iago=True, rollouts=1.0))),
     "constants": Row("IaGo's constants, no rollouts", "AlphaZero's", (_VALUES, _ALPHAZERO)),
-    "alphabeta": Row("AlphaZero's constants", "alpha-beta", (_ALPHAZERO, lambda: AlphaBetaEngine(megabytes=16))),
+    "alphabeta": Row("AlphaZero's constants", "alpha-beta", (_ALPHAZERO, _cutting())),
+    "tutorial": Row(
+        "alpha-beta",
+        "in the form of the ProbCut tutorial",
+        (_cutting(), _cutting(cuts=shipped_model() / TUTORIAL_CUTS)),
+    ),
+    "plain": Row("alpha-beta", "without Multi-ProbCut", (_cutting(), _cutting(plain=True))),
 }
 
 

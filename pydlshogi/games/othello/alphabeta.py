@@ -59,8 +59,6 @@ _FRAME: Final = np.dtype(
             np.int32,
         ),  # the shallow search to be tried next: two for each pair, first above beta, then below alpha
         ("probes", np.int32),  # how many there are; when they are done the moves are written
-        ("above", np.bool_),  # it may lie above beta
-        ("below", np.bool_),  # it may lie below alpha
         ("done", np.bool_),
         ("depth", np.int32),
         ("floor", np.int32),  # the window's lower end
@@ -99,11 +97,9 @@ class Probing(NamedTuple):
     """How shallow searches cut (Multi-ProbCut)."""
 
     cuts: Records = np.zeros((STAGES, 1, 0), CUT)
-    """[STAGES, depth + 1, pairs] of CUT, tried in turn. A pair of depth 0 is an evaluation, and comes first."""
+    """[STAGES, depth + 1, pairs] of CUT, tried in turn."""
     everywhere: bool = True
     """In a window that is not empty too, that is on the principal variation."""
-    slack: float = math.inf
-    """The other pairs are tried only where the evaluation misses the window's end by no more than so many margins."""
 
 
 class Found(NamedTuple):
@@ -174,12 +170,6 @@ class AlphaBeta:
             spent += evaluations
         return Found(value, int(self._frames[0]["move"]), depth, spent)
 
-    def evaluation(self, position: Position) -> int:
-        """What the patterns say of `position`, in thousandths of a disc for the side to move."""
-        mover, opponent = np.uint64(position.mover), np.uint64(position.opponent)
-        write_numbers(mover, opponent, self._words, 0)
-        return int(evaluate(self._weights, 64 - position.empties, self._words.view(np.uint16), 0))
-
     @property
     def leader(self) -> int | None:
         """The best move of the search that was stopped, if it has found one that lies in its window."""
@@ -237,7 +227,6 @@ def _search(
     table: Records,
     cuts: Records,
     everywhere: bool,
-    slack: float,
     search: int,
     ply: int,
     evaluations: int,
@@ -257,7 +246,7 @@ def _search(
                 _probe(frames, words, cuts, ply)
             else:
                 _play(frames, words, ply)
-            value, cost = _open(frames, words, numbers, weights, table, cuts, everywhere, slack, ply + 1)
+            value, cost = _open(frames, words, numbers, weights, table, cuts, everywhere, ply + 1)
             spent += cost
             if value == _OPEN:
                 ply += 1
@@ -314,7 +303,6 @@ def _open(
     table: Records,
     cuts: Records,
     everywhere: bool,
-    slack: float,
     ply: int,
 ) -> tuple[int, int]:
     """The value of a new frame's position, or _OPEN: it has to be searched; and the evaluations made."""
@@ -342,39 +330,18 @@ def _open(
         if mobility(opponent, mover) == _ZERO:
             return DISC * final_score(mover, opponent), 1
     elif frame.depth < cuts.shape[1] and (everywhere or frame.alpha + 1 == frame.beta):
-        return _OPEN, _prepare_probes(frames, numbers, weights, cuts, slack, ply)
+        _prepare_probes(frame, cuts)
     return _OPEN, 0
 
 
 @inlined
-def _prepare_probes(
-    frames: Records, numbers: Uint16Array, weights: Int16Array, cuts: Records, slack: float, ply: int
-) -> int:
-    """Note which shallow searches may cut the frame, or cut it at once; returns the evaluations made."""
-    frame = frames[ply]
-    frame.above = frame.below = True
-    frame.probes = 2 * cuts.shape[2]
-    while (
-        frame.probes > 0
-        and cuts[stage_of(count(frame.mover | frame.opponent)), frame.depth, frame.probes // 2 - 1].shallow < 0
-    ):
+def _prepare_probes(frame: Any, cuts: Records) -> None:
+    """Note which shallow searches may cut the frame."""
+    pairs = cuts[stage_of(count(frame.mover | frame.opponent)), frame.depth]
+    frame.probes = 2 * len(pairs)
+    while frame.probes > 0 and pairs[frame.probes // 2 - 1].shallow < 0:
         frame.probes -= 2
-    if frame.probes == 0:
-        return 0
-    pair = _pair(frame, cuts)
-    if pair.shallow > 0:
-        _skip_probes(frame, cuts)
-        return 0
-    expected = pair.slope * evaluate(weights, count(frame.mover | frame.opponent), numbers, ply) + pair.offset
-    if expected - pair.margin >= frame.beta:
-        frame.best, frame.done = frame.beta, True
-    elif expected + pair.margin <= frame.alpha:
-        frame.best, frame.done = frame.alpha, True
-    frame.above = expected + slack * pair.margin >= frame.beta
-    frame.below = expected - slack * pair.margin <= frame.alpha
-    frame.probe = 2
     _skip_probes(frame, cuts)
-    return 1
 
 
 @inlined
@@ -396,8 +363,7 @@ def _bound(frame: Any, cuts: Records) -> int:
 def _skip_probes(frame: Any, cuts: Records) -> None:
     """Pass over the shallow searches that cannot cut."""
     while frame.probe < frame.probes:
-        wanted = frame.above if frame.probe % 2 == 0 else frame.below
-        if wanted and abs(_bound(frame, cuts)) < 64 * DISC:
+        if abs(_bound(frame, cuts)) < 64 * DISC:
             return
         frame.probe += 1
 

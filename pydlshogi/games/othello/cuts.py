@@ -38,8 +38,7 @@ class Cuts(NamedTuple):
     deviations: float
     """By so many deviations a value must be foretold to miss the window."""
     everywhere: bool
-    """See `Probing`, for this and the next."""
-    slack: float
+    """See `Probing`."""
     pairs: tuple[Pair, ...]
 
 
@@ -55,7 +54,7 @@ def probing_of(cuts: Cuts) -> Probing:
             slope, offset, deviation = (at_stage(stage, ends) for ends in (pair.slope, pair.offset, pair.deviation))
             table[stage, pair.depth, filled[pair.depth]] = pair.shallow, slope, offset, cuts.deviations * deviation
         filled[pair.depth] += 1
-    return Probing(table, cuts.everywhere, cuts.slack)
+    return Probing(table, cuts.everywhere)
 
 
 def at_stage(stage: int, ends: tuple[float, float]) -> float:
@@ -71,7 +70,6 @@ def write_cuts(path: Path, cuts: Cuts) -> None:
         "# in thousandths of a disc. Of two numbers the first holds at 60 empty squares, the second at none.",
         f"deviations = {cuts.deviations}  # by so many deviations the window must be missed",
         f"everywhere = {str(cuts.everywhere).lower()}  # whether to cut on the principal variation too",
-        f"slack = {cuts.slack}  # by how many margins the evaluation may speak against trying",
     ]
     for pair in cuts.pairs:
         slope, offset, deviation = (
@@ -109,10 +107,10 @@ def read_cuts(path: Path) -> Cuts:
             )
             for pair in content["pair"]
         )
-        cuts = Cuts(float(content["deviations"]), bool(content["everywhere"]), float(content["slack"]), pairs)
+        cuts = Cuts(float(content["deviations"]), bool(content["everywhere"]), pairs)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no cuts: {error}") from error
-    if not all(0 <= pair.shallow < pair.depth <= 60 and min(pair.slope) > 0 for pair in pairs):
+    if not all(0 < pair.shallow < pair.depth <= 60 and min(pair.slope) > 0 for pair in pairs):
         raise ValueError(f"{path}: a shallow search is one of fewer plies, and slopes are above 0")
     return cuts
 

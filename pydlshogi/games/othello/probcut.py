@@ -3,7 +3,7 @@
     python -m pydlshogi.games.othello.probcut --games FILE --out probcut.toml
     python -m pydlshogi.games.othello.probcut --table FILE     what it is worth, see probcut_table.py
 
-Positions of games are searched 0, 1, 2 ... plies deep. A pair of depths is a line through the values of all positions,
+Positions of games are searched 1, 2, 3 ... plies deep. A pair of depths is a line through the values of all positions,
 deep = slope x shallow + offset, and how far off the values are. There are two forms. The tutorial's has one pair for
 each depth, a slope of 1, and the same numbers for the whole game. The form by stages has several pairs for each depth,
 and numbers that change evenly with the number of empty squares. Either cuts where the deep value is foretold to leave
@@ -60,8 +60,6 @@ class Form(NamedTuple):
     """The margin."""
     everywhere: bool
     """See `Probing`."""
-    slack: float
-    """See `Probing`."""
 
     def shallow(self, depth: int) -> list[int]:
         """The shallow searches to try before one of `depth`, in their order."""
@@ -69,13 +67,13 @@ class Form(NamedTuple):
             return []
         if not self.by_stage:
             return [TUTORIAL_PAIRS[depth]] if depth in TUTORIAL_PAIRS else []
-        return [0, *sorted({part - (part + depth) % 2 for part in (depth // 3, depth // 2)} - {0, -1})]
+        return sorted({part - (part + depth) % 2 for part in (depth // 3, depth // 2)} - {0, -1})
 
 
 TUTORIAL_PAIRS: Final = {3: 1, 4: 2, 5: 1, 6: 2, 7: 3, 8: 4, 9: 3, 10: 4, 11: 5, 12: 6, 13: 5, 14: 6}
 FORMS: Final = {
-    "tutorial": Form(by_stage=False, deviations=1.4, everywhere=True, slack=math.inf),
-    "stages": Form(by_stage=True, deviations=1.4, everywhere=False, slack=1.0),
+    "tutorial": Form(by_stage=False, deviations=1.4, everywhere=True),
+    "stages": Form(by_stage=True, deviations=1.4, everywhere=False),
 }
 
 
@@ -97,12 +95,9 @@ def values(positions: Sequence[Position], depth: int, weights: Int16Array, probi
     found = []
     for position in positions:
         search.clear()
-        value = search.evaluation(position)
-        for each in depths_to(depth):
-            answer = search.search(position, each)
-            assert answer is not None
-            value = answer.value
-        found.append(value)
+        *_, last = (search.search(position, each) for each in depths_to(depth))
+        assert last is not None
+        found.append(last.value)
     return found
 
 
@@ -140,10 +135,10 @@ def measure(
     positions: Sequence[Position], form: Form, deepest: int, weights: Int16Array, crew: Crew
 ) -> Iterator[Measured]:
     """Measure the pairs of all depths up to `deepest`, as far as there are positions for it."""
-    cuts = Cuts(form.deviations, form.everywhere, form.slack, ())
+    cuts = Cuts(form.deviations, form.everywhere, ())
     known: dict[int, Float64Array] = {}
     empties = np.array([position.empties for position in positions])
-    for depth in range(deepest + 1):
+    for depth in range(1, deepest + 1):
         roomy = [position for position in positions if position.empties > depth + ROOM]
         if len(roomy) < LEAST_POSITIONS:
             return
