@@ -1,30 +1,32 @@
 """What a run of learning has come to, so that the same command goes on, and no other."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
-import numpy as np
-
-from pydlshogi.support.files import replacing
+from pydlshogi.support.arrays_file import ArraysError, read_arrays
 
 
-def keep(path: Path, run: str, **values: Any) -> None:
-    """Write arrays and numbers of the run that `run` describes. Raises OSError."""
-    with replacing(path) as file:
-        np.savez_compressed(file, run=run, **values)
+@dataclass(frozen=True)
+class Checkpoint:
+    """What `write_arrays` keeps of a run."""
+
+    run: Any
+    """Which one, in words."""
+    learned: Any
+    """float32: its weights."""
+    rounds: Any
+    """Epochs, or whatever it counts, that are done."""
 
 
-def kept(path: Path, run: str) -> dict[str, Any]:
-    """What `keep` wrote there; nothing if it did not. Raises ValueError where it was another run's, OSError."""
+def kept(path: Path, run: str) -> Checkpoint | None:
+    """The checkpoint there, None if there is no file. Raises ValueError where it is another run's, OSError."""
     if not path.exists():
-        return {}
+        return None
     try:
-        with np.load(path, allow_pickle=False) as file:
-            values = {name: file[name] for name in file.files}
-        other = str(values.pop("run"))
-    except (ValueError, LookupError, EOFError, BadZipFile) as error:
+        there = read_arrays(path, Checkpoint, "run of learning")
+    except ArraysError as error:
         raise ValueError(f"{path} is no checkpoint: {error}") from error
-    if other != run:
-        raise ValueError(f"{path} is of {other}, not of {run}: remove it, or choose another --out")
-    return values
+    if str(there.run) != run:
+        raise ValueError(f"{path} is of {there.run}, not of {run}: remove it, or choose another --out")
+    return there

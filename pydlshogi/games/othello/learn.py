@@ -27,7 +27,7 @@ from pydlshogi.games.othello.patterns import (
     stage_of,
     write_numbers,
 )
-from pydlshogi.games.othello.rules import START, STATE, States, flips, mobility
+from pydlshogi.games.othello.rules import START, STATE, States, moved, to_move
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive, square_of
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint8Array
@@ -81,10 +81,8 @@ def _collect(
     for number in range(len(games)):
         mover, opponent, black = _MOVER, _OPPONENT, True
         for ply in range(60):
-            moves = mobility(mover, opponent)
-            if moves == _ZERO:
-                mover, opponent, black = opponent, mover, not black
-                moves = mobility(mover, opponent)
+            mover, opponent, moves, passed = to_move(mover, opponent)
+            black = black != passed
             square = square_of(games[number].moves[ply])
             discs = count(mover | opponent)
             if square >= _NO_SQUARE or moves == _ZERO or stage_of(discs) > stage:
@@ -96,8 +94,8 @@ def _collect(
                 states[n].mover, states[n].opponent = mover, opponent
                 values[n], numbers[n] = lead if black else -lead, number
                 n += 1
-            turned = flips(mover, opponent, square)
-            mover, opponent, black = opponent ^ turned, mover | turned | (_ONE << square), not black
+            mover, opponent = moved(mover, opponent, square)
+            black = not black
     return n
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.checkpoint import keep, kept
+from pydlshogi.games.othello.checkpoint import Checkpoint, kept
 from pydlshogi.games.othello.patterns import DISC, evaluate, load_weights, stage_of, write_numbers
 from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
@@ -26,19 +26,19 @@ from pydlshogi.games.othello.policy import (
     THROUGH,
     WEIGHTS,
     Moves,
-    describe,
-    logit,
     policy_stage,
     room_for_moves,
     save_policy,
     shift,
     soften,
+    write_shares,
 )
 from pydlshogi.games.othello.rollouts import CLASSES, save_rollouts, surroundings
 from pydlshogi.games.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
-from pydlshogi.games.othello.rules import MOST_MOVES, START, flips, mobility
+from pydlshogi.games.othello.rules import MOST_MOVES, START, moved, to_move
 from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
+from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import shipped_model
@@ -82,12 +82,11 @@ def _hit(shares: Float32Array, legal: int, chosen: int) -> float:
 
 
 @inlined
-def _judged(logits: Float32Array, legal: int, chosen: int, hits: Float64Array) -> float:
-    """Make the logits shares; the loss of the move that was played. `hits`, float64 [2], counts it."""
-    soften(logits, legal)
-    hits[0] += _hit(logits, legal, chosen)
+def _judged(shares: Float32Array, legal: int, chosen: int, hits: Float64Array) -> float:
+    """The loss of the move that was played. `hits`, float64 [2], counts it."""
+    hits[0] += _hit(shares, legal, chosen)
     hits[1] += 1
-    return -math.log(logits[chosen])
+    return -math.log(shares[chosen])
 
 
 @compiled
@@ -105,28 +104,23 @@ def _learn_policy(
     `hits`, float64 [60, 2], gets by ply how often the likeliest move was played, and how often some move was.
     `moves` is room to work in, `numbers` is THROUGH.
     """
-    logits, loss = np.empty(MOST_MOVES, np.float32), 0.0
+    shares, loss = np.empty(MOST_MOVES, np.float32), 0.0
     for number in which:
         mover, opponent = _MOVER, _OPPONENT
         for ply in range(60):
-            squares = mobility(mover, opponent)
-            if squares == _ZERO:
-                mover, opponent = opponent, mover
-                squares = mobility(mover, opponent)
+            mover, opponent, squares, _ = to_move(mover, opponent)
             played = square_of(games[number].moves[ply])
             if squares == _ZERO or played >= _NO_SQUARE:
                 break
             own = weights[policy_stage(count(mover | opponent))]
-            legal, chosen = describe(mover, opponent, squares, numbers, moves), 0
+            legal, chosen = write_shares(own, mover, opponent, squares, numbers, moves, shares), 0
             for move in range(legal):
-                logits[move] = logit(own, moves, move)
                 if moves.squares[move] == played:
                     chosen = move
-            loss += _judged(logits, legal, chosen, hits[ply])
+            loss += _judged(shares, legal, chosen, hits[ply])
             for move in range(legal if rate > 0 else 0):
-                shift(own, moves, move, np.float32(rate) * (np.float32(move == chosen) - logits[move]))
-            turned = flips(mover, opponent, played)
-            mover, opponent = opponent ^ turned, mover | turned | (_ONE << played)
+                shift(own, moves, move, np.float32(rate) * (np.float32(move == chosen) - shares[move]))
+            mover, opponent = moved(mover, opponent, played)
     return loss
 
 
@@ -141,14 +135,11 @@ def _learn_rollouts(
     numbers: Int32Array,
 ) -> float:
     """The same for the weights of rollouts, with CLASSES for `numbers`."""
-    logits, classes, loss = np.empty(MOST_MOVES, np.float32), np.empty(MOST_MOVES, np.int64), 0.0
+    shares, classes, loss = np.empty(MOST_MOVES, np.float32), np.empty(MOST_MOVES, np.int64), 0.0
     for number in which:
         mover, opponent = _MOVER, _OPPONENT
         for ply in range(60):
-            left = mobility(mover, opponent)
-            if left == _ZERO:
-                mover, opponent = opponent, mover
-                left = mobility(mover, opponent)
+            mover, opponent, left, _ = to_move(mover, opponent)
             played = square_of(games[number].moves[ply])
             if left == _ZERO or played >= _NO_SQUARE:
                 break
@@ -158,15 +149,15 @@ def _learn_rollouts(
                 square = lowest(left)
                 left &= left - _ONE
                 classes[legal] = numbers[square, surroundings(mover, opponent, square)]
-                logits[legal] = own[classes[legal]]
+                shares[legal] = own[classes[legal]]
                 if square == played:
                     chosen = legal
                 legal += 1
-            loss += _judged(logits, legal, chosen, hits[ply])
+            soften(shares, legal)
+            loss += _judged(shares, legal, chosen, hits[ply])
             for move in range(legal if rate > 0 else 0):
-                own[classes[move]] -= np.float32(rate) * (logits[move] - np.float32(move == chosen))
-            turned = flips(mover, opponent, played)
-            mover, opponent = opponent ^ turned, mover | turned | (_ONE << played)
+                own[classes[move]] -= np.float32(rate) * (shares[move] - np.float32(move == chosen))
+            mover, opponent = moved(mover, opponent, played)
     return loss
 
 
@@ -190,10 +181,8 @@ def _scores(games: Games, which: Int64Array, patterns: Int16Array, leads: Float3
         mover, opponent, black = _MOVER, _OPPONENT, True
         lead = 2 * int(games[number].score) - 64
         for ply in range(60):
-            squares = mobility(mover, opponent)
-            if squares == _ZERO:
-                mover, opponent, black = opponent, mover, not black
-                squares = mobility(mover, opponent)
+            mover, opponent, squares, passed = to_move(mover, opponent)
+            black = black != passed
             played = square_of(games[number].moves[ply])
             if squares == _ZERO or played >= _NO_SQUARE:
                 break
@@ -203,8 +192,8 @@ def _scores(games: Games, which: Int64Array, patterns: Int16Array, leads: Float3
             leads[stage, met[stage]] = np.float32(evaluate(patterns, discs, numbers, 0)) / np.float32(DISC)
             results[stage, met[stage]] = 0.5 + 0.5 * np.sign(lead if black else -lead)
             met[stage] += 1
-            turned = flips(mover, opponent, played)
-            mover, opponent, black = opponent ^ turned, mover | turned | (_ONE << played), not black
+            mover, opponent = moved(mover, opponent, played)
+            black = not black
     return met
 
 
@@ -235,8 +224,8 @@ def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, see
     """
     kind, run = KINDS[name], f"{name}, games {crc32(games.tobytes()):08x}, seed {seed}"
     there = kept(checkpoint, run)
-    done = int(there.get("epochs", 0))
-    weights: Float32Array = there["weights"] if there else np.zeros(kind.weights, np.float32)
+    done = int(there.rounds) if there else 0
+    weights: Float32Array = there.learned if there else np.zeros(kind.weights, np.float32)
     moves = room_for_moves()
     learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
     with tqdm(total=epochs * len(learned), initial=done * len(learned), unit="game", disable=None) as bar:
@@ -253,7 +242,7 @@ def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, see
             hits = np.zeros((60, 2))
             loss = kind.learn(games, tested, weights, 0.0, hits, moves, kind.numbers)
             bar.write(f"{line}; of the others {_described(hits, loss)}; by tens of plies {_by_tens(hits)}")
-            keep(checkpoint, run, weights=weights, epochs=epoch + 1)
+            write_arrays(checkpoint, Checkpoint(run, weights, epoch + 1))
     return weights
 
 

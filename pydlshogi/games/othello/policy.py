@@ -201,6 +201,27 @@ def soften(logits: Float32Array, count: int) -> None:
         logits[move] /= total
 
 
+@inlined
+def write_shares(
+    weights: Float32Array,
+    mover: np.uint64,
+    opponent: np.uint64,
+    squares: np.uint64,
+    through: Int32Array,
+    moves: Moves,
+    shares: Float32Array,
+) -> int:
+    """Describe the moves to `squares` and write the share of each; returns how many there are.
+
+    `weights` are those of the stage.
+    """
+    legal = describe(mover, opponent, squares, through, moves)
+    for move in range(legal):
+        shares[move] = logit(weights, moves, move)
+    soften(shares, legal)
+    return legal
+
+
 class Tables(NamedTuple):
     """A policy and what it takes to judge positions too."""
 
@@ -251,10 +272,8 @@ def judge(
         if last - first == 1:
             priors[first] = 1
             continue
-        describe(mover, opponent, mobility(mover, opponent), tables.through, moves)
-        for move in range(last - first):
-            priors[first + move] = logit(tables.policy[policy_stage(discs)], moves, move)
-        soften(priors[first:last], last - first)
+        own, squares = tables.policy[policy_stage(discs)], mobility(mover, opponent)
+        write_shares(own, mover, opponent, squares, tables.through, moves, priors[first:last])
 
 
 def save_policy(path: Path, policy: Float32Array, scales: Float32Array) -> None:

@@ -15,15 +15,13 @@ from pydlshogi.games.othello.policy import (
     THROUGH,
     WEIGHTS,
     Moves,
-    describe,
-    logit,
     policy_stage,
     room_for_moves,
-    soften,
+    write_shares,
 )
 from pydlshogi.games.othello.rollouts import drawn
-from pydlshogi.games.othello.rules import MOST_MOVES, START, final_score, flips, mobility
-from pydlshogi.games.othello.wthor import GAME, Games, square_of
+from pydlshogi.games.othello.rules import MOST_MOVES, START, final_score, moved, to_move
+from pydlshogi.games.othello.wthor import GAME, MOVES, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Int8Array, Int32Array, Uint64Array
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.elo import estimate, mean_score
@@ -37,7 +35,6 @@ SURE: Final = np.float32(1000)
 OPENING: Final = 8
 """Random moves at the beginning of the games of a match."""
 _ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
 _MOVER: Final = np.uint64(START.mover)
 _OPPONENT: Final = np.uint64(START.opponent)
 
@@ -54,10 +51,8 @@ def play_games(
     for number in range(len(games)):
         mover, opponent, black = _MOVER, _OPPONENT, True
         for ply in range(61):
-            squares = mobility(mover, opponent)
-            if squares == _ZERO:
-                mover, opponent, black = opponent, mover, not black
-                squares = mobility(mover, opponent)
+            mover, opponent, squares, passed = to_move(mover, opponent)
+            black = black != passed
             if squares == _ZERO:
                 break
             player = plan[number, 0 if black else 1, ply]
@@ -65,19 +60,15 @@ def play_games(
                 square = square_of(games[number].moves[ply])
             else:
                 own = policies[player, policy_stage(count(mover | opponent))]
-                legal = describe(mover, opponent, squares, through, moves)
-                for move in range(legal):
-                    shares[move] = logit(own, moves, move)
-                soften(shares, legal)
+                legal = write_shares(own, mover, opponent, squares, through, moves, shares)
                 left, chosen = drawn(lot) - shares[0], 0
                 while left >= 0 and chosen < legal - 1:
                     chosen += 1
                     left -= shares[chosen]
-                rank, file = moves.squares[chosen] >> 3, moves.squares[chosen] & 7
-                games[number].moves[ply] = 10 * rank + file + 11
                 square = np.uint64(moves.squares[chosen])
-            turned = flips(mover, opponent, square)
-            mover, opponent, black = opponent ^ turned, mover | turned | (_ONE << square), not black
+                games[number].moves[ply] = MOVES[square]
+            mover, opponent = moved(mover, opponent, square)
+            black = not black
         lead = final_score(mover, opponent)
         games[number].score = (64 + (lead if black else -lead)) // 2
         games[number].theoretical = games[number].score

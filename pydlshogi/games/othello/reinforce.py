@@ -17,27 +17,26 @@ import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.games.othello.bits import count
-from pydlshogi.games.othello.checkpoint import keep, kept
+from pydlshogi.games.othello.checkpoint import Checkpoint, kept
 from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.games.othello.policy import (
     SHIPPED_POLICY,
     Moves,
     Tables,
-    describe,
     load_policy,
-    logit,
     policy_stage,
     room_for_moves,
     save_policy,
     shift,
-    soften,
     win_rate,
+    write_shares,
 )
 from pydlshogi.games.othello.policy_games import RANDOM, match_line, play
-from pydlshogi.games.othello.rules import MOST_MOVES, START, flips, mobility
+from pydlshogi.games.othello.rules import MOST_MOVES, START, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int8Array
+from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.files import shipped_model
@@ -85,28 +84,24 @@ def add_gradient(
         mover, opponent, black = _MOVER, _OPPONENT, True
         result = np.sign(int(games[number].score) - 32)
         for ply in range(60):
-            squares = mobility(mover, opponent)
-            if squares == _ZERO:
-                mover, opponent, black = opponent, mover, not black
-                squares = mobility(mover, opponent)
+            mover, opponent, squares, passed = to_move(mover, opponent)
+            black = black != passed
             if squares == _ZERO:
                 break
             played = square_of(games[number].moves[ply])
             if plan[number, 0 if black else 1, ply] == LEARNER and squares & (squares - _ONE) != _ZERO:
                 discs = count(mover | opponent)
                 stage = policy_stage(discs)
-                legal = describe(mover, opponent, squares, tables.through, moves)
-                for move in range(legal):
-                    shares[move] = logit(tables.policy[stage], moves, move)
-                soften(shares, legal)
+                own = tables.policy[stage]
+                legal = write_shares(own, mover, opponent, squares, tables.through, moves, shares)
                 advantage = (result if black else -result) - (2 * win_rate(tables, discs, numbers) - 1)
                 choices[0] += 1
                 for move in range(legal):
                     chosen = np.float32(np.uint64(moves.squares[move]) == played)
                     shift(gradient[stage], moves, move, np.float32(advantage * (chosen - shares[move])))
                     choices[1] -= shares[move] * np.log(max(shares[move], _LEAST))
-            turned = flips(mover, opponent, played)
-            mover, opponent, black = opponent ^ turned, mover | turned | (_ONE << played), not black
+            mover, opponent = moved(mover, opponent, played)
+            black = not black
 
 
 def learn_round(tables: Tables, pool: Float32Array, settings: Settings, rng: np.random.Generator) -> str:
@@ -135,15 +130,15 @@ def learn(start: Tables, rounds: int, checkpoint: Path, seed: int, settings: Set
     """
     run = f"policy {crc32(start.policy.tobytes()):08x}, seed {seed}"
     there = kept(checkpoint, run)
-    done = int(there.get("rounds", 0))
-    pool = there["pool"] if there else (np.float32(settings.sharpness) * start.policy)[None]
+    done = int(there.rounds) if there else 0
+    pool = there.learned if there else (np.float32(settings.sharpness) * start.policy)[None]
     tables = start._replace(policy=pool[-1].copy())
     games = settings.batch * settings.batches
     with tqdm(total=rounds * games, initial=done * games, unit="game", disable=None) as bar:
         for number in range(done, rounds):
             line = learn_round(tables, pool, settings, np.random.default_rng((seed, number)))
             pool = np.concatenate([pool, tables.policy[None]])[-settings.pool :]
-            keep(checkpoint, run, pool=pool, rounds=number + 1)
+            write_arrays(checkpoint, Checkpoint(run, pool, number + 1))
             bar.update(games)
             bar.write(f"{(number + 1) * games:,} games: of the last {games:,} {line}")
     return tables.policy / np.float32(settings.sharpness)

@@ -14,7 +14,7 @@ import numpy as np
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.encodings import unpacked
 from pydlshogi.games.othello.policy import STAGES, policy_stage
-from pydlshogi.games.othello.rules import MOST_MOVES, final_score, flips, mobility
+from pydlshogi.games.othello.rules import MOST_MOVES, final_score, moved, to_move
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing
@@ -116,12 +116,10 @@ def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums:
     """
     turns = 0
     while True:
-        moves = mobility(mover, opponent)
+        mover, opponent, moves, passed = to_move(mover, opponent)
+        turns += passed
         if moves == _ZERO:
-            mover, opponent, turns = opponent, mover, turns + 1
-            moves = mobility(mover, opponent)
-            if moves == _ZERO:
-                break
+            break
         square = lowest(moves)
         if moves & (moves - _ONE) != _ZERO:
             total, number, left = np.float32(0), 0, moves
@@ -138,8 +136,8 @@ def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums:
                 number += 1
                 moves &= moves - _ONE
             square = lowest(moves)
-        turned = flips(mover, opponent, square)
-        mover, opponent, turns = opponent ^ turned, mover | turned | (_ONE << square), turns + 1
+        mover, opponent = moved(mover, opponent, square)
+        turns += 1
     score = final_score(mover, opponent)
     return -score if turns & 1 else score
 

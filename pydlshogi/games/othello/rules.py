@@ -108,6 +108,24 @@ def flips(mover: np.uint64, opponent: np.uint64, square: np.uint64) -> np.uint64
 
 
 @inlined
+def to_move(mover: np.uint64, opponent: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64, bool]:
+    """The discs of the side that moves and of the other, after a pass where the first cannot play; where it may play,
+    nowhere if the game is over; and whether it was passed.
+    """
+    squares = mobility(mover, opponent)
+    if squares != _ZERO:
+        return mover, opponent, squares, False
+    return opponent, mover, mobility(opponent, mover), True
+
+
+@inlined
+def moved(mover: np.uint64, opponent: np.uint64, square: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """The discs of the side to move and of the other after a move to `square`."""
+    turned = flips(mover, opponent, square)
+    return opponent ^ turned, mover | turned | (_ONE << square)
+
+
+@inlined
 def final_score(mover: np.uint64, opponent: np.uint64) -> int:
     """By how many discs the side to move has won a game that is over. Empty squares belong to the winner."""
     own, other = count(mover), count(opponent)
@@ -138,9 +156,7 @@ def _write_children(states: States, children: States) -> None:
         while moves != _ZERO:
             square = lowest(moves)
             moves &= moves - _ONE
-            turned = flips(mover, opponent, square)
-            children[total].mover = opponent ^ turned
-            children[total].opponent = mover | turned | (_ONE << square)
+            children[total].mover, children[total].opponent = moved(mover, opponent, square)
             total += 1
 
 
@@ -269,9 +285,7 @@ def _play(state: Record, move: int, after: Record) -> None:
     if move == PASS:
         after.mover, after.opponent = opponent, mover
         return
-    square = np.uint64(move)
-    turned = flips(mover, opponent, square)
-    after.mover, after.opponent = opponent ^ turned, mover | turned | (_ONE << square)
+    after.mover, after.opponent = moved(mover, opponent, np.uint64(move))
 
 
 @rule

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.games.othello.rules import PASS, START, final_score, flips, mobility
+from pydlshogi.games.othello.rules import PASS, START, final_score, moved, to_move
 from pydlshogi.games.othello.transcript import Game, RecordError, game_of
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.files import read_plain, replacing
@@ -52,6 +52,8 @@ _MOVER: Final = np.uint64(START.mover)
 _OPPONENT: Final = np.uint64(START.opponent)
 _ZERO: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
+MOVES: Final = np.array([10 * rank + file for rank in range(1, 9) for file in range(1, 9)], np.uint8)
+"""uint8 [64]: the move to each square as it is written."""
 
 
 def read_wthor(path: str | PathLike[str]) -> tuple[Any, Games]:
@@ -133,7 +135,7 @@ def rows_of(games: Iterable[Game]) -> Games:
     for game in games:
         if game.start != START or game.result is None:
             raise RecordError("WTHOR has no place for other starts, nor for games without a result")
-        moves = [10 * (move // 8 + 1) + move % 8 + 1 for move in game.moves if move != PASS]
+        moves = [int(MOVES[move]) for move in game.moves if move != PASS]
         score = (64 + game.result) // 2
         rows.append((0, 0, 0, score, score, moves + [0] * (60 - len(moves))))
     return np.array(rows, GAME)
@@ -153,10 +155,8 @@ def _flaws(games: Games) -> npt.NDArray[np.int8]:
     for number in range(len(games)):
         mover, opponent, black = _MOVER, _OPPONENT, True
         for ply in range(61):
-            moves = mobility(mover, opponent)
-            if moves == _ZERO:
-                mover, opponent, black = opponent, mover, not black
-                moves = mobility(mover, opponent)
+            mover, opponent, moves, passed = to_move(mover, opponent)
+            black = black != passed
             move = games[number].moves[ply] if ply < 60 else np.uint8(0)
             if move == 0:
                 if moves == _ZERO:
@@ -168,8 +168,8 @@ def _flaws(games: Games) -> npt.NDArray[np.int8]:
             if square >= np.uint64(64) or moves & (_ONE << square) == _ZERO:
                 flaws[number] = ply
                 break
-            turned = flips(mover, opponent, square)
-            mover, opponent, black = opponent ^ turned, mover | turned | (_ONE << square), not black
+            mover, opponent = moved(mover, opponent, square)
+            black = not black
     return flaws
 
 
