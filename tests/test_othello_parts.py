@@ -5,11 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from networks import network
 from othello_engines import LowestSquare
 
 from pydlshogi.engines.othello import parts
-from pydlshogi.engines.othello.parts import Row, counts_of, main, table
+from pydlshogi.engines.othello.parts import ROWS, Row, counts_of, main, table
+from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.transcript import parse_transcript
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.weights import write_weights
 
 
 def game(row: str, number: int, lead: int) -> dict[str, Any]:
@@ -24,7 +28,7 @@ def test_pairs_are_counted_for_the_first_engine() -> None:
 
 def test_the_table() -> None:
     games = [game("half", number, lead) for number, lead in enumerate([10, 10, 10, 10, 10, 0])]
-    (_, _, line) = table(games).splitlines()
+    (_, _, line) = table(games, ROWS).splitlines()
     assert line.startswith("| IaGo's search, rollouts 0.5 | without rollouts | 6 | 0.1 | 58.3% | +58 ± ")
 
 
@@ -46,6 +50,20 @@ def test_the_command_goes_on(
     end = parse_transcript(games[2]["moves"])
     assert end.result == games[2]["black_leads"]
     assert "| lowest | lowest too | 4 | 0.1 | 50.0% | +0 ± " in capsys.readouterr().out.replace("-0 ±", "+0 ±")
+
+
+def test_a_network_has_a_row_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, file, openings = tmp_path / "net.npz", tmp_path / "games", tmp_path / "openings.txt"
+    openings.write_text("f5d6c3d3\n")
+    write_weights(path, network(architecture_for(OTHELLO, "policy_value_dense", 1, 16)))
+    file.write_text(json.dumps(game("half", 0, 10)) + "\n" + json.dumps(game("half", 1, 10)) + "\n")
+    assert (
+        main([str(file), "--network", str(path), "--games", "2", "--seconds", "0.005", "--openings", str(openings)])
+        == 0
+    )
+    (_, _, half, own) = capsys.readouterr().out.splitlines()
+    assert half.startswith("| IaGo's search, rollouts 0.5 | without rollouts | 2 |")
+    assert own.startswith(f"| tables of people's games | {path} | 2 | 0.005 | ")
 
 
 def test_another_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,6 +66,12 @@ ROWS: Final = {
 }
 
 
+def row_with(network: Path) -> dict[str, Row]:
+    """The row of a network of `pydlshogi.cycle othello`."""
+    row = Row("tables of people's games", f"{network}", (_ALPHAZERO, _searching(network=network)))
+    return {f"network {network}": row}
+
+
 def play(engines: Sequence[OthelloEngine], opening: Game, seconds: float) -> dict[str, Any]:
     """A game, the first of the engines having Black: its moves, and by how many discs Black wins."""
     position, moves = opening.end, list(opening.moves)
@@ -98,10 +104,10 @@ def counts_of(games: Sequence[dict[str, Any]]) -> list[int]:
     return counts
 
 
-def table(games: Sequence[dict[str, Any]]) -> str:
+def table(games: Sequence[dict[str, Any]], rows: dict[str, Row]) -> str:
     """The table in Markdown, of the pairs that are complete."""
     lines = ["| | against | games | seconds a move | points | Elo |", "|---|---|---|---|---|---|"]
-    for name, row in ROWS.items():
+    for name, row in rows.items():
         for seconds in sorted({game["seconds"] for game in games if game["row"] == name}):
             counts = counts_of([game for game in games if (game["row"], game["seconds"]) == (name, seconds)])
             if pairs := sum(counts):
@@ -120,30 +126,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m pydlshogi.engines.othello.parts", description="Play for what each part of the search is worth."
     )
     parser.add_argument("file", type=Path, help="of the games")
-    parser.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS), help="of the table (default: all)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS), help="of the table (default: all)")
+    which.add_argument("--network", type=Path, help="of `pydlshogi.cycle othello`: another row", metavar="FILE")
     parser.add_argument("--games", type=int, default=200, help="for each row (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.1, help="of the processor for a move (default %(default)s)")
     parser.add_argument("--openings", type=Path, default=Path("kifu/othello_even.txt"), help="file of transcripts")
     options = parser.parse_args(arguments)
     if options.games < 1 or not 0 < options.seconds < float("inf"):
         parser.error("--games and --seconds are above 0")
+    rows = {name: ROWS[name] for name in options.rows} if options.network is None else row_with(options.network)
 
     def run() -> None:
         openings = list(parse_transcripts(options.openings.read_text(encoding="utf-8"))) or [game_of([], START)]
-        tasks = [(row, options.seconds, number) for row in options.rows for number in range(options.games)]
+        tasks = [(row, options.seconds, number) for row in rows for number in range(options.games)]
         engines: dict[str, list[OthelloEngine]] = {}
         with closing(FinishedGames(options.file, ("row", "number", "seconds", "black_leads"))) as finished:
             there = {(game["row"], game["seconds"], game["number"]) for game in finished.games}
             missing = [task for task in tasks if task not in there]
             for row, seconds, number in tqdm(missing, unit="game", disable=None):
                 if row not in engines:
-                    engines = {row: [make() for make in ROWS[row].make]}
+                    engines = {row: [make() for make in rows[row].make]}
                     for engine in engines[row]:
                         engine.prepare()
                 sides = engines[row] if number % 2 == 0 else engines[row][::-1]
                 game = play(sides, openings[number // 2 % len(openings)], seconds)
                 finished.add({"row": row, "number": number, "seconds": seconds, **game})
-            print(table(finished.games))
+            print(table(finished.games, {**ROWS, **rows}))
 
     return exit_status("parts", run, EngineError, RecordError, TableError, resume="the same command goes on")
 

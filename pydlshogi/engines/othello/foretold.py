@@ -1,0 +1,84 @@
+"""How well a network foretells games of people: `python -m pydlshogi.engines.othello.foretold GAMES --network FILE`
+
+Of the games that learning holds out of the files (see `wthor.held_out`): how often the likeliest move was played, and
+how often the side with the higher value won, by four plies. The same counts as `learn_policy` and `learn_value` give.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from tqdm import tqdm
+
+from pydlshogi.engines.othello.search import Mind, evaluator_of
+from pydlshogi.games.othello.engine import EngineError
+from pydlshogi.games.othello.patterns import STAGES, stage_of
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import MOST_MOVES, PASS
+from pydlshogi.games.othello.transcript import Game
+from pydlshogi.games.othello.wthor import games_of, held_out, read_archive
+from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.uct.batch import Batch, Evaluator
+
+_LONGEST: Final = 60
+"""Positions of a game that are looked at: a pass is no choice."""
+
+
+def foretold(game: Game, evaluator: Evaluator, batch: Batch) -> tuple[list[bool], Int64Array]:
+    """For each move of a game whether it was the likeliest; and int64 [STAGES, 2]: how often the side with the higher
+    value did not win and did, nothing if it was drawn. `batch` is room to work in.
+    """
+    batch.clear()
+    position, played, black, stages = game.start, list[int](), list[bool](), list[int]()
+    for move in game.moves:
+        if move != PASS:
+            legal = np.array(position.moves(), np.int32)
+            batch.add(OthelloPosition(position), legal)
+            played.append(int(np.flatnonzero(legal == move)[0]))
+            black.append(position.black_to_move)
+            stages.append(stage_of(64 - position.empties))
+        position = position.play(move)
+    priors, values, _ = evaluator.evaluate(batch)
+    firsts = batch.firsts
+    hits = [int(priors[firsts[i] : firsts[i + 1]].argmax()) == chosen for i, chosen in enumerate(played)]
+    winners = np.zeros((STAGES, 2), np.int64)
+    if game.result:
+        right = (values > 0.5) == (np.array(black) == (game.result > 0))
+        np.add.at(winners, (stages, right.astype(np.int64)), 1)
+    return hits, winners
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.engines.othello.foretold", description="How well a network foretells games."
+    )
+    parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
+    parser.add_argument("--network", type=Path, help="of `pydlshogi.cycle othello`; without, the engine's tables")
+    parser.add_argument("--most", type=positive, help="only the first N games that are held out", metavar="N")
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        rows = read_archive(options.games).games
+        rows = rows[held_out(rows)][: options.most]
+        if not len(rows):
+            raise ValueError("none of these games is held out")
+        evaluator = evaluator_of(Mind(options.network))
+        batch, hits, winners = Batch(_LONGEST, MOST_MOVES, evaluator.encoding), list[bool](), np.zeros((STAGES, 2))
+        for game in tqdm(games_of(rows, 0), total=len(rows), unit="game", disable=None):
+            own, counts = foretold(game, evaluator, batch)
+            hits += own
+            winners += counts
+        print(f"moves foretold: {np.mean(hits):.1%} of {len(hits):,}")
+        shares = [f"{100 * right / (wrong + right):.0f}" if wrong + right else "-" for wrong, right in winners]
+        print("winner foretold, by four plies:", " ".join(shares))
+
+    return exit_status("foretold", run, EngineError, ValueError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
