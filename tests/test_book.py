@@ -412,12 +412,21 @@ def test_a_missing_book_is_one_line_at_isready_and_the_engine_plays_on(engine: I
     engine.ask("usi", "usiok")
     engine.send(f"setoption name Book_File value {missing}")
     said = [line for line in engine.ask("isready", "readyok") if line]
-    assert said == [f"info string Error! {missing}: there is no such file; playing without a book", "readyok"]
+    assert said == [f"info string Error! {missing}: No such file or directory; playing without a book", "readyok"]
     assert " nodes 20 " in engine.go("go nodes 20")[-2]
     assert [line for line in engine.ask("isready", "readyok") if line] == ["readyok"]
     engine.send(f"setoption name Book_File value {book_file()}")
     engine.ask("isready", "readyok")
     assert engine.go()[-1] == "bestmove 7g7f ponder 3c3d"
+
+
+def test_a_book_that_may_not_be_looked_at_is_one_line(engine: InProcess) -> None:
+    engine.ask("usi", "usiok")
+    engine.send(f"setoption name Book_File value /{300 * 'a'}")
+    (error, _) = (line for line in engine.ask("isready", "readyok") if line)
+    assert error.startswith("info string Error! ")
+    assert error.endswith("; playing without a book")
+    assert " nodes 20 " in engine.go("go nodes 20")[-2]
 
 
 def test_bad_lines_are_told_at_isready(engine: InProcess, book_file: MakeFile) -> None:

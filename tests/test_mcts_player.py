@@ -16,7 +16,7 @@ from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.player import mcts_player
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Info, PlayerError
-from pydlshogi.player.clock import Clock, Limits, allot
+from pydlshogi.player.clock import Clock, Limits, allot, milliseconds
 from pydlshogi.player.lines import centipawns
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct import search
@@ -77,6 +77,17 @@ def test_declares_at_odds_if_the_rule_says_so() -> None:
     assert Thinker(two_pieces, EnteringKingRule="CSARule27H").go(nodes=10) == BestMove("win")
     for rule in ("CSARule27", "CSARule24", "CSARule24H"):
         assert Thinker(two_pieces, EnteringKingRule=rule).go(nodes=10) != BestMove("win")
+
+
+def test_the_search_counts_odds_as_the_declaration_will() -> None:
+    """White, who gave 20 points, declares once it is to move and not in check."""
+    sfen = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9 b 2N4L11P7p 1"
+    thinker = Thinker(sfen, EnteringKingRule="CSARule27H", Resign_Threshold=0)
+    thinker.go(nodes=3000)
+    assert (thinker.last.score_cp or 0) < -1000
+    thinker.set(EnteringKingRule="CSARule27")
+    thinker.go(nodes=3000)
+    assert abs(thinker.last.score_cp or 0) < 100
 
 
 def test_the_only_legal_move_is_played_with_an_opinion() -> None:
@@ -215,6 +226,24 @@ def test_a_mate_seen_at_a_new_position_is_announced_with_its_whole_line() -> Non
     assert len(thinker.last.pv) == 4
     assert board.is_check()
     assert not len(board.legal_moves)
+
+
+@pytest.mark.parametrize("plies", [33, 0])
+def test_every_mate_said_is_played_out_in_its_line(plies: int) -> None:
+    """White mates in seven after some of the moves. What such looks find does not outlast the option."""
+    sfen = "lnps1n3/rk3gs1l/pp1+S5/4p2p1/1P+B5p/3gP1P+b1/P2P1p+n1P/L3G2SR/1N3GKPL b 3Pp 91"
+    thinker = Thinker(sfen, Backend="hash", Resign_Threshold=0, MultiPV=ALL_MOVES, Mate_Root_Search=33)
+    thinker.go(nodes=1500)
+    thinker.set(Mate_Root_Search=plies)
+    thinker.go(nodes=8)
+    mates = [info for info in thinker.lines if info.score_mate]
+    assert len(mates) >= (7 if plies else 0)
+    for info in mates:
+        board = cshogi.Board(sfen)
+        for move in info.pv:
+            board.push_usi(move)
+        assert board.is_check()
+        assert not len(board.legal_moves)
 
 
 @pytest.mark.parametrize(
@@ -458,6 +487,30 @@ def test_ponderhit_turns_pondering_into_a_timed_search(stochastic: str) -> None:
     assert answer.move in thinker.legal_moves()
 
 
+def test_after_ponderhit_the_only_legal_move_is_played_at_once() -> None:
+    thinker = Thinker("4k2r1/9/9/9/9/9/9/9/8K b - 1", PV_Interval=0)
+    clock = Clock(Limits(ponder=True, btime=0, wtime=0, byoyomi=4000))
+    thinker.think(clock, lambda info: clock.hit() if (info.nodes or 0) > 300 else None)
+    assert (thinker.last.nodes or 0) < 1000
+
+
+def test_after_stochastic_pondering_the_rate_is_that_of_the_new_search() -> None:
+    """It pondered for an hour."""
+    thinker = Thinker(START, ("7g7f", "3c3d"), Stochastic_Ponder="true", PV_Interval=0)
+    hour, late = 3_600_000.0, 0.0
+    clock = Clock(Limits(ponder=True, btime=0, wtime=0, byoyomi=400), now=lambda: milliseconds() + late)
+
+    def hit(info: Info) -> None:
+        nonlocal late
+        if clock.pondering and (info.nodes or 0) > 300:
+            late = hour
+            clock.hit()
+
+    thinker.think(clock, hit)
+    assert (thinker.last.time or 0) < hour
+    assert (thinker.last.nps or 0) > 1
+
+
 def test_consideration_mode_always_gives_the_best_move() -> None:
     thinker = Thinker(
         ConsiderationMode="true",
@@ -490,4 +543,6 @@ def test_bench_stops_when_told_and_refuses_nonsense() -> None:
     assert list(thinker.player.bench(thinker.position(), ["1e9"], clock))[1:]
     with pytest.raises(PlayerError, match="number of seconds"):
         list(thinker.player.bench(thinker.position(), ["fast"], Clock()))
+    with pytest.raises(PlayerError, match="number of seconds"):
+        list(thinker.player.bench(thinker.position(), ["inf"], clock))
     assert list(thinker.player.bench(Thinker(MATED).position(), [], Clock())) == ["no legal move"]

@@ -197,6 +197,42 @@ def test_the_clock_of_a_go_sent_before_readyok_starts_when_the_engine_is_ready(
     assert player.born_at >= player.ready_at > 0
 
 
+def test_the_clock_of_a_go_after_readyok_runs_while_options_are_loaded(talk_to: Callable[..., InProcess]) -> None:
+    class Timed(Gated):
+        installed_at = born_at = 0.0
+
+        def install(self, loaded: Loaded) -> None:
+            self.installed_at = milliseconds()
+
+        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+            self.born_at = milliseconds() - clock.spent()
+            return super().think(position, clock, report)
+
+    player = Timed()
+    player.gate.set()
+    engine = talk_to(player)
+    engine.ask("isready", "readyok")
+    player.gate.clear()
+    engine.send("position startpos", "setoption name playout value 3", "go byoyomi 1")
+    engine.ask("usi", "usiok")  # the `go` has been read
+    player.gate.set()
+    engine.until("bestmove")
+    assert player.born_at < player.installed_at
+
+
+def test_isready_is_answered_before_an_endless_search_sent_behind_it(engine: InProcess) -> None:
+    engine.start()
+    engine.send("isready", "position startpos", "go infinite")
+    engine.until("readyok")
+    engine.go("stop")
+
+
+def test_a_game_longer_than_any_is_refused(engine: InProcess) -> None:
+    engine.start()
+    engine.send("position startpos moves" + 30_000 * " 7g7f")
+    assert errors(engine.settle()) == ["info string Error! position: a game of more than 30,000 plies"]
+
+
 def test_blank_lines_while_loading_and_none_after(talk_to: Callable[..., InProcess]) -> None:
     player = Gated()
     engine = talk_to(player, keep_alive=0.001)

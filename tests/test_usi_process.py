@@ -70,6 +70,23 @@ run(Player().engine())
 # 1: start-up
 
 
+@on_posix
+def test_an_input_that_was_left_non_blocking_is_waited_for(tmp_path: Path) -> None:
+    """Whoever shares a terminal or a pipe with the engine shares this flag too."""
+    source, target = os.pipe()
+    os.set_blocking(source, False)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path)}
+    with subprocess.Popen(ENGINES["scripted"], stdin=source, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        for _ in range(2):
+            os.write(target, b"license\n")
+            while b"warranty" not in process.stdout.readline():
+                assert process.poll() is None
+        os.close(target)
+        assert process.wait() == 0
+    os.close(source)
+
+
 @pytest.mark.parametrize("command", ENGINES.values(), ids=ENGINES)
 def test_registration(start: Callable[..., OverPipes], command: list[str]) -> None:
     engine = start(command)

@@ -224,8 +224,14 @@ def any_move(position: PlayedPosition) -> BestMove:
     return BestMove(position.usi(int(moves[0])) if len(moves) else "resign")
 
 
+LONGEST_GAME: Final = 30_000
+"""Plies: a search counts them in 16 bits."""
+
+
 def play_moves(position: PlayedPosition, moves: Sequence[str]) -> None:
     """Play `moves` on `position`. Raises PlayerError for one that is not legal, having played those before it."""
+    if position.ply() + len(moves) > LONGEST_GAME:
+        raise PlayerError(f"position: a game of more than {LONGEST_GAME:,} plies")
     for number, move in enumerate(moves, 1):
         try:
             position.push(position.move_from_usi(move))

@@ -328,6 +328,10 @@ class Clock:
         with self._lock:
             self._born = self._running_since = self._now()
 
+    def count_anew(self) -> None:
+        """Let `elapsed` begin here: the playouts of another root are not counted any more. The move's time runs on."""
+        self._born = self._now()
+
     def govern(self, law: Law) -> None:
         """Take the budget from `law`, now and again at `hit`. The thinking begins."""
         with self._lock:
@@ -354,7 +358,7 @@ class Clock:
             return UNLIMITED._replace(nodes=self._budget.nodes) if self._pondering else self._budget
 
     def elapsed(self) -> float:
-        """Milliseconds since `go`, for nps and `info time`."""
+        """Milliseconds in which the playouts were made, for nps and `info time`: since `go`, or since `count_anew`."""
         return self._now() - self._born
 
     def spent(self) -> float:

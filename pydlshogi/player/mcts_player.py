@@ -159,13 +159,14 @@ class MCTSPlayer(NetworkPlayer):
         search, _ = self._make_search()
         puct = self._puct(position.turn)
         temperature = self.options.temperature or self.fitted["temperature"]
-        searched_with = (puct, temperature, self.options.clear_hash, self.rule_settings().tobytes())
+        rules = self.rule_settings(position)
+        searched_with = (puct, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes())
         if searched_with != self._searched_with:
             search.clear()
             self.scout.forget()
             self._searched_with = searched_with
         search.puct = puct
-        search.set_rules(self.rule_settings())
+        search.set_rules(rules)
         self.evaluator_at(temperature / 100)
         try:
             if self.options.stochastic_ponder and clock.pondering and position.past_board_keys():
@@ -204,6 +205,8 @@ class MCTSPlayer(NetworkPlayer):
         if clock.pondering:
             score = centipawns(1 - value, self.eval_coef)
             report(Info(time=round(clock.elapsed()), nodes=search.playouts, score_cp=score, pv=(answer.move,)))
+        else:
+            clock.count_anew()  # as the next search will its playouts
         return answer
 
     def _run(
@@ -216,7 +219,6 @@ class MCTSPlayer(NetworkPlayer):
         assert self._pipeline is not None
         pipeline, scout, root = self._pipeline, self.scout, Root(search)
         lines = Lines(position, search, scout, self.eval_coef)
-        watched = analysing(clock) or self.options.consideration_mode
 
         def time_left() -> float:
             """Milliseconds until the optimum, as many as they would be on an idle machine; none once stopped."""
@@ -238,6 +240,7 @@ class MCTSPlayer(NetworkPlayer):
         with pipeline.running(wanted):
             while clock.pondering or not ponder:
                 solved = bool(scout.solution()) and not clock.limits.searchmoves
+                watched = self._watched(clock)  # not any more after a ponderhit
                 if certain(root, solved=solved, analysing=watched):
                     break
                 before = search.playouts
@@ -299,7 +302,7 @@ class MCTSPlayer(NetworkPlayer):
             answer = any_move(position)
             report(Info(time=round(clock.elapsed()), nodes=0, score_cp=0, pv=(answer.move,)))
             return answer
-        watched = analysing(clock) or options.consideration_mode
+        watched = self._watched(clock)
         best = moves[0] if watched else self._drawn(position, moves)
         if options.debug_message:
             for line in candidates(position, moves):
@@ -309,6 +312,10 @@ class MCTSPlayer(NetworkPlayer):
         if not watched and hopeless(best, options.resign_threshold / 1000):
             return BestMove("resign")
         return BestMove(*lines.of(best)[:2])
+
+    def _watched(self, clock: Clock) -> bool:
+        """Somebody wants to know the best move rather than a game to be played."""
+        return analysing(clock) or self.options.consideration_mode
 
     def _drawn(self, position: PlayedPosition, moves: Sequence[MoveStats]) -> MoveStats:
         """The best move. Early in the game, and below full skill, one of those nearly as good."""
@@ -332,7 +339,7 @@ class MCTSPlayer(NetworkPlayer):
         """What runs the network, and the playouts per second from `position`: `bench [SECONDS]`, else 5."""
         try:
             longest = 1000 * float(*arguments[:1] or ["5"])
-            if math.isnan(longest):
+            if not math.isfinite(longest):
                 raise ValueError
         except ValueError:
             raise PlayerError("bench wants a number of seconds") from None
@@ -340,6 +347,7 @@ class MCTSPlayer(NetworkPlayer):
             yield "no legal move"
             return
         search = self.new_search(self.options.hash_mb)
+        search.set_rules(self.rule_settings(position))
         search.set_root(position)
         pipeline = Pipeline(search, self.evaluator, self.batch_size, self.threads)
         began = milliseconds()

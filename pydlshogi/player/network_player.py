@@ -82,8 +82,8 @@ class NetworkPlayer(BasePlayer):
     def start(self) -> PlayedPosition:
         """The start of the game."""
 
-    def rule_settings(self) -> Records:
-        """What the options say of the rules: one record of `rules.settings`."""
+    def rule_settings(self, position: PlayedPosition) -> Records:
+        """What the options say of the rules of the game that `position` is of: one record of `rules.settings`."""
         return np.zeros(1, self.rules.settings)
 
     # Loading
@@ -221,7 +221,7 @@ class NetworkPlayer(BasePlayer):
     def new_search(self, megabytes: int, evaluator: Evaluator | None = None) -> Search:
         """A search of this game for the evaluator, or for the present one. MemoryError."""
         encoding = (evaluator or self.evaluator).encoding
-        return stored_search(self.rules, self.rule_settings(), encoding, megabytes)
+        return stored_search(self.rules, self.rule_settings(self.start()), encoding, megabytes)
 
     def evaluator_at(self, temperature: float) -> None:
         """Let the network's policy have a temperature: above 1 the priors are flatter, below 1 sharper."""

@@ -67,6 +67,8 @@ class Process:
     def lines(self) -> Iterator[str]:
         """The lines of stdin until it ends."""
         try:
+            if sys.platform != "win32":
+                os.set_blocking(0, True)  # or, left otherwise by another process, no line yet would look like the end
             with open(0, "rb", closefd=False) as stdin:
                 for raw in stdin:
                     # PowerShell's pipes begin with a byte order mark.

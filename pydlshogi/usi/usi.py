@@ -157,8 +157,8 @@ class Asked(NamedTuple):
 
     clock: Clock
     game: Game
-    ready: bool
-    """The player had loaded when it came, so that its time has run since then."""
+    timed: bool
+    """No `readyok` was due when it came, so that its time has run since then."""
 
 
 class Usi:
@@ -192,6 +192,8 @@ class Usi:
         # The reading thread's own.
         self._options_asked = 0
         """How many `setoption`s have come."""
+        self._readyok_due = True
+        """There was no `isready` yet, or the last one is not answered. The worker clears it."""
 
         # The worker's own.
         self._input_ended = False
@@ -292,6 +294,7 @@ class Usi:
         if searching:
             self._output.say("readyok")
             return
+        self._readyok_due = True
         done = threading.Event()
         threading.Thread(target=self._say_blank_lines_until, args=(done,), name="keep-alive", daemon=True).start()
         asked = self._options_asked
@@ -320,8 +323,8 @@ class Usi:
                 limits = limits.with_times_of(self._last_times)
             clock = Clock(limits)
             self._clocks.append(clock)
-        ready = self._ready
-        self._put(lambda: self._search(Asked(clock, self._game, ready)))
+        timed = not self._readyok_due
+        self._put(lambda: self._search(Asked(clock, self._game, timed)))
 
     def _ask(self, command: str, text: str) -> None:
         """Put a question of people in the queue, with a clock by which `stop` can end it."""
@@ -455,6 +458,7 @@ class Usi:
                 continue
             done.set()
             if answer:
+                self._readyok_due = False
                 self._output.say(answer)
 
     def _get_ready(self, done: threading.Event, asked: int) -> None:
@@ -542,12 +546,12 @@ class Usi:
 
     def _search(self, asked: Asked) -> None:
         """Answer a `go`, or set it aside until the player is ready."""
-        if self._ready:
+        if self._ready and self._loading is None:
             self._think(asked)
         elif asked.clock.stopped:
             self._answer(asked, Voice(self._output), self._any_move(asked))
         else:
-            self._aside.append(asked._replace(ready=False))
+            self._aside.append(asked)
             self._begin_loading()
 
     def _answer_what_was_stopped(self) -> None:
@@ -564,7 +568,7 @@ class Usi:
         position = None
         if not asked.game.refused:
             try:
-                if not asked.ready:
+                if not asked.timed:
                     clock.restart()
                 position = self._position(asked.game)
                 player.start_clock(position, clock)

@@ -3,6 +3,7 @@
 from pydlshogi.games.dobutsu.encodings import DOBUTSU
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import RULES
+from pydlshogi.player.base_player import PlayedPosition
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.support.arrays import Records
 
@@ -17,5 +18,5 @@ class DobutsuMCTSPlayer(MCTSPlayer):
     def start(self) -> DobutsuPosition:
         return DobutsuPosition()
 
-    def rule_settings(self) -> Records:
+    def rule_settings(self, position: PlayedPosition) -> Records:
         return DobutsuPosition(draw_ply=self.options.draw_ply).settings

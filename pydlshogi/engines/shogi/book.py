@@ -22,6 +22,7 @@ from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.clock import Limits
 from pydlshogi.player.options import Check, EngineOptions, Filename, Spin
+from pydlshogi.support.files import open_plain
 
 if TYPE_CHECKING:
     from pydlshogi.games.shogi.position import ShogiPosition
@@ -99,11 +100,9 @@ class Book:
         self.path = path
         self.bad_lines: list[str] = []
         """What was wrong with lines that were passed over."""
-        if not path.is_file():
-            raise self._error("there is no such file" if not path.exists() else "not a plain file")
         self._positions: dict[bytes, bytes] | None = None
         try:
-            self._file: BinaryIO = path.open("rb")
+            self._file: BinaryIO = open_plain(path)
         except OSError as error:
             raise self._error(error.strerror or str(error)) from error
         try:

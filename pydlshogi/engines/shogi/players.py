@@ -87,10 +87,11 @@ class ShogiMCTSPlayer(ShogiPlayer, MCTSPlayer):
     def close(self) -> None:
         self._checkmate.close()
 
-    def rule_settings(self) -> Records:
-        options = self.options
-        plies = max(1, self.overlooking(int(options.mate_leaf_search)))
-        return settings_of(ShogiPosition(**options.rules(), mate_plies=plies))
+    def rule_settings(self, position: PlayedPosition) -> Records:
+        assert isinstance(position, ShogiPosition)
+        settings = settings_of(position)
+        settings["mate_plies"] = max(1, self.overlooking(int(self.options.mate_leaf_search)))
+        return settings
 
     def scout_plies(self) -> int:
         return self.overlooking(self.options.mate_root_search)

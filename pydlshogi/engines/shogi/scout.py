@@ -153,8 +153,8 @@ class MateScout:
     def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:
         """`line`, proven to end within `plies`, with the moves that have no nodes; and whether it ends in mate.
 
-        They are a mate that was found here, or that was a verdict on the position where the nodes end. Where there is
-        none, the line ends in a declaration.
+        They are a mate that was found here, or that was a verdict on the position where the nodes end. Without one the
+        line may end in a declaration.
         """
         position = self._position.copy()
         for played, move in enumerate(line, 1):
@@ -165,7 +165,7 @@ class MateScout:
                 mate = find_mate(position.board, left, PROOF_NODES).line
             if mate and len(mate) <= left:
                 return [*line[:played], *mate], True
-        return list(line), len(line) >= plies or not position.declares()
+        return list(line), not len(position.legal_moves())
 
     def _next_looks_along(self, root: Root, line: list[int]) -> list[int]:
         """The next look at the root and at each position of `line`. The search is told of mates known there."""
