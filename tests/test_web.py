@@ -323,6 +323,39 @@ def test_a_search_that_fails_is_told_and_the_game_goes_on(tmp_path: Path) -> Non
 # The clock
 
 
+class Hands:
+    """Of the clock that hangs by the board: they move when a test does it."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
+    made = Hands()
+    monkeypatch.setattr("pydlshogi.web.table.time", made)
+    return made
+
+
+def test_what_a_move_took_is_off_the_clock_and_in_the_record(board: Board, hands: Hands) -> None:
+    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
+    for move, seconds in (("7g7f", 7), ("3c3d", 65), ("2g2f", 4)):
+        hands.seconds += seconds
+        board.play(move)
+    assert board.state()["clock"]["left"] == [589, 535]
+    record = board.ask("GET", "/record")[1].decode("cp932")
+    assert "( 0:07/00:00:07)" in record
+    assert "( 1:05/00:01:05)" in record
+    assert "( 0:04/00:00:11)" in record
+    board.do("goto", ply=1)
+    hands.seconds += 3
+    board.play("8c8d")  # from here on it is another game, and White's clock begins anew
+    assert board.state()["clock"]["left"] == [593, 600]
+
+
 def test_each_side_has_its_time(board: Board) -> None:
     assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
     clock = board.state()["clock"]

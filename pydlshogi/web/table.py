@@ -370,7 +370,8 @@ class Table:
         if played.moves[played.at : played.at + 1] == [move]:
             played.at += 1
         else:
-            self._cut(played.at)
+            if played.at < len(played.moves):
+                self._cut(played.at)
             played.play(move, self._spent() if played.clock else None)
             self._turn_began = time.monotonic()
         self._changed()
