@@ -17,11 +17,13 @@ from typing import Any
 import pytest
 from othello_games import random_game
 
-from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, Tell
 from pydlshogi.engines.games import GAMES, Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
+from pydlshogi.player.base_player import BasePlayer
+from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web.records import ENDINGS
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer
@@ -354,6 +356,68 @@ def test_what_a_move_took_is_off_the_clock_and_in_the_record(board: Board, hands
     hands.seconds += 3
     board.play("8c8d")  # from here on it is another game, and White's clock begins anew
     assert board.state()["clock"]["left"] == [593, 600]
+
+
+def test_the_clock_of_an_engine_runs_while_it_thinks(
+    board: Board, pool: Pool, hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Task] = []
+
+    def ask(question: Question, tell: Tell) -> Task:
+        asked.append(Task(question, tell))
+        return asked[-1]
+
+    def think(seconds: float) -> None:
+        asked[-1].tell(Answer(final=False))
+        hands.seconds += seconds
+
+    monkeypatch.setattr(pool, "ask", ask)
+    sides = ["network search", ""]
+    assert board.do("new", game="othello", start="f5d6c3d3", sides=sides, clock=[1000, 500]) == ""
+    hands.seconds += 5000
+    clock = board.state()["clock"]
+    assert (clock["running"], clock["stands"], clock["spent"]) == (0, True, 0)
+    think(400)
+    clock = board.state()["clock"]
+    assert (clock["running"], clock["stands"], clock["spent"]) == (0, False, 400)
+    board.do("watch", on=True)
+    assert asked[-1].question.clock == Limits(btime=600_000, wtime=1_000_000, byoyomi=500_000)
+    think(800)
+    board.do("goto", ply=0)
+    hands.seconds += 5000
+    assert (board.state()["clock"]["spent"], board.state()["clock"]["stands"]) == (1200, True)
+    board.do("goto", ply=4)
+    assert asked[-1].question.clock == Limits(btime=0, wtime=1_000_000, byoyomi=300_000)
+    think(100)
+    asked[-1].tell(Answer(move="c4"))
+    state = board.state()
+    assert (state["moves"][4:], state["ending"]) == (["c4"], None)
+    assert state["clock"]["left"] == [0, 1000]
+    assert (state["clock"]["running"], state["clock"]["stands"]) == (1, False)
+
+
+def test_an_engine_that_is_loaded_late_loses_no_time(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    offered, may_load = GAMES["othello"], threading.Event()
+    engine = offered.engines["alphabeta"]()
+
+    def load() -> BasePlayer:
+        assert may_load.wait(WAIT)
+        return engine.load()
+
+    engines = {**offered.engines, "alphabeta": lambda: engine._replace(load=load)}
+    monkeypatch.setitem(GAMES, "othello", offered._replace(engines=engines))
+    pool = Pool(1, SETTINGS)
+    try:
+        with served(pool) as board:
+            assert board.do("new", game="othello", start="even", sides=["beginner", ""], clock=[1000, 500]) == ""
+            hands.seconds += 5000
+            board.do("watch", on=True)
+            may_load.set()
+            state = board.news.until(lambda state: state["at"] == 1 or state["ending"])
+            assert (state["ending"], state["clock"]["left"]) == (None, [1000, 1000])
+    finally:
+        may_load.set()
+        pool.close(cancel=True)
 
 
 def test_each_side_has_its_time(board: Board) -> None:

@@ -72,7 +72,8 @@ class Answer:
     turn: int = 0
     """Who is to move: 0 the side that moved first in the game, 1 the other."""
     lines: tuple[Info, ...] = ()
-    """The moves looked at, the best first. None where the game is over, or nothing was searched."""
+    """The moves looked at, the best first. None where the game is over, or nothing was searched; none on the way: now
+    the thinking begins, which only who has a chess clock is told."""
     move: str = ""
     """The player's move, "resign" or "win"; "" on the way, and where nothing was searched."""
     final: bool = True
@@ -232,6 +233,8 @@ class Pool:
         apply_settings(options, {"MultiPV": str(question.lines), "PV_Interval": str(interval)})
         player.options = options
         player.new_game()  # so that no answer depends on the questions before
+        if question.clock:
+            task.tell(Answer(position.turn, final=False))
         if limits:
             clock = player.start_clock(position, Clock(limits))
         else:

@@ -75,8 +75,10 @@ class Table:
         self._opened: Opened = ()
         """The games of the file that was opened last."""
         self._chosen = 0
-        self._turn_began = 0.0
-        """On the monotonic clock, in seconds."""
+        self._spent_before = 0.0
+        """Seconds that the side to move had taken when its clock last stood."""
+        self._runs_since: float | None = None
+        """On the monotonic clock, in seconds; None: the clock stands."""
         self._alarm: threading.Timer | None = None
         self._error = ""
         with self._lock:
@@ -261,7 +263,7 @@ class Table:
         self._stop_judging()
         self._played.come_back()
         self._opinions, self._heard = self._left
-        self._turn_began = time.monotonic()
+        self._begin_turn()
         self._changed()
 
     def _resign(self, command: Mapping[str, Any]) -> None:
@@ -342,7 +344,7 @@ class Table:
             raise
         self._stop_judging()
         self._opinions, self._heard, self._left = {}, {}, ({}, {})
-        self._turn_began = time.monotonic()
+        self._begin_turn()
         # So that the engine is loaded by the time it is wanted.
         self._pool.ask(Question(played.game, visits=1), lambda _: None)
 
@@ -361,7 +363,7 @@ class Table:
                 self._left = self._opinions, self._heard
             played.leave()
         played.cut(plies)
-        self._turn_began = time.monotonic()
+        self._begin_turn()
         self._opinions = {ply: known for ply, known in self._opinions.items() if ply <= plies}
         self._heard = {ply: known for ply, known in self._heard.items() if ply <= plies}
 
@@ -373,7 +375,7 @@ class Table:
             if played.at < len(played.moves):
                 self._cut(played.at)
             played.play(move, self._spent() if played.clock else None)
-            self._turn_began = time.monotonic()
+            self._begin_turn()
         self._changed()
 
     def _end(self, reason: str, winner: int | None) -> None:
@@ -391,7 +393,7 @@ class Table:
         self._ending = self._judged_ending(self._position) if self._played.at == len(self._played.moves) else None
         self._error = ""
         self._keep()
-        self._set_alarm()
+        self._set_clock()
         self._say_state()
         self._think()
 
@@ -443,12 +445,26 @@ class Table:
         """Who made the first move."""
         return self._set_up().turn
 
+    def _begin_turn(self) -> None:
+        """Another side is to move, or in another game."""
+        self._spent_before, self._runs_since = 0.0, None
+
     def _spent(self) -> float:
         """Seconds that the side to move has taken for its move so far."""
-        return time.monotonic() - self._turn_began
+        return self._spent_before + (0.0 if self._runs_since is None else time.monotonic() - self._runs_since)
+
+    def _set_clock(self) -> None:
+        """A person's clock runs. An engine's stands until it begins to think: it has ended what it thought before, and
+        must load perhaps, or wait for another search; while somebody looks back it does not think at all."""
+        running = self._running()
+        if running is not None and self._played.sides[running]:
+            self._spent_before, self._runs_since = self._spent(), None
+        elif self._runs_since is None:
+            self._runs_since = time.monotonic()
+        self._set_alarm()
 
     def _running(self) -> int | None:
-        """Whose clock runs."""
+        """Whose turn the clock measures."""
         played = self._played
         if played.clock is None or self._judged_ending(self._set_up(len(played.moves))) is not None:
             return None
@@ -460,15 +476,21 @@ class Table:
             return None
         left, running = played.main_left(self._first()), self._running()
         spent = 0.0 if running is None else self._spent()
-        return {"left": left, "byoyomi": Clock(*played.clock).byoyomi, "running": running, "spent": spent}
+        stands = self._runs_since is None
+        byoyomi = Clock(*played.clock).byoyomi
+        return {"left": left, "byoyomi": byoyomi, "running": running, "spent": spent, "stands": stands}
 
     def _limits(self) -> Limits | None:
-        """What the clock allows the side to move."""
+        """What the clock still allows the side to move."""
         played = self._played
         if played.clock is None:
             return None
-        black, white = (round(1000 * seconds) for seconds in played.main_left(self._first()))
-        return Limits(btime=black, wtime=white, byoyomi=round(1000 * Clock(*played.clock).byoyomi))
+        left, turn = played.main_left(self._first()), self._position.turn
+        main = left[turn] - self._spent()
+        left[turn] = max(0.0, main)
+        byoyomi = max(0.0, Clock(*played.clock).byoyomi + min(0.0, main))
+        black, white = (round(1000 * seconds) for seconds in left)
+        return Limits(btime=black, wtime=white, byoyomi=round(1000 * byoyomi))
 
     def _set_alarm(self) -> None:
         """For when the side to move has used up its time."""
@@ -476,7 +498,7 @@ class Table:
             self._alarm.cancel()
             self._alarm = None
         played, running = self._played, self._running()
-        if played.clock is None or running is None:
+        if played.clock is None or running is None or self._runs_since is None:
             return
         left = played.main_left(self._first())[running] + Clock(*played.clock).byoyomi - self._spent()
         alarm = self._alarm = threading.Timer(max(0.0, left), lambda: self._time_is_up(alarm, running))
@@ -533,6 +555,10 @@ class Table:
 
     def _answer_by_move(self, answer: Answer) -> None:
         """The move of the engine, at last."""
+        if not answer.final and not answer.lines:
+            self._runs_since = time.monotonic()
+            self._set_alarm()
+            self._say_state()
         if self._watching:
             self._show(answer)
         if not answer.final or not answer.move:

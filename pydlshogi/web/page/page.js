@@ -28,7 +28,7 @@ import { LANGUAGES, wordIn } from './words.js'
  *   histogram: number[]}>} summary
  * @property {?{number: number, games: number}} file
  * @property {?number} leftAt the ply where the game was left to try other moves
- * @property {?{left: number[], byoyomi: number, running: ?number, spent: number}} clock in seconds
+ * @property {?{left: number[], byoyomi: number, running: ?number, spent: number, stands: boolean}} clock in seconds
  * @property {string} error
  *
  * @typedef {{number: number, side: string, move: string, best: string, loss: number, mark: string, winRate: number}} Judged
@@ -185,7 +185,7 @@ function drawClock () {
     shown.hidden = !clock
     if (!clock) continue
     const running = clock.running === place
-    const spent = running ? clock.spent + (performance.now() - stateCame) / 1000 : 0
+    const spent = running ? clock.spent + (clock.stands ? 0 : (performance.now() - stateCame) / 1000) : 0
     const main = clock.left[place] - spent
     const left = main > 0 || !clock.byoyomi ? main : clock.byoyomi + (running ? main : 0)
     const seconds = Math.max(0, Math.ceil(left))
