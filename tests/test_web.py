@@ -591,6 +591,13 @@ def test_what_is_no_record_changes_nothing(board: Board) -> None:
     assert board.state() == before
 
 
+@pytest.mark.parametrize("text", ["https://x.org/" + "ab/" * 100_000, "position startpos moves " + "a" * 900_000])
+def test_a_long_line_is_answered(board: Board, text: str) -> None:
+    before = board.state()
+    assert board.ask("POST", "/record", text.encode())[0] == 409
+    assert board.state() == before
+
+
 def test_a_whole_game_is_analysed(board: Board) -> None:
     board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
     assert board.do("judge", on=True) == ""

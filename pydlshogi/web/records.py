@@ -36,7 +36,7 @@ ENDINGS: Final[Mapping[RecordEnding, str]] = {
 """How records say that games ended, and how the board does. The others end nothing."""
 _WINNERS: Final[Mapping[Win, int | None]] = {"b": 0, "w": 1, "d": None}
 _TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
-_USI: Final = re.compile(r"(?:position|sfen|startpos)\b|\S+(?:/\S+){3,8} [bw] ")
+_USI: Final = re.compile(r"(?:position|sfen|startpos)\b|[^\s/]+(?:/[^\s/]+){3,8} [bw] ")
 _WTHOR_HEADER: Final = 16
 _WTHOR_GAME: Final = 68
 
@@ -118,10 +118,10 @@ def _looked_through(game: str, line: str) -> Played:
 
 def _game_of(line: str, game: str) -> str:
     """The game that a board is of, by its rows."""
-    board = re.search(r"\S+/\S+", line)
+    board = next((word for word in line.split() if "/" in word), None)
     if board is None:
         return game
-    return {4: "dobutsu", 8: "othello"}.get(board[0].count("/") + 1, "shogi")
+    return {4: "dobutsu", 8: "othello"}.get(board.count("/") + 1, "shogi")
 
 
 def _shogi(game: Game) -> Played:
