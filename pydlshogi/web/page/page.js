@@ -368,6 +368,12 @@ $('turn').onclick = () => {
   drawBoard()
 }
 
+/** Not every browser forgets by Escape what a dialog was answered last. */
+function ask (dialog) {
+  dialog.returnValue = ''
+  dialog.showModal()
+}
+
 // A new game
 
 function fillNew () {
@@ -397,7 +403,7 @@ $('new').onclick = () => {
   fillNew()
   $('black').value = state.sides[0]
   $('white').value = state.sides[1]
-  $('newDialog').showModal()
+  ask($('newDialog'))
 }
 $('newDialog').onclose = () => {
   if ($('newDialog').returnValue !== 'start') return
@@ -409,7 +415,7 @@ $('newDialog').onclose = () => {
 // A record
 
 const openRecord = data => post('record', data)
-$('open').onclick = () => $('openDialog').showModal()
+$('open').onclick = () => ask($('openDialog'))
 $('openDialog').onclose = () => {
   if ($('openDialog').returnValue !== 'open') return
   const [file] = $('recordFile').files
