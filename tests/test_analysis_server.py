@@ -1,6 +1,7 @@
 """The analysis server: many positions at once, answered as another program reads them."""
 
 import json
+import math
 import queue
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from othello_games import random_game, random_position
 
 from pydlshogi.analysis_server.__main__ import main
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
@@ -121,6 +123,18 @@ def test_other_games(client: Client) -> None:
     line = client.next()
     assert line["rootInfo"]["currentPlayer"] == "W"
     assert line["bestMove"][2:] in {"2b", "1b", "3b", "1a"}
+
+
+def test_what_is_solved_is_on_the_scale_of_what_is_estimated(client: Client) -> None:
+    """Else the last move before the end is solved would be blamed for the step from one scale to the other."""
+    positions = [random_position(seed, empties).diagram() for seed, empties in ((0, 24), (100, 10), (200, 9))]
+    positions.append(random_game(0).end.diagram())
+    for start in positions:
+        client.send({"id": "a", "game": "othello", "start": start, "maxVisits": 2000})
+        root = client.next()["rootInfo"]
+        assert root["winrate"] == pytest.approx(1 / (1 + math.exp(-root["scoreCp"] / 600)), abs=1e-3)
+    client.send({"id": "b", "game": "othello", "start": positions[1], "opponent": "hard"})
+    assert client.next()["rootInfo"]["winrate"] in (0, 0.5, 1)  # in play what is proven is certain
 
 
 # Order

@@ -80,7 +80,8 @@ class OthelloPlayer(BasePlayer):
         if limits.searchmoves:
             raise PlayerError("this engine cannot be told which moves to search")
         if (outcome := position.outcome()) is not None:
-            report(Info(win_rate=outcome.value, score_cp=100 * position.now.score))
+            score = position.now.score
+            report(Info(win_rate=_win_rate(score) if limits.infinite else outcome.value, score_cp=100 * score))
             return BestMove("resign")
         watch = _Watch(clock, self.options.level)
         lines = self.options.multi_pv
@@ -95,6 +96,11 @@ class OthelloPlayer(BasePlayer):
             if not watch.depth:  # a registered opening, or the only move
                 report(watch.info(best, lines))
         return BestMove(*map(move_name, best.line[:2]))
+
+
+def _win_rate(score: float) -> float:
+    """By so many discs. An analysis has it of proven scores too: what a move cost is the difference of two of them."""
+    return 1 / (1 + math.exp(-score / DISCS))
 
 
 class _Watch(OthelloClock):
@@ -136,6 +142,6 @@ class _Watch(OthelloClock):
             nps=round(1000 * self._nodes / elapsed) if elapsed >= 1 else None,
             multipv=self._rank if lines > 1 else None,
             score_cp=round(100 * score),
-            win_rate=sure if hint.exact else 1 / (1 + math.exp(-score / DISCS)),
+            win_rate=sure if hint.exact and not self._clock.limits.infinite else _win_rate(score),
             pv=tuple(map(move_name, hint.line)),
         )
