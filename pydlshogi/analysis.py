@@ -11,9 +11,10 @@ from typing import Any, Final, NamedTuple
 
 import cshogi
 
+from pydlshogi.engines.games import GAMES, OfferedGame
 from pydlshogi.engines.shogi import set_up
 from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.player.base_player import BasePlayer, BestMove, Info, play_moves
+from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Info, PlayedPosition, play_moves
 
 MARKS: Final = ((0.20, "??"), (0.10, "?"), (0.05, "?!"))
 """Win rate lost from which on a move is a blunder, a mistake, an inaccuracy; ShogiHome draws its lines there too."""
@@ -96,12 +97,24 @@ def think(player: BasePlayer, game: Game, plies: int, effort: Effort) -> Opinion
     """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
     position = set_up(game.start_sfen, player.options)
     play_moves(position, game.moves[:plies])
+    if plies == len(game.moves) and (repeated := repetition(GAMES["shogi"], position)):
+        return opinion("", repeated)
     clock = player.start_analysis(position, effort.nodes, effort.time)
     infos: list[Info] = []
     answer = player.think(position, clock, infos.append)
     assert isinstance(answer, BestMove)
     said = next((info for info in reversed(infos) if info.win_rate is not None and info.multipv in {None, 1}), None)
     return opinion(answer.move, said)
+
+
+def repetition(game: OfferedGame, position: PlayedPosition) -> Info | None:
+    """What there is to say where the rules have ended the game though there are moves, of which a search, that would
+    play on, knows nothing; None where it may be asked."""
+    ending = game.ending(position)
+    if ending is None or not len(position.legal_moves()):
+        return None
+    win_rate = 0.5 if ending.winner is None else float(ending.winner == position.turn)
+    return Info(nodes=0, score_cp=round(HIGHEST_CP * (2 * win_rate - 1)), win_rate=win_rate)
 
 
 def opinion(move: str, said: Info | None) -> Opinion:

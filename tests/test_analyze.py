@@ -18,7 +18,16 @@ from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.game import MATE_EVAL
 from pydlshogi.kifu.kif import Candidate
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Info, PlayedPosition, PlayerError, Report
+from pydlshogi.player.base_player import (
+    HIGHEST_CP,
+    BasePlayer,
+    BestMove,
+    Checkmate,
+    Info,
+    PlayedPosition,
+    PlayerError,
+    Report,
+)
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.read_kifu import Game, parse, read, to_csa, to_kif
@@ -111,6 +120,15 @@ def test_a_mated_side_has_lost_and_a_declaration_wins() -> None:
     (move,) = judge(ready, mate, Effort(nodes=10))
     assert (move.evaluation, move.win_rate, move.loss) == (MATE_EVAL, 1.0, 0.0)
     assert think(ready, game("", DECLARABLE), 0, Effort(nodes=10)) == Opinion(MATE_EVAL - 1, 1.0)
+
+
+def test_a_repetition_is_worth_what_the_rules_say() -> None:
+    """A rook more is worth nothing then, though it would be if the game went on."""
+    ready, start = player(), "8k/9/9/9/9/9/9/7R1/4K4 b - 1"
+    draw, lost = (game(moves * 3, start) for moves in ("5i5h 1a1b 5h5i 1b1a ", "2h1h 1a2a 1h2h 2a1a "))
+    assert think(ready, draw, 12, Effort(nodes=10)) == Opinion(0, 0.5)
+    assert think(ready, lost, 12, Effort(nodes=10)) == Opinion(-HIGHEST_CP, 0.0)
+    assert think(ready, draw, 11, Effort(nodes=10)).line
 
 
 def said_by(ready: BasePlayer) -> list[Info]:

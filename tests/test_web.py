@@ -22,7 +22,7 @@ from pydlshogi.engines.games import GAMES, Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
-from pydlshogi.player.base_player import BasePlayer
+from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web.records import ENDINGS
@@ -617,6 +617,28 @@ def test_a_whole_game_is_analysed(board: Board) -> None:
     board.do("judge", on=True)
     assert board.do("judge", on=False) == ""
     assert board.state()["judging"] == 0
+
+
+@pytest.mark.parametrize(
+    ("game", "start", "moves", "win_rate"),
+    [
+        ("shogi", "8k/9/9/9/9/9/9/7R1/4K4 b - 1", "5i5h 1a1b 5h5i 1b1a " * 3, 0.5),
+        ("shogi", "8k/9/9/9/9/9/9/7R1/4K4 b - 1", "2h1h 1a2a 1h2h 2a1a " * 3, 0),  # perpetual check
+        ("dobutsu", "k2/3/3/2K b - 1", "1d2d 3a2a 2d1d 2a3a " * 2, 0.5),
+    ],
+)
+def test_a_game_that_a_repetition_ended_is_worth_what_the_rules_say(
+    board: Board, tmp_path: Path, game: str, start: str, moves: str, win_rate: float
+) -> None:
+    board.new(game, start)
+    board.play(moves)
+    board.do("judge", on=True)
+    state = board.news.until(lambda state: len(state["judged"]) == len(moves.split()) and not state["judging"])
+    assert state["winRates"][-1] == state["judged"][-1]["winRate"] == win_rate
+    if game == "shogi":
+        (tmp_path / "game.kif").write_bytes(board.ask("GET", "/record")[1])
+        (read_again,) = read(tmp_path / "game.kif")
+        assert read_again.evals[-1] == (0 if win_rate else -HIGHEST_CP)
 
 
 def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Path) -> None:

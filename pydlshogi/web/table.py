@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pydlshogi.analysis import LOSSES, Judgement, Opinion, accounts, as_json, opinion
+from pydlshogi.analysis import LOSSES, Judgement, Opinion, accounts, as_json, opinion, repetition
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, set_up
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.analyze import annotated, encoded
@@ -311,7 +311,13 @@ class Table:
             self._opinions = {}
             self._watching = False
             played, offered = self._played, self._offered
-            for ply in range(len(played.moves) + 1):
+            last = self._set_up(len(played.moves))
+            searched = len(played.moves) + 1
+            if repeated := repetition(offered, last):
+                searched -= 1
+                self._opinions[searched] = opinion("", repeated)
+                self._heard[searched] = Answer(last.turn, (repeated,))
+            for ply in range(searched):
                 moves = tuple(played.moves[:ply])
                 question = Question(
                     played.game, played.start, moves, visits=offered.judged_visits, lines=offered.judged_lines
