@@ -26,7 +26,7 @@ from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web.records import ENDINGS
-from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer
+from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer, Page
 from pydlshogi.web.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -673,6 +673,17 @@ def test_every_page_sees_the_same(board: Board) -> None:
     assert again.next() == board.state()
     assert again.next("setup")["games"]["shogi"]["opponents"][0] == "beginner"
     again.close()
+
+
+def test_a_state_takes_back_only_what_was_said_of_older_ones() -> None:
+    page = Page()
+    first, again, later = {"generation": 1}, {"generation": 1, "judging": 1}, {"generation": 2}
+    for kind, message in (("state", first), ("setup", {}), ("policy", first), ("state", again)):
+        page.put(kind, message)
+    assert [*page.take(0).items()] == [("state", again), ("setup", {}), ("policy", first)]
+    for kind, message in (("policy", first), ("setup", {}), ("state", later)):
+        page.put(kind, message)
+    assert [*page.take(0).items()] == [("setup", {}), ("state", later)]
 
 
 def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_path: Path) -> None:

@@ -55,10 +55,12 @@ class Page:
         self._closed = False
 
     def put(self, kind: str, message: Message) -> None:
-        """A message takes the place of an older one of its kind. A state makes what was said before it out of date."""
+        """A message takes the place of an older one of its kind. A state makes what was said of older generations out
+        of date."""
         with self._changed:
             if kind == "state":
-                self._unsent.clear()
+                current = (None, message["generation"])
+                self._unsent = {name: each for name, each in self._unsent.items() if each.get("generation") in current}
             self._unsent[kind] = message
             self._changed.notify()
 
