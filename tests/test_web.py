@@ -537,6 +537,20 @@ def test_a_game_goes_on_from_a_transcript_or_an_sfen_with_moves(board: Board) ->
     assert board.state() == before
 
 
+@pytest.mark.parametrize(
+    ("game", "text", "moves"),
+    [("othello", "startpos moves F5 d6 C3", ["f5", "d6", "c3"]), ("dobutsu", "k2/2P/3/2K b - 1 moves 1b1a", ["1b1a+"])],
+)
+def test_moves_that_are_written_otherwise_are_the_same_moves(
+    board: Board, game: str, text: str, moves: list[str]
+) -> None:
+    board.new(game, text)
+    assert board.state()["moves"] == moves
+    board.do("goto", ply=0)
+    board.play(moves[0])  # a step forward in this game
+    assert (board.state()["moves"], board.state()["leftAt"]) == (moves, None)
+
+
 @pytest.mark.parametrize("game", ["dobutsu", "othello", "from a position"])
 def test_what_is_saved_can_be_opened(board: Board, game: str) -> None:
     if game == "from a position":

@@ -348,6 +348,11 @@ class Table:
         except (ValueError, LookupError, TypeError, PlayerError):
             self._played = before
             raise
+        position = self._set_up()
+        for ply, written in enumerate(played.moves):
+            move = position.move_from_usi(written)
+            played.moves[ply] = position.usi(move)  # as the engines write it, with whose moves it is compared
+            position.push(move)
         self._stop_judging()
         self._opinions, self._heard, self._left = {}, {}, ({}, {})
         self._begin_turn()
