@@ -261,6 +261,16 @@ def test_the_keyboard_suffices(person: Person) -> None:
     assert person.at("1i").bounding_box()["y"] < person.at("1a").bounding_box()["y"]
 
 
+def test_the_keyboard_stays_on_the_move_that_it_chose(person: Person) -> None:
+    person.board.play("7g7f 3c3d 2g2f")
+    person.moves(3)
+    person.page.locator("#moves button").nth(0).focus()
+    person.press("Enter")
+    person.moves(1)
+    person.press("Tab", "Enter")
+    person.moves(2)
+
+
 def test_a_drop_and_a_new_game_by_keyboard(person: Person) -> None:
     page = person.page
     person.board.new("shogi", "4k4/9/9/9/9/9/9/9/4K4 b G 1")

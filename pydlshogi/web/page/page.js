@@ -276,6 +276,7 @@ function drawMoves () {
   const judged = new Map(state.judged.map(each => [each.number, each]))
   const names = written(state.game, state.start, state.moves, language, word)
   let position = state.start
+  const focused = [...$('moves').children].indexOf(document.activeElement.parentElement)
   $('moves').replaceChildren(...state.moves.map((move, index) => {
     const each = judged.get(index + 1)
     const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
@@ -286,6 +287,7 @@ function drawMoves () {
     if (index + 1 === state.at) button.setAttribute('aria-current', 'step')
     return made('li', {}, button)
   }))
+  $('moves').children[focused]?.firstChild.focus({ preventScroll: true })
   const current = $('moves').querySelector('[aria-current]')
   if (current) $('moves').scrollTop = current.offsetTop - $('moves').offsetTop - 60
 }
