@@ -5,7 +5,7 @@ The names are those of KataGo's analysis engine where it has the thing.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from pydlshogi.analysis_server.pool import Answer, Question
@@ -110,17 +110,13 @@ def _query(message: Mapping[str, Any]) -> Query:
         report_every=None if every is None else 1000 * every,
         priority=_value(message, "priority", int, 0),
     )
-    questions = (Question(**{**_fields(question), "moves": moves[:turn]}) for turn in turns)
+    questions = (replace(question, moves=moves[:turn]) for turn in turns)
     return Query(message["id"], turns, tuple(questions))
 
 
 def _check_names(message: Mapping[str, Any], known: set[str]) -> None:
     if unknown := message.keys() - known:
         raise QueryError("there is no such field", sorted(unknown)[0])
-
-
-def _fields(question: Question) -> dict[str, Any]:
-    return {name: getattr(question, name) for name in Question.__slots__}
 
 
 def _value(message: Mapping[str, Any], name: str, kind: type[T], default: Any) -> Any:
