@@ -1,4 +1,4 @@
-"""Self-play, what it teaches, and comparisons: on Dobutsu shogi, with evaluators that need no network."""
+"""Self-play, what it teaches, and comparisons: mostly on Dobutsu shogi, with evaluators that need no network."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +9,10 @@ import pytest
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.games.catalogue import UnknownGame, game_named
 from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.shogi.encodings import DLSHOGI
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.comparison import compare
-from pydlshogi.learning.forest import Forest
+from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
 from pydlshogi.learning.played import Played
 from pydlshogi.learning.reanalysis import reanalysed
@@ -21,8 +23,10 @@ from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats
+from utils.arena.referee import Referee, Verdict
 
 DOBUTSU = game_named("dobutsu")
+SHOGI = game_named("shogi")
 HASH = HashEvaluator(DOBUTSU.encoding)
 QUICK = SelfPlay(games=12, playouts=12, cheap_playouts=4, opening_plies=2, draw_ply=40)
 ALL = SelfPlay(games=12, playouts=12, full_share=1, opening_plies=0, draw_ply=40)
@@ -45,6 +49,60 @@ def test_games_are_legal_and_end_as_the_rules_say(all_moves: Played) -> None:
         of_mover = 0.0 if outcome is None else outcome.value
         assert len(position.legal_moves()) == 0 or of_mover == 0.5
         assert score == (1 - of_mover if len(moves) % 2 else of_mover)
+
+
+ROOK_AND_KINGS = "4k4/9/9/9/9/9/9/9/K4R3 b - 1"
+CHECKS = "4i5i 5a4a 5i4i 4a5a".split()
+QUIET = "9i8i 5a6a 8i9i 6a5a".split()
+
+
+@pytest.mark.parametrize(
+    ("moves", "score"),
+    [
+        (2 * QUIET, None),
+        (3 * QUIET, 0.5),
+        (2 * CHECKS, None),
+        (3 * CHECKS, 0),
+        (QUIET + 2 * CHECKS, 0.5),
+    ],
+)
+def test_games_of_shogi_end_at_the_fourth_occurrence(moves: list[str], score: float | None) -> None:
+    position = ShogiPosition(ROOK_AND_KINGS, moves)
+    assert over(position) == (score is not None)
+    assert score is None or score_of_mover(position) == score
+
+
+def test_a_game_of_shogi_goes_on_where_a_board_comes_back_with_another_hand() -> None:
+    """Black gave a pawn away."""
+    moves = "P*2e 2c2e 9i9h 2e2d 9h9i 2d2c".split()
+    assert not over(ShogiPosition("k8/9/7r1/9/9/9/9/9/K8 b P 1", moves))
+    assert over(ShogiPosition("k8/9/7r1/9/9/9/9/9/K8 b P 1", moves, draw_ply=6))
+
+
+def test_self_play_at_shogi_ends_games_when_a_referee_does() -> None:
+    kings = "4k4/9/9/9/9/9/9/9/4K4 b - 1"
+    game = SHOGI._replace(start=lambda draw_ply: ShogiPosition(kings, draw_ply=draw_ply))
+    settings = SelfPlay(games=16, playouts=4, opening_plies=0, draw_ply=100)
+    played = SelfPlayers(game, HashEvaluator(DLSHOGI), settings).play((1,))
+    endings = set()
+    for moves in played.games():
+        position, referee = ShogiPosition(kings), Referee(kings, settings.draw_ply)
+        for left, move in enumerate(moves, 1 - len(moves)):
+            usi = position.usi(position.board.move_from_move16(move))
+            position.push_usi(usi)
+            verdict = referee.play(usi)
+            assert (verdict is None) == (left < 0)
+        endings.add(verdict)
+    assert Verdict(None, "sennichite") in endings
+    assert set(played.scores.tolist()) == {0.5}
+
+
+def test_games_of_dobutsu_shogi_end_at_the_third_occurrence() -> None:
+    around = "1d1c 3a3b 1c1d 3b3a".split()
+    assert not over(DobutsuPosition(moves=around))
+    position = DobutsuPosition(moves=2 * around)
+    assert over(position)
+    assert score_of_mover(position) == 0.5
 
 
 def test_the_result_is_that_of_the_side_to_move(all_moves: Played) -> None:

@@ -62,9 +62,16 @@ class StatePosition:
 
     def outcome(self) -> Outcome | None:
         """The verdict of the rules; on a position that has occurred before that on repetition."""
+        return self._judged(repeats=self.rules.repeats)
+
+    def outcome_of_game(self) -> Outcome | None:
+        """The same outside the search. A game that has a rule of its own on repetitions adds it."""
+        return self._judged(repeats=False)
+
+    def _judged(self, *, repeats: bool) -> Outcome | None:
         moves = np.empty(self.rules.most_moves, np.uint16)
         verdict, by_path = self._kernels.judge(
-            self.states, self.ply(), moves, self.settings, np.zeros(1, self.rules.scratch), self.rules.repeats
+            self.states, self.ply(), moves, self.settings, np.zeros(1, self.rules.scratch), repeats
         )
         return outcome_of(verdict, by_path=by_path)
 

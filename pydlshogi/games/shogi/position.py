@@ -1,8 +1,8 @@
 """Shogi behind the `Position` protocol: rules by cshogi, and here the verdicts that need judgement.
 
 In the search a position counts as a repetition when it occurs for the second time (`outcome`): a draw, perpetual check,
-or the same board with more or less in hand. In the game it takes four occurrences (`fourfold`). Declaration and the
-draw by move number live here too. It knows no search and no encoding.
+or the same board with more or less in hand. In the game it takes four occurrences (`outcome_of_game`). Declaration and
+the draw by move number live here too. It knows no search and no encoding.
 """
 
 from collections.abc import Iterable, Sequence
@@ -138,10 +138,17 @@ class ShogiPosition:
 
     def outcome(self) -> Outcome | None:
         """Repetition at the second occurrence, draw by move number, declaration, mate within `mate_plies`."""
+        repetition = self.board.is_draw()
+        return self._unrepeated() if repetition == cshogi.NOT_REPETITION else _REPETITIONS[repetition]
+
+    def outcome_of_game(self) -> Outcome | None:
+        """As `outcome`, but a repetition is the fourth occurrence."""
+        repeated = self.board.is_draw() != cshogi.NOT_REPETITION
+        return (self.fourfold() if repeated else None) or self._unrepeated()
+
+    def _unrepeated(self) -> Outcome | None:
+        """The verdict on the position alone."""
         board = self.board
-        repetition = board.is_draw()
-        if repetition != cshogi.NOT_REPETITION:
-            return _REPETITIONS[repetition]
         if self.draw_ply and board.move_number > self.draw_ply:
             return None if board.is_check() and not len(board.legal_moves) else DRAWN
         if self.declares():
