@@ -139,9 +139,12 @@ def test_an_engine_that_dies_ends_it(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_other_settings_are_another_tuning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune(tmp_path, "Stamina=1,0,5", pairs=1) == 0
-    assert tune(tmp_path, "Stamina=2,0,5", pairs=1) == 1
-    assert "holds a tuning with other settings (tuned): choose another --out" in capsys.readouterr().err
+    assert tune(tmp_path, "Stamina=1,0,5", pairs=3) == 0
+    finished = pairs_of(tmp_path)
+    for option, pairs, other in (("Stamina=2,0,5", 3, "tuned"), ("Stamina=1,0,5", 1, "pairs")):
+        assert tune(tmp_path, option, pairs=pairs) == 1
+        assert f"holds a tuning with other settings ({other}): choose another --out" in capsys.readouterr().err
+        assert pairs_of(tmp_path) == finished
 
 
 @pytest.mark.parametrize("words", ["Stamina=1,0", "Stamina=6,0,5", "Stamina=1,1,1", "=1,0,5", "Stamina=a,b,c"])

@@ -147,17 +147,19 @@ class Record:
         if not path.exists():
             with replacing(path) as file:
                 file.write(json.dumps(now, indent=1).encode() + b"\n")
-        self._journal = Journal(pairs, settings["pairs"])
         try:
             then = json.loads(path.read_bytes())
             changed = [name for name in now if now[name] != then.get(name)]
+            if changed:
+                raise TuneError(
+                    f"{out} holds a tuning with other settings ({', '.join(changed)}): choose another --out"
+                )
+            self._journal = Journal(pairs, settings["pairs"])
             lines = [json.loads(line) for line in pairs.read_bytes().splitlines()]
             self.points: dict[int, float] = {line["step"]: line["points"] for line in lines}
             """Of each pair that is finished."""
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise TuneError(f"{out} holds files that are of no tuning") from error
-        if changed:
-            raise TuneError(f"{out} holds a tuning with other settings ({', '.join(changed)}): choose another --out")
 
     def add(self, pair: Pair, points: float, values: Values) -> None:
         """Keep a pair and the values after it."""
