@@ -239,6 +239,19 @@ def test_gumbels_search_halves_its_moves_and_spends_its_playouts() -> None:
     assert halving.chosen(root.moves()) in begun[16:]
 
 
+def test_gumbels_search_plays_no_move_that_is_proven_to_lose_where_another_is_left() -> None:
+    """Whatever Black drops, the lion is taken."""
+    forest = Forest(DOBUTSU, UniformEvaluator(), Puct(), 50, 1)
+    root, attacked = forest.root(0), DobutsuPosition("1l1/3/1c1/1L1 b EG 1")
+    forest.search({0: attacked}, 0)
+    lots = [GumbelRoot(root.moves(), 2, 8, np.random.default_rng(seed)) for seed in range(10)]
+    forest.search({0: attacked}, 50)
+    moves = root.moves()
+    proven = {each.move for each in moves if each.plies is not None}
+    assert len(proven) > len(moves) / 2
+    assert not proven & {lot.chosen(moves) for lot in lots}
+
+
 def test_gumbels_policy_prefers_what_the_search_found_better() -> None:
     moves = [move(10, 0.3, 0.6), move(10, 0.3, 0.5), move(0, 0.3, np.nan), move(9, 0.1, 0.0, -2)]
     better, even, unseen, lost = improved_policy(moves)

@@ -51,8 +51,11 @@ class GumbelRoot:
         return self._queue.pop(0)
 
     def chosen(self, moves: Sequence[MoveStats]) -> int:
-        """The move to be played: the best of those that are left."""
-        return self._best(moves)[0]
+        """The move to be played: the best of those that are left and not proven to lose, if the first is not proven."""
+        if moves[0].plies is not None:
+            return moves[0].move
+        lost = {move.move for move in moves if move.plies is not None}
+        return next((move for move in self._best(moves) if move not in lost), moves[0].move)
 
     def _best(self, moves: Sequence[MoveStats]) -> list[int]:
         """The moves still considered, the best first."""

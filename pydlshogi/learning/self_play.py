@@ -136,17 +136,18 @@ class SelfPlayers:
             even = generator.random() < settings.opening_random
             chosen = drawn(np.array([1.0 if even else move.prior for move in moves]), 1.0, generator)
         else:
-            weights = improved_policy(moves) if board.gumbel is not None else pruned_visits(moves, self._puct)
+            if board.gumbel is not None:
+                weights = improved_policy(moves)
+                chosen = [move.move for move in moves].index(board.gumbel.chosen(moves))
+                board.gumbel = None
+            else:
+                weights = pruned_visits(moves, self._puct)
+                cooled = 0.5 ** (len(board.moves) / settings.halflife)
+                temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
+                chosen = drawn(weights, temperature, generator)
             if board.full:
                 encoding, ply = self._evaluator.encoding, len(board.moves)
                 board.lessons.append(lesson_of(encoding, board.position, ply, root, moves, weights))
-            cooled = 0.5 ** (len(board.moves) / settings.halflife)
-            temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
-            chosen = drawn(weights, temperature, generator)
-            if board.gumbel is not None:
-                if moves[0].plies is None:
-                    chosen = [move.move for move in moves].index(board.gumbel.chosen(moves))
-                board.gumbel = None
             if root.value < settings.resign:
                 board.gave_up = board.side if board.gave_up is None else board.gave_up
                 if board.may_resign:
