@@ -56,15 +56,17 @@ def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew, 
     settle(out / "selfplay.json", game, network, settings)
     files = {number: out / f"{number:05}.npz" for number in range(1, settings.sets + 1)}
     missing = [number for number, path in files.items() if not path.exists()]
+    moves = out / "games.jsonl"
+    if missing:
+        moves.unlink(missing_ok=True)
     seeds = [(settings.seed, number) for number in missing]
     with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
         task = PlaySets(game.name, network, settings, service)
         for (_, number), (played, _) in crew.map(task, seeds, LONGEST_SET):
             played.write(files[number])
             bar.update()
-    moves = out / "games.jsonl"
     sets = [Played.read(path) for path in files.values()]
-    if missing or not moves.exists():
+    if not moves.exists():
         with replacing(moves) as file:
             file.writelines(line for played in sets for line in lines(game, settings, played))
     return (
@@ -79,7 +81,7 @@ def settle(path: Path, game: Game, network: bytes, settings: Settings) -> None:
     about: dict[str, Any] = {"game": game.name, "network": hashlib.sha256(network).hexdigest(), **asdict(settings)}
     del about["sets"]
     if not path.exists():
-        if any(path.parent.iterdir()):
+        if not all(each.name.startswith(f".{path.name}.") for each in path.parent.iterdir()):
             raise SelfPlayError(f"{path.parent} holds something else: choose another --out")
         with replacing(path) as file:
             file.write(json.dumps(about, indent=1).encode())

@@ -183,6 +183,21 @@ def test_a_set_that_is_there_is_not_played_again(own: Path, capsys: pytest.Captu
     assert (own / "00002.npz").read_bytes() == before
 
 
+def test_killed_before_its_last_file_it_goes_on(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["dobutsu", "--out", str(tmp_path), "--modelfile", str(own.parent / "dobutsu.npz"), *QUICKLY]
+    (tmp_path / ".selfplay.json.0123456789abcdef.tmp").write_text("killed")
+    assert main(command) == 0
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pydlshogi.selfplay.lines", stopped)
+        assert main([*command, "--sets", "2"]) == 130
+    assert main([*command, "--sets", "2"]) == 0
+    assert (tmp_path / "games.jsonl").read_text() == (own / "games.jsonl").read_text()
+
+
 def test_an_evaluation_server_plays_the_same_kind_of_sets(own: Path, tmp_path: Path) -> None:
     """The network runs on other threads there, so a rounding may change a move: of many it changes few."""
     command = ["dobutsu", "--out", str(tmp_path), "--modelfile", str(own.parent / "dobutsu.npz"), *QUICKLY]
