@@ -177,7 +177,12 @@ def test_games_are_written_whole_and_read_again(all_moves: Played, tmp_path: Pat
     path = tmp_path / "games.npz"
     all_moves.write(path)
     assert np.array_equal(Played.read(path).labels, all_moves.labels)
-    for damage in (path.read_bytes()[:1000], b"", b"nothing"):
+    whole = path.read_bytes()
+    entry = whole.index(b"PK\1\2")  # of the directory: its flags are 8 bytes further on, the method two more
+    encrypted, packed_otherwise = (
+        whole[: entry + at] + bytes([whole[entry + at] ^ 1]) + whole[entry + at + 1 :] for at in (8, 10)
+    )
+    for damage in (whole[:1000], b"", b"nothing", encrypted, packed_otherwise):
         path.write_bytes(damage)
         with pytest.raises(ArraysError, match="holds no games"):
             Played.read(path)

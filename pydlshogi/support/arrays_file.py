@@ -31,5 +31,5 @@ def read_arrays(path: Path, kind: "type[AnyArrays]", what: str) -> "AnyArrays":
     try:
         with open_plain(path) as file, np.load(file, allow_pickle=False) as columns:
             return kind(**{each.name: columns[each.name] for each in fields(kind)})
-    except (EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (EOFError, KeyError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
         raise ArraysError(f"{path} holds no {what}, or is damaged") from error
