@@ -173,6 +173,8 @@ def test_a_network_that_is_served_says_what_it_says_here(networks: list[bytes]) 
         flatter = ServedEvaluator(server.service, DOBUTSU.encoding, networks[0], temperature=1.7).evaluate(batch)
         assert flatter.priors == pytest.approx(NetworkEvaluator(own.backend, 1.7).evaluate(batch).priors, abs=1e-5)
         assert flatter.priors != pytest.approx(here.priors, abs=1e-2)
+        sharper = ServedEvaluator(server.service, DOBUTSU.encoding, networks[0], temperature=0.01).evaluate(batch)
+        assert sharper.priors == pytest.approx(NetworkEvaluator(own.backend, 0.01).evaluate(batch).priors, abs=1e-3)
 
 
 def test_the_seed_decides_a_set_with_the_service_too(networks: list[bytes]) -> None:

@@ -267,9 +267,11 @@ class ServedEvaluator:
         parts = (np.uint32(size), batch.packed[:size], firsts, batch.labels[: firsts[-1]])
         answer = np.frombuffer(self._ask(b"".join(part.tobytes() for part in parts))[1:], np.float32).copy()
         priors = answer[size:]
-        if self._sharpness != 1:  # what divides logits is a root of probabilities
+        if self._sharpness != 1:  # what divides logits is a root of probabilities; a high power of all could be 0
+            starts, counts = firsts[:-1], np.diff(firsts)
+            priors /= np.repeat(np.maximum.reduceat(priors, starts), counts)
             priors **= self._sharpness
-            priors /= np.repeat(np.add.reduceat(priors, firsts[:-1]), np.diff(firsts))
+            priors /= np.repeat(np.add.reduceat(priors, starts), counts)
         return Evaluations(priors, answer[:size])
 
     def close(self) -> None:
