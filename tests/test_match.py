@@ -503,7 +503,9 @@ class TestMatch:
             (("{e}", "{e}", "--time=9", "--opening-plies=-1"), "--opening-plies must be 0 to"),
             (("{e}", "{e}", "--time=9", "--adjudicate", "100", "0"), "--adjudicate wants centipawns and plies above 0"),
             (("{e}", "{e}", "--time=9", "--adjudicate", "-9", "8"), "--adjudicate wants centipawns and plies above 0"),
-            (("{e}", "{e}", "--time=9", "--sprt", "0", "inf"), "--sprt 0 inf makes no sense"),
+            (("{e}", "{e}", "--time=9", "--sprt", "0", "inf"), "SPRT needs elo0 < elo1, -1200 to 1200, not 0 and inf"),
+            (("{e}", "{e}", "--time=9", "--sprt", "0", "6400"), "SPRT needs elo0 < elo1, -1200 to 1200"),
+            (("{e}", "{e}", "--time=9", "--sprt", "-200000", "0"), "SPRT needs elo0 < elo1, -1200 to 1200"),
             (
                 ("{e}", "{e}", "--time=9", "--max-moves=4", "--random-plies=4"),
                 "--max-moves 4 leaves nothing to play after openings of 4 moves",

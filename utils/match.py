@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from math import isfinite
 from pathlib import Path
 from random import Random
 
@@ -236,8 +235,6 @@ def _run(arguments: argparse.Namespace) -> None:
         sprt = None
         if arguments.sprt is not None:
             elo0, elo1 = arguments.sprt
-            if not (isfinite(elo0) and isfinite(elo1)):
-                raise MatchError(f"--sprt {elo0:g} {elo1:g} makes no sense")
             sprt = Sprt(elo0, elo1, arguments.alpha, arguments.beta)
         kind = GAMES[settings.game]
         openings = (

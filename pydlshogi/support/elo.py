@@ -8,8 +8,10 @@ and are not independent; pairs are, so pairs are what error bars are made of. It
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, inf, log, log10, sqrt
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+MOST_ELO: Final = 1200.0
+"""A larger difference is as good as winning every game."""
 Z95 = 1.959963984540054
 UNSEEN = 1e-3
 """How often a score that never occurred is taken to have occurred, so that no hypothesis becomes impossible."""
@@ -87,8 +89,9 @@ class Sprt:
     beta: float = 0.05
 
     def __post_init__(self) -> None:
-        if not self.elo0 < self.elo1:
-            raise ValueError(f"SPRT needs elo0 < elo1, not {self.elo0:g} and {self.elo1:g}")
+        if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
+            wanted = f"elo0 < elo1, {-MOST_ELO:g} to {MOST_ELO:g}"
+            raise ValueError(f"SPRT needs {wanted}, not {self.elo0:g} and {self.elo1:g}")
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
             raise ValueError(f"SPRT needs alpha and beta between 0 and 0.5, not {self.alpha:g} and {self.beta:g}")
 
