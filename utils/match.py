@@ -22,6 +22,7 @@ from tqdm import tqdm
 from pydlshogi.support.command_line import add_cluster_option, crew_of, exit_status
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.elo import Sprt
+from pydlshogi.support.settings import option_of
 from pydlshogi.support.threads import ThreadCrew
 from utils.arena.games import GAMES
 from utils.arena.openings import Opening, OpeningError
@@ -99,18 +100,16 @@ def _limit(arguments: argparse.Namespace, side: Side) -> Limit:
         given = [(kind, getattr(arguments, prefix + kind)) for kind in ("time", "fischer", "nodes")]
         given = [(kind, text) for kind, text in given if text is not None]
         if len(given) > 1:
-            raise MatchError(
-                f"--{prefix}{given[0][0]} and --{prefix}{given[1][0]} exclude each other".replace("_", "-")
-            )
+            first, second = (option_of(prefix + kind) for kind, _ in given[:2])
+            raise MatchError(f"{first} and {second} exclude each other")
         for kind, text in given:
+            option = option_of(prefix + kind)
             if kind not in GAMES[arguments.game].limits:
-                raise MatchError(
-                    f"--{prefix}{kind} is nothing that engines of {arguments.game} know: give --time".replace("_", "-")
-                )
+                raise MatchError(f"{option} is nothing that engines of {arguments.game} know: give --time")
             try:
                 return parse_limit(kind, text)
             except ValueError as error:
-                raise MatchError(f"--{prefix}{kind} {text} makes no sense (see --help)".replace("_", "-")) from error
+                raise MatchError(f"{option} {text} makes no sense (see --help)") from error
     raise MatchError(f"nothing limits engine {side}: give --time, --fischer or --nodes")
 
 
@@ -208,7 +207,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     for name, least in LEAST.items():
         value = getattr(arguments, name)
         if value is not None and not least <= value <= LONGEST_MS:
-            raise MatchError(f"--{name.replace('_', '-')} must be {least} to {LONGEST_MS}, not {value:g}")
+            raise MatchError(f"{option_of(name)} must be {least} to {LONGEST_MS}, not {value:g}")
     if arguments.games % 2:
         raise MatchError("--games must be even: every opening is played twice")
     options = _options(arguments.options)

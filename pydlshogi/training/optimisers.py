@@ -21,7 +21,8 @@ def optimisers_of(net: nn.Module, settings: Learning) -> list[torch.optim.Optimi
     """
     in_blocks = {id(p) for block in net.modules() if isinstance(block, Block) for p in block.parameters()}
     kernels = [p for p in net.parameters() if p.ndim == 4 and (p.shape[2] > 1 or id(p) in in_blocks)]
-    matrices = [p for p in net.parameters() if p.ndim == 2 or (p.ndim == 4 and all(p is not k for k in kernels))]
+    among_kernels = {id(p) for p in kernels}
+    matrices = [p for p in net.parameters() if p.ndim == 2 or (p.ndim == 4 and id(p) not in among_kernels)]
     vectors = [p for p in net.parameters() if p.ndim in (1, 3)]
     rate, decay = settings.learning_rate, settings.weight_decay
     if settings.optimiser == "muon":
