@@ -89,7 +89,8 @@ class Learner:
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
         if goes_on:
             self._run.load(read_checkpoint(folder.checkpoint))
-        else:
+        folder.describe(game.name, settings)
+        if not goes_on:
             write_weights(folder.network(0), to_npz(self._run.averaged))
         self._journal = Journal(folder.journal, int(self._run.kept["cycle"]))
 
@@ -209,7 +210,8 @@ class Learner:
         start = time.monotonic()
         kept, line = self._run.kept, dict[str, Any]()
         for name, other in (("last", int(kept["compared"])), ("anchor", self._anchor)):
-            if 0 <= other < number and not (name == "anchor" and other == kept["compared"]):
+            there = 0 <= other < number and self._folder.network(other).exists()
+            if there and not (name == "anchor" and other == kept["compared"]):
                 counts = self._match(number, other)
                 elo = Elo(*(max(-_MOST_ELO, min(_MOST_ELO, each)) for each in estimate(counts)))
                 line[name] = {"against": other, "counts": counts, "elo": elo.difference, "margin": elo.margin}

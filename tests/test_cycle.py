@@ -4,11 +4,13 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -21,6 +23,7 @@ from pydlshogi.network.weights import architecture_of, read_weights
 
 pytest.importorskip("torch")
 cycle = pytest.importorskip("pydlshogi.cycle")
+from pydlshogi.training.run import read_checkpoint  # noqa: E402
 
 TINY = [
     *(
@@ -42,7 +45,7 @@ TINY = [
 ]
 
 
-def lines(run: Path) -> list[dict[str, float]]:
+def lines(run: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
 
 
@@ -86,6 +89,10 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
         (["go", "--out", "{new}"], "no game is called go; there are dobutsu, othello, shogi"),
         (["shogi", "--out", "{run}"], "{run} is a run of dobutsu, not of shogi"),
         (["dobutsu", "--out", "{run}", "--channels", "16"], "{run} is a run with --channels 8: give another --out"),
+        (
+            ["dobutsu", "--out", "{run}", "--optimiser", "sgd"],
+            "{run} is a run with --optimiser muon: give another --out",
+        ),
         (["dobutsu", "--out", "{new}", "--playouts", "0"], "--playouts must be at least 1"),
         (["shogi", "--out", "{new}", "--encoding", "planes"], "--encoding planes is none of shogi: book, dlshogi"),
         (["dobutsu", "--out", "{new}", "--init", "{new}/no.npz"], "{new}/no.npz: No such file or directory"),
@@ -100,6 +107,45 @@ def test_what_cannot_be_done_is_said_in_a_line(
     assert cycle.main([argument.format(**names) for argument in arguments]) == 1
     assert message.format(**names) in capsys.readouterr().err
     assert len(lines(run)) == before
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--depth", "0"),
+        ("--minutes", "-1"),
+        ("--encoding", "nonsense"),
+        ("--seed", f"{2**63}"),
+        ("--init", "{run}/net.npz"),
+    ],
+)
+def test_what_cannot_be_done_leaves_nothing(
+    option: str, value: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    narrow = ["dobutsu", "--out", str(tmp_path), *TINY, "--channels", "4"]
+    assert cycle.main([*narrow, option, value.format(run=run)]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def copied(run: Path, folder: Path) -> Path:
+    return Path(shutil.copytree(run, folder / "run"))
+
+
+def one_more_cycle(run: Path, *options: str) -> dict[str, Any]:
+    before = len(lines(run))
+    assert cycle.main(["dobutsu", "--out", str(run), "--minutes", f"{taken(run) + 1e-6}", *options]) == 0
+    assert len(lines(run)) == before + 1
+    return lines(run)[-1]
+
+
+def test_a_run_that_goes_on_is_compared_and_learned_as_is_asked_now(run: Path, tmp_path: Path) -> None:
+    again = copied(run, tmp_path)
+    line = one_more_cycle(again, "--compare-every", "1", "--weight-decay", "0.5")
+    assert line["last"]["against"] > 1
+    assert "anchor" not in line  # what would be the anchor now was forgotten
+    optimisers = read_checkpoint(again / "checkpoint.pt")["optimisers"]
+    assert {group["weight_decay"] for each in optimisers for group in each["param_groups"]} == {0.0, 0.5}
 
 
 def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Path) -> None:
@@ -132,7 +178,7 @@ def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
     )
 
 
-def whole(folder: Path) -> list[dict[str, float]]:
+def whole(folder: Path) -> list[dict[str, Any]]:
     """The journal of a run, of which every set of games is there once, whole and counted once."""
     journal = lines(folder)
     assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))

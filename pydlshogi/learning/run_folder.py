@@ -10,7 +10,7 @@ from pydlshogi.learning.settings import Cycle
 from pydlshogi.support.files import replacing
 from pydlshogi.support.settings import option_of
 
-_FIXED: Final = ("encoding", "kind", "depth", "channels", "seed")
+_FIXED: Final = ("encoding", "kind", "depth", "channels", "optimiser", "seed")
 """Settings that a run keeps to."""
 
 
@@ -48,11 +48,14 @@ class RunFolder:
                     raise RunError(
                         f"{self.path} is a run with {option_of(name)} {getattr(before, name)}: give another --out"
                     )
+        return settings
+
+    def describe(self, game: str, settings: Cycle) -> None:
+        """Write down the settings of the run. Raises OSError."""
         for folder in ("networks", "games"):
             (self.path / folder).mkdir(parents=True, exist_ok=True)
         with replacing(self._about) as file:
             file.write(json.dumps({"game": game, "settings": asdict(settings)}, indent=1).encode())
-        return settings
 
     def network(self, cycle: int) -> Path:
         """The network that came out of so many cycles."""

@@ -74,7 +74,7 @@ def check(settings: Any) -> None:
         declared, value = _declared(each), getattr(settings, each.name)
         if declared.choices and value not in declared.choices:
             raise SettingError(f"{option_of(each.name)} {value} is none of {', '.join(declared.choices)}")
-        if isinstance(value, int | float) and not (math.isfinite(value) and declared.low <= value <= declared.high):
+        if isinstance(value, int | float) and not (declared.low <= value <= declared.high and math.isfinite(value)):
             bounds = [f"at least {declared.low:g}"] if declared.low > -math.inf else []
             bounds += [f"at most {declared.high:g}"] if declared.high < math.inf else []
             raise SettingError(f"{option_of(each.name)} must be {' and '.join(bounds) or 'a number'}")

@@ -103,7 +103,10 @@ class Run:
             self.net.load_state_dict(state["net"])
             self.averaged.load_state_dict(state["averaged"])
             for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+                decays = [group["weight_decay"] for group in optimiser.param_groups]
                 optimiser.load_state_dict(saved)
+                for group, decay in zip(optimiser.param_groups, decays, strict=True):
+                    group["weight_decay"] = decay
             self.step, self.progress, self.window = state["step"], state["progress"], state["window"]
             # Older checkpoints hold one number by name.
             self.kept = state["kept"] if "kept" in state else {"eval_coef": state["eval_coef"]}

@@ -35,7 +35,7 @@ class Learning:
         False, "show positions as they are or as the encoding's symmetries turn them, by lot", alias="mirror"
     )
 
-    seed: int = setting(0, "of the first weights, the order and the symmetries", low=0)
+    seed: int = setting(0, "of the first weights, the order and the symmetries", low=0, high=2**63 - 1)
     precision: str = setting("auto", "of the arithmetic; auto measures", *PRECISIONS)
     shards: int = setting(0, "threads that each compute a part of every batch; 0: one a core, one on a GPU", low=0)
 
