@@ -38,7 +38,7 @@ from pydlshogi.network.weights import read_network, write_weights
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
 from pydlshogi.support.crew import Crew
-from pydlshogi.support.elo import Elo, estimate
+from pydlshogi.support.elo import MOST_ELO, estimate
 from pydlshogi.support.files import reserved
 from pydlshogi.support.settings import SettingError, add_options, check
 from pydlshogi.training.batches import batches
@@ -47,8 +47,6 @@ from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
 
-_MOST_ELO: Final = 1200.0
-"""Who wins every game is infinitely better: too much for a sum."""
 _COMPARISON: Final = 1 << 20
 """Comparisons draw their openings from other seeds than games."""
 _SIZED: Final = 4
@@ -108,11 +106,11 @@ class Learner:
         folder, kept, times = self._folder, self._run.kept, Times()
         number = int(kept["cycle"])
         start = time.monotonic()
-        sets, share = self._play(number)
+        sets, share, games = self._play(number)
         times.network = share * (time.monotonic() - start)
         self._reanalyse(number)
         times.play = time.monotonic() - start
-        line = {"step": number + 1} | self._learn(number, sets, times)
+        line = {"step": number + 1, "played": games} | self._learn(number, sets, times)
         kept["cycle"] = number + 1
         write_weights(folder.network(number + 1), to_npz(self._run.averaged))
         if self._settings.compare_every and (number + 1) % self._settings.compare_every == 0:
@@ -131,18 +129,21 @@ class Learner:
         write_weights(self._folder.result, to_npz(self._run.averaged), half=True)
         return self._folder.result
 
-    def _play(self, number: int) -> tuple[list[Played], float]:
-        """The sets of games of this cycle, those that are missing played now; and the network's share of that time."""
+    def _play(self, number: int) -> tuple[list[Played], float, int]:
+        """The sets of games of this cycle, those that are missing played now; the network's share of that time; and how
+        many games that was.
+        """
         folder, settings = self._folder, self._settings
         missing = [index for index in range(settings.sets) if not folder.games(number, index).exists()]
         player = int(self._run.kept["best"]) if settings.gate else number
         task = PlaySets(self._game.name, folder.network(player).read_bytes(), settings, self._service)
         seeds = [(settings.seed, number, index) for index in missing]
-        shares = [0.0]
+        shares, games = [0.0], 0
         for (_, _, index), (played, share) in self._crew.map(task, seeds, LONGEST_SET):
             played.write(folder.games(number, index))
             shares.append(share)
-        return folder.played(number), sum(shares) / max(1, len(missing))
+            games += len(played.lengths)
+        return folder.played(number), sum(shares) / max(1, len(missing)), games
 
     def _reanalyse(self, number: int) -> None:
         """Search some of the sets in the window anew, chosen by lot."""
@@ -206,23 +207,26 @@ class Learner:
         return self._settings.compare_every
 
     def _compare(self, number: int, times: Times) -> dict[str, Any]:
-        """Compare the network after so many cycles with the last one compared, and with the anchor."""
+        """Compare the network after so many cycles with the last one compared or, at the gate, with the best; and with
+        the anchor.
+        """
         start = time.monotonic()
-        kept, line = self._run.kept, dict[str, Any]()
-        for name, other in (("last", int(kept["compared"])), ("anchor", self._anchor)):
-            there = 0 <= other < number and self._folder.network(other).exists()
-            if there and not (name == "anchor" and other == kept["compared"]):
+        kept, gate, line = self._run.kept, self._settings.gate, dict[str, Any]()
+        others = {"last": int(kept["best" if gate else "compared"])}
+        if self._anchor != others["last"]:
+            others["anchor"] = self._anchor
+        for name, other in others.items():
+            if 0 <= other < number and self._folder.network(other).exists():
                 counts = self._match(number, other)
-                elo = Elo(*(max(-_MOST_ELO, min(_MOST_ELO, each)) for each in estimate(counts)))
-                line[name] = {"against": other, "counts": counts, "elo": elo.difference, "margin": elo.margin}
+                difference = max(-MOST_ELO, min(MOST_ELO, estimate(counts).difference))  # it is to be summed up
+                line[name] = {"against": other, "counts": counts, "elo": difference}
         gained = line["last"]["elo"] if "last" in line else 0.0
-        won = "last" not in line or gained > 0
-        kept["elo"] += gained
+        elo = kept["elo"] + gained
+        if gained > 0 or not gate:
+            kept["best"], kept["elo"] = number, elo
         kept["compared"] = number
-        if won or not self._settings.gate:
-            kept["best"] = number
         times.compare = time.monotonic() - start
-        return {"elo": kept["elo"], **line}
+        return {"elo": elo, **line}
 
     def _match(self, number: int, other: int) -> list[int]:
         """Results of pairs, of the network after `number` cycles against that after `other`."""
@@ -241,13 +245,14 @@ def described(line: dict[str, Any]) -> str:
     said = (
         f"cycle {line['step']}: {line['games']} games of {line['length']:.0f} plies, draws {line['draws']:.0%}, "
         f"{line['positions']:,} positions of {line['window']:,} new; loss {line['policy_loss']:.3f} + "
-        f"{line['value_loss']:.3f} in {line['steps']} steps; {60 * line['games'] / total:.0f} games a minute, "
+        f"{line['value_loss']:.3f} in {line['steps']} steps; {60 * line['played'] / total:.0f} games a minute, "
         f"play {line['play'] / total:.0%}, learn {line['learn'] / total:.0%}"
     )
     for name in ("last", "anchor"):
         if name in line:
-            elo = line[name]
-            said += f"; against {elo['against']} {elo['elo']:+.0f} +- {elo['margin']:.0f} Elo"
+            match = line[name]
+            _, low, high = estimate(match["counts"])
+            said += f"; against {match['against']} {match['elo']:+.0f} Elo (95 %: {low:+.0f} to {high:+.0f})"
     if not line["steps"]:
         said += "; too few positions for a step"
     return said
@@ -255,7 +260,7 @@ def described(line: dict[str, Any]) -> str:
 
 def sized(game: Game, lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
     """What cycles with these lines of the journal let expect of a run of so many minutes, in one line."""
-    games, play, network = (max(1e-9, sum(line[name] for line in lines)) for name in ("games", "play", "network"))
+    games, play, network = (max(1e-9, sum(line[name] for line in lines)) for name in ("played", "play", "network"))
     total = play + sum(line["learn"] + line["compare"] for line in lines)
     rate = 60 * games / total
     said = (

@@ -148,6 +148,29 @@ def test_a_run_that_goes_on_is_compared_and_learned_as_is_asked_now(run: Path, t
     assert {group["weight_decay"] for each in optimisers for group in each["param_groups"]} == {0.0, 0.5}
 
 
+def test_at_the_gate_a_network_must_beat_the_best(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = copied(run, tmp_path)
+    monkeypatch.setattr(cycle.Learner, "_match", lambda *_: [64, 0, 0, 0, 0])
+    first, second = (one_more_cycle(again, "--compare-every", "1", "--gate") for _ in range(2))
+    best = first["last"]["against"]
+    assert second["last"]["against"] == best
+    assert second["elo"] == first["elo"]
+    assert f"; against {best} -1200 Elo (95 %: -inf to -489)" in capsys.readouterr().out
+
+
+def test_games_that_were_there_already_do_not_make_a_run_faster(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = copied(run, tmp_path)
+    shutil.copy(again / "games" / "00000-000.npz", again / "games" / f"{len(lines(run)):05}-000.npz")
+    line = one_more_cycle(again)
+    assert line["games"] == 12
+    total = line["play"] + line["learn"] + line["compare"]
+    assert f" steps; {60 * 6 / total:.0f} games a minute" in capsys.readouterr().out
+
+
 def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Path) -> None:
     asked, begun = tmp_path / "asked", tmp_path / "begun"
     for run, first in ((asked, ["--encoding", "dlshogi"]), (begun, ["--init", str(asked / "net.npz")])):
@@ -169,8 +192,8 @@ def test_a_run_is_not_learned_by_two(run: Path, capsys: pytest.CaptureFixture[st
 def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
     """240 games in a minute and a half; two thirds of it playing, of that three quarters in the network."""
     cycles = [
-        {"games": 100, "play": 40.0, "network": 30.0, "learn": 5.0, "compare": 0.0},
-        {"games": 140, "play": 20.0, "network": 15.0, "learn": 15.0, "compare": 10.0},
+        {"played": 100, "play": 40.0, "network": 30.0, "learn": 5.0, "compare": 0.0},
+        {"played": 140, "play": 20.0, "network": 15.0, "learn": 15.0, "compare": 10.0},
     ]
     assert cycle.sized(game_named("dobutsu"), cycles, 30, 2) == (
         "sizing: 160 games a minute, 2 at work; playing takes 67% of the time, of that the network 75%, the search "

@@ -53,8 +53,9 @@ def test_the_run_of_a_cycle_is_drawn(tmp_path: Path) -> None:
     line |= {"first_wins": 0.5, "exact": 0.1, "false_resignations": 0.0, "play": 4.0, "learn": 1.0, "compare": 0.0}
     line |= {"loss": 4.0, "policy_loss": 3.4, "value_loss": 0.6}
     compared = line | {"step": 2, "compare": 3.0, "elo": 0.0}
-    anchored = compared | {"step": 3, "elo": 60.0, "anchor": {"against": 2, "elo": 80.0, "margin": 30.0}}
-    write(tmp_path / "log.jsonl", line, compared, anchored)
+    anchored = compared | {"step": 3, "elo": 60.0, "anchor": {"against": 2, "elo": 80.0, "counts": [0, 2, 4, 6, 4]}}
+    all_won = anchored | {"step": 4, "played": 256, "anchor": {"against": 2, "elo": 1200.0, "counts": [0, 0, 0, 0, 9]}}
+    write(tmp_path / "log.jsonl", line, compared, anchored, all_won)
     assert main([str(tmp_path)]) == 0
     assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")
 

@@ -21,6 +21,7 @@ matplotlib.use("Agg")  # no screen is needed to write a file
 from matplotlib import pyplot as plt
 
 from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.elo import estimate
 from pydlshogi.support.files import replacing
 
 Line = dict[str, Any]
@@ -119,17 +120,27 @@ def draw_cycles(cycles: list[Line]) -> Any:
     compared = [(minute, line) for minute, line in zip(minutes, cycles, strict=True) if "elo" in line]
     elo.plot([minute for minute, _ in compared], [line["elo"] for _, line in compared], "o-", label="summed up")
     anchored = [(minute, line["anchor"]) for minute, line in compared if "anchor" in line]
+    ends = [(match["elo"], estimate(match["counts"])) for _, match in anchored]
     elo.errorbar(
         [minute for minute, _ in anchored],
         [match["elo"] for _, match in anchored],
-        [match["margin"] for _, match in anchored],
+        [
+            [max(0.0, shown - found.low) for shown, found in ends],
+            [max(0.0, found.high - shown) for shown, found in ends],
+        ],
         fmt="s",
         label="against the anchor",
     )
     elo.set_title("Elo", fontsize="medium")
     elo.legend(fontsize="small")
     totals = [max(1e-9, sum(line[part] for part in _PARTS)) for line in cycles]
-    speed.plot(minutes, [60 * line["games"] / total for line, total in zip(cycles, totals, strict=True)])
+    speed.plot(
+        minutes,
+        [
+            60 * line["played" if "played" in line else "games"] / total
+            for line, total in zip(cycles, totals, strict=True)
+        ],
+    )
     speed.set_title("games a minute", fontsize="medium")
     shares = [[line[part] / total for line, total in zip(cycles, totals, strict=True)] for part in _PARTS]
     time.stackplot(minutes, shares, labels=_PARTS)
