@@ -17,6 +17,7 @@ def main() -> None:
     parser.add_argument(
         "--commands", default="name list_commands clear_board play genmove time_settings time_left quit"
     )
+    parser.add_argument("--refuse", default="-", help="what no move that it is told may be")
     arguments = parser.parse_args()
     ply = 0
     for line in sys.stdin:
@@ -38,6 +39,7 @@ def main() -> None:
                 ply = 0
             case "play":
                 ply += 1
+                answer = "error" if line.split()[2] == arguments.refuse else ""
             case "genmove":
                 answer = arguments.answers[ply] if ply < len(arguments.answers) else "resign"
                 ply += 1

@@ -69,6 +69,16 @@ def test_a_game_is_played_to_its_end_with_both_colours(tmp_path: Path, capsys: p
     assert "A against B in 2 games: +1 =0 -1 = 50.0 %" in capsys.readouterr().out
 
 
+def test_an_engine_that_takes_passes_for_granted_plays_on(tmp_path: Path) -> None:
+    moves = "f5 f6 d3 g5 h5 h4 g7 h6 pass c5".split()
+    a, b = engine("a", *moves), engine("b", *moves, refuse="pass")
+    assert match(tmp_path / "m", a, b) == 0
+    assert [(game["moves"].split(), game["ending"]) for game in games(tmp_path / "m")] == [(moves, "resign")] * 2
+    b = engine("b", *moves, refuse="d3")
+    assert match(tmp_path / "n", a, b) == 0
+    assert games(tmp_path / "n")[0]["answer"] == "? out of ideas"
+
+
 def test_openings_are_beginnings_of_games(tmp_path: Path) -> None:
     openings, log = tmp_path / "xot.txt", tmp_path / "b.log"
     openings.write_text("e6f4e3f6g5d6\n")

@@ -49,7 +49,11 @@ class GtpEngine(EngineProcess):
             if self._known != list(moves[: len(self._known)]):
                 self.new_game()
             for ply in range(len(self._known), len(moves)):
-                self._ask(f"play {_colour(ply)} {moves[ply]}", START_SECONDS)
+                try:
+                    self._ask(f"play {_colour(ply)} {moves[ply]}", START_SECONDS)
+                except Refused:
+                    if moves[ply] != "pass":  # GRhino takes it for granted
+                        raise
                 self._known.append(moves[ply])
             self._tell_time(limits, _colour(len(moves)))
             began = time.perf_counter()
