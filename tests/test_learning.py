@@ -97,10 +97,10 @@ def test_self_play_at_shogi_ends_games_when_a_referee_does() -> None:
     assert set(played.scores.tolist()) == {0.5}
 
 
-def test_games_of_dobutsu_shogi_end_at_the_third_occurrence() -> None:
+def test_games_of_dobutsu_shogi_end_as_soon_as_a_position_comes_back() -> None:
     around = "1d1c 3a3b 1c1d 3b3a".split()
-    assert not over(DobutsuPosition(moves=around))
-    position = DobutsuPosition(moves=2 * around)
+    assert not over(DobutsuPosition(moves=around[:3]))
+    position = DobutsuPosition(moves=around)
     assert over(position)
     assert score_of_mover(position) == 0.5
 

@@ -62,18 +62,15 @@ class StatePosition:
 
     def outcome(self) -> Outcome | None:
         """The verdict of the rules; on a position that has occurred before that on repetition."""
-        return self._judged(repeats=self.rules.repeats)
-
-    def outcome_of_game(self) -> Outcome | None:
-        """The same outside the search. A game that has a rule of its own on repetitions adds it."""
-        return self._judged(repeats=False)
-
-    def _judged(self, *, repeats: bool) -> Outcome | None:
         moves = np.empty(self.rules.most_moves, np.uint16)
         verdict, by_path = self._kernels.judge(
-            self.states, self.ply(), moves, self.settings, np.zeros(1, self.rules.scratch), repeats
+            self.states, self.ply(), moves, self.settings, np.zeros(1, self.rules.scratch), self.rules.repeats
         )
         return outcome_of(verdict, by_path=by_path)
+
+    def outcome_to_learn(self) -> Outcome | None:
+        """The same: a position that came back once would come back again."""
+        return self.outcome()
 
     def occurrences(self) -> int:
         """How often the present position has occurred with the same side to move, this time included."""

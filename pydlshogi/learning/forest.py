@@ -28,7 +28,7 @@ def many_trees(game: Game, encoding: Encoding | None, puct: Puct, playouts: int,
 
 def over(position: Any, *, foreseen: bool = False) -> bool:
     """Whether the game has ended; with `foreseen`, also whether the rules say how it will."""
-    outcome = position.outcome_of_game()
+    outcome = position.outcome_to_learn()
     if outcome is not None and (foreseen or outcome.value == 0.5 or outcome.plies == 0):
         return True
     return not len(position.legal_moves())
@@ -36,7 +36,7 @@ def over(position: Any, *, foreseen: bool = False) -> bool:
 
 def score_of_mover(position: Any) -> float:
     """What a game that is over, or whose end is foreseen, is worth to the side to move."""
-    outcome = position.outcome_of_game()
+    outcome = position.outcome_to_learn()
     return float(outcome.value) if outcome is not None else 0.0
 
 

@@ -63,10 +63,6 @@ class DobutsuPosition(StatePosition):
         self.push(move)
         return move
 
-    def outcome_of_game(self) -> Outcome | None:
-        """As `outcome`, but a repetition is the third occurrence."""
-        return self.threefold() or super().outcome_of_game()
-
     def threefold(self) -> Outcome | None:
         """A draw if this position has now occurred for the third time, else None."""
         return Outcome(0.5, by_path=True) if self.occurrences() >= _OCCURRENCES else None

@@ -1,7 +1,7 @@
 """Shogi behind the `Position` protocol: rules by cshogi, and here the verdicts that need judgement.
 
 In the search a position counts as a repetition when it occurs for the second time (`outcome`): a draw, perpetual check,
-or the same board with more or less in hand. In the game it takes four occurrences (`outcome_of_game`). Declaration and
+or the same board with more or less in hand. In the game it takes four occurrences (`fourfold`). Declaration and
 the draw by move number live here too. It knows no search and no encoding.
 """
 
@@ -141,8 +141,9 @@ class ShogiPosition:
         repetition = self.board.is_draw()
         return self._unrepeated() if repetition == cshogi.NOT_REPETITION else _REPETITIONS[repetition]
 
-    def outcome_of_game(self) -> Outcome | None:
-        """As `outcome`, but a repetition is the fourth occurrence."""
+    def outcome_to_learn(self) -> Outcome | None:
+        """As `outcome`, but a repetition is the fourth occurrence: before it more in hand has won nothing yet, and a
+        check nothing lost."""
         repeated = self.board.is_draw() != cshogi.NOT_REPETITION
         return (self.fourfold() if repeated else None) or self._unrepeated()
 
