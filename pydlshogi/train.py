@@ -402,7 +402,8 @@ def check_new(out: Path, settings: Settings) -> None:
     if (out / CHECKPOINT).exists():
         raise TrainingError(f"{out} holds a run already: --resume goes on with it")
     for name in (JOURNAL, "net.npz"):
-        if (out / name).exists():
+        # A journal without a line is that of a run killed before its first step.
+        if (out / name).exists() and (out / name).stat().st_size:
             raise TrainingError(f"{out} holds the {name} of another run: choose another --out")
     if settings.stop_at and seconds_of(settings.stop_at) <= time.time():
         raise TrainingError(f"--stop-at {settings.stop_at} is past")

@@ -523,6 +523,12 @@ def test_a_new_run_destroys_no_other(folder: Path, capsys: pytest.CaptureFixture
     assert (folder / "run" / "log.jsonl").read_bytes() == journal
 
 
+def test_a_run_that_was_killed_before_its_first_step_begins_again(folder: Path) -> None:
+    (folder / "run").mkdir()
+    (folder / "run" / "log.jsonl").touch()
+    assert train.main(options(folder, "run", steps=4)) == 0
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
 def test_a_folder_serves_one_run_at_a_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "run").mkdir()
