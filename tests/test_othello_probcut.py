@@ -12,7 +12,17 @@ from othello_games import random_game, random_weights
 from pydlshogi.games.othello.cuts import Cuts, Pair, at_stage, probing_of, read_cuts, write_cuts
 from pydlshogi.games.othello.finished import TableError
 from pydlshogi.games.othello.patterns import STAGES, save_weights
-from pydlshogi.games.othello.probcut import FORMS, ROOM, TUTORIAL_PAIRS, fit, main, measure, samples, values
+from pydlshogi.games.othello.probcut import (
+    FORMS,
+    MOST_POSITIONS,
+    ROOM,
+    TUTORIAL_PAIRS,
+    fit,
+    main,
+    measure,
+    samples,
+    values,
+)
 from pydlshogi.games.othello.probcut_table import Results, Task, drawn_opening, fill, play, table, tasks
 from pydlshogi.games.othello.rules import PASS
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
@@ -114,6 +124,14 @@ class TestMeasuring:
         positions = samples([game])
         assert len(positions) == sum(move != PASS for move in game.moves[8:])
         assert positions[0] == parse_transcript(transcript(game.moves[:8])).end
+
+    def test_of_many_positions_so_many_are_drawn_from_all_games(self) -> None:
+        games = [random_game(seed) for seed in range(200)]
+        positions = samples(games)
+        assert len(positions) == MOST_POSITIONS
+        assert positions == samples(games)
+        every = [samples([game]) for game in games]
+        assert all(set(positions) & set(each) for each in every)
 
     def test_each_depth_is_measured_where_there_is_room(self) -> None:
         weights = random_weights(1)

@@ -42,6 +42,8 @@ FIRST_PLY: Final = 8
 """Positions are taken from a game after so many moves,"""
 ROOM: Final = 15
 """while so many more squares are empty than a search is deep."""
+MOST_POSITIONS: Final = 8000
+"""More than so many only take time: a line has four numbers."""
 LEAST_POSITIONS: Final = 30
 """From fewer nothing is concluded."""
 LEAST_DEPTH: Final = 3
@@ -78,7 +80,10 @@ FORMS: Final = {
 
 
 def samples(games: Iterable[Game]) -> list[Position]:
-    """The positions to measure on: all after the first moves in which the side to move can play."""
+    """The positions to measure on: those after the first moves in which the side to move can play.
+
+    Of more than MOST_POSITIONS so many are drawn by lot, always the same.
+    """
     positions = []
     for game in games:
         position = game.start
@@ -86,7 +91,7 @@ def samples(games: Iterable[Game]) -> list[Position]:
             if ply >= FIRST_PLY and move != PASS:
                 positions.append(position)
             position = position.play(move)
-    return positions
+    return random.Random(0).sample(positions, MOST_POSITIONS) if len(positions) > MOST_POSITIONS else positions
 
 
 def values(positions: Sequence[Position], depth: int, weights: Int16Array, probing: Probing) -> list[int]:
