@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.support.files import append_whole, open_plain, read_plain, replacing
+from pydlshogi.support.files import append_whole, open_plain, read_plain, replacing, reserved
 
 
 def write(path: Path, content: bytes) -> None:
@@ -67,6 +67,19 @@ with replacing(Path(sys.argv[1])):
         assert set(tmp_path.iterdir()) == {path, foreign, unfinished}
         file.write(b"two")
     assert path.read_bytes() == b"two"
+
+
+def test_who_reserves_a_folder_deletes_what_killed_processes_left_in_it(tmp_path: Path) -> None:
+    (tmp_path / "games").mkdir()
+    lefts = [tmp_path / f"{name}.0123456789abcdef.tmp" for name in (".net.npz", "games/.00039-001.npz")]
+    foreign = tmp_path / ".other.tmp"
+    for path in (*lefts, foreign):
+        path.touch()
+        made_a_minute_ago(path)
+    with replacing(tmp_path / "net.npz"), reserved(tmp_path):
+        assert not any(path.exists() for path in lefts)
+        (unfinished,) = tmp_path.glob(".net.npz.*.tmp")
+        assert {unfinished, foreign} < set(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such links for everybody")

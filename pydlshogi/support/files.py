@@ -6,7 +6,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
@@ -80,9 +80,11 @@ class InUse(BlockingIOError):
 def reserved(folder: Path) -> Iterator[None]:
     """Inside, no other process has `folder` reserved. Raises InUse where one has; OSError.
 
-    The reservation ends with the process, however it ends. Windows has none.
+    What killed processes have left in it and in its folders is deleted. The reservation ends with the process, however
+    it ends. Windows has none.
     """
     if sys.platform == "win32":
+        _sweep_folder(folder)
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -91,6 +93,7 @@ def reserved(folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise InUse(f"{folder} is in use by another process") from error
+        _sweep_folder(folder)
         yield
     finally:
         os.close(descriptor)
@@ -109,7 +112,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         return
     # Path.resolve would raise RuntimeError for a link to itself.
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    _sweep(target)
+    _sweep(target.parent.glob(f".{glob.escape(target.name)}.*.tmp"))
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         with unfinished.open("xb") as file:
@@ -138,9 +141,14 @@ def _hold(file: BinaryIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _sweep(target: Path) -> None:
-    """Delete what killed processes have left of `target`."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+def _sweep_folder(folder: Path) -> None:
+    unfinished = f".*.{'[0-9a-f]' * 16}.tmp"
+    _sweep(path for pattern in (unfinished, f"*/{unfinished}") for path in list(folder.glob(pattern)))
+
+
+def _sweep(unfinished: Iterable[Path]) -> None:
+    """Delete those of these files that killed processes have left."""
+    for left in unfinished:
         with suppress(OSError):
             if not left.is_symlink() and time.time() - left.stat().st_mtime > _NEWLY_MADE:
                 with left.open("rb") as file:
