@@ -469,6 +469,36 @@ def test_a_page_from_elsewhere_gets_nothing(browser: Any, board: Board, tmp_path
     page.close()
 
 
+def test_the_whole_board_is_in_view(browser: Any, board: Board) -> None:
+    person = Person(browser, board)
+    for width, height in ((1366, 650), (1280, 720), (900, 680)):
+        person.page.set_viewport_size({"width": width, "height": height})
+        box = person.page.locator(".board").bounding_box()
+        assert box["y"] + box["height"] <= height
+    person.page.set_viewport_size({"width": 730, "height": 700})
+    assert person.page.locator(".board").bounding_box()["width"] > 400  # what stands beside it leaves it room
+    person.page.context.close()
+    assert person.wrong == []
+
+
+def test_names_as_long_as_can_be_do_not_widen_the_page(person: Person) -> None:
+    person.page.set_viewport_size({"width": 360, "height": 640})
+    person.board.ask("POST", "/record", f"N+{'W' * 300}\nPI\n+\n+7776FU\n".encode())
+    person.page.wait_for_selector("#moves li")
+    assert person.page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_phone_shows_what_is_wrong(person: Person) -> None:
+    page = person.page
+    page.set_viewport_size({"width": 360, "height": 600})
+    page.get_by_role("button", name="Open a record").click()
+    page.fill("#recordText", "no record")
+    page.get_by_role("button", name="Open a record").last.click()
+    playwright.expect(page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
+    playwright.expect(page.locator("#error")).to_be_in_viewport(timeout=WAIT)
+    person.wrong.clear()  # Chromium writes each answer of 409 to the console
+
+
 # The pictures of the README
 
 WIDTH, HEIGHT = 900, 680
