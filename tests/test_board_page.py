@@ -499,6 +499,21 @@ def test_a_phone_shows_what_is_wrong(person: Person) -> None:
     person.wrong.clear()  # Chromium writes each answer of 409 to the console
 
 
+def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
+    page, board = person.page, person.board
+    board.play("2g2f 8c8d 2f2e 8d8e 4g4f 6c6d 3g3f 7c7d 5g5f 5c5d 9g9f 9c9d 1g1f 1c1d 4i5h 6a5b 5i6h 5a4b 6h7h 4b3b")
+    person.moves(20)
+    generation = page.locator("body").get_attribute("data-generation")
+    page.locator("#moves").evaluate("moves => { moves.scrollTop = 0 }")
+    page.locator("#moves button").nth(2).hover()
+    page.mouse.down()
+    assert board.do("sides", sides=["", ""]) == ""  # while somebody presses the button
+    page.wait_for_selector(f'body:not([data-generation="{generation}"])')
+    assert page.locator("#moves").evaluate("moves => moves.scrollTop") == 0
+    page.mouse.up()
+    person.moves(3)
+
+
 # The pictures of the README
 
 WIDTH, HEIGHT = 900, 680

@@ -272,24 +272,27 @@ function lineRow (place) {
 
 for (const chart of ['graph', 'losses']) $(chart).onclick = event => goTo(clicked(event, state))
 
+/** The list stays as it is but for what is new: news come between the press of a button and its release. */
 function drawMoves () {
+  const list = $('moves')
   const judged = new Map(state.judged.map(each => [each.number, each]))
   const names = written(state.game, state.start, state.moves, language, word)
   let position = state.start
-  const focused = [...$('moves').children].indexOf(document.activeElement.parentElement)
-  $('moves').replaceChildren(...state.moves.map((move, index) => {
+  const before = list.querySelector('[aria-current=step]')
+  while (list.children.length > state.moves.length) list.lastChild.remove()
+  state.moves.forEach((move, index) => {
     const each = judged.get(index + 1)
     const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
     const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} % (${word('better')} ${best})` : ''
     if (state.judged.length) position = after(position, move)
-    const button = made('button', { textContent: names[index] + lost, onclick: () => goTo(index + 1) })
-    if (each?.mark) button.className = MARKS[each.mark]
-    if (index + 1 === state.at) button.setAttribute('aria-current', 'step')
-    return made('li', {}, button)
-  }))
-  $('moves').children[focused]?.firstChild.focus({ preventScroll: true })
-  const current = $('moves').querySelector('[aria-current]')
-  if (current) $('moves').scrollTop = current.offsetTop - $('moves').offsetTop - 60
+    const item = list.children[index] ?? list.appendChild(made('li', {}, made('button', { onclick: () => goTo(index + 1) })))
+    const button = item.firstChild
+    if (button.textContent !== names[index] + lost) button.textContent = names[index] + lost
+    button.className = MARKS[each?.mark] ?? ''
+    button.setAttribute('aria-current', index + 1 === state.at ? 'step' : 'false')
+  })
+  const current = list.querySelector('[aria-current=step]')
+  if (current && current !== before) list.scrollTop = current.offsetTop - list.offsetTop - 60
 }
 
 /** What the analysis of the whole game has found. */
