@@ -3,9 +3,12 @@
 import os
 import shutil
 import struct
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from test_web import FIXTURES, ROOT, SETTINGS, Board, served
@@ -178,6 +181,7 @@ def test_a_game_with_a_clock_is_lost_on_time(person: Person) -> None:
     person.board.do("new", game="shogi", start="even", sides=["", ""], clock=[0.1, 0])
     page.wait_for_selector('body[data-ending="time"]')
     assert person.text("#status") == "White wins on time"
+    assert person.text("#blackClock") == "0:00"
 
 
 def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
@@ -512,6 +516,79 @@ def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
     assert page.locator("#moves").evaluate("moves => moves.scrollTop") == 0
     page.mouse.up()
     person.moves(3)
+
+
+def test_a_start_that_was_typed_begins_one_game(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="New game").click()
+    page.fill("#startText", "4k4/9/9/9/9/9/9/9/4K4 b G 1")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector('[data-at="G*"]')
+    page.get_by_role("button", name="New game").click()
+    playwright.expect(page.locator("#startText")).to_have_value("", timeout=WAIT)
+    page.select_option("#startName", "six pieces")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # as of who looks at another tab
+    person.board.play("5i5h")
+    person.moves(1)
+    page.get_by_role("button", name="Start").click()
+    playwright.expect(page.locator(".cell use")).to_have_count(34, timeout=WAIT)
+
+
+def test_who_looks_back_cannot_resign(person: Person) -> None:
+    person.board.play("7g7f 3c3d")
+    person.moves(2)
+    person.press("ArrowLeft")
+    person.moves(1)
+    assert person.page.locator("#resign").is_disabled()
+    person.press("ArrowRight")
+    person.moves(2)
+    assert person.page.locator("#resign").is_enabled()
+
+
+def test_keys_do_what_the_buttons_that_are_there_do(person: Person) -> None:
+    sent: list[str] = []
+    person.board.new("othello")
+    person.page.wait_for_selector(".board.othello")
+    person.page.on("request", lambda request: request.method == "POST" and sent.append(request.post_data))
+    person.press("P", "p", "u", "b", "r")  # nobody has to pass, nor is there a policy, a move or another game
+    person.click("f5")
+    person.moves(1)
+    assert len(sent) == 1
+
+
+def test_who_stays_on_the_page_of_a_server_that_ended_is_told_what_to_do(browser: Any, tmp_path: Path) -> None:
+    def start(port: int) -> subprocess.Popen[str]:
+        command = [
+            sys.executable,
+            "-m",
+            "pydlshogi.web",
+            "--no-browser",
+            "--option",
+            "Backend=uniform",
+            f"--port={port}",
+        ]
+        environment = {"XDG_STATE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
+        return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+
+    first = start(0)
+    assert first.stdout is not None
+    address = first.stdout.readline()
+    page = browser.new_page()
+    page.goto(address)
+    page.wait_for_selector("body[data-generation]")
+    first.kill()
+    first.communicate()
+    status = page.locator("#status")
+    playwright.expect(status).to_contain_text("does not answer", timeout=WAIT)
+    page.get_by_role("button", name="Save").click()
+    playwright.expect(page.locator("#error")).to_contain_text("does not answer", timeout=WAIT)
+    second = start(urlsplit(address).port or 0)
+    try:
+        playwright.expect(status).to_contain_text("Open the address", timeout=WAIT)  # it has another token
+    finally:
+        second.kill()
+        second.communicate()
+        page.close()
 
 
 # The pictures of the README
