@@ -591,6 +591,25 @@ def test_who_stays_on_the_page_of_a_server_that_ended_is_told_what_to_do(browser
         page.close()
 
 
+def test_the_move_of_the_other_side_is_read_out(person: Person) -> None:
+    person.board.play("7g7f")
+    playwright.expect(person.page.locator("#played")).to_have_text("Black P7g-7f", timeout=WAIT)
+    assert person.page.locator("#played").get_attribute("role") == "status"
+
+
+def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> None:
+    board.new("othello")
+    person = Person(browser, board, locale="ja-JP")
+    assert person.text("#status") == "黒の手番 (2-2)"
+    assert "d4 白 石" in person.drawn()
+    board.new("shogi")
+    playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
+    person.page.get_by_role("button", name="棋譜を開く").click()
+    person.page.get_by_role("button", name="棋譜を開く").last.click()
+    playwright.expect(person.page.locator("#error")).to_contain_text("棋譜を読めません: ", timeout=WAIT)
+    person.page.context.close()
+
+
 # The pictures of the README
 
 WIDTH, HEIGHT = 900, 680

@@ -51,7 +51,7 @@ let turned = false
 let wanted = null // the ply that was asked for, until the server shows it
 let veiled = null // the ply of which nothing is shown: there a better move is to be found
 let preview = null // {moves, plies}: a line that is stepped through
-const word = name => wordIn(language, name)
+const word = name => wordIn(language, name, state?.game)
 const board = new Board($('board'), move => send({ do: 'move', move }), word)
 
 // Talking with the server
@@ -60,7 +60,7 @@ const board = new Board($('board'), move => send({ do: 'move', move }), word)
 async function ask (path, request) {
   try {
     const answer = await fetch(path, { ...request, headers: { 'X-Token': token } })
-    $('error').textContent = answer.ok ? '' : word((await answer.json()).error)
+    $('error').textContent = answer.ok ? '' : word((await answer.json()).error).replace(/^the record(?=: )/, word)
     return answer
   } catch {
     $('error').textContent = word('gone')
@@ -123,6 +123,11 @@ document.addEventListener('visibilitychange', listen)
 
 // Showing
 
+/** What is read out by a screen reader, unless it says that already. */
+function say (id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text
+}
+
 function show () {
   Object.assign(document.body.dataset, { generation: state.generation, at: state.at, moves: state.moves.join(' '),
     ending: state.ending?.reason ?? '' })
@@ -136,9 +141,9 @@ function show () {
     $(`${name}Player`).textContent = `${word(name)}: ${state.names[place] || word(state.sides[place] || 'person')}`
     $(`${name}Player`).className = state.ending || state.turn !== place ? '' : 'turn'
   }
-  $('status').textContent = statusText()
+  say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
-  $('advice').textContent = state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : ''
+  $('advice').textContent = state.at === 0 && state.legal.length ? word('advice') : ''
   if (state.error) $('error').textContent = word(state.error)
   const mine = state.legal.length > 0
   for (const name of ['hint', 'policy']) $(name).disabled = !mine
@@ -298,6 +303,7 @@ function drawMoves () {
     button.className = MARKS[each?.mark] ?? ''
     button.setAttribute('aria-current', index + 1 === state.at ? 'step' : 'false')
   })
+  say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${names[state.at - 1]}` : '')
   const current = list.querySelector('[aria-current=step]')
   if (current && current !== before) list.scrollTop = current.offsetTop - list.offsetTop - 60
 }
@@ -463,7 +469,7 @@ $('save').onclick = async () => {
 function speak () {
   document.documentElement.lang = language
   document.title = word('title')
-  for (const element of document.querySelectorAll('[data-word]')) element.textContent = word(element.dataset.word)
+  for (const element of document.querySelectorAll('[data-word]')) element.textContent = wordIn(language, element.dataset.word)
   for (const chart of ['graph', 'losses', 'histogram']) $(chart).setAttribute('aria-label', word(`${chart} label`))
   if (setup) fillNew()
   if (state) {

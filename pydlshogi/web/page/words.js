@@ -56,6 +56,8 @@ const JAPANESE = {
   'histogram label': '損の大きさごとの手数', 'it is not your turn': 'あなたの番ではありません',
   'there is no move to take back': '戻す手がありません', 'the game has gone on meanwhile': '局面が進んでいます',
   'there is no win to declare': '宣言勝ちできません', 'the file that was opened has no such game': 'その番号の対局はありません',
+  'the record': '棋譜を読めません', 'more than 1000000 bytes': 'ファイルが大きすぎます (1 MB まで)',
+  'black othello': '黒', 'white othello': '白',
   language: 'English',
   newGame: '新規対局', undo: '待った', resign: '投了', declare: '入玉宣言', hint: 'ヒント', turn: '盤を回す',
   watch: '読みを見る', pause: '読みを止める', policy: '直感 (方策)', open: '棋譜を開く', judge: '棋譜解析', save: '保存', lineCount: '候補手の数', stop: '解析を止める',
@@ -82,7 +84,8 @@ const JAPANESE = {
 
 export const LANGUAGES = { en: ENGLISH, ja: JAPANESE }
 
-/** The word for `name`; what has none is its own word. */
-export function wordIn (language, name) {
-  return LANGUAGES[language][name] ?? name
+/** The word for `name`, in a game that may have one of its own; what has none is its own word. */
+export function wordIn (language, name, game) {
+  const words = LANGUAGES[language]
+  return words[`${name} ${game}`] ?? words[name] ?? name
 }
