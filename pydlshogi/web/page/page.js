@@ -146,7 +146,8 @@ function show () {
   $('advice').textContent = state.at === 0 && state.legal.length ? word('advice') : ''
   if (state.error) $('error').textContent = word(state.error)
   const mine = state.legal.length > 0
-  for (const name of ['hint', 'policy']) $(name).disabled = !mine
+  $('policy').disabled = !mine
+  $('hint').disabled = !mine || state.watching
   $('resign').disabled = !mine || state.at < state.moves.length
   $('undo').disabled = !state.at
   $('declare').hidden = !state.mayDeclare
