@@ -444,6 +444,9 @@ def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
     assert person.text("#status") == "後手の手番"
     assert person.text("#moves") == "７六歩(77)"
     assert "先手 歩" in person.drawn()
+    board.play("3c3d 8h2b+ 3a2b")
+    person.moves(4)
+    assert person.text("#moves").splitlines()[-1] == "同銀(31)"
     person.page.context.close()
     assert person.wrong == []
 
