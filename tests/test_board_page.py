@@ -246,9 +246,11 @@ def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: 
     person.page.wait_for_selector("#summary p:nth-child(2)")
     assert person.page.evaluate(CONTRASTS) == []
     assert person.page.evaluate(UNNAMED) == []
+    assert person.page.get_by_role("list", name="Moves").get_by_role("button").count() == 4
     for name in ("New game", "Open a record"):
         person.page.get_by_role("button", name=name).first.click()
         assert person.page.evaluate(UNNAMED) == []
+        assert person.page.get_by_role("dialog", name=name).is_visible()
         person.press("Escape")
     person.page.context.close()
     assert person.wrong == []

@@ -471,7 +471,7 @@ function speak () {
   document.documentElement.lang = language
   document.title = word('title')
   for (const element of document.querySelectorAll('[data-word]')) element.textContent = wordIn(language, element.dataset.word)
-  for (const chart of ['graph', 'losses', 'histogram']) $(chart).setAttribute('aria-label', word(`${chart} label`))
+  for (const element of document.querySelectorAll('[data-label]')) element.ariaLabel = wordIn(language, element.dataset.label)
   if (setup) fillNew()
   if (state) {
     show()

@@ -32,7 +32,7 @@ const ENGLISH = {
   line: 'Line', connecting: 'connecting', gone: 'The server does not answer: start it again.',
   tokenless: 'Open the address that the program printed, with all that follows the #.',
   'graph label': "Black's win rate, move by move", candidates: 'Candidates', moves: 'Moves',
-  analysed: 'analysed', wins: 'wins', nobody: 'A draw', mate: 'by mate', repetition: 'by repetition',
+  wins: 'wins', nobody: 'A draw', mate: 'by mate', repetition: 'by repetition',
   'perpetual check': 'because of perpetual check', resignation: 'by resignation', declaration: 'by declaration',
   try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best move',
   lost: 'lost a move', '??': 'blunders', '?': 'mistakes', '?!': 'inaccuracies', better: 'better', of: 'of',
@@ -72,7 +72,7 @@ const JAPANESE = {
   thinks: 'の手番 (エンジンが考えています)', move: '手', win: '勝率', visits: '訪問', line: '読み筋', connecting: '接続中',
   gone: 'サーバーが応答しません。もう一度起動してください。',
   tokenless: '表示されたアドレスを # の後まで全部開いてください。', 'graph label': '先手の勝率',
-  candidates: '候補手', moves: '指し手', analysed: '解析済み', wins: 'の勝ち', nobody: '引き分け', mate: '(詰み)',
+  candidates: '候補手', moves: '指し手', wins: 'の勝ち', nobody: '引き分け', mate: '(詰み)',
   repetition: '(千日手)', 'perpetual check': '(連続王手の千日手)', resignation: '(投了)', declaration: '(入玉宣言)',
   try: '(トライ)', 'lion caught': '(ライオンを捕まえた)', found: '最善手', lost: '一手平均の損', '??': '大悪手', '?': '悪手',
   '?!': '疑問手', better: '最善', of: '/', confirmResign: '投了しますか', keys: 'キー: 盤上は矢印と Enter。盤の外では ← → で' +
