@@ -555,11 +555,11 @@ def test_keys_do_what_the_buttons_that_are_there_do(person: Person) -> None:
     sent: list[str] = []
     person.board.new("othello")
     person.page.wait_for_selector(".board.othello")
-    person.page.on("request", lambda request: request.method == "POST" and sent.append(request.post_data))
+    person.page.on("request", lambda request: sent.append(request.method))
     person.press("P", "p", "u", "b", "r")  # nobody has to pass, nor is there a policy, a move or another game
     person.click("f5")
     person.moves(1)
-    assert len(sent) == 1
+    assert sent.count("POST") == 1
 
 
 def test_who_stays_on_the_page_of_a_server_that_ended_is_told_what_to_do(browser: Any, tmp_path: Path) -> None:
