@@ -143,7 +143,7 @@ function show () {
   }
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
-  $('advice').textContent = state.at === 0 && state.legal.length ? word('advice') : ''
+  $('advice').textContent = state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : ''
   if (state.error) $('error').textContent = word(state.error)
   const mine = state.legal.length > 0
   $('policy').disabled = !mine
