@@ -3,9 +3,12 @@
 import os
 import shutil
 import struct
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from test_web import FIXTURES, ROOT, SETTINGS, Board, served
@@ -178,6 +181,7 @@ def test_a_game_with_a_clock_is_lost_on_time(person: Person) -> None:
     person.board.do("new", game="shogi", start="even", sides=["", ""], clock=[0.1, 0])
     page.wait_for_selector('body[data-ending="time"]')
     assert person.text("#status") == "White wins on time"
+    assert person.text("#blackClock") == "0:00"
 
 
 def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
@@ -242,9 +246,11 @@ def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: 
     person.page.wait_for_selector("#summary p:nth-child(2)")
     assert person.page.evaluate(CONTRASTS) == []
     assert person.page.evaluate(UNNAMED) == []
+    assert person.page.get_by_role("list", name="Moves").get_by_role("button").count() == 4
     for name in ("New game", "Open a record"):
         person.page.get_by_role("button", name=name).first.click()
         assert person.page.evaluate(UNNAMED) == []
+        assert person.page.get_by_role("dialog", name=name).is_visible()
         person.press("Escape")
     person.page.context.close()
     assert person.wrong == []
@@ -350,6 +356,7 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     page.get_by_role("button", name="Show thinking").click()
     page.wait_for_selector(".arrows polygon")
     assert page.locator("#lines tr").count() == 5
+    assert page.locator("#hint").is_disabled()  # there is nothing to add
     news = page.locator("#speed").inner_text()
     person.at("7g").hover()
     page.mouse.down()
@@ -439,6 +446,9 @@ def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
     assert person.text("#status") == "後手の手番"
     assert person.text("#moves") == "７六歩(77)"
     assert "先手 歩" in person.drawn()
+    board.play("3c3d 8h2b+ 3a2b")
+    person.moves(4)
+    assert person.text("#moves").splitlines()[-1] == "同銀(31)"
     person.page.context.close()
     assert person.wrong == []
 
@@ -467,6 +477,143 @@ def test_a_page_from_elsewhere_gets_nothing(browser: Any, board: Board, tmp_path
     assert page.frames[-1].locator("#board").count() == 0
     assert board.state() == before
     page.close()
+
+
+def test_the_whole_board_is_in_view(browser: Any, board: Board) -> None:
+    person = Person(browser, board)
+    for width, height in ((1366, 650), (1280, 720), (900, 680)):
+        person.page.set_viewport_size({"width": width, "height": height})
+        box = person.page.locator(".board").bounding_box()
+        assert box["y"] + box["height"] <= height
+    person.page.set_viewport_size({"width": 730, "height": 700})
+    assert person.page.locator(".board").bounding_box()["width"] > 400  # what stands beside it leaves it room
+    person.page.context.close()
+    assert person.wrong == []
+
+
+def test_names_as_long_as_can_be_do_not_widen_the_page(person: Person) -> None:
+    person.page.set_viewport_size({"width": 360, "height": 640})
+    person.board.ask("POST", "/record", f"N+{'W' * 300}\nPI\n+\n+7776FU\n".encode())
+    person.page.wait_for_selector("#moves li")
+    assert person.page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_phone_shows_what_is_wrong(person: Person) -> None:
+    page = person.page
+    page.set_viewport_size({"width": 360, "height": 600})
+    page.get_by_role("button", name="Open a record").click()
+    page.fill("#recordText", "no record")
+    page.get_by_role("button", name="Open a record").last.click()
+    playwright.expect(page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
+    playwright.expect(page.locator("#error")).to_be_in_viewport(timeout=WAIT)
+    person.wrong.clear()  # Chromium writes each answer of 409 to the console
+
+
+def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
+    page, board = person.page, person.board
+    board.play("2g2f 8c8d 2f2e 8d8e 4g4f 6c6d 3g3f 7c7d 5g5f 5c5d 9g9f 9c9d 1g1f 1c1d 4i5h 6a5b 5i6h 5a4b 6h7h 4b3b")
+    person.moves(20)
+    generation = page.locator("body").get_attribute("data-generation")
+    page.locator("#moves").evaluate("moves => { moves.scrollTop = 0 }")
+    page.locator("#moves button").nth(2).hover()
+    page.mouse.down()
+    assert board.do("sides", sides=["", ""]) == ""  # while somebody presses the button
+    page.wait_for_selector(f'body:not([data-generation="{generation}"])')
+    assert page.locator("#moves").evaluate("moves => moves.scrollTop") == 0
+    page.mouse.up()
+    person.moves(3)
+
+
+def test_a_start_that_was_typed_begins_one_game(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="New game").click()
+    page.fill("#startText", "4k4/9/9/9/9/9/9/9/4K4 b G 1")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector('[data-at="G*"]')
+    page.get_by_role("button", name="New game").click()
+    playwright.expect(page.locator("#startText")).to_have_value("", timeout=WAIT)
+    page.select_option("#startName", "six pieces")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # as of who looks at another tab
+    person.board.play("5i5h")
+    person.moves(1)
+    page.get_by_role("button", name="Start").click()
+    playwright.expect(page.locator(".cell use")).to_have_count(34, timeout=WAIT)
+
+
+def test_who_looks_back_cannot_resign(person: Person) -> None:
+    person.board.play("7g7f 3c3d")
+    person.moves(2)
+    person.press("ArrowLeft")
+    person.moves(1)
+    assert person.page.locator("#resign").is_disabled()
+    person.press("ArrowRight")
+    person.moves(2)
+    assert person.page.locator("#resign").is_enabled()
+
+
+def test_keys_do_what_the_buttons_that_are_there_do(person: Person) -> None:
+    sent: list[str] = []
+    person.board.new("othello")
+    person.page.wait_for_selector(".board.othello")
+    person.page.on("request", lambda request: sent.append(request.method))
+    person.press("P", "p", "u", "b", "r")  # nobody has to pass, nor is there a policy, a move or another game
+    person.click("f5")
+    person.moves(1)
+    assert sent.count("POST") == 1
+
+
+def test_who_stays_on_the_page_of_a_server_that_ended_is_told_what_to_do(browser: Any, tmp_path: Path) -> None:
+    def start(port: int) -> subprocess.Popen[str]:
+        command = [
+            sys.executable,
+            "-m",
+            "pydlshogi.web",
+            "--no-browser",
+            "--option",
+            "Backend=uniform",
+            f"--port={port}",
+        ]
+        environment = {"XDG_STATE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
+        return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+
+    first = start(0)
+    assert first.stdout is not None
+    address = first.stdout.readline()
+    page = browser.new_page()
+    page.goto(address)
+    page.wait_for_selector("body[data-generation]")
+    first.kill()
+    first.communicate()
+    status = page.locator("#status")
+    playwright.expect(status).to_contain_text("does not answer", timeout=WAIT)
+    page.get_by_role("button", name="Save").click()
+    playwright.expect(page.locator("#error")).to_contain_text("does not answer", timeout=WAIT)
+    second = start(urlsplit(address).port or 0)
+    try:
+        playwright.expect(status).to_contain_text("Open the address", timeout=WAIT)  # it has another token
+    finally:
+        second.kill()
+        second.communicate()
+        page.close()
+
+
+def test_the_move_of_the_other_side_is_read_out(person: Person) -> None:
+    person.board.play("7g7f")
+    playwright.expect(person.page.locator("#played")).to_have_text("Black P7g-7f", timeout=WAIT)
+    assert person.page.locator("#played").get_attribute("role") == "status"
+
+
+def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> None:
+    board.new("othello")
+    person = Person(browser, board, locale="ja-JP")
+    assert person.text("#status") == "黒の手番 (2-2)"
+    assert "d4 白 石" in person.drawn()
+    board.new("shogi")
+    playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
+    person.page.get_by_role("button", name="棋譜を開く").click()
+    person.page.get_by_role("button", name="棋譜を開く").last.click()
+    playwright.expect(person.page.locator("#error")).to_contain_text("棋譜を読めません: ", timeout=WAIT)
+    person.page.context.close()
 
 
 # The pictures of the README

@@ -277,6 +277,17 @@ def test_handicaps_and_positions(board: Board) -> None:
 # Seeing it think
 
 
+def test_an_engine_that_gives_pieces_plays_on() -> None:
+    pool = Pool(1, {**SETTINGS, "Resign_Threshold": "1000"})  # all is lost from the first move on
+    with served(pool) as board:
+        board.new(sides=("easy", ""))
+        assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "resignation", "winner": 1}
+        board.new(start="six pieces", sides=("", "easy"))
+        state = board.news.until(lambda state: state["at"] or state["ending"])
+        assert (state["at"], state["ending"]) == (1, None)
+    pool.close(cancel=True)
+
+
 def test_the_search_is_seen(board: Board) -> None:
     assert board.do("watch", on=True) == ""
     info = board.news.until(lambda info: info["rootInfo"]["visits"] > 20, "info")

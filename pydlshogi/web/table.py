@@ -576,13 +576,15 @@ class Table:
             return
         if answer.lines:
             self._note(self._played.at, answer)
-        turn = self._position.turn
-        if answer.move == "resign":
+        turn, move = self._position.turn, answer.move
+        if move == "resign" and answer.lines and self._played.start is not None:
+            move = answer.lines[0].pv[0]  # a handicap, or a position to be practised, is played to its end
+        if move == "resign":
             self._end("resignation", 1 - turn)
-        elif answer.move == "win":
+        elif move == "win":
             self._end("declaration", turn)
         else:
-            self._play(answer.move)
+            self._play(move)
 
     def _judge_of(self, ply: int, tasks: list[Task]) -> Callable[[Answer], None]:
         """What hears the answer about the position after so many moves."""

@@ -51,19 +51,23 @@ let turned = false
 let wanted = null // the ply that was asked for, until the server shows it
 let veiled = null // the ply of which nothing is shown: there a better move is to be found
 let preview = null // {moves, plies}: a line that is stepped through
-const word = name => wordIn(language, name)
+const word = name => wordIn(language, name, state?.game)
 const board = new Board($('board'), move => send({ do: 'move', move }), word)
 
 // Talking with the server
 
-async function post (path, body) {
+/** The answer, once it is told what was wrong; undefined where nobody answers. */
+async function ask (path, request) {
   try {
-    const answer = await fetch(path, { method: 'POST', body, headers: { 'X-Token': token } })
-    $('error').textContent = answer.ok ? '' : word((await answer.json()).error)
+    const answer = await fetch(path, { ...request, headers: { 'X-Token': token } })
+    $('error').textContent = answer.ok ? '' : word((await answer.json()).error).replace(/^the record(?=: )/, word)
+    return answer
   } catch {
     $('error').textContent = word('gone')
   }
 }
+
+const post = (path, body) => ask(path, { method: 'POST', body })
 
 function send (command) {
   if (command.do === 'hint') veiled = null
@@ -77,7 +81,8 @@ function listen () {
   news = null
   if (document.hidden) return
   news = new EventSource(`news?token=${encodeURIComponent(token)}`)
-  news.onerror = () => { $('status').textContent = word(token ? 'gone' : 'tokenless') }
+  // Who answers, but not with news, does not know the token.
+  news.onerror = ({ target }) => { $('status').textContent = word(target.readyState === EventSource.CLOSED ? 'tokenless' : 'gone') }
   const on = (kind, act) => news.addEventListener(kind, event => act(JSON.parse(event.data)))
   on('setup', message => {
     setup = message
@@ -118,6 +123,11 @@ document.addEventListener('visibilitychange', listen)
 
 // Showing
 
+/** What is read out by a screen reader, unless it says that already. */
+function say (id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text
+}
+
 function show () {
   Object.assign(document.body.dataset, { generation: state.generation, at: state.at, moves: state.moves.join(' '),
     ending: state.ending?.reason ?? '' })
@@ -131,12 +141,14 @@ function show () {
     $(`${name}Player`).textContent = `${word(name)}: ${state.names[place] || word(state.sides[place] || 'person')}`
     $(`${name}Player`).className = state.ending || state.turn !== place ? '' : 'turn'
   }
-  $('status').textContent = statusText()
+  say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
   $('advice').textContent = state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : ''
   if (state.error) $('error').textContent = word(state.error)
   const mine = state.legal.length > 0
-  for (const name of ['hint', 'policy', 'resign']) $(name).disabled = !mine
+  $('policy').disabled = !mine
+  $('hint').disabled = !mine || state.watching
+  $('resign').disabled = !mine || state.at < state.moves.length
   $('undo').disabled = !state.at
   $('declare').hidden = !state.mayDeclare
   $('pass').hidden = !state.legal.includes('pass')
@@ -173,7 +185,7 @@ function statusText () {
   }
   const place = moves.length > at ? `${at}/${moves.length}: ` : ''
   const passed = moves[at - 1] === 'pass' ? ` ${word('passed')}` : ''
-  const what = legal.includes('pass') ? 'mustPass' : !legal.length ? 'thinks' : sides[1 - turn] ? 'yourMove' : 'toMove'
+  const what = legal.includes('pass') ? 'mustPass' : !legal.length ? 'thinks' : sides[1 - turn] && !sides[turn] ? 'yourMove' : 'toMove'
   return `${place}${names[turn]}${joint}${word(what)}${discs()}${passed}`
 }
 
@@ -188,7 +200,8 @@ function drawClock () {
     const spent = running ? clock.spent + (clock.stands ? 0 : (performance.now() - stateCame) / 1000) : 0
     const main = clock.left[place] - spent
     const left = main > 0 || !clock.byoyomi ? main : clock.byoyomi + (running ? main : 0)
-    const seconds = Math.max(0, Math.ceil(left))
+    const lost = state.ending?.reason === 'time' && state.ending.winner !== place
+    const seconds = lost ? 0 : Math.max(0, Math.ceil(left))
     shown.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
     shown.className = running ? (left < 10 ? 'running short' : 'running') : ''
   }
@@ -272,24 +285,28 @@ function lineRow (place) {
 
 for (const chart of ['graph', 'losses']) $(chart).onclick = event => goTo(clicked(event, state))
 
+/** The list stays as it is but for what is new: news come between the press of a button and its release. */
 function drawMoves () {
+  const list = $('moves')
   const judged = new Map(state.judged.map(each => [each.number, each]))
   const names = written(state.game, state.start, state.moves, language, word)
   let position = state.start
-  const focused = [...$('moves').children].indexOf(document.activeElement.parentElement)
-  $('moves').replaceChildren(...state.moves.map((move, index) => {
+  const before = list.querySelector('[aria-current=step]')
+  while (list.children.length > state.moves.length) list.lastChild.remove()
+  state.moves.forEach((move, index) => {
     const each = judged.get(index + 1)
     const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
     const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} % (${word('better')} ${best})` : ''
     if (state.judged.length) position = after(position, move)
-    const button = made('button', { textContent: names[index] + lost, onclick: () => goTo(index + 1) })
-    if (each?.mark) button.className = MARKS[each.mark]
-    if (index + 1 === state.at) button.setAttribute('aria-current', 'step')
-    return made('li', {}, button)
-  }))
-  $('moves').children[focused]?.firstChild.focus({ preventScroll: true })
-  const current = $('moves').querySelector('[aria-current]')
-  if (current) $('moves').scrollTop = current.offsetTop - $('moves').offsetTop - 60
+    const item = list.children[index] ?? list.appendChild(made('li', {}, made('button', { onclick: () => goTo(index + 1) })))
+    const button = item.firstChild
+    if (button.textContent !== names[index] + lost) button.textContent = names[index] + lost
+    button.className = MARKS[each?.mark] ?? ''
+    button.setAttribute('aria-current', index + 1 === state.at ? 'step' : 'false')
+  })
+  say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${names[state.at - 1]}` : '')
+  const current = list.querySelector('[aria-current=step]')
+  if (current && current !== before) list.scrollTop = current.offsetTop - list.offsetTop - 60
 }
 
 /** What the analysis of the whole game has found. */
@@ -333,21 +350,24 @@ const mistakes = () => state.judged.filter(each => each.mark).map(each => each.n
 
 const watch = on => send({ do: 'watch', on, lines: Number($('lineCount').value) })
 
+/** What a key does that stands for a button, where that can be pressed. */
+const press = id => () => $(id).hidden || $(id).click()
+
 const KEYS = {
   ArrowLeft: () => goTo(GO.back()),
   ArrowRight: () => goTo(GO.forward()),
   Home: () => goTo(0),
   End: () => goTo(state.moves.length),
   m: () => goTo(GO.nextMistake()),
-  r: () => mistakes().includes(here()) && goTo(GO.retry()),
-  b: () => state.leftAt !== null && send({ do: 'back' }),
   M: () => goTo(GO.previousMistake()),
-  u: () => send({ do: 'undo' }),
-  P: () => $('pass').click(),
-  h: () => send({ do: 'hint' }),
-  p: () => send({ do: 'policy' }),
-  a: () => watch(!state.watching),
-  f: () => $('turn').click()
+  r: press('retry'),
+  b: press('left'),
+  u: press('undo'),
+  P: press('pass'),
+  h: press('hint'),
+  p: press('policy'),
+  a: press('watch'),
+  f: press('turn')
 }
 
 document.addEventListener('keydown', event => {
@@ -360,7 +380,7 @@ document.addEventListener('keydown', event => {
 
 for (const button of document.querySelectorAll('[data-do]')) button.onclick = () => send({ do: button.dataset.do })
 for (const button of document.querySelectorAll('[data-go]')) button.onclick = () => goTo(GO[button.dataset.go]())
-$('watch').onclick = () => KEYS.a()
+$('watch').onclick = () => watch(!state.watching)
 $('pass').onclick = () => send({ do: 'move', move: 'pass' })
 $('lineCount').onchange = () => state.watching && watch(true)
 $('judge').onclick = () => send({ do: 'judge', on: !state.judging })
@@ -371,7 +391,7 @@ $('turn').onclick = () => {
 }
 
 /** Not every browser forgets by Escape what a dialog was answered last. */
-function ask (dialog) {
+function present (dialog) {
   dialog.returnValue = ''
   dialog.showModal()
 }
@@ -379,16 +399,14 @@ function ask (dialog) {
 // A new game
 
 function fillNew () {
-  const options = (select, names) => select.replaceChildren(...names.map(name => made('option', {
-    value: name, textContent: word(name || 'person') })))
-  const game = $('game').value || state?.game || Object.keys(setup.games)[0]
-  options($('game'), Object.keys(setup.games))
-  $('game').value = game
-  for (const side of ['black', 'white']) {
-    const before = $(side).value
-    options($(side), ['', ...setup.games[game].opponents])
-    $(side).value = setup.games[game].opponents.includes(before) ? before : ''
+  const options = (select, names) => {
+    const chosen = names.includes(select.value) ? select.value : names[0]
+    select.replaceChildren(...names.map(name => made('option', { value: name, textContent: word(name || 'person') })))
+    select.value = chosen
   }
+  options($('game'), Object.keys(setup.games))
+  const game = $('game').value
+  for (const side of ['black', 'white']) options($(side), ['', ...setup.games[game].opponents])
   options($('startName'), setup.games[game].starts)
   $('startTextLabel').textContent = word(game === 'othello' ? 'transcript' : 'sfen')
   for (const [select, values, unit] of [['mainTime', MINUTES, 'minutes'], ['byoyomi', SECONDS, 'seconds']]) {
@@ -405,19 +423,21 @@ $('new').onclick = () => {
   fillNew()
   $('black').value = state.sides[0]
   $('white').value = state.sides[1]
-  ask($('newDialog'))
+  present($('newDialog'))
 }
-$('newDialog').onclose = () => {
+$('newDialog').onclose = async () => {
   if ($('newDialog').returnValue !== 'start') return
   const start = $('startText').value.trim() || $('startName').value
   const clock = [60 * $('mainTime').value, Number($('byoyomi').value)]
-  send({ do: 'new', game: $('game').value, start, sides: [$('black').value, $('white').value], clock })
+  const sides = [$('black').value, $('white').value]
+  const answer = await send({ do: 'new', game: $('game').value, start, sides, clock })
+  if (answer?.ok) $('startText').value = '' // or it would begin the next game too, whatever is chosen above it
 }
 
 // A record
 
 const openRecord = data => post('record', data)
-$('open').onclick = () => ask($('openDialog'))
+$('open').onclick = () => present($('openDialog'))
 $('openDialog').onclose = () => {
   if ($('openDialog').returnValue !== 'open') return
   const [file] = $('recordFile').files
@@ -437,11 +457,8 @@ document.addEventListener('paste', event => {
 $('fileNumber').onchange = event => send({ do: 'choose', number: Number(event.target.value) })
 
 $('save').onclick = async () => {
-  const answer = await fetch('record', { headers: { 'X-Token': token } })
-  if (!answer.ok) {
-    $('error').textContent = (await answer.json()).error
-    return
-  }
+  const answer = await ask('record')
+  if (!answer?.ok) return
   const address = URL.createObjectURL(await answer.blob())
   const [, download] = /filename="(.+)"/.exec(answer.headers.get('Content-Disposition'))
   made('a', { href: address, download }).click()
@@ -453,8 +470,8 @@ $('save').onclick = async () => {
 function speak () {
   document.documentElement.lang = language
   document.title = word('title')
-  for (const element of document.querySelectorAll('[data-word]')) element.textContent = word(element.dataset.word)
-  for (const chart of ['graph', 'losses', 'histogram']) $(chart).setAttribute('aria-label', word(`${chart} label`))
+  for (const element of document.querySelectorAll('[data-word]')) element.textContent = wordIn(language, element.dataset.word)
+  for (const element of document.querySelectorAll('[data-label]')) element.ariaLabel = wordIn(language, element.dataset.label)
   if (setup) fillNew()
   if (state) {
     show()

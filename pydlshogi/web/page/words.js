@@ -32,7 +32,7 @@ const ENGLISH = {
   line: 'Line', connecting: 'connecting', gone: 'The server does not answer: start it again.',
   tokenless: 'Open the address that the program printed, with all that follows the #.',
   'graph label': "Black's win rate, move by move", candidates: 'Candidates', moves: 'Moves',
-  analysed: 'analysed', wins: 'wins', nobody: 'A draw', mate: 'by mate', repetition: 'by repetition',
+  wins: 'wins', nobody: 'A draw', mate: 'by mate', repetition: 'by repetition',
   'perpetual check': 'because of perpetual check', resignation: 'by resignation', declaration: 'by declaration',
   try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best move',
   lost: 'lost a move', '??': 'blunders', '?': 'mistakes', '?!': 'inaccuracies', better: 'better', of: 'of',
@@ -56,6 +56,8 @@ const JAPANESE = {
   'histogram label': '損の大きさごとの手数', 'it is not your turn': 'あなたの番ではありません',
   'there is no move to take back': '戻す手がありません', 'the game has gone on meanwhile': '局面が進んでいます',
   'there is no win to declare': '宣言勝ちできません', 'the file that was opened has no such game': 'その番号の対局はありません',
+  'the record': '棋譜を読めません', 'more than 1000000 bytes': 'ファイルが大きすぎます (1 MB まで)',
+  'black othello': '黒', 'white othello': '白',
   language: 'English',
   newGame: '新規対局', undo: '待った', resign: '投了', declare: '入玉宣言', hint: 'ヒント', turn: '盤を回す',
   watch: '読みを見る', pause: '読みを止める', policy: '直感 (方策)', open: '棋譜を開く', judge: '棋譜解析', save: '保存', lineCount: '候補手の数', stop: '解析を止める',
@@ -70,7 +72,7 @@ const JAPANESE = {
   thinks: 'の手番 (エンジンが考えています)', move: '手', win: '勝率', visits: '訪問', line: '読み筋', connecting: '接続中',
   gone: 'サーバーが応答しません。もう一度起動してください。',
   tokenless: '表示されたアドレスを # の後まで全部開いてください。', 'graph label': '先手の勝率',
-  candidates: '候補手', moves: '指し手', analysed: '解析済み', wins: 'の勝ち', nobody: '引き分け', mate: '(詰み)',
+  candidates: '候補手', moves: '指し手', wins: 'の勝ち', nobody: '引き分け', mate: '(詰み)',
   repetition: '(千日手)', 'perpetual check': '(連続王手の千日手)', resignation: '(投了)', declaration: '(入玉宣言)',
   try: '(トライ)', 'lion caught': '(ライオンを捕まえた)', found: '最善手', lost: '一手平均の損', '??': '大悪手', '?': '悪手',
   '?!': '疑問手', better: '最善', of: '/', confirmResign: '投了しますか', keys: 'キー: 盤上は矢印と Enter。盤の外では ← → で' +
@@ -82,7 +84,8 @@ const JAPANESE = {
 
 export const LANGUAGES = { en: ENGLISH, ja: JAPANESE }
 
-/** The word for `name`; what has none is its own word. */
-export function wordIn (language, name) {
-  return LANGUAGES[language][name] ?? name
+/** The word for `name`, in a game that may have one of its own; what has none is its own word. */
+export function wordIn (language, name, game) {
+  const words = LANGUAGES[language]
+  return words[`${name} ${game}`] ?? words[name] ?? name
 }
