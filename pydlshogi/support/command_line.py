@@ -55,10 +55,17 @@ def positive(text: str) -> int:
     return number
 
 
+def natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ArgumentTypeError("must not be negative")
+    return number
+
+
 def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:
     """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors`, InUse or CrewError,
-    whose text is the line, or after any other OSError; 130 after Ctrl-C. Whoever reads the output no longer ends in 1
-    and no line. `resume` says how to go on where the system or the user broke it off.
+    whose text is the line, or after any other OSError or a MemoryError; 130 after Ctrl-C. Whoever reads the output no
+    longer ends in 1 and no line. `resume` says how to go on where the system or the user broke it off.
 
     Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes; and so is
     read what is no text.
@@ -84,6 +91,9 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         return 1
     except CrewError as error:
         print(f"{program}: {error}{how_to_go_on}", file=sys.stderr)
+        return 1
+    except MemoryError as error:
+        print(f"{program}: out of memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{program}: stopped{how_to_go_on}", file=sys.stderr)
