@@ -113,7 +113,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missing = [number for number in files if not file_of(options.out, number).exists()]
         with ProcessCrew(options.workers) as crew:
             played = crew.in_order(job, missing, _LONGEST_FILE)
-            for _ in tqdm(played, total=len(missing), unit=f" x {GAMES_PER_FILE} games", dynamic_ncols=True):
+            for _ in tqdm(
+                played, total=len(missing), unit=f" x {GAMES_PER_FILE} games", dynamic_ncols=True, disable=None
+            ):
                 pass
 
     resume = "the same command plays the games that are missing"
