@@ -24,6 +24,7 @@ from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.service import load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
+from pydlshogi.network.weights import read_network
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.files import open_plain
@@ -94,7 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         positions = read_critical(options.file)[: options.most]
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
-            backend = load_network(game_named("dobutsu"), options.network.read_bytes(), _AT_ONCE)
+            game = game_named("dobutsu")
+            read_network(options.network, game.encodings)  # or what is wrong would be said of a copy
+            backend = load_network(game, options.network.read_bytes(), _AT_ONCE)
             evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
         for playouts in options.playouts:
             share = value_keeping(positions, evaluator, playouts)

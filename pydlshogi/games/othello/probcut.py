@@ -239,8 +239,14 @@ def _measure(options: argparse.Namespace, crew: Crew) -> None:
         for pair in each.pairs:
             print(described(pair), flush=True)
         write_cuts(options.out or options.games.with_suffix(".toml"), each.cuts)
+    found = [each for each in measured if each.pairs]
+    if not found:
+        raise ValueError(
+            f"{options.games}: nothing to conclude; pairs begin at depth {LEAST_DEPTH}, and want {LEAST_POSITIONS} "
+            f"positions with {ROOM} more empty squares"
+        )
     if options.plot:
-        plot([each for each in measured if each.pairs], options.plot)
+        plot(found, options.plot)
 
 
 def _play(options: argparse.Namespace, crew: Crew) -> None:

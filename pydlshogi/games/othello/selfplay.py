@@ -102,8 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="other seeds, other games (default %(default)s)")
     parser.add_argument("--workers", type=int, default=1, help="processes (default %(default)s)")
     options = parser.parse_args(arguments)
-    if min(options.games, options.workers, options.level) < 1 or not 1 <= options.exact <= 20:
-        parser.error("--games, --workers and --level are at least 1, --exact is 1 to 20")
+    if min(options.games, options.workers) < 1 or not (1 <= options.level <= 60 and 1 <= options.exact <= 20):
+        parser.error("--games and --workers are at least 1, --level is 1 to 60, --exact 1 to 20")
     settings = Settings(options.level, options.exact)
     job = partial(_play_file, out=options.out, weights=options.weights, seed=options.seed, settings=settings)
 
