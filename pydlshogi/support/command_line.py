@@ -5,6 +5,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from io import TextIOWrapper
+from pathlib import Path
 
 from pydlshogi.support.crew import Crew, CrewError
 from pydlshogi.support.files import InUse
@@ -72,6 +73,9 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
     """
     how_to_go_on = f"; {resume}" if resume else ""
     known: tuple[type[Exception], ...] = (InUse, *errors)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed by whoever started the program
+            setattr(sys, name, Path(os.devnull).open("r+", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")
