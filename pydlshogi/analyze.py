@@ -7,16 +7,13 @@ same numbers for programs. Ctrl-C ends it early; what has been judged by then is
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from errno import EISDIR
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
 import cshogi
@@ -31,7 +28,7 @@ from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, apply_settings, option_settings
 from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import check_writable, replacing
 
 MILLISECONDS: Final = 1000.0
 """Thought about a position when nothing else is asked for."""
@@ -245,7 +242,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if wanted and output.exists() and not arguments.overwrite:
             raise AnalysisError(f"{output} exists (--overwrite replaces it)")
         if wanted:
-            _check_writable(output)
+            check_writable(output)
     player = _player(arguments.option)
     time = arguments.time or (None if arguments.nodes else MILLISECONDS)
     judgements: list[Judgement] = []
@@ -276,18 +273,6 @@ def _run(arguments: argparse.Namespace) -> int:
             }
             _write(numbers, json.dumps(judged, ensure_ascii=False, indent=1).encode())
     return status
-
-
-def _check_writable(path: Path) -> None:
-    """Raises OSError where `path` cannot be written: to be told before the thinking and not after it."""
-    if path.is_dir():
-        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
-    try:
-        with TemporaryFile(dir=path.parent, prefix=f".{path.name}."):
-            pass
-    except OSError as error:
-        error.filename = str(path)
-        raise
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -25,11 +25,11 @@ except ImportError as missing:
     sys.exit(f"cycle: PyTorch is not installed here: {remedy} ({missing})")
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
+from pydlshogi.games.catalogue import Game, UnknownGame, game_named
 from pydlshogi.learning.played import Played
 from pydlshogi.learning.run_folder import RunError, RunFolder
 from pydlshogi.learning.service import Service, add_serve_option, serving
-from pydlshogi.learning.settings import Cycle
+from pydlshogi.learning.settings import Cycle, add_game_options
 from pydlshogi.learning.tasks import LONGEST_SET, PlayComparisons, PlaySets, Reanalyse
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
@@ -40,7 +40,7 @@ from pydlshogi.support.command_line import add_crew_options, crew_of, exit_statu
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.elo import MOST_ELO, estimate
 from pydlshogi.support.files import reserved
-from pydlshogi.support.settings import SettingError, add_options, check
+from pydlshogi.support.settings import SettingError, check
 from pydlshogi.training.batches import batches
 from pydlshogi.training.examples import Batch, batch_of, joined
 from pydlshogi.training.gradients import FIGURES
@@ -301,12 +301,12 @@ def _encodings(game: Game, name: str) -> Sequence[Encoding]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog="python -m pydlshogi.cycle", description="Learn a game from nothing.")
-    parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}")
     parser.add_argument("--out", required=True, metavar="FOLDER", help="of the run; one that is there goes on")
     add_crew_options(parser)
     add_serve_option(parser)
-    add_options(parser, Cycle)
-    options = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    add_game_options(parser, Cycle, words)
+    options = parser.parse_args(words)
     names = {each.name for each in fields(Cycle)}
     given = {name: value for name, value in vars(options).items() if name in names}
 

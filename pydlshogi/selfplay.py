@@ -21,10 +21,10 @@ from typing import Any, Final
 from tqdm import tqdm
 
 from pydlshogi import shogi_selfplay
-from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
+from pydlshogi.games.catalogue import Game, UnknownGame, game_named
 from pydlshogi.learning.played import Played
 from pydlshogi.learning.service import Service, add_serve_option, serving
-from pydlshogi.learning.settings import SelfPlay
+from pydlshogi.learning.settings import SelfPlay, add_game_options
 from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
@@ -33,7 +33,7 @@ from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import replacing, reserved
-from pydlshogi.support.settings import SettingError, add_options, check, setting
+from pydlshogi.support.settings import SettingError, check, setting
 
 _WINNERS: Final = {1.0: "b", 0.5: "d", 0.0: "w"}
 """By the score of the side that moves first."""
@@ -111,13 +111,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     if not words or words[0].startswith("-"):
         return shogi_selfplay.main(words)
-    parser = ArgumentParser(prog="python -m pydlshogi.selfplay", description="Many games of a network with itself.")
-    parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}; without it, records of shogi are written")
+    parser = ArgumentParser(
+        prog="python -m pydlshogi.selfplay",
+        description="Many games of a network with itself.",
+        epilog="Without a game in the first place records of shogi are written: python -m pydlshogi.selfplay --help",
+    )
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="for the games")
     parser.add_argument("--modelfile", required=True, type=Path, help="the network (.npz), of a cycle or of model/")
     add_crew_options(parser)
     add_serve_option(parser)
-    add_options(parser, Settings)
+    add_game_options(parser, Settings, words)
     options = parser.parse_args(words)
 
     def run() -> None:

@@ -33,7 +33,7 @@ from pydlshogi.player.choice import draw
 from pydlshogi.player.lines import centipawns
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
-from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.support.files import read_plain, replacing, shipped_model
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import MoveStats, Root
@@ -41,6 +41,8 @@ from pydlshogi.uct.search import stored_search
 
 _LONGEST_GAME: Final = 3600.0
 """Seconds after which a worker is given up."""
+_LARGEST_FILE: Final = 1 << 26
+"""Bytes of positions to begin from."""
 
 
 class Settings(NamedTuple):
@@ -166,7 +168,8 @@ def playing(
 def _read_starts(parser: argparse.ArgumentParser, path: Path) -> list[str]:
     """The positions in `path`; where it is unusable the program ends with a line that says why."""
     try:
-        starts = [line.strip() for line in path.read_text(encoding="ascii").splitlines() if line.strip()]
+        text = read_plain(path, _LARGEST_FILE).decode("ascii")
+        starts = [line.strip() for line in text.splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         parser.error(f"{path}: {getattr(error, 'strerror', None) or error}")
     for start in starts:
@@ -225,7 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def play_missing() -> None:
         options.out.mkdir(parents=True, exist_ok=True)
         missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
-        bar = tqdm(total=len(missing), unit="game", dynamic_ncols=True, disable=not missing)
+        bar = tqdm(total=len(missing), unit="game", dynamic_ncols=True, disable=None if missing else True)
         with crew_of(options) as crew, bar:
             for number, game in crew.map(task, missing, _LONGEST_GAME):
                 with replacing(record_path(options.out, number)) as file:

@@ -85,6 +85,25 @@ def test_input_that_is_no_text(encoding: str) -> None:
     assert [answer.split()[0] for answer in done.stdout.split(b"\n\n")[:-1]] == [b"=1", b"?", b"?2", b"=3", b"="]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    ("words", "closed", "status", "line"),
+    [
+        ("pydlshogi.analysis_server", "<&-", 0, ""),
+        ("pydlshogi.analysis_server", "<&- >&-", 0, ""),
+        ("utils.filter_csa tests/fixtures/kifu --rejected", ">&-", 0, "files kept"),
+        ("utils.filter_csa /nowhere", "<&- >&-", 1, "filter_csa: /nowhere: no such folder"),
+        ("utils.filter_csa /nowhere", "2>&-", 1, ""),
+    ],
+)
+def test_streams_that_are_closed(words: str, closed: str, status: int, line: str) -> None:
+    command = ["sh", "-c", f'exec "$0" -m {words} {closed}', sys.executable]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert line in done.stderr
+    assert done.stderr.count("\n") == (line != "")
+
+
 @pytest.mark.parametrize("module", ["pydlshogi.bench", "utils.plot_log"])
 def test_ctrl_c_while_a_program_is_imported(module: str, tmp_path: Path) -> None:
     (tmp_path / "argparse.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")

@@ -104,3 +104,13 @@ def test_without_a_gpu_it_says_so_measures_the_cpu_and_exits_with_2(
     assert "ONNX Runtime" in out
     assert "Not measured: chainer: no chainer for it." in out
     assert "Not compared: how Chainer learns" in out
+
+
+def test_ctrl_c_ends_it_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(ways: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gpu_check, "usable", interrupted)
+    monkeypatch.setattr("sys.argv", ["gpu_check"])
+    assert gpu_check.main() == 130
+    assert capsys.readouterr() == ("", "gpu_check: stopped\n")

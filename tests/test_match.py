@@ -488,7 +488,11 @@ class TestMatch:
         ("words", "reason"),
         [
             (("{e}", "/no/such/engine", "--time=9"), "engine B `/no/such/engine` cannot be started: No such file"),
-            (("{e}", "true", "--time=9"), "engine B `true` has stopped while starting"),
+            (("{e}", "true", "--time=9"), "engine B `true` has stopped while starting (its stderr: "),
+            (
+                ("{e}", "sh -c 'read usi; echo info string Error! no network'", "--time=9"),
+                "has stopped while starting; it last said `info string Error! no network` (its stderr: ",
+            ),
             (("{e}", "{e}", "B.Strangth=3", "--time=9"), "has no option Strangth; it has MultiPV, Strength of Play"),
             (("{e}", "{e}", "C.Strength=3", "--time=9"), "C.Strength=3 is no option"),
             (("{e}", "{e}"), "nothing limits engine A"),

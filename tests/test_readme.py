@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from utils import readme
 from utils.readme import README, filled, first_sentence, options_table, rooms, rooms_table, shortened
 
 ROOT = README.parent
@@ -120,6 +121,18 @@ def test_filling_in_needs_its_marks() -> None:
     assert filled("<!-- a: how -->\nold\n<!-- /a -->", "a", "new") == "<!-- a: how -->\n\nnew\n\n<!-- /a -->"
     with pytest.raises(ValueError, match="marks for b"):
         filled("<!-- a -->\n<!-- /a -->", "b", "new")
+
+
+def test_a_readme_that_cannot_be_filled_in_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "README.md"
+    path.write_text("<!-- options -->\nold\n")
+    monkeypatch.setattr(readme, "README", path)
+    monkeypatch.setattr(sys, "argv", ["readme"])
+    assert readme.main() == 1
+    assert capsys.readouterr() == ("", "readme: README.md wants one pair of marks for options, and has 0\n")
+    assert path.read_text() == "<!-- options -->\nold\n"
 
 
 def test_first_sentence(tmp_path: Path) -> None:

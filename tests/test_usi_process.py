@@ -70,6 +70,20 @@ run(Player().engine())
 # 1: start-up
 
 
+@pytest.mark.parametrize(
+    ("argument", "status", "said"),
+    [
+        ("--help", 0, "pydlshogi: speaks USI"),
+        ("--threads=2", 2, "unrecognized arguments: --threads=2"),
+    ],
+)
+def test_whoever_starts_it_with_arguments_is_told_what_it_is(argument: str, status: int, said: str) -> None:
+    command, environment = [*ENGINES["mcts"], argument], os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, input="", capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert said in " ".join((done.stdout + done.stderr).split())
+
+
 @on_posix
 def test_an_input_that_was_left_non_blocking_is_waited_for(tmp_path: Path) -> None:
     """Whoever shares a terminal or a pipe with the engine shares this flag too."""

@@ -20,9 +20,11 @@ from typing import Any, Final
 import shogi
 import shogi.CSA
 
-from pydlshogi.read_kifu import SUFFIXES, read, read_list
+from pydlshogi.read_kifu import KifuError, read, read_list
+from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.processes import ProcessCrew
 from pydlshogi.training.shogi.records import pack_units, tasks
+from utils.make_kifu_list import ListError, record_files
 
 _LONGEST_TASK: Final = 600.0
 """Seconds after which a process that reads some files is given up."""
@@ -83,8 +85,11 @@ def positions_by_python_shogi(path: Path) -> list[Position]:
 
 
 def pickle_by_python_shogi(path: Path) -> bytes:
-    """The same as the book stores it."""
-    return pickle.dumps(positions_by_python_shogi(path), pickle.HIGHEST_PROTOCOL)
+    """The same as the book stores it. Raises KifuError, where ours may read more."""
+    try:
+        return pickle.dumps(positions_by_python_shogi(path), pickle.HIGHEST_PROTOCOL)
+    except (LookupError, TypeError, ValueError) as error:
+        raise KifuError(path, f"python-shogi cannot read it as the book does ({error!r})") from error
 
 
 def games_per_second(files: list[Path], processes: int) -> dict[str, float]:
@@ -115,20 +120,23 @@ def games_per_second(files: list[Path], processes: int) -> dict[str, float]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print games per second of every way, and how many times the book's loop that is."""
+    """Print games per second of every way, and how many times the book's loop that is. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m utils.bench_read_kifu", description=__doc__.split("\n", 1)[0])
     parser.add_argument("source", type=Path, help="a folder of CSA files, or a list of them")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
     options = parser.parse_args(arguments)
-    if options.source.is_dir():
-        files = sorted(path for path in options.source.rglob("*") if path.suffix in SUFFIXES)
-    else:
-        files = list(read_list(options.source))
-    speeds = games_per_second(files, options.workers)
-    slow = next(iter(speeds.values()))
-    for name, speed in speeds.items():
-        print(f"{name:30} {speed:8.0f} games/s {speed / slow:8.1f} x")
-    return 0
+
+    def show() -> None:
+        source: Path = options.source
+        files = list(read_list(source)) if source.is_file() else record_files(source)
+        if not files:
+            raise ListError(f"{source} names no files")
+        speeds = games_per_second(files, options.workers)
+        slow = next(iter(speeds.values()))
+        for name, speed in speeds.items():
+            print(f"{name:30} {speed:8.0f} games/s {speed / slow:8.1f} x")
+
+    return exit_status("bench_read_kifu", show, KifuError, ListError)
 
 
 if __name__ == "__main__":

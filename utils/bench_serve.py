@@ -13,16 +13,16 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from pydlshogi.games.catalogue import GAMES, Game, UnknownGame, game_named
+from pydlshogi.games.catalogue import Game, UnknownGame, game_named
 from pydlshogi.learning.service import serving
-from pydlshogi.learning.settings import SelfPlay
+from pydlshogi.learning.settings import SelfPlay, add_game_options
 from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.weights import read_network
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.processes import ProcessCrew, available_cores
-from pydlshogi.support.settings import SettingError, add_options, check
+from pydlshogi.support.settings import SettingError, check
 
 
 def report(game: Game, network: bytes, settings: SelfPlay, workers: int, rounds: int) -> Iterator[str]:
@@ -46,12 +46,12 @@ def report(game: Game, network: bytes, settings: SelfPlay, workers: int, rounds:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog="python -m utils.bench_serve", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}")
     parser.add_argument("--modelfile", required=True, type=Path, help="the network (.npz)")
     parser.add_argument("--workers", type=positive, default=available_cores(), help="processes (default: %(default)s)")
     parser.add_argument("--rounds", type=positive, default=3, help="of a set for each process (default: %(default)s)")
-    add_options(parser, SelfPlay)
-    options = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    add_game_options(parser, SelfPlay, words)
+    options = parser.parse_args(words)
 
     def show() -> None:
         game = game_named(options.game)

@@ -24,8 +24,10 @@ from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.service import load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
+from pydlshogi.network.weights import read_network
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import exit_status, natural, positive
+from pydlshogi.support.files import open_plain
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
@@ -46,8 +48,13 @@ class CriticalError(ValueError):
 
 def read_critical(path: Path) -> list[Critical]:
     """The positions of a file. Raises CriticalError, OSError."""
-    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as file:
-        lines = [line for line in file if not line.startswith("#")]
+    try:
+        with open_plain(path) as file, lzma.open(file) if path.suffix == ".xz" else file as content:
+            lines = [line for line in content.read().decode().splitlines() if not line.startswith("#")]
+    except (EOFError, UnicodeDecodeError, lzma.LZMAError) as error:
+        raise CriticalError(f"{path}: {error}") from error
+    if not lines:
+        raise CriticalError(f"{path} holds no positions")
     return [_critical(path, number, line) for number, line in enumerate(lines, 1)]
 
 
@@ -80,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog="python -m utils.critical_positions", description="How often values are kept.")
     parser.add_argument("file", type=Path, help="the positions, plain or .xz")
     parser.add_argument("--network", type=Path, metavar="NPZ", help="whose moves are judged; without, all are alike")
-    parser.add_argument("--playouts", type=int, nargs="+", default=[0, 64, 800], metavar="N")
+    parser.add_argument("--playouts", type=natural, nargs="+", default=[0, 64, 800], metavar="N")
     parser.add_argument("--most", type=positive, default=None, metavar="N", help="only the first N positions")
     options = parser.parse_args(arguments)
 
@@ -88,7 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         positions = read_critical(options.file)[: options.most]
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
-            backend = load_network(game_named("dobutsu"), options.network.read_bytes(), _AT_ONCE)
+            game = game_named("dobutsu")
+            read_network(options.network, game.encodings)  # or what is wrong would be said of a copy
+            backend = load_network(game, options.network.read_bytes(), _AT_ONCE)
             evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
         for playouts in options.playouts:
             share = value_keeping(positions, evaluator, playouts)

@@ -26,7 +26,7 @@ from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.onnx_quantise import quantised_model
 from pydlshogi.network.weights import read_weights
 from pydlshogi.support.arrays import Float32Array, Uint32Array
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.files import replacing
 from pydlshogi.uct.batch import Batch
 from utils.arena.openings import OpeningError, read_openings
@@ -117,13 +117,11 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("onnx", type=Path, help="the file to write")
     parser.add_argument("--int8", action="store_true", help="quantise")
     parser.add_argument("--positions", type=Path, help="a line each: startpos|[sfen] SFEN [moves ...]; plain or .xz")
-    parser.add_argument("--count", type=int, default=512, help="positions to calibrate on (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the positions drawn (default %(default)s)")
+    parser.add_argument("--count", type=positive, default=512, help="positions to calibrate on (default %(default)s)")
+    parser.add_argument("--seed", type=natural, default=0, help="of the positions drawn (default %(default)s)")
     arguments = parser.parse_args(words)
     if arguments.onnx.suffix != ".onnx":
         parser.error(f"{arguments.onnx} does not end in .onnx, by which the engine tells the two kinds of files apart")
-    if arguments.count < 1 or arguments.seed < 0:
-        parser.error("--count is at least 1, and --seed not negative")
     if arguments.onnx.is_dir() or not arguments.onnx.parent.is_dir():
         parser.error(f"{arguments.onnx}: {'Is a directory' if arguments.onnx.is_dir() else 'No such folder'}")
     # The quantiser recommends steps that a graph made here does not need.

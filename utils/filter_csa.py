@@ -18,7 +18,7 @@ from typing import get_args
 from tqdm import tqdm
 
 from pydlshogi.read_kifu import Ending, Game, KifuError, read_list, read_many
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, positive
 from utils.make_kifu_list import ListError, record_files
 
 
@@ -98,11 +98,13 @@ def _parser() -> argparse.ArgumentParser:
         "--rejected", action="store_true", help="list the other files instead, with the reason for each"
     )
     parser.add_argument("--delete", action="store_true", help="delete the other files")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
     return parser
 
 
 def _run(options: argparse.Namespace) -> None:
+    if not options.min_rating >= 0:
+        raise ListError("--min-rating is 0 or more")
     source: Path = options.source
     files = list(dict.fromkeys(read_list(source))) if source.is_file() else record_files(source)
     criteria = Criteria(options.min_rating, options.min_moves, options.endings)

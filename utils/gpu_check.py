@@ -27,6 +27,7 @@ from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.player.batching import seconds_for, some_batch
 from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.command_line import exit_status
 
 NETWORKS: Final = (
     architecture_for(BOOK, "policy_value", 12, 192),
@@ -186,9 +187,8 @@ def check_chainer(devices: tuple[str, str]) -> Iterator[tuple[str, bool]]:
         yield f"| {architecture} | {optimiser} | {shown}{'' if agrees else ' **WRONG**'} |", agrees
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m utils.gpu_check", description=__doc__)
-    parser.parse_args()
+def check() -> int:
+    """Print the tables. Returns the exit status."""
     ways, reasons = usable(WAYS)
     on_gpu = bool(ways)
     if not on_gpu:
@@ -211,6 +211,15 @@ def main() -> int:
     else:
         print("\nNot compared: how Chainer learns on a CPU and with CuPy.")
     return 1 if wrong else 0 if on_gpu else 2
+
+
+def main() -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.gpu_check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args()
+    return exit_status("gpu_check", check, BackendError)
 
 
 if __name__ == "__main__":

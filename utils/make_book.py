@@ -23,7 +23,7 @@ from pydlshogi.engines.shogi.book import HEADER, BookError, key_of
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
 from pydlshogi.read_kifu import Game, KifuError, read_list, read_many, replay
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.files import replacing
 from utils.make_kifu_list import ListError, record_files
 
@@ -112,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--min-games", type=int, default=2, metavar="N", help="games a move must be played in (default %(default)s)"
     )
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
     parser.add_argument("--overwrite", action="store_true", help="replace a book that exists")
     return parser
 

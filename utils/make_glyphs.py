@@ -7,13 +7,19 @@ lies beside it. Needs fontTools, which comes with matplotlib.
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any, Final
 
-from fontTools.pens.boundsPen import BoundsPen
-from fontTools.pens.svgPathPen import SVGPathPen
-from fontTools.pens.transformPen import TransformPen
-from fontTools.ttLib import TTFont
+try:
+    from fontTools.pens.boundsPen import BoundsPen
+    from fontTools.pens.svgPathPen import SVGPathPen
+    from fontTools.pens.transformPen import TransformPen
+    from fontTools.ttLib import TTFont, TTLibError
+except ImportError as error:
+    sys.exit(f"make_glyphs: fontTools is not installed here: run `sh bat/environment.sh train` ({error})")
+
+from pydlshogi.support.command_line import exit_status
 
 LETTERS: Final = "王玉飛龍角馬金銀全桂圭香杏歩と"
 _LEAST: Final = 0.8
@@ -37,15 +43,21 @@ def outlines(font: Any) -> dict[str, str]:
     return paths
 
 
-def main() -> None:
+def main() -> int:
+    """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m utils.make_glyphs", description="Outlines of a font for the board."
     )
     parser.add_argument("font", type=Path)
-    lines = [f"  {letter}: {json.dumps(path)}," for letter, path in outlines(TTFont(parser.parse_args().font)).items()]
-    print("// Made by utils/make_glyphs.py of Kaisei Tokumin, whose licence is in glyphs.LICENSE.")
-    print("export const GLYPHS = {", *lines, "}", sep="\n")
+    font: Path = parser.parse_args().font
+
+    def show() -> None:
+        lines = [f"  {letter}: {json.dumps(path)}," for letter, path in outlines(TTFont(font)).items()]
+        print("// Made by utils/make_glyphs.py of Kaisei Tokumin, whose licence is in glyphs.LICENSE.")
+        print("export const GLYPHS = {", *lines, "}", sep="\n")
+
+    return exit_status("make_glyphs", show, TTLibError)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

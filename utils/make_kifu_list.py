@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> None:
         raise ListError(f"{options.name}: the lists want a name")
     files = record_files(options.folder)
     train = int(len(files) * options.ratio) if options.train is None else options.train
-    test = len(files) - train if options.test is None else options.test
+    test = max(0, len(files) - train) if options.test is None else options.test
     names = [
         options.name.with_name(options.name.name + suffix + (f"_{count}" if count is not None else "") + ".txt")
         for suffix, count in (("_train", options.train), ("_test", options.test))

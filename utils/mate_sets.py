@@ -6,7 +6,7 @@ others than itself: python-shogi plays the line, and osl's df-pn looks whether a
 knows mates by checks alone: what it misses in a game, where one may be proven by quieter moves, it leaves undecided.
 
 Files have one position a line, with or without `moves` and the mate after it; lines without a position are passed
-over. The exit status is 1 if anything announced was wrong.
+over. The exit status is 2 if anything announced was wrong, 1 if it could not be measured.
 """
 
 import argparse
@@ -25,8 +25,8 @@ import cshogi
 import shogi
 
 from pydlshogi.player.option_settings import add_option_setting, option_settings
-from pydlshogi.support.command_line import add_crew_options, crew_of, positive
-from pydlshogi.support.crew import Crew, CrewError
+from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, positive
+from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import read_plain
 from utils.arena.engine_process import EngineError
 from utils.arena.usi_engine import UsiEngine
@@ -39,6 +39,8 @@ _PATIENCE: Final = 60.0
 """Seconds beyond its time after which an engine is given up."""
 _DEADLINE: Final = 600.0
 """Seconds for all that is done about a position, beyond the engine's time."""
+_WRONG: Final = 2
+"""The exit status if anything announced was wrong."""
 
 
 class Problem(NamedTuple):
@@ -252,17 +254,14 @@ def _measure(crew: Crew, arguments: argparse.Namespace) -> bool:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 if anything announced was wrong, 2 after an error told on stderr, or 130 after Ctrl-C."""
+    """Returns 0, 1 after an error told on stderr, 2 if anything announced was wrong, or 130 after Ctrl-C."""
     arguments = _parser().parse_args(words)
-    try:
+
+    def run() -> int:
         with crew_of(arguments) as crew:
-            return 0 if _measure(crew, arguments) else 1
-    except (CrewError, EngineError, OSError, ValueError) as error:
-        print(f"mate_sets: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("mate_sets: stopped", file=sys.stderr)
-        return 130
+            return 0 if _measure(crew, arguments) else _WRONG
+
+    return exit_status("mate_sets", run, EngineError, ValueError)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import replacing
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -136,19 +138,25 @@ def shortened(lines: list[str]) -> Iterator[str]:
             yield "..."
 
 
-def main() -> None:
+def main() -> int:
+    """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m utils.readme", description="Fill in README.md: the options, the rooms, a dialogue."
     )
     parser.add_argument("--transcript", action="store_true", help="play the dialogue anew on this machine, too")
     given = parser.parse_args()
-    readme = README.read_text(encoding="utf-8")
-    readme = filled(readme, "options", options_table())
-    readme = filled(readme, "rooms", rooms_table())
-    if given.transcript:
-        readme = filled(readme, "transcript", transcript())
-    README.write_text(readme, encoding="utf-8")
+
+    def fill() -> None:
+        readme = README.read_text(encoding="utf-8")
+        readme = filled(readme, "options", options_table())
+        readme = filled(readme, "rooms", rooms_table())
+        if given.transcript:
+            readme = filled(readme, "transcript", transcript())
+        with replacing(README) as file:
+            file.write(readme.encode())
+
+    return exit_status("readme", fill, RuntimeError, ValueError)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

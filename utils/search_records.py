@@ -31,7 +31,7 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, positive
+from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import cache_folder, reserved
 from pydlshogi.training.shogi.records import DatasetError, limit_repeats, load_positions
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--network", type=Path, default=Path("model/pydlshogi.npz"), help="(default: %(default)s)")
     parser.add_argument("--playouts", type=positive, default=128, metavar="N", help="a position (default: %(default)s)")
     parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the drawing (default: %(default)s)")
+    parser.add_argument("--seed", type=natural, default=0, help="of the drawing (default: %(default)s)")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
     add_crew_options(parser)
     options = parser.parse_args(arguments)

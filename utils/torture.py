@@ -381,6 +381,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if unknown := set(options.parts) - set(parts):
         parser.error(f"there is no part {', '.join(unknown)}")
+    if not 0 <= options.minutes < inf:
+        parser.error("--minutes is 0 or more")
     run = partial(torture, options.parts or parts, options.seed, 60 * options.minutes, short=options.short)
     return exit_status("torture", lambda: not run())
 

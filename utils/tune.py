@@ -191,25 +191,35 @@ def tune(law: Law, openings: Sequence[Opening], record: Record, crew: Crew, task
 
 
 def _tuned(text: str) -> Tuned:
-    name, equals, numbers = text.partition("=")
-    start, low, high = map(int, numbers.split(","))
-    if not (name and equals and low <= start <= high and low < high):
-        raise ValueError(text)
+    name, _, numbers = text.partition("=")
+    try:
+        start, low, high = map(int, numbers.split(","))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is not NAME=START,LOW,HIGH") from error
+    if not (name and low <= start <= high and low < high):
+        raise argparse.ArgumentTypeError(f"{text}: START is wanted from LOW to HIGH")
     return Tuned(name, start, low, high)
 
 
 def _fixed(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"{text} is not NAME=VALUE")
     return name, value
 
 
 def _share(text: str) -> float:
     number = float(text)
     if not 0 < number <= 1:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1")
     return number
+
+
+def _limit(kind: str, text: str) -> Limit:
+    try:
+        return parse_limit(kind, text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} makes no sense") from error
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -224,8 +234,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     limits = parser.add_mutually_exclusive_group(required=True)
     for kind, form in (("time", "[MAIN/]BYOYOMI"), ("fischer", "MAIN+INCREMENT"), ("nodes", "N")):
-        limit = partial(parse_limit, kind)
-        limits.add_argument(f"--{kind}", dest="limit", type=limit, metavar=form, help="of a move, as in utils.match")
+        limits.add_argument(
+            f"--{kind}", dest="limit", type=partial(_limit, kind), metavar=form, help="of a move, as in utils.match"
+        )
     parser.add_argument("--pairs", type=positive, default=1000, help="pairs of games (default: %(default)s)")
     parser.add_argument(
         "--step", type=_share, default=0.1, help="change of an option at the end, as a share of its range (%(default)s)"

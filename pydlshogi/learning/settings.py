@@ -1,8 +1,12 @@
 """The settings of self-play and of the cycle. Games have defaults of their own: see `games.catalogue.Game.learning`."""
 
+from argparse import ArgumentParser
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from pydlshogi.support.settings import setting
+from pydlshogi.games.catalogue import GAMES, game_named
+from pydlshogi.support.settings import add_options, setting
 from pydlshogi.training.settings import Learning
 from pydlshogi.uct.puct import Puct
 
@@ -75,3 +79,10 @@ class Cycle(Learning, SelfPlay):
         0, "sets of games in the window that are searched anew in every cycle, by the newest network", low=0
     )
     gate: bool = setting(False, "games are played by the best network in comparisons, not by the newest")
+
+
+def add_game_options(parser: ArgumentParser, settings: type[Any], words: Sequence[str]) -> None:
+    """`game`, and an option for every field of `settings`; --help shows the defaults of the game among `words`."""
+    parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}; before --help, its defaults are shown")
+    named = next((word for word in words if word in GAMES), None)
+    add_options(parser, settings, game_named(named).learning if named else None)

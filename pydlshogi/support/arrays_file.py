@@ -1,9 +1,11 @@
-"""Dataclasses whose fields are all arrays, as files (.npz)."""
+"""Files of arrays (.npz), and dataclasses whose fields are all arrays as such files."""
 
-import zipfile
+import zlib
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -28,8 +30,15 @@ def write_arrays(path: Path, arrays: "DataclassInstance") -> None:
 
 def read_arrays(path: Path, kind: "type[AnyArrays]", what: str) -> "AnyArrays":
     """What `write_arrays` wrote; `what` it holds, in words. Raises ArraysError, OSError."""
+    names = [each.name for each in fields(kind)]
+    return kind(**dict(zip(names, named_arrays(path, names, what), strict=True)))
+
+
+def named_arrays(path: Path, names: Sequence[str], what: str) -> list[Any]:
+    """The arrays of these names in a file; `what` they are, in words. Raises ArraysError, OSError."""
     try:
-        with open_plain(path) as file, np.load(file, allow_pickle=False) as columns:
-            return kind(**{each.name: columns[each.name] for each in fields(kind)})
-    except (EOFError, KeyError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
+        with open_plain(path) as file, np.load(file, allow_pickle=False) as arrays:
+            return [arrays[name] for name in names]
+    # Of a file with a single array (.npy) numpy makes what `with` does not take: a TypeError.
+    except (BadZipFile, EOFError, KeyError, RuntimeError, TypeError, ValueError, zlib.error) as error:
         raise ArraysError(f"{path} holds no {what}, or is damaged") from error

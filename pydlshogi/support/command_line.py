@@ -5,6 +5,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from io import TextIOWrapper
+from pathlib import Path
 
 from pydlshogi.support.crew import Crew, CrewError
 from pydlshogi.support.files import InUse
@@ -55,16 +56,26 @@ def positive(text: str) -> int:
     return number
 
 
+def natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ArgumentTypeError("must not be negative")
+    return number
+
+
 def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:
     """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors`, InUse or CrewError,
-    whose text is the line, or after any other OSError; 130 after Ctrl-C. Whoever reads the output no longer ends in 1
-    and no line. `resume` says how to go on where the system or the user broke it off.
+    whose text is the line, or after any other OSError or a MemoryError; 130 after Ctrl-C. Whoever reads the output no
+    longer ends in 1 and no line. `resume` says how to go on where the system or the user broke it off.
 
     Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes; and so is
     read what is no text.
     """
     how_to_go_on = f"; {resume}" if resume else ""
     known: tuple[type[Exception], ...] = (InUse, *errors)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed by whoever started the program
+            setattr(sys, name, Path(os.devnull).open("r+", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")
@@ -84,6 +95,9 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         return 1
     except CrewError as error:
         print(f"{program}: {error}{how_to_go_on}", file=sys.stderr)
+        return 1
+    except MemoryError as error:
+        print(f"{program}: out of memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{program}: stopped{how_to_go_on}", file=sys.stderr)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import BinaryIO, Final
 
 if sys.platform != "win32":
@@ -97,6 +98,20 @@ def reserved(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def check_writable(path: Path) -> None:
+    """Raises OSError where `replacing` could not write `path`: to be told before long work and not after it."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        return
+    try:
+        with TemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+            pass
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 @contextmanager

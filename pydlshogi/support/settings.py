@@ -9,6 +9,7 @@ The options, their help and the check of what was given come from the fields. No
 
 import math
 from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
+from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
@@ -41,14 +42,17 @@ def option_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def add_options(parser: ArgumentParser, settings: type[Any]) -> None:
-    """An option for every field. Those not given do not appear in the result: they can be told from defaults."""
+def add_options(parser: ArgumentParser, settings: type[Any], usual: Mapping[str, Any] | None = None) -> None:
+    """An option for every field. Those not given do not appear in the result: they can be told from defaults.
+
+    `usual`: defaults by name, to be shown in place of the fields' own.
+    """
     for each in fields(settings):
-        declared = _declared(each)
+        declared, default = _declared(each), (usual or {}).get(each.name, each.default)
         names = [option_of(name) for name in (each.name, declared.alias) if name]
         kind = type(each.default)
         if kind is bool:
-            meaning = f"{declared.meaning} ({each.default})"
+            meaning = f"{declared.meaning} ({default})"
             parser.add_argument(*names, action=BooleanOptionalAction, default=SUPPRESS, dest=each.name, help=meaning)
         else:
             parser.add_argument(
@@ -58,7 +62,7 @@ def add_options(parser: ArgumentParser, settings: type[Any]) -> None:
                 default=SUPPRESS,
                 dest=each.name,
                 metavar=None if declared.choices else kind.__name__,
-                help=declared.meaning + (f" ({each.default})" if each.default else ""),
+                help=declared.meaning + (f" ({default})" if default else ""),
             )
 
 

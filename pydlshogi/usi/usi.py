@@ -32,6 +32,7 @@ What happens in the corners:
 
 import logging
 import threading
+from argparse import ArgumentParser
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -629,6 +630,7 @@ def serve(
 
 def run(engine: Engine) -> None:
     """Be the engine process: USI on stdin and stdout, and everything else in the log. Does not return."""
+    ArgumentParser(description=f"{engine.name}: speaks USI, for a GUI, or for whoever types `help`.").parse_args()
     process = Process()
     usi = Usi(engine, process.write, log_to=process.log_to)
     process.close = usi.close

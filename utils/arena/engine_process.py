@@ -75,6 +75,8 @@ class Pipes:
         self.arrived = 0.0
         self.unanswered = 0
         """Lines since the last command."""
+        self.said = ""
+        """The last line that was not empty."""
         self._lines: Queue[tuple[bytes, float] | None] = Queue(LINES_AHEAD)
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -100,7 +102,9 @@ class Pipes:
         if self.arrived > self.deadline or self.unanswered > MOST_LINES:
             raise EngineSilent("talks on and on and does not answer")
         # Both protocols are ASCII: a stray byte in a remark must not end the match.
-        return line.decode("utf-8", "replace").encode("ascii", "replace")
+        plain = line.decode("utf-8", "replace").encode("ascii", "replace")
+        self.said = plain.decode("ascii").strip() or self.said
+        return plain
 
     def write(self, data: bytes) -> None:
         assert self.process.stdin is not None
@@ -193,6 +197,11 @@ class EngineProcess(ABC):
     def alive(self) -> bool:
         """Whether the process is still there."""
         return self._pipes.process.poll() is None
+
+    def _not_started(self, error: EngineError) -> EngineError:
+        """What to say of an engine that gave up, or was given up, before its first game."""
+        said = f"; it last said `{self._pipes.said[:200]}`" if self._pipes.said else ""
+        return EngineError(f"{error} while starting{said} (its stderr: {self._stderr})")
 
     def _within(self, seconds: float, call: Callable[[], Any]) -> Any:
         self._pipes.deadline = time.perf_counter() + seconds

@@ -32,7 +32,7 @@ class GtpEngine(EngineProcess):
             self._commands = frozenset(self._ask("list_commands", START_SECONDS).split())
             self.name = self._ask("name", START_SECONDS) or Path(shlex.split(self.command)[0]).stem
         except (EngineDied, EngineSilent, Refused) as error:
-            raise EngineError(f"{error} while starting (its stderr: {self._stderr})") from error
+            raise self._not_started(error) from error
 
     def new_game(self) -> None:
         """`clear_board`."""

@@ -54,7 +54,7 @@ class UsiEngine(EngineProcess):
             self._declared = {name.lower(): name for name in declared}
             self.configure(options)
         except (EngineDied, EngineSilent) as error:
-            raise EngineError(f"{error} while starting (its stderr: {self._stderr})") from error
+            raise self._not_started(error) from error
 
     def declares(self, name: str) -> bool:
         """Whether the engine has an option of this name, upper and lower case being the same."""

@@ -22,8 +22,8 @@ from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
 from pydlshogi.games.othello.finished import FinishedGames, TableError
 from pydlshogi.games.othello.player import TUTORIAL_CUTS, AlphaBetaEngine
-from pydlshogi.games.othello.rules import START
-from pydlshogi.games.othello.transcript import Game, RecordError, game_of, parse_transcripts, transcript
+from pydlshogi.games.othello.records import read_games
+from pydlshogi.games.othello.transcript import Game, RecordError, transcript
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import estimate
 from pydlshogi.support.files import shipped_model
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = {name: ROWS[name] for name in options.rows} if options.network is None else row_with(options.network)
 
     def run() -> None:
-        openings = list(parse_transcripts(options.openings.read_text(encoding="utf-8"))) or [game_of([], START)]
+        openings = read_games(options.openings)
         tasks = [(row, options.seconds, number) for row in rows for number in range(options.games)]
         engines: dict[str, list[OthelloEngine]] = {}
         with closing(FinishedGames(options.file, ("row", "number", "seconds", "black_leads"))) as finished:

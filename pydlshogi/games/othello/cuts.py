@@ -5,13 +5,16 @@ How it is measured is in probcut.py.
 
 import tomllib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from pydlshogi.games.othello.alphabeta import CUT, Probing
 from pydlshogi.games.othello.patterns import STAGES
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import read_plain, replacing
+
+_LARGEST_FILE: Final = 1 << 20
+"""Bytes."""
 
 
 class Pair(NamedTuple):
@@ -94,7 +97,7 @@ def write_cuts(path: Path, cuts: Cuts) -> None:
 def read_cuts(path: Path) -> Cuts:
     """The cuts of a file. Raises ValueError, OSError."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_plain(path, _LARGEST_FILE).decode())
         pairs = tuple(
             Pair(
                 int(pair["depth"]),

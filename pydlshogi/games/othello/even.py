@@ -20,7 +20,7 @@ from pydlshogi.games.othello.options import ALPHABETA
 from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.transcript import transcript
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import check_writable, replacing
 
 DOUBT: Final = 2.0
 """Discs that a shallow search may be wrong by."""
@@ -44,7 +44,7 @@ def even(engine: OthelloEngine, effort: Effort, plies: int, within: float) -> It
     """The moves of all even openings. Raises EngineError where the effort is no level."""
     if effort.level is None:
         raise EngineError("openings are judged by searches of a --level")
-    for moves, position in tqdm(lines(plies, Position.moves), unit="position", dynamic_ncols=True):
+    for moves, position in tqdm(lines(plies, Position.moves), unit="position", dynamic_ncols=True, disable=None):
         if is_even(engine, effort.level, position, within):
             yield moves
 
@@ -65,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--plies is 1 to 10, --within 0 to 64")
 
     def run() -> None:
+        check_writable(options.file)
         options.no_openings = True
         engine, effort = ALPHABETA.engine_of(options)
         engine.prepare()

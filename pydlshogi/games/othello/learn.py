@@ -204,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         archive = read_archive(options.games)
-        with tqdm(total=STAGES, unit="stage", dynamic_ncols=True) as bar:
+        with tqdm(total=STAGES, unit="stage", dynamic_ncols=True, disable=None) as bar:
             for line, weights in learn(archive):
                 bar.write(line)
                 bar.update()

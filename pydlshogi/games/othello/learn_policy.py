@@ -39,7 +39,7 @@ from pydlshogi.games.othello.rules import MOST_MOVES, START, moved, to_move
 from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.arrays_file import write_arrays
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import shipped_model
 
@@ -265,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
     parser.add_argument("--epochs", type=positive, help="how often to go through the games")
-    parser.add_argument("--seed", type=int, default=1, help="decides the order of the games (default %(default)s)")
+    parser.add_argument("--seed", type=natural, default=1, help="decides the order of the games (default %(default)s)")
     options = parser.parse_args(arguments)
 
     def run() -> None:

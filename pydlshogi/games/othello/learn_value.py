@@ -24,8 +24,8 @@ from pydlshogi.games.othello.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.policy_games import RANDOM, play
 from pydlshogi.games.othello.wthor import GAME, Archive, Games, held_out, read_archive
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
-from pydlshogi.support.command_line import exit_status, positive
-from pydlshogi.support.files import shipped_model
+from pydlshogi.support.command_line import exit_status, natural, positive
+from pydlshogi.support.files import check_writable, shipped_model
 
 _SLICE: Final = 5_000
 """Games between two looks at the bar."""
@@ -91,10 +91,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--reinforced", type=Path, required=True, help="file of the policy that plays on, .npz")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
     parser.add_argument("--count", type=positive, default=400_000, help="games to play (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="other seeds, other games (default %(default)s)")
+    parser.add_argument("--seed", type=natural, default=1, help="other seeds, other games (default %(default)s)")
     options = parser.parse_args(arguments)
 
     def run() -> None:
+        check_writable(options.out)
         archive = read_archive(options.games).games
         supervised, scales = load_policy(shipped_model() / SHIPPED_POLICY)
         reinforced, _ = load_policy(options.reinforced)

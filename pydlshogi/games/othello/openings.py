@@ -14,10 +14,13 @@ from tqdm import tqdm
 
 from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.transcript import RecordError, parse_transcript, transcript
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import read_plain, replacing
 
 SPREAD: Final = 2.0
 """Discs by which a move that is played may be worse than the best."""
+
+_LARGEST_FILE: Final = 1 << 26
+"""Bytes."""
 
 Standing = tuple[int, int]
 """A position, turned in a way that does not depend on how the board lay: mover and opponent."""
@@ -84,7 +87,7 @@ def lines(plies: int, going_on: Callable[[Position], Iterable[int]]) -> list[tup
     found: dict[Standing, tuple[tuple[int, ...], Position]] = {standing(START): ((), START)}
     for _ in range(plies):
         longer: dict[Standing, tuple[tuple[int, ...], Position]] = {}
-        for moves, position in tqdm(found.values(), unit="position", leave=False, dynamic_ncols=True):
+        for moves, position in tqdm(found.values(), unit="position", leave=False, dynamic_ncols=True, disable=None):
             for move in going_on(position):
                 child = position.play(move)
                 longer.setdefault(standing(child), ((*moves, move), child))
@@ -114,7 +117,8 @@ def _diagonal_swapped(squares: int) -> int:
 def read_openings(path: Path) -> list[Opening]:
     """The openings of a file. Raises RecordError, which names the line; OSError."""
     openings = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    text = read_plain(path, _LARGEST_FILE).decode("utf-8", "replace")
+    for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):
             moves, _, lead = line.strip().rpartition(" ")
             try:

@@ -11,8 +11,7 @@ else stands on the board, so a move costs twelve additions for each disc that it
 """
 
 from pathlib import Path
-from typing import Any, Final
-from zipfile import BadZipFile
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from pydlshogi.games.othello.bits import lowest
 from pydlshogi.games.othello.rules import parse_move
 from pydlshogi.support.arrays import Int16Array, Int32Array, Uint16Array, Uint64Array
+from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing
 
@@ -199,11 +199,7 @@ def save_weights(path: Path, weights: Int16Array) -> None:
 def load_weights(path: Path) -> Int16Array:
     """Weights that `save_weights` wrote, int16 [STAGES, NUMBERS]. Raises ValueError, OSError."""
     firsts, members = np.unique(CLASSES, return_inverse=True)
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            weights: Any = file["weights"]
-    except (ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path} holds no weights of patterns: {error}") from error
+    (weights,) = named_arrays(path, ["weights"], "weights of patterns")
     if weights.dtype != np.int16 or weights.shape != (STAGES, len(firsts)):
         raise ValueError(f"{path} holds {weights.dtype} {list(weights.shape)}, not int16 {[STAGES, len(firsts)]}")
     return np.ascontiguousarray(weights[:, members])

@@ -7,6 +7,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -176,16 +177,17 @@ def main(arguments: Sequence[str] | None = None, choice: Choice = ALPHABETA) -> 
         engine, effort = choice.engine_of(options)
         engine.prepare()
         game = Game(engine, effort, person, input, print)
-        try:
-            game.play()
-        except Left:
-            print(f"\n{game.result()}")
-        finally:
-            print(transcript(game.moves))
-            if options.log and game.moves:
-                black, white = ("you" if black in person else engine.name for black in (True, False))
-                with options.log.open("a", encoding="utf-8") as file:
-                    file.write(log_lines(game, (black, white)))
+        with options.log.open("a", encoding="utf-8") if options.log else nullcontext() as log:
+            try:
+                game.play()
+            except Left:
+                print(f"\n{game.result()}")
+            finally:
+                if log and game.moves:
+                    black, white = ("you" if black in person else engine.name for black in (True, False))
+                    log.write(log_lines(game, (black, white)))
+                # Before the log is on the disk, which may be full; and if nobody reads this any more, the log is.
+                print(transcript(game.moves))
 
     return exit_status("othello", run, EngineError)
 

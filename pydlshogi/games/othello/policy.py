@@ -12,7 +12,6 @@ those.
 
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -43,6 +42,7 @@ from pydlshogi.support.arrays import (
     Uint32Array,
     Uint64Array,
 )
+from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing
 
@@ -286,11 +286,7 @@ def save_policy(path: Path, policy: Float32Array, scales: Float32Array) -> None:
 
 def load_policy(path: Path) -> tuple[Float32Array, Float32Array]:
     """What `save_policy` wrote. Raises ValueError, OSError."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            weights, steps, scales = (np.asarray(file[name]) for name in ("weights", "steps", "scales"))
-    except (ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path} holds no policy: {error}") from error
+    weights, steps, scales = named_arrays(path, ["weights", "steps", "scales"], "policy")
     shapes = (weights.shape, steps.shape, scales.shape)
     wanted = ((STAGES, WEIGHTS), (STAGES,), (VALUE_STAGES,))
     if shapes != wanted or weights.dtype != np.int8 or not (np.isfinite(steps).all() and (scales > 0).all()):

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -35,7 +36,7 @@ from pydlshogi.games.othello.transcript import Game, RecordError, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.crew import Crew
-from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.support.files import check_writable, replacing, shipped_model
 from pydlshogi.support.processes import ProcessCrew
 
 FIRST_PLY: Final = 8
@@ -155,6 +156,7 @@ def measure(
             desc=f"depth {depth}",
             leave=False,
             dynamic_ncols=True,
+            disable=None,
         )
         found = np.full(len(positions), np.nan)
         found[empties > depth + ROOM] = np.concatenate(list(bar))
@@ -221,8 +223,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not (1 <= options.depth <= 30 and options.workers > 0 and options.each > 0 and options.each % 2 == 0):
         parser.error("--depth is 1 to 30, --workers and --each above 0, --each even")
+    if options.plot and not find_spec("matplotlib"):
+        parser.error("--plot needs matplotlib, which comes with the extra `train`: sh bat/environment.sh train")
 
     def run() -> None:
+        if options.plot:
+            check_writable(options.plot)
         with ProcessCrew(options.workers) as crew:
             (_measure if options.games else _play)(options, crew)
 
@@ -238,8 +244,14 @@ def _measure(options: argparse.Namespace, crew: Crew) -> None:
         for pair in each.pairs:
             print(described(pair), flush=True)
         write_cuts(options.out or options.games.with_suffix(".toml"), each.cuts)
+    found = [each for each in measured if each.pairs]
+    if not found:
+        raise ValueError(
+            f"{options.games}: nothing to conclude; pairs begin at depth {LEAST_DEPTH}, and want {LEAST_POSITIONS} "
+            f"positions with {ROOM} more empty squares"
+        )
     if options.plot:
-        plot([each for each in measured if each.pairs], options.plot)
+        plot(found, options.plot)
 
 
 def _play(options: argparse.Namespace, crew: Crew) -> None:

@@ -136,7 +136,7 @@ def fill(results: Results, wanted: Iterable[Task], weights: Path, cuts: Path, cr
     """Play the games that are missing."""
     missing = results.missing(wanted)
     played = crew.map(Plain(partial(play, weights=weights, cuts=cuts)), missing, LONGEST_TASK)
-    for _, game in tqdm(played, total=len(missing), unit="game", dynamic_ncols=True):
+    for _, game in tqdm(played, total=len(missing), unit="game", dynamic_ncols=True, disable=None):
         results.add(game)
 
 

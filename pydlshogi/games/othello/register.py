@@ -20,6 +20,7 @@ from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import MOST_MOVES, START, Position
 from pydlshogi.games.othello.transcript import RecordError, after
 from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import check_writable
 
 
 def beginnings(paths: Iterable[Path], plies: int, least: int) -> list[tuple[int, ...]]:
@@ -64,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--plies is 1 to 30, --least at least 1")
 
     def run() -> None:
+        check_writable(options.file)
         options.no_openings = True
         engine, effort = ALPHABETA.engine_of(options)
         known = read_openings(options.file) if options.file.exists() else []
@@ -74,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = beginnings(options.games, options.plies, options.least)
         there = {standing(after(START, opening.moves)) for opening in known}
         new = [moves for moves in found if standing(after(START, moves)) not in there]
-        bar = tqdm(new, unit="opening", dynamic_ncols=True)
+        bar = tqdm(new, unit="opening", dynamic_ncols=True, disable=None)
         write_openings(options.file, [*known, *(judged(engine, effort, moves) for moves in bar)])
         print(f"{len(new)} openings registered, {len(known)} were known")
 

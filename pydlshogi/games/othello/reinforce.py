@@ -37,7 +37,7 @@ from pydlshogi.games.othello.rules import MOST_MOVES, START, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int8Array
 from pydlshogi.support.arrays_file import write_arrays
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.files import shipped_model
 
@@ -156,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--games", type=positive, default=512_000, help="at least (default %(default)s)")
     parser.add_argument("--pairs", type=positive, default=10_000, help="of games at the end (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="other seeds, other games (default %(default)s)")
+    parser.add_argument("--seed", type=natural, default=1, help="other seeds, other games (default %(default)s)")
     options = parser.parse_args(arguments)
 
     def run() -> None:

@@ -7,7 +7,6 @@ rotation or a mirror share their weights.
 
 from pathlib import Path
 from typing import Any, Final
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from pydlshogi.games.othello.encodings import unpacked
 from pydlshogi.games.othello.policy import STAGES, policy_stage
 from pydlshogi.games.othello.rules import MOST_MOVES, final_score, moved, to_move
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
+from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing
 from pydlshogi.support.hashes import splitmix
@@ -159,11 +159,7 @@ def save_rollouts(path: Path, logits: Float32Array) -> None:
 
 def load_rollouts(path: Path) -> Float32Array:
     """Weights that `save_rollouts` wrote, as `play_out` takes them. Raises ValueError, OSError."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            logits: Any = file["logits"]
-    except (ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path} holds no weights of rollouts: {error}") from error
+    (logits,) = named_arrays(path, ["logits"], "weights of rollouts")
     if logits.shape != (STAGES, WEIGHTS) or not np.isfinite(logits).all():
         raise ValueError(f"{path} holds {logits.dtype} {list(logits.shape)}, not {[STAGES, WEIGHTS]} numbers")
     return weights_of(logits.astype(np.float32))

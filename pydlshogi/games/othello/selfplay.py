@@ -102,8 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="other seeds, other games (default %(default)s)")
     parser.add_argument("--workers", type=int, default=1, help="processes (default %(default)s)")
     options = parser.parse_args(arguments)
-    if min(options.games, options.workers, options.level) < 1 or not 1 <= options.exact <= 20:
-        parser.error("--games, --workers and --level are at least 1, --exact is 1 to 20")
+    if min(options.games, options.workers) < 1 or not (1 <= options.level <= 60 and 1 <= options.exact <= 20):
+        parser.error("--games and --workers are at least 1, --level is 1 to 60, --exact 1 to 20")
     settings = Settings(options.level, options.exact)
     job = partial(_play_file, out=options.out, weights=options.weights, seed=options.seed, settings=settings)
 
@@ -113,7 +113,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missing = [number for number in files if not file_of(options.out, number).exists()]
         with ProcessCrew(options.workers) as crew:
             played = crew.in_order(job, missing, _LONGEST_FILE)
-            for _ in tqdm(played, total=len(missing), unit=f" x {GAMES_PER_FILE} games", dynamic_ncols=True):
+            for _ in tqdm(
+                played, total=len(missing), unit=f" x {GAMES_PER_FILE} games", dynamic_ncols=True, disable=None
+            ):
                 pass
 
     resume = "the same command plays the games that are missing"

@@ -1,0 +1,160 @@
+"""What the programs of the command line cannot do they say in one line, before any work, and lose nothing."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pydlshogi.games.othello.records import read_games
+from pydlshogi.games.othello.transcript import parse_transcript, transcript
+from pydlshogi.support.files import shipped_model
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORD = "V2.2\nN+a\nN-b\nPI\n+\n+2726FU\n-8384FU\n%TORYO\n"
+ENDLESS = ["--level", "40"]
+"""Of searches: who begins them is not heard of again."""
+
+
+def command(module: str, *words: str) -> list[str]:
+    return [sys.executable, "-m", module, *words]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "empty").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "latin").write_bytes(b"d\xe9j\xe0 vu\n")
+    (tmp_path / "bytes.xz").write_bytes(bytes(range(256)))
+    (tmp_path / "openings").write_text("f5d6c3\n")
+    (tmp_path / "position.tsv").write_text("gle/.c./.C./ELG -\t44:1\n")
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "game.kif").write_text("手合割：平手\n   1 ７六歩(77)\n   2 投了\n", encoding="utf-8")
+    (tmp_path / "game.csa").write_text(RECORD)
+    (tmp_path / "records.txt").write_text("game.csa\n")
+    (tmp_path / "missing.txt").write_text("nothing.csa\n")
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    damaged = bytearray((shipped_model() / "othello_patterns.npz").read_bytes())
+    damaged[1000:1100] = bytes(100)
+    (tmp_path / "damaged.npz").write_bytes(damaged)
+    return tmp_path
+
+
+PLAY = "pydlshogi.games.othello.play"
+REFUSED = [
+    ("utils.bench_read_kifu", ["{nowhere}"], "bench_read_kifu: {nowhere}: no such folder"),
+    ("utils.bench_read_kifu", ["{folder}"], "bench_read_kifu: {folder}: no record files"),
+    ("utils.bench_read_kifu", ["{empty}"], "bench_read_kifu: {empty} names no files"),
+    ("utils.bench_read_kifu", ["{missing.txt}"], "bench_read_kifu: {nothing.csa}: No such file or directory"),
+    ("utils.bench_read_kifu", ["{games}"], "bench_read_kifu: {games}/game.kif: python-shogi cannot read it"),
+    ("utils.bench_read_kifu", ["{records.txt}", "--workers", "0"], "argument --workers: must be at least 1"),
+    ("utils.critical_positions", ["{bytes.xz}"], "critical_positions: {bytes.xz}: Input format not supported"),
+    ("utils.critical_positions", ["{latin}"], "critical_positions: {latin}: 'utf-8' codec can't decode"),
+    ("utils.critical_positions", ["{empty}"], "critical_positions: {empty} holds no positions"),
+    ("utils.critical_positions", ["{empty}", "--playouts", "-1"], "argument --playouts: must not be negative"),
+    (
+        "utils.critical_positions",
+        ["{position.tsv}", "--network", "{empty}"],
+        "critical_positions: {empty}: not an .npz archive",
+    ),
+    ("utils.make_kifu_list", ["{games}", "{list}", "--train", "3"], "make_kifu_list: 3 + 0 files are asked for"),
+    ("utils.filter_csa", ["{records.txt}", "--min-rating", "nan"], "filter_csa: --min-rating is 0 or more"),
+    ("utils.filter_csa", ["{records.txt}", "--workers", "0"], "argument --workers: must be at least 1"),
+    (
+        "pydlshogi.games.othello.probcut",
+        ["--games", "{openings}", "--out", "{new}"],
+        "probcut: {openings}: nothing to conclude; pairs begin at depth 3, and want 30 positions",
+    ),
+    ("pydlshogi.games.othello.selfplay", ["--out", "{new}", "--level", "99"], "--level is 1 to 60"),
+    ("utils.tune", ["true", "C=1,0", "--nodes", "1", "--out", "{new}"], "C=1,0 is not NAME=START,LOW,HIGH"),
+    ("utils.tune", ["true", "C=5,0,2", "--nodes", "1", "--out", "{new}"], "C=5,0,2: START is wanted from LOW to HIGH"),
+    ("utils.tune", ["true", "C=1,0,2", "--nodes", "x", "--out", "{new}"], "argument --nodes: x makes no sense"),
+    ("utils.tune", ["true", "C=1,0,2", "--nodes", "1", "--out", "{new}", "--step", "nan"], "nan is not above 0"),
+    ("utils.torture", ["--minutes", "nan"], "--minutes is 0 or more"),
+    ("utils.make_glyphs", ["{nowhere}"], "make_glyphs: {nowhere}: No such file or directory"),
+    ("utils.search_records", ["{records.txt}", "--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
+    ("pydlshogi.games.othello.reinforce", ["--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
+    (PLAY, ["--weights", "{array.npy}"], "othello: {array.npy} holds no weights of patterns, or is damaged"),
+    (PLAY, ["--weights", "{damaged.npz}"], "othello: {damaged.npz} holds no weights of patterns, or is damaged"),
+    (PLAY, ["--openings", "{latin}"], "othello: {latin}, line 1: "),
+    (PLAY, ["--log", "{nowhere}/log"], "othello: {nowhere}/log: No such file or directory"),
+    ("pydlshogi.games.othello.even", ["{nowhere}/file", *ENDLESS], "even: {nowhere}/file: No such file or directory"),
+    ("pydlshogi.games.othello.even", ["{folder}", *ENDLESS], "even: {folder}: Is a directory"),
+    (
+        "pydlshogi.games.othello.register",
+        ["{nowhere}/file", "--grow", *ENDLESS],
+        "register: {nowhere}/file: No such file or directory",
+    ),
+    ("pydlshogi.engines.othello.parts", ["{new}", "--openings", "{latin}"], "parts: {latin}: line 1: "),
+    ("pydlshogi.bench", ["network", "--batch", "100000000"], "bench: out of memory: "),
+    ("pydlshogi.selfplay", ["--out", "{new}", "--games", "1", "--batch", "2000000000"], "selfplay: out of memory: "),
+    ("pydlshogi.selfplay", ["--out", "{new}", "--modelfile", "{empty}"], "selfplay: {empty}: "),
+]
+
+
+@pytest.mark.parametrize(("module", "words", "line"), REFUSED, ids=lambda part: str(part)[:40])
+def test_one_line_and_no_work(module: str, words: list[str], line: str, files: Path) -> None:
+    if module == "utils.make_glyphs":
+        pytest.importorskip("fontTools", reason="needs fontTools (the extra `train`)")
+
+    def there(text: str) -> str:
+        return text.replace("{", f"{files}/").replace("}", "")
+
+    done = subprocess.run(
+        command(module, *map(there, words)), cwd=ROOT, input="", capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) in [("", 1), ("", 2)], done.stderr
+    *usage, said = done.stderr.splitlines()
+    assert there(line) in said
+    assert not usage or usage[0].startswith("usage: ")
+
+
+@pytest.mark.parametrize(
+    ("picture", "missing", "line"),
+    [
+        ("nowhere/pairs.png", "", "probcut: {here}/nowhere/pairs.png: No such file or directory"),
+        ("pairs.png", "matplotlib", "error: --plot needs matplotlib, which comes with the extra `train`"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_told_before_the_measuring(
+    picture: str, missing: str, line: str, tmp_path: Path
+) -> None:
+    if not missing:
+        pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")
+    games, out = ROOT / "kifu" / "othello_even.txt", tmp_path / "cuts.toml"
+    program = f"""
+import runpy, sys
+sys.modules |= dict.fromkeys({missing.split()!r})
+sys.argv = ["", "--games", {str(games)!r}, "--out", {str(out)!r}, "--plot", {str(tmp_path / picture)!r}]
+runpy.run_module("pydlshogi.games.othello.probcut", run_name="__main__", alter_sys=True)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) in [(1, ""), (2, "")]
+    assert line.replace("{here}", str(tmp_path)) in done.stderr.splitlines()[-1]
+    assert not out.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
+def test_a_game_that_nobody_reads_any_more_is_in_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    words = command(PLAY, "--level", "1", "--log", str(log))
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        shown = b""
+        while not shown.endswith(b"> "):
+            shown += process.stdout.read(1)
+        process.stdout.close()
+        process.communicate(b"f5\n")
+    assert process.returncode == 1
+    (game,) = read_games(log)
+    assert transcript(game.moves).startswith("f5")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_game_that_finds_no_room_in_the_log_is_shown() -> None:
+    words = command(PLAY, "--auto", "--level", "1", "--log", "/dev/full")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "othello: output: No space left on device\n")
+    assert parse_transcript(done.stdout.splitlines()[-1]).end.over
