@@ -9,6 +9,7 @@ what pip would be told, and does nothing.
 """
 
 import importlib.util
+import locale
 import os
 import re
 import shutil
@@ -245,7 +246,7 @@ def run(command: list[str | Path], lock: IO[bytes], log: IO[bytes], complaint: s
 
 def reason(output: bytes) -> str:
     """The line of a failed command's output that a user can act on."""
-    lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
+    lines = [line for line in output.decode(locale.getencoding(), errors="replace").splitlines() if line.strip()]
     if any("Retrying" in line for line in lines) and any("(from versions: none)" in line for line in lines):
         return "the package index cannot be reached; is there a network?"
     errors = [line for line in lines if line.startswith("ERROR:")]

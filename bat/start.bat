@@ -1,5 +1,5 @@
 @echo off
-rem start.bat MODULE: be the program that is this module. Once .venv is there this asks neither pip nor network.
+rem start.bat MODULE ...: be the program that is this module. Once .venv is there this asks neither pip nor network.
 setlocal
 set "mended="
 for %%I in ("%~dp0..") do set "root=%%~fI"
@@ -15,7 +15,7 @@ if errorlevel 1 exit /b 1
 :start
 set "PYTHONHOME="
 set "PYTHONPATH=%root%"
-"%python%" -P -m "%~1" %2 %3 %4 %5 %6 %7 %8 %9
+"%python%" -P -m %*
 rem 103: the Python that .venv was made with is gone. Then it is made anew, once.
 if not "%errorlevel%"=="103" exit /b %errorlevel%
 if defined mended exit /b 103

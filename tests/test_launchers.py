@@ -369,6 +369,12 @@ def test_windows_has_the_same_launchers(script: Path) -> None:
     assert script.stat().st_mode & stat.S_IXUSR
 
 
+@pytest.mark.parametrize("script", sorted((ROOT / "bat").glob("*.bat")), ids=lambda path: path.stem)
+def test_windows_hands_arguments_on_as_they_are(script: Path) -> None:
+    """One by one, as %1 and %2, they end after nine, and at the `=` of `--option NAME=VALUE`."""
+    assert not re.search(rb"%~?[1-9]", script.read_bytes())
+
+
 def test_an_extra_that_is_not_declared_is_named(checkout: Checkout) -> None:
     command = [sys.executable, checkout.root / "bat" / "environment.py", "cuda99"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

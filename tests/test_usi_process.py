@@ -155,6 +155,20 @@ def test_a_missing_stream_is_nobody_elses(tmp_path: Path, closed: str) -> None:
 # 2: loading
 
 
+def test_stdin_is_only_read_by_the_engine_itself(start: Callable[..., OverPipes]) -> None:
+    """A GUI sends nothing more before `readyok`: whoever waits for it, or takes it, would have the engine hang."""
+    engine = start(
+        program("""
+    def loading(self, options):
+        def load():
+            import subprocess
+            subprocess.run([sys.executable, "-c", "import sys; sys.stdin.read()"])
+        return load
+""")
+    )
+    engine.start()
+
+
 @pytest.mark.long
 def test_an_endless_load_can_be_left(start: Callable[..., OverPipes]) -> None:
     """After half a minute: what is due would be said."""

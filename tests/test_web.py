@@ -1,7 +1,9 @@
 """The board's server, asked over HTTP as a browser asks it, and as a browser never would."""
 
+import errno
 import http.client
 import json
+import os
 import re
 import socket
 import subprocess
@@ -868,6 +870,23 @@ def test_as_a_program(tmp_path: Path) -> None:
     finally:
         program.kill()
         program.communicate()
+
+
+def test_a_port_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = str(other.getsockname()[1])
+        for port, status, complaint in [(taken, 1, os.strerror(errno.EADDRINUSE)), ("65536", 2, "must be 0 to 65535")]:
+            done = subprocess.run(
+                [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--port", port],
+                cwd=ROOT,
+                env={"XDG_STATE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == status
+            assert "Traceback" not in done.stderr
+            assert done.stderr.endswith(f" {complaint}\n")
 
 
 # The words

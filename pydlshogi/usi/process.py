@@ -30,12 +30,16 @@ class Process:
     """The standard streams of an engine. Made once, before anything else may write.
 
     From then on stdout belongs to `write` alone: what libraries print there goes to the log, like all of stderr,
-    because GUIs read stdout as protocol and often do not read stderr at all.
+    because GUIs read stdout as protocol and often do not read stderr at all. And stdin belongs to `lines` alone, others
+    find it empty: on Windows a library or a child that only asks what stdin is waits until the next line has come.
     """
 
     def __init__(self) -> None:
         _open_missing_streams()
-        self._stdout = os.fdopen(os.dup(1), "wb")
+        self._stdin, self._stdout = os.dup(0), os.fdopen(os.dup(1), "wb")
+        empty = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(empty, 0)
+        os.close(empty)
         try:
             self.log_to("")
         except OSError:
@@ -68,8 +72,9 @@ class Process:
         """The lines of stdin until it ends."""
         try:
             if sys.platform != "win32":
-                os.set_blocking(0, True)  # or, left otherwise by another process, no line yet would look like the end
-            with open(0, "rb", closefd=False) as stdin:
+                # Or, left otherwise by another process, no line yet would look like the end.
+                os.set_blocking(self._stdin, True)
+            with open(self._stdin, "rb", closefd=False) as stdin:
                 for raw in stdin:
                     # PowerShell's pipes begin with a byte order mark.
                     for part in raw.removeprefix(codecs.BOM_UTF8).split(b"\r"):

@@ -21,10 +21,17 @@ from pydlshogi.web.table import Table
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pydlshogi.web", description="A board in the browser.")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="of 127.0.0.1 (default: a free one)")
+    parser.add_argument("--port", type=port_number, default=0, metavar="N", help="of 127.0.0.1 (default: a free one)")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     add_option_setting(parser)
     return parser
+
+
+def port_number(text: str) -> int:
+    port = int(text)
+    if not 0 <= port < 1 << 16:
+        raise argparse.ArgumentTypeError("must be 0 to 65535")
+    return port
 
 
 def _run(arguments: argparse.Namespace) -> None:

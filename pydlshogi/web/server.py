@@ -8,6 +8,7 @@ fragment of the address that is opened, which no browser puts into a log or hand
 import json
 import logging
 import secrets
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -122,13 +123,18 @@ class BoardServer(ThreadingHTTPServer):
     """The server of one table."""
 
     daemon_threads = True
+    # On Windows that would let two servers have the same port.
+    allow_reuse_address = sys.platform != "win32"
 
     def __init__(self, make_table: Callable[[Callable[[str, Message], None]], Table], port: int = 0) -> None:
         """`make_table` is given what tells all pages. Port 0: a free one. Raises OSError."""
         self.token = secrets.token_urlsafe(16)
-        super().__init__(("127.0.0.1", port), _Handler)
-        self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
         self.pages = Pages()
+        try:
+            super().__init__(("127.0.0.1", port), _Handler)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, f"--port {port}") from error
+        self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
         self.table = make_table(self.pages.tell)
 
     @property

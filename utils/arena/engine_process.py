@@ -64,11 +64,16 @@ class Answer(NamedTuple):
 class Pipes:
     """A process and its pipes, with deadlines: the part of subprocess.Popen that cshogi's client of USI uses."""
 
-    def __init__(self, command: Sequence[str], stderr: Path) -> None:
+    def __init__(self, command: str | Sequence[str], stderr: Path) -> None:
         with stderr.open("ab") as log:
-            # In a session of its own: Ctrl-C reaches the match alone, and what a launcher started dies with it.
             self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                # Ctrl-C reaches the match alone; in a session of its own what a launcher started dies with it, too.
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         self.stdin = self.stdout = self
         self.deadline = 0.0
@@ -131,10 +136,10 @@ class EngineProcess(ABC):
         self._stderr = stderr
         self._ended = False
         try:
-            words = shlex.split(command, posix=os.name == "posix")
-            if not words:
+            if not command.strip():
                 raise EngineError("cannot be started: the command is empty")
-            self._pipes = Pipes(words, stderr)
+            # A program for Windows splits the line that it is given by itself.
+            self._pipes = Pipes(command if os.name == "nt" else shlex.split(command), stderr)
         except (OSError, ValueError) as error:
             raise EngineError(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
 
