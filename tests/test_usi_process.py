@@ -387,7 +387,7 @@ def test_paths_in_the_encoding_of_the_system(monkeypatch: pytest.MonkeyPatch) ->
     assert decoded("C:\\将棋\\モデル.onnx".encode("cp932")) == "C:\\将棋\\モデル.onnx"
     assert decoded("C:\\将棋".encode()) == "C:\\将棋"
     monkeypatch.setattr("locale.getpreferredencoding", lambda _: "ascii")
-    assert decoded(b"usi \xff") == "usi \ufffd"
+    assert decoded("usi 将 ".encode() + b"\xff") == "usi 将 \ufffd"
 
 
 # The log

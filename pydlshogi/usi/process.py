@@ -141,4 +141,4 @@ def decoded(raw: bytes) -> str:
             return raw.decode(encoding)
         except UnicodeDecodeError:
             continue
-    return raw.decode("ascii", "replace")
+    return raw.decode("utf-8", "replace")
