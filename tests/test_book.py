@@ -167,6 +167,7 @@ def test_what_is_no_book_is_one_line(book_file: MakeFile, text: str, reason: str
         ("7g7", "line 3: '7g7' is not a move of a book"),
         ("7g7f 3c3d x 1 1", "line 3: value, depth and count are numbers, not 'x 1 1'"),
         ("\xff", "line 3: "),
+        ("\x1c", "line 3: '\\x1c' is not a move of a book"),
     ],
 )
 def test_a_bad_line_costs_that_line(book_file: MakeFile, line: str, reason: str) -> None:

@@ -307,6 +307,17 @@ def test_a_full_table_is_said_once_and_still_answers() -> None:
     assert thinker.last.hashfull == 1000
 
 
+def test_where_positions_of_fewer_moves_have_filled_the_table_one_of_more_is_searched_too() -> None:
+    fewer = "l2g4l/1ks1g4/ppnp1p2p/4p1s2/2P1n1pP1/PP1PP1P2/1SN2P2P/1KGG5/LN6L b RBSPrbp 1"
+    more = "4k4/3ggg3/4n4/9/9/9/4N4/9/4K4 b 2R2BG4S2N4L9P 1"
+    thinker = Thinker(fewer, USI_Hash=1, Mate_Root_Search=0)
+    thinker.go(nodes=6000)
+    assert thinker.last.hashfull == 1000
+    thinker.sfen = more
+    thinker.go(nodes=100)
+    assert thinker.last.nodes == 100
+
+
 @pytest.mark.parametrize(("name", "text"), [("C_init", "100"), ("Clear_Hash", "")])
 def test_another_formula_and_clear_hash_start_a_new_tree(name: str, text: str) -> None:
     thinker = Thinker(MultiPV=ALL_MOVES)

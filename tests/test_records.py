@@ -135,6 +135,19 @@ def test_impossible_numbers_cost_no_more_than_themselves(tmp_path: Path) -> None
     assert pack(replace(game("7g7f", "b"), ratings=(-12.5, math.inf)))["rating"].tolist() == [0]
 
 
+def test_a_position_of_more_pawns_than_a_set_has_is_left_out(tmp_path: Path) -> None:
+    """Mate problems have some, but the code of a position has no room for them."""
+    source = tmp_path / "games.jsonl"
+    record = {"win": "b", "end": "resign", "moves": "1i1h"}
+    eighteen = "k8/9/9/+P+P+P+P+P+P+P+P+P/9/9/9/9/8K b RB2G2S2N2Lrb2g2s2n2l9p 1"
+    starts = [eighteen, eighteen.replace("/8K", "/+P7K")]
+    source.write_text("".join(json.dumps({**record, "start_sfen": start}) + "\n" for start in starts))
+    said: list[str] = []
+    positions = load_positions(source, "train", tmp_path / "cache", said.append)
+    assert positions["move"].tolist() == [8 << 7 | 7]
+    assert "the start position has 19 pawns, a set has 18" in said[0]
+
+
 def test_a_cut_archive_is_one_line(tmp_path: Path) -> None:
     whole = lzma.compress(b'{"win": "b", "end": "resign", "moves": "7g7f"}\n' * 99)
     for content in (b"", whole[:-20]):

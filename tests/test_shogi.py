@@ -489,6 +489,10 @@ def test_where_a_king_is_missing_only_mates_in_one_are_looked_for(shared_data: P
             assert position.outcome() in (None, MATE_IN_ONE)
 
 
+def test_a_king_that_is_missing_cannot_be_mated() -> None:
+    assert ShogiPosition("3k5/9/9/9/9/9/9/9/7P1 w nG 50").outcome() is None
+
+
 def test_a_mate_after_the_last_move_of_the_game_is_none(shared_data: Path) -> None:
     line = (shared_data / "tests" / "mate3.sfen").read_text().splitlines()[0]
     sfen = line.partition(" moves")[0]

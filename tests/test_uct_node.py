@@ -346,11 +346,53 @@ def test_edges_given_back_serve_smaller_and_equal_positions() -> None:
     assert [len(moves_of(table, node)) for node in nodes] == [16, 15, 7, 0]
 
 
+def test_small_positions_given_back_make_room_for_a_large_one() -> None:
+    table = UctNodeTable(0, most_moves=MOST_MOVES)
+    key = 1
+    while len(moves_of(table, add(table, (key, 0), list(range(100))))):
+        key += 1
+    assert len(table) < 64, "the nodes were to suffice"
+    for held in range(1, key):
+        root(table, (held, 0))
+    for held in random.Random(1).sample(range(1, key), key - 1):
+        table.let_go(table.find(held, 0))
+        table.give_back(1)
+    assert len(moves_of(table, add(table, (1000, 0), list(range(MOST_MOVES))))) == MOST_MOVES
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_edges_come_and_go_without_touching_those_of_others(seed: int) -> None:
+    rng = random.Random(seed)
+    table = UctNodeTable(0, most_moves=MOST_MOVES)
+    kept: dict[Name, set[int]] = {}
+    without = 0
+    for key in range(1000):
+        moves = rng.sample(range(2**16), rng.choice((1, 8, 9, 40, 100, 300, MOST_MOVES)))
+        placed = set(moves_of(table, add(table, (key, 0), moves)))
+        assert placed in (set(), set(moves))
+        without += not placed
+        kept[key, 0] = placed
+        root(table, (key, 0))
+        while len(kept) > rng.randint(0, 60):
+            name = rng.choice(sorted(kept))
+            table.let_go(table.find(*name))
+            table.give_back(1)
+            del kept[name]
+        for name, moves_before in kept.items():
+            assert set(moves_of(table, table.find(*name))) == moves_before
+    assert without > 10
+    for name in kept:
+        table.let_go(table.find(*name))
+        table.give_back(1)
+    assert len(moves_of(table, add(table, (9999, 0), list(range(MOST_MOVES))))) == MOST_MOVES
+
+
 @pytest.mark.parametrize("megabytes", [1, 16, 300])
 def test_the_size_is_about_what_was_asked_for(megabytes: int) -> None:
     """All arrays, and the states that lie elsewhere."""
     table = UctNodeTable(megabytes, average_moves=80, state_bytes=136)
-    used = sum(array.nbytes for array in table.tree if isinstance(array, np.ndarray)) + 136 * table.most_nodes
+    arrays = (array for array in table.tree if isinstance(array, np.ndarray) and array.base is None)
+    used = sum(array.nbytes for array in arrays) + 136 * table.most_nodes
     assert 0.98 * megabytes * 2**20 <= used <= 1.02 * megabytes * 2**20 + 8192
 
 

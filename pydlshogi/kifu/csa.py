@@ -244,10 +244,12 @@ def _start_sfen(position: tuple[str, ...], turn: int) -> str:
                 letter = "" if name == "AL" else _LETTERS[name] if kind == "+" else _LETTERS[name].lower()
                 if name == "AL":
                     rest_of = kind
-                elif (file, rank) == (0, 0):
+                elif (file, rank) == (0, 0) and letter.upper() in _ALL_IN_HAND:
                     hands[letter] += 1
-                else:
+                elif file and rank:
                     pieces[file, rank] = letter
+                else:
+                    raise RecordError(f"{line!r} puts a piece where none can be")
         else:
             raise RecordError(f"not a position: {line[:40]!r}")
     if rest_of:

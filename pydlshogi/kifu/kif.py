@@ -320,9 +320,8 @@ def _seconds(text: str) -> float:
 
 def _verdict(result: str, board: Any) -> Verdict:
     """What the closing line (such as "まで90手で後手の勝ち", here from "で" on) says."""
-    side = re.search("([先下後上])手", result)
-    if side:
-        wins = (side[1] in "先下") != result.endswith("負け")
+    if side := re.search("([先下後上])手[^先下後上]*([勝負])", result):
+        wins = (side[1] in "先下") == (side[2] == "勝")
         causes: tuple[tuple[str, Ending], ...] = (
             ("反則", "illegal_move"), ("入玉", "declaration"), ("宣言", "declaration"), ("切れ", "time_up"),
             ("トライ", "try"), ("不戦", "default"), ("詰", "mate"),

@@ -36,6 +36,7 @@ from pydlshogi.uct.uct_node import (
     give_stat,
     insert,
     reserve_edges,
+    reserve_root_edges,
     slot_of,
     unlink,
 )
@@ -509,7 +510,11 @@ def back_up(
     for i in range(len(asked)):
         row = rows[asked[i]]
         # Without room for its edges a node stays LEAF and is evaluated at each visit.
-        places[i] = reserve_edges(tree, wide(row.count)) if row.node != NONE and row.expands else NONE
+        places[i] = NONE
+        if row.length == 0:
+            places[i] = reserve_root_edges(tree, wide(row.count))
+        elif row.node != NONE and row.expands:
+            places[i] = reserve_edges(tree, wide(row.count))
     release(tree.lock)
     # Nobody looks for edges at a node that awaits its evaluation, so others may have the lock meanwhile.
     for i in range(len(asked)):

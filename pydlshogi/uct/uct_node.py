@@ -14,7 +14,7 @@ nodes are given back a few at a time, so that no new root has to wait for the ol
 Values are win rates in [0, 1]; a node's and its edges' values are those of the side to move at that node.
 """
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -84,8 +84,16 @@ _CONDEMNED: Final = 4
 _USED_NODES, _USED_EDGES = 5, 6
 _FREE_STATS: Final = 8
 """For each room the first of the STATs given back; each names the next in `child`."""
-_FREE_EDGES: Final = _FREE_STATS + _DEEPEST_ROOM + 1
-"""For each number of blocks the first of the edges given back; each names the next in its first two moves."""
+_GAPS: Final = _FREE_STATS + _DEEPEST_ROOM + 1
+"""For each number of blocks, the last of them standing for all larger ones, the first of the gaps among the edges."""
+
+# A gap is noted in the room of its own edges: in `Tree.words` of its first block
+_NEXT, _BEFORE, _LENGTH = 0, 1, 2
+"""the gaps next to it in its list, or NONE, and how many blocks it has,"""
+_LENGTH_AGAIN: Final = 3
+"""which its last block says too."""
+_GAP: Final[Any] = np.float32(-1)
+"""The prior with which the first and the last block of a gap begin, and no edge in use."""
 
 
 class Tree(NamedTuple):
@@ -96,6 +104,8 @@ class Tree(NamedTuple):
     moves: Uint16Array
     priors: Float32Array
     """The move and the prior of every edge."""
+    words: Int32Array
+    """The moves once more, two by two, for the room that no edge uses."""
     stats: Records
     """STAT"""
     slots: Int32Array
@@ -123,14 +133,16 @@ class UctNodeTable:
         """Held while the tree is changed."""
         self._most_edges = most_nodes * _edges_per_node(average_moves)
         edges = self._most_edges + most_moves + _EDGES_PER_BLOCK  # one position of the most moves must fit
+        moves = np.zeros(edges + -edges % _EDGES_PER_BLOCK, np.uint16)
         self.tree = Tree(
             nodes=np.zeros(most_nodes, NODE),
-            moves=np.zeros(edges, np.uint16),
-            priors=np.zeros(edges, np.float32),
+            moves=moves,
+            words=moves.view(np.int32),
+            priors=np.zeros(len(moves), np.float32),
             stats=np.zeros(most_nodes * _STATS_PER_NODE, STAT),
             slots=np.full(int(most_nodes * _SLOTS_PER_NODE), NONE, np.int32),
             condemned=np.zeros(most_nodes, np.int32),
-            heap=np.zeros(_FREE_EDGES + most_moves // _EDGES_PER_BLOCK + 2, np.int64),
+            heap=np.zeros(_GAPS + most_moves // _EDGES_PER_BLOCK + 2, np.int64),
             lock=self.lock.address,
         )
         self.clear()
@@ -381,12 +393,55 @@ def _blocks(count: int) -> int:
 
 
 @rule
+def _list_of(tree: Tree, blocks: int) -> int:
+    """Where in the heap the list of gaps of so many blocks begins."""
+    return wide(min(_GAPS + blocks, len(tree.heap) - 1))
+
+
+@rule
+def _add_gap(tree: Tree, first: int, blocks: int) -> None:
+    """Note that these edges are a gap."""
+    here, last = first // 2, first + (blocks - 1) * _EDGES_PER_BLOCK
+    place = _list_of(tree, blocks)
+    following = wide(tree.heap[place])
+    tree.heap[place] = first
+    tree.priors[first] = tree.priors[last] = _GAP
+    tree.words[here + _NEXT], tree.words[here + _BEFORE] = following, NONE
+    tree.words[here + _LENGTH] = tree.words[last // 2 + _LENGTH_AGAIN] = blocks
+    if following != NONE:
+        tree.words[following // 2 + _BEFORE] = first
+
+
+@rule
+def _take_gap(tree: Tree, first: int) -> int:
+    """Take a gap out of its list; returns how many blocks it has."""
+    here = first // 2
+    following, before = wide(tree.words[here + _NEXT]), wide(tree.words[here + _BEFORE])
+    blocks = wide(tree.words[here + _LENGTH])
+    if before == NONE:
+        tree.heap[_list_of(tree, blocks)] = following
+    else:
+        tree.words[before // 2 + _NEXT] = following
+    if following != NONE:
+        tree.words[following // 2 + _BEFORE] = before
+    return blocks
+
+
+@rule
 def _free_edges(tree: Tree, first: int, blocks: int) -> None:
-    following = tree.heap[_FREE_EDGES + blocks]
-    tree.moves[first] = following & 0xFFFF
-    tree.moves[first + 1] = (following >> 16) & 0xFFFF
-    tree.heap[_FREE_EDGES + blocks] = first
-    tree.heap[_USED_EDGES] -= blocks * _EDGES_PER_BLOCK
+    """Give edges back. With the gaps beside them they become one, or larger positions would never find room again."""
+    heap = tree.heap
+    heap[_USED_EDGES] -= blocks * _EDGES_PER_BLOCK
+    behind = first + blocks * _EDGES_PER_BLOCK
+    if behind < heap[_NEXT_EDGE] and tree.priors[behind] == _GAP:
+        blocks += _take_gap(tree, behind)
+    if first > 0 and tree.priors[first - _EDGES_PER_BLOCK] == _GAP:
+        first -= tree.words[(first - _EDGES_PER_BLOCK) // 2 + _LENGTH_AGAIN] * _EDGES_PER_BLOCK
+        blocks += _take_gap(tree, first)
+    if first + blocks * _EDGES_PER_BLOCK == heap[_NEXT_EDGE]:
+        heap[_NEXT_EDGE] = first
+    else:
+        _add_gap(tree, first, blocks)
 
 
 @rule
@@ -394,24 +449,32 @@ def reserve_edges(tree: Tree, count: int) -> int:
     """The first of `count` edges side by side; NONE if there is no room for them."""
     heap = tree.heap
     blocks = _blocks(count)
-    heap[_USED_EDGES] += blocks * _EDGES_PER_BLOCK
-    larger = blocks
-    if heap[_FREE_EDGES + blocks] == NONE:
-        if heap[_NEXT_EDGE] + blocks * _EDGES_PER_BLOCK <= len(tree.moves):
-            heap[_NEXT_EDGE] += blocks * _EDGES_PER_BLOCK
-            return int(heap[_NEXT_EDGE]) - blocks * _EDGES_PER_BLOCK
-        while _FREE_EDGES + larger < len(heap) and heap[_FREE_EDGES + larger] == NONE:
-            larger += 1
-        if _FREE_EDGES + larger == len(heap):
-            heap[_USED_EDGES] -= blocks * _EDGES_PER_BLOCK
+    place = _list_of(tree, blocks)
+    first = wide(heap[_NEXT_EDGE])
+    if heap[place] == NONE and first + blocks * _EDGES_PER_BLOCK <= len(tree.moves):
+        heap[_NEXT_EDGE] += blocks * _EDGES_PER_BLOCK
+    else:
+        while place < len(heap) - 1 and heap[place] == NONE:
+            place += 1
+        first = wide(heap[place])
+        if first == NONE:
             return NONE
-    first = heap[_FREE_EDGES + larger]
-    following = wide(tree.moves[first]) | wide(tree.moves[first + 1]) << 16
-    heap[_FREE_EDGES + larger] = np.int64(np.int32(following))  # NONE comes back with its sign
-    if larger > blocks:
-        heap[_USED_EDGES] += (larger - blocks) * _EDGES_PER_BLOCK
-        _free_edges(tree, first + blocks * _EDGES_PER_BLOCK, larger - blocks)
-    return int(first)
+        left = _take_gap(tree, first) - blocks
+        if left > 0:
+            _add_gap(tree, first + blocks * _EDGES_PER_BLOCK, left)
+    heap[_USED_EDGES] += blocks * _EDGES_PER_BLOCK
+    tree.priors[first] = tree.priors[first + (blocks - 1) * _EDGES_PER_BLOCK] = 0.0
+    return first
+
+
+@rule
+def reserve_root_edges(tree: Tree, count: int) -> int:
+    """The same for a root: condemned nodes make room at once, as without edges nothing can be searched."""
+    first = reserve_edges(tree, count)
+    while first == NONE and tree.heap[_CONDEMNED] > 0:
+        free_condemned(tree, count)
+        first = reserve_edges(tree, count)
+    return first
 
 
 @rule

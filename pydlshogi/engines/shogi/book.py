@@ -190,7 +190,7 @@ class Book:
 
     def _parse(self, line: bytes, where: str) -> BookMove:
         text = line.decode("ascii", "replace")
-        fields = text.split()[:5]
+        fields = [field.decode("ascii", "replace") for field in line.split()[:5]]
         move, reply, *numbers = fields + ["none", "0", "0", "1"][len(fields) - 1 :]
         if not USI_MOVE.fullmatch(move):
             raise self._error(f"{where}{text[:40]!r} is not a move of a book")

@@ -154,6 +154,8 @@ class ShogiPosition:
             return None if board.is_check() and not len(board.legal_moves) else DRAWN
         if self.declares():
             return DECLARED
+        if board.king_square(1 - board.turn) == NO_SQUARE:
+            return None  # cshogi would find mates of it
         if not board.is_check() and (board.mate_move_in_1ply() or self._dragon_mates()):
             return MATE_IN_ONE
         return self._short_mate() if self.mate_plies > 1 else None

@@ -58,6 +58,8 @@ _LONGEST_TASK: Final = 600.0
 """Seconds after which a worker that packs so many games is given up."""
 _COMPLAINTS_SHOWN: Final = 10
 _LONGEST_LINE: Final = 1 << 20
+_MOST_PAWNS: Final = 18
+"""For more the code of a position has no room in its 32 bytes. Of other pieces no sfen has too many."""
 
 
 class DatasetError(ValueError):
@@ -213,6 +215,9 @@ def _rating(rating: object) -> float | None:
 
 def _check_moves(start: str, moves: Iterable[str]) -> None:
     board = board_from_sfen(start)
+    pawns = sum(piece & 7 == cshogi.PAWN for piece in board.pieces) + sum(hand[0] for hand in board.pieces_in_hand)
+    if pawns > _MOST_PAWNS:
+        raise ValueError(f"the start position has {pawns} pawns, a set has {_MOST_PAWNS}")
     for ply, usi in enumerate(moves, 1):
         move = board.move_from_usi(usi)
         if not move or not legal_usi(board, move):
