@@ -428,6 +428,27 @@ def test_a_record_is_dropped_or_pasted(person: Person) -> None:
     person.wrong.clear()  # Chromium writes each answer of 409 to the console
 
 
+def test_a_game_that_was_pasted_over_is_one_button_away(person: Person) -> None:
+    page = person.page
+    earlier = page.get_by_role("button", name="Earlier game")
+    person.click("7g", "7f")
+    person.moves(1)
+    page.evaluate(
+        """() => {
+            const data = new DataTransfer(); data.setData('text', 'f5d6c3')
+            document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))
+        }"""
+    )
+    page.wait_for_selector(".board.othello")
+    earlier.click()
+    assert person.moves(1) == ["7g7f"]
+    page.get_by_role("button", name="New game").click()
+    page.get_by_role("button", name="Start").click()
+    person.moves(0)
+    earlier.click()
+    assert person.moves(1) == ["7g7f"]
+
+
 def test_two_tabs_see_the_same(person: Person, browser: Any) -> None:
     other = Person(browser, person.board)
     person.click("2g", "2f")

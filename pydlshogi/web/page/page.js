@@ -28,6 +28,7 @@ import { LANGUAGES, wordIn } from './words.js'
  *   histogram: number[]}>} summary
  * @property {?{number: number, games: number}} file
  * @property {?number} leftAt the ply where the game was left to try other moves
+ * @property {number} earlier how many games can be taken up again that others have replaced
  * @property {?{left: number[], byoyomi: number, running: ?number, spent: number, stands: boolean}} clock in seconds
  * @property {string} error
  *
@@ -154,6 +155,7 @@ function show () {
   $('pass').hidden = !state.legal.includes('pass')
   $('policy').hidden = setup !== null && !setup.games[state.game].hasPolicy
   $('left').hidden = state.leftAt === null
+  $('earlier').hidden = !state.earlier
   $('file').hidden = (state.file?.games ?? 1) < 2
   if (state.file) {
     Object.assign($('fileNumber'), { max: state.file.games, value: state.file.number })
