@@ -409,6 +409,29 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     page.wait_for_selector(".arrows .ring")
 
 
+def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="Open a record").click()
+    page.fill("#recordText", (FIXTURES / "floodgate.csa").read_text())
+    page.get_by_role("button", name="Open a record").last.click()
+    page.wait_for_selector("#moves li:nth-child(12)")
+    record = person.moves(0)
+    page.locator("#moves button").nth(6).click()
+    person.moves(7)
+    page.get_by_role("button", name="New game").click()
+    page.select_option("#startName", label="the position shown")
+    page.select_option("#white", "beginner")
+    page.get_by_role("button", name="Start").click()
+    assert person.moves(8)[:7] == record[:7]
+    page.get_by_role("button", name="Earlier game").click()
+    assert person.moves(7) == record
+    page.get_by_role("button", name="New game").click()
+    playwright.expect(page.locator("#startName")).to_have_value("even", timeout=WAIT)
+    page.select_option("#game", "dobutsu")
+    playwright.expect(page.locator("#startName option")).to_have_count(1, timeout=WAIT)
+    page.get_by_role("button", name="Cancel").click()
+
+
 def test_a_record_is_dropped_or_pasted(person: Person) -> None:
     text = (FIXTURES / "relative.ki2").read_bytes().decode("cp932", "replace")
     assert "\n" in text

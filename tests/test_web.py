@@ -549,6 +549,29 @@ def test_a_game_goes_on_from_a_transcript_or_an_sfen_with_moves(board: Board) ->
 
 
 @pytest.mark.parametrize(
+    ("game", "line", "answers"),
+    [
+        ("shogi", "startpos moves 7g7f 3c3d 2g2f 8c8d", "w"),
+        ("shogi", "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1 moves 3c3d 7g7f 8c8d 2g2f", "b"),
+        ("dobutsu", "startpos moves 1d1c 3a3b 2c2b 1a2b", "w"),
+        ("othello", "startpos moves f5 d6 c3 d3", "w"),
+    ],
+)
+def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, line: str, answers: str) -> None:
+    board.new(game)
+    record = opened(board, line.encode())
+    board.do("goto", ply=3)
+    board.new(game, "position shown", ("", "beginner") if answers == "w" else ("beginner", ""))
+    state = board.news.until(lambda state: state["at"] == 4)
+    assert (state["start"], state["moves"][:3]) == (record["start"], record["moves"][:3])
+    assert board.do("earlier") == ""
+    again = board.state()
+    assert (again["moves"], again["at"]) == (record["moves"], 3)
+    other = next(name for name in GAMES if name != game)
+    assert board.do("new", game=other, start="position shown", sides=["", ""]) != ""
+
+
+@pytest.mark.parametrize(
     ("game", "text", "moves"),
     [("othello", "startpos moves F5 d6 C3", ["f5", "d6", "c3"]), ("dobutsu", "k2/2P/3/2K b - 1 moves 1b1a", ["1b1a+"])],
 )

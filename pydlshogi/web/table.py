@@ -230,7 +230,9 @@ class Table:
         if name not in GAMES:
             raise Refused(f"there is no game {name}"[:80])
         try:
-            played = begin(name, _text(command, "start").strip())
+            start, shown = _text(command, "start").strip(), self._played
+            from_here = start == "position shown" and name == shown.game
+            played = shown.so_far() if from_here else begin(name, start)
             played.sides, played.clock = self._checked_sides(name, command), _clock_of(command)
             self._replace(played, ())
         except (ValueError, PlayerError) as error:

@@ -409,7 +409,7 @@ function fillNew () {
   options($('game'), Object.keys(setup.games))
   const game = $('game').value
   for (const side of ['black', 'white']) options($(side), ['', ...setup.games[game].opponents])
-  options($('startName'), setup.games[game].starts)
+  options($('startName'), [...setup.games[game].starts, ...(game === state?.game ? ['position shown'] : [])])
   $('startTextLabel').textContent = word(game === 'othello' ? 'transcript' : 'sfen')
   for (const [select, values, unit] of [['mainTime', MINUTES, 'minutes'], ['byoyomi', SECONDS, 'seconds']]) {
     const chosen = $(select).value || 0
@@ -422,6 +422,7 @@ function fillNew () {
 $('game').onchange = fillNew
 $('new').onclick = () => {
   $('game').value = state.game
+  if ($('startName').value === 'position shown') $('startName').value = '' // that was another one
   fillNew()
   $('black').value = state.sides[0]
   $('white').value = state.sides[1]
