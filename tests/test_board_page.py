@@ -660,6 +660,32 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     person.page.context.close()
 
 
+def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board: Board) -> None:
+    board.new("shogi")
+    person = Person(browser, board, locale="ja-JP")
+    page, dialog = person.page, person.page.locator("#newDialog")
+    page.get_by_role("button", name="新規対局").click()
+    assert dialog.get_by_label("後手").input_value() == ""
+    page.select_option("#startName", "two pieces")
+    dialog.get_by_label("上手").select_option("beginner")
+    dialog.get_by_label("下手").select_option("")
+    page.get_by_role("button", name="開始").click()
+    person.moves(1)
+    assert person.text("#players").startswith("下手: 人 — 上手: エンジン: 入門")
+    assert person.text("#status") == "下手の手番 (あなたの番です)"
+    assert "下手 歩" in person.drawn()
+    assert page.locator("[aria-label=上手の持ち駒]").count() == 1
+    assert person.text("#played").startswith("上手 ")
+    page.get_by_role("button", name="新規対局").click()
+    page.select_option("#game", "othello")
+    assert dialog.get_by_label("黒").input_value() == ""
+    page.get_by_role("button", name="やめる").click()
+    board.new("shogi", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1")
+    playwright.expect(page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
+    page.context.close()
+    assert person.wrong == []
+
+
 # The pictures of the README
 
 WIDTH, HEIGHT = 900, 680

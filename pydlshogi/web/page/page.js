@@ -52,8 +52,11 @@ let turned = false
 let wanted = null // the ply that was asked for, until the server shows it
 let veiled = null // the ply of which nothing is shown: there a better move is to be found
 let preview = null // {moves, plies}: a line that is stepped through
-const word = name => wordIn(language, name, state?.game)
+const word = name => wordIn(language, name, state && kind(state.game, state.start))
 const board = new Board($('board'), move => send({ do: 'move', move }), word)
+
+/** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
+const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'handicap' : game
 
 // Talking with the server
 
@@ -410,6 +413,9 @@ function fillNew () {
   const game = $('game').value
   for (const side of ['black', 'white']) options($(side), ['', ...setup.games[game].opponents])
   options($('startName'), [...setup.games[game].starts, ...(game === state?.game ? ['position shown'] : [])])
+  const start = $('startName').value
+  const begun = start === 'position shown' ? kind(game, state.start) : start === 'even' ? game : 'handicap'
+  for (const side of ['black', 'white']) $(`${side}Label`).textContent = wordIn(language, side, begun)
   $('startTextLabel').textContent = word(game === 'othello' ? 'transcript' : 'sfen')
   for (const [select, values, unit] of [['mainTime', MINUTES, 'minutes'], ['byoyomi', SECONDS, 'seconds']]) {
     const chosen = $(select).value || 0
@@ -419,7 +425,7 @@ function fillNew () {
   }
 }
 
-$('game').onchange = fillNew
+$('game').onchange = $('startName').onchange = fillNew
 $('new').onclick = () => {
   $('game').value = state.game
   if ($('startName').value === 'position shown') $('startName').value = '' // that was another one
