@@ -656,8 +656,46 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
     person.page.get_by_role("button", name="棋譜を開く").click()
     person.page.get_by_role("button", name="棋譜を開く").last.click()
-    playwright.expect(person.page.locator("#error")).to_contain_text("棋譜を読めません: ", timeout=WAIT)
+    playwright.expect(person.page.locator("#error")).to_contain_text("棋譜を読めません: 何も書かれていません", timeout=WAIT)
     person.page.context.close()
+
+
+def test_reasons_are_japanese(browser: Any, board: Board) -> None:
+    board.new("shogi")
+    person = Person(browser, board, locale="ja-JP")
+    page, error = person.page, person.page.locator("#error")
+    rows = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/"
+    positions = {
+        "abc": "sfen には盤面、手番 (b か w)、持ち駒、手数を書きます",
+        f"{rows}LNSGKGSNL c - 1": "手番は b か w です (c とあります)",
+        f"{rows}LNSGKGSNL b - x": "x は手数ではありません",
+        f"{rows}9/LNSGKGSNL b - 1": "盤面が10段あります",
+        f"{rows}LNSGKGSN b - 1": "盤面の i 段に8マスあります",
+        f"{rows}LNSGKXSNL b - 1": "X という駒はありません",
+        f"{rows}LNSGKGSNL b x 1": "x という持ち駒はありません",
+        "p3k4/p8/9/9/9/9/9/9/4K4 b - 1": "二歩になっています",
+        "4k4/9/9/9/9/9/9/4R4/4K4 b - 1": "手番でない側に王手がかかっています",
+        "startpos moves 7g7f 3c3e": "2手目の 3c3e は指せません",
+    }
+    records = {
+        "hello": "棋譜ではありません",
+        "手合割：九枚落ち\n   1 ７六歩(77)": "手合割「九枚落ち」は分かりません",
+        "手合割：平手\n   1 ７六歩(77)\n   2 ９九玉(51)": "2手目の 9九玉(51) は指せません",
+        "PI\n+\n+7776FU\n-7776FU": "2手目の -7776FU は指せません",
+        "PI\n+\n+XX": "「+XX」は指し手ではありません",
+        "f5f5": "1行目: 2手目の f5 は指せません",
+    }
+    for text, reason in positions.items():
+        page.get_by_role("button", name="新規対局").click()
+        page.fill("#startText", text)
+        page.get_by_role("button", name="開始").click()
+        playwright.expect(error).to_have_text(reason, timeout=WAIT)
+    for text, reason in records.items():
+        page.get_by_role("button", name="棋譜を開く").click()
+        page.fill("#recordText", text)
+        page.get_by_role("button", name="棋譜を開く").last.click()
+        playwright.expect(error).to_have_text(f"棋譜を読めません: {reason}", timeout=WAIT)
+    page.context.close()
 
 
 def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board: Board) -> None:

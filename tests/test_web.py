@@ -516,6 +516,8 @@ def test_records_of_othello_are_opened(board: Board) -> None:
     [
         ("position startpos moves 7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
         ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "shogi", []),
+        ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G", "shogi", []),
+        ("8/8/8/3dD3/3Dd3/8/8/8 b - moves f5", "othello", ["f5"]),
         ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
         ("8/8/8/3dD3/3Dd3/8/8/8 b - 1 moves f5", "othello", ["f5"]),
     ],

@@ -3,7 +3,7 @@ import { Board } from './board.js'
 import { clicked, drawHistogram, drawLosses, drawWinRates, MARKS } from './chart.js'
 import { after, split, touched } from './moves.js'
 import { written } from './notation.js'
-import { LANGUAGES, wordIn } from './words.js'
+import { LANGUAGES, reasonIn, wordIn } from './words.js'
 
 /**
  * What the server says of the game: see Table.state in table.py.
@@ -64,7 +64,7 @@ const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(st
 async function ask (path, request) {
   try {
     const answer = await fetch(path, { ...request, headers: { 'X-Token': token } })
-    $('error').textContent = answer.ok ? '' : word((await answer.json()).error).replace(/^the record(?=: )/, word)
+    $('error').textContent = answer.ok ? '' : reasonIn(language, (await answer.json()).error)
     return answer
   } catch {
     $('error').textContent = word('gone')

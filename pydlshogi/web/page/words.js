@@ -56,7 +56,7 @@ const JAPANESE = {
   'histogram label': '損の大きさごとの手数', 'it is not your turn': 'あなたの番ではありません',
   'there is no move to take back': '戻す手がありません', 'the game has gone on meanwhile': '局面が進んでいます',
   'there is no win to declare': '宣言勝ちできません', 'the file that was opened has no such game': 'その番号の対局はありません',
-  'the record': '棋譜を読めません', 'more than 1000000 bytes': 'ファイルが大きすぎます (1 MB まで)',
+  'more than 1000000 bytes': 'ファイルが大きすぎます (1 MB まで)',
   'black othello': '黒', 'white othello': '白', 'black handicap': '下手', 'white handicap': '上手',
   'blacksHand handicap': '下手の持ち駒', 'whitesHand handicap': '上手の持ち駒',
   language: 'English',
@@ -83,10 +83,39 @@ const JAPANESE = {
   chick: 'ひよこ', hen: 'にわとり'
 }
 
+/** What is most often wrong with a record or a position: patterns, as the reason names what it is about. */
+const REASONS_IN_JAPANESE = [
+  [/^the record: /, '棋譜を読めません: '],
+  [/: empty$|: it holds no game$/, ': 何も書かれていません'],
+  [/neither .+: not a (CSA )?record$/, '棋譜ではありません'],
+  [/^position: /, ''],
+  [/line (\d+): /, '$1行目: '],
+  [/move (\d+),? (.+), (is illegal|cannot be played)$/, '$1手目の $2 は指せません'],
+  [/move (\d+): (.+) is not a legal move$/, '$1手目の $2 は指せません'],
+  [/'(.+)' is no move$|not a (?:move|CSA statement here): '(.+)'$/, '「$1$2」は指し手ではありません'],
+  [/unknown handicap '(.+)'$/, '手合割「$1」は分かりません'],
+  [/^an sfen has .+/, 'sfen には盤面、手番 (b か w)、持ち駒、手数を書きます'],
+  [/^the side to move is b or w, not (.+)/, '手番は b か w です ($1 とあります)'],
+  [/^(.+) is not a move number$/, '$1 は手数ではありません'],
+  [/^the board has (\d+) ranks$/, '盤面が$1段あります'],
+  [/^rank (\w) has (\d+) squares$/, '盤面の $1 段に$2マスあります'],
+  [/^(.+) is no piece$/, '$1 という駒はありません'],
+  [/^(.+) are no pieces in hand$/, '$1 という持ち駒はありません'],
+  [/^the side that is not to move is in check$/, '手番でない側に王手がかかっています'],
+  [/^two pawns of one side stand on one file$/, '二歩になっています'],
+  [/^a position is 64 squares.+/, '盤面は X、O、- の64マスと手番で書きます']
+]
+
 export const LANGUAGES = { en: ENGLISH, ja: JAPANESE }
 
 /** The word for `name`, in a game that may have one of its own; what has none is its own word. */
 export function wordIn (language, name, game) {
   const words = LANGUAGES[language]
   return words[`${name} ${game}`] ?? words[name] ?? name
+}
+
+/** What the server says was wrong, in words of the language as far as it has them. */
+export function reasonIn (language, reason) {
+  const patterns = language === 'ja' ? REASONS_IN_JAPANESE : []
+  return patterns.reduce((text, [english, japanese]) => text.replace(english, japanese), wordIn(language, reason))
 }
