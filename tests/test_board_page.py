@@ -472,6 +472,25 @@ def test_a_game_that_was_pasted_over_is_one_button_away(person: Person) -> None:
     assert person.moves(1) == ["7g7f"]
 
 
+def test_that_a_record_is_being_opened_is_said(person: Person) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    person.page.route("**/record", hold)
+    status = person.page.locator("#status")
+    for text, said in (("no record", "Black to move"), ("startpos moves 7g7f", "0/1: Black to move")):
+        with person.page.expect_request("**/record"):
+            person.page.get_by_role("button", name="Open a record").click()
+            person.page.fill("#recordText", text)
+            person.page.get_by_role("button", name="Open a record").last.click()
+        playwright.expect(status).to_have_text("Opening the record …", timeout=WAIT)
+        held.pop().continue_()
+        playwright.expect(status).to_have_text(said, timeout=WAIT)
+    person.wrong.clear()  # Chromium writes each answer of 409 to the console
+
+
 def test_two_tabs_see_the_same(person: Person, browser: Any) -> None:
     other = Person(browser, person.board)
     person.click("2g", "2f")
@@ -656,7 +675,9 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
     person.page.get_by_role("button", name="棋譜を開く").click()
     person.page.get_by_role("button", name="棋譜を開く").last.click()
-    playwright.expect(person.page.locator("#error")).to_contain_text("棋譜を読めません: 何も書かれていません", timeout=WAIT)
+    playwright.expect(person.page.locator("#error")).to_contain_text(
+        "棋譜を読めません: 何も書かれていません", timeout=WAIT
+    )
     person.page.context.close()
 
 

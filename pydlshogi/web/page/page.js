@@ -445,7 +445,12 @@ $('newDialog').onclose = async () => {
 
 // A record
 
-const openRecord = data => post('record', data)
+async function openRecord (data) {
+  const before = $('status').textContent
+  say('status', word('opening'))
+  const answer = await post('record', data)
+  if (!answer?.ok && $('status').textContent === word('opening')) say('status', before)
+}
 $('open').onclick = () => present($('openDialog'))
 $('openDialog').onclose = () => {
   if ($('openDialog').returnValue !== 'open') return
