@@ -409,6 +409,29 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     page.wait_for_selector(".arrows .ring")
 
 
+def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="Open a record").click()
+    page.fill("#recordText", (FIXTURES / "floodgate.csa").read_text())
+    page.get_by_role("button", name="Open a record").last.click()
+    page.wait_for_selector("#moves li:nth-child(12)")
+    record = person.moves(0)
+    page.locator("#moves button").nth(6).click()
+    person.moves(7)
+    page.get_by_role("button", name="New game").click()
+    page.select_option("#startName", label="the position shown")
+    page.select_option("#white", "beginner")
+    page.get_by_role("button", name="Start").click()
+    assert person.moves(8)[:7] == record[:7]
+    page.get_by_role("button", name="Earlier game").click()
+    assert person.moves(7) == record
+    page.get_by_role("button", name="New game").click()
+    playwright.expect(page.locator("#startName")).to_have_value("even", timeout=WAIT)
+    page.select_option("#game", "dobutsu")
+    playwright.expect(page.locator("#startName option")).to_have_count(1, timeout=WAIT)
+    page.get_by_role("button", name="Cancel").click()
+
+
 def test_a_record_is_dropped_or_pasted(person: Person) -> None:
     text = (FIXTURES / "relative.ki2").read_bytes().decode("cp932", "replace")
     assert "\n" in text
@@ -425,6 +448,46 @@ def test_a_record_is_dropped_or_pasted(person: Person) -> None:
         }"""
     )
     playwright.expect(person.page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
+    person.wrong.clear()  # Chromium writes each answer of 409 to the console
+
+
+def test_a_game_that_was_pasted_over_is_one_button_away(person: Person) -> None:
+    page = person.page
+    earlier = page.get_by_role("button", name="Earlier game")
+    person.click("7g", "7f")
+    person.moves(1)
+    page.evaluate(
+        """() => {
+            const data = new DataTransfer(); data.setData('text', 'f5d6c3')
+            document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))
+        }"""
+    )
+    page.wait_for_selector(".board.othello")
+    earlier.click()
+    assert person.moves(1) == ["7g7f"]
+    page.get_by_role("button", name="New game").click()
+    page.get_by_role("button", name="Start").click()
+    person.moves(0)
+    earlier.click()
+    assert person.moves(1) == ["7g7f"]
+
+
+def test_that_a_record_is_being_opened_is_said(person: Person) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    person.page.route("**/record", hold)
+    status = person.page.locator("#status")
+    for text, said in (("no record", "Black to move"), ("startpos moves 7g7f", "0/1: Black to move")):
+        with person.page.expect_request("**/record"):
+            person.page.get_by_role("button", name="Open a record").click()
+            person.page.fill("#recordText", text)
+            person.page.get_by_role("button", name="Open a record").last.click()
+        playwright.expect(status).to_have_text("Opening the record …", timeout=WAIT)
+        held.pop().continue_()
+        playwright.expect(status).to_have_text(said, timeout=WAIT)
     person.wrong.clear()  # Chromium writes each answer of 409 to the console
 
 
@@ -612,8 +675,74 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
     person.page.get_by_role("button", name="棋譜を開く").click()
     person.page.get_by_role("button", name="棋譜を開く").last.click()
-    playwright.expect(person.page.locator("#error")).to_contain_text("棋譜を読めません: ", timeout=WAIT)
+    playwright.expect(person.page.locator("#error")).to_contain_text(
+        "棋譜を読めません: 何も書かれていません", timeout=WAIT
+    )
     person.page.context.close()
+
+
+def test_reasons_are_japanese(browser: Any, board: Board) -> None:
+    board.new("shogi")
+    person = Person(browser, board, locale="ja-JP")
+    page, error = person.page, person.page.locator("#error")
+    rows = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/"
+    positions = {
+        "abc": "sfen には盤面、手番 (b か w)、持ち駒、手数を書きます",
+        f"{rows}LNSGKGSNL c - 1": "手番は b か w です (c とあります)",
+        f"{rows}LNSGKGSNL b - x": "x は手数ではありません",
+        f"{rows}9/LNSGKGSNL b - 1": "盤面が10段あります",
+        f"{rows}LNSGKGSN b - 1": "盤面の i 段に8マスあります",
+        f"{rows}LNSGKXSNL b - 1": "X という駒はありません",
+        f"{rows}LNSGKGSNL b x 1": "x という持ち駒はありません",
+        "p3k4/p8/9/9/9/9/9/9/4K4 b - 1": "二歩になっています",
+        "4k4/9/9/9/9/9/9/4R4/4K4 b - 1": "手番でない側に王手がかかっています",
+        "startpos moves 7g7f 3c3e": "2手目の 3c3e は指せません",
+    }
+    records = {
+        "hello": "棋譜ではありません",
+        "手合割：九枚落ち\n   1 ７六歩(77)": "手合割「九枚落ち」は分かりません",
+        "手合割：平手\n   1 ７六歩(77)\n   2 ９九玉(51)": "2手目の 9九玉(51) は指せません",
+        "PI\n+\n+7776FU\n-7776FU": "2手目の -7776FU は指せません",
+        "PI\n+\n+XX": "「+XX」は指し手ではありません",
+        "f5f5": "1行目: 2手目の f5 は指せません",
+    }
+    for text, reason in positions.items():
+        page.get_by_role("button", name="新規対局").click()
+        page.fill("#startText", text)
+        page.get_by_role("button", name="開始").click()
+        playwright.expect(error).to_have_text(reason, timeout=WAIT)
+    for text, reason in records.items():
+        page.get_by_role("button", name="棋譜を開く").click()
+        page.fill("#recordText", text)
+        page.get_by_role("button", name="棋譜を開く").last.click()
+        playwright.expect(error).to_have_text(f"棋譜を読めません: {reason}", timeout=WAIT)
+    page.context.close()
+
+
+def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board: Board) -> None:
+    board.new("shogi")
+    person = Person(browser, board, locale="ja-JP")
+    page, dialog = person.page, person.page.locator("#newDialog")
+    page.get_by_role("button", name="新規対局").click()
+    assert dialog.get_by_label("後手").input_value() == ""
+    page.select_option("#startName", "two pieces")
+    dialog.get_by_label("上手").select_option("beginner")
+    dialog.get_by_label("下手").select_option("")
+    page.get_by_role("button", name="開始").click()
+    person.moves(1)
+    assert person.text("#players").startswith("下手: 人 — 上手: エンジン: 入門")
+    assert person.text("#status") == "下手の手番 (あなたの番です)"
+    assert "下手 歩" in person.drawn()
+    assert page.locator("[aria-label=上手の持ち駒]").count() == 1
+    assert person.text("#played").startswith("上手 ")
+    page.get_by_role("button", name="新規対局").click()
+    page.select_option("#game", "othello")
+    assert dialog.get_by_label("黒").input_value() == ""
+    page.get_by_role("button", name="やめる").click()
+    board.new("shogi", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1")
+    playwright.expect(page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
+    page.context.close()
+    assert person.wrong == []
 
 
 # The pictures of the README

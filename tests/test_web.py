@@ -29,7 +29,7 @@ from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web.records import ENDINGS
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer, Page
-from pydlshogi.web.table import Table
+from pydlshogi.web.table import Refused, Table
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "pydlshogi" / "web" / "page"
@@ -518,6 +518,8 @@ def test_records_of_othello_are_opened(board: Board) -> None:
     [
         ("position startpos moves 7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
         ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "shogi", []),
+        ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G", "shogi", []),
+        ("8/8/8/3dD3/3Dd3/8/8/8 b - moves f5", "othello", ["f5"]),
         ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
         ("8/8/8/3dD3/3Dd3/8/8/8 b - 1 moves f5", "othello", ["f5"]),
     ],
@@ -548,6 +550,29 @@ def test_a_game_goes_on_from_a_transcript_or_an_sfen_with_moves(board: Board) ->
     )
     assert "7g7e" in board.do("new", game="shogi", start="startpos moves 7g7e", sides=["", ""])
     assert board.state() == before
+
+
+@pytest.mark.parametrize(
+    ("game", "line", "answers"),
+    [
+        ("shogi", "startpos moves 7g7f 3c3d 2g2f 8c8d", "w"),
+        ("shogi", "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1 moves 3c3d 7g7f 8c8d 2g2f", "b"),
+        ("dobutsu", "startpos moves 1d1c 3a3b 2c2b 1a2b", "w"),
+        ("othello", "startpos moves f5 d6 c3 d3", "w"),
+    ],
+)
+def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, line: str, answers: str) -> None:
+    board.new(game)
+    record = opened(board, line.encode())
+    board.do("goto", ply=3)
+    board.new(game, "position shown", ("", "beginner") if answers == "w" else ("beginner", ""))
+    state = board.news.until(lambda state: state["at"] == 4)
+    assert (state["start"], state["moves"][:3]) == (record["start"], record["moves"][:3])
+    assert board.do("earlier") == ""
+    again = board.state()
+    assert (again["moves"], again["at"]) == (record["moves"], 3)
+    other = next(name for name in GAMES if name != game)
+    assert board.do("new", game=other, start="position shown", sides=["", ""]) != ""
 
 
 @pytest.mark.parametrize(
@@ -605,6 +630,76 @@ def test_who_tries_another_move_can_come_back(board: Board) -> None:
     board.do("goto", ply=5)
     board.do("undo")  # of a move in the midst of a game
     assert (board.state()["at"], board.state()["leftAt"]) == (4, 5)
+
+
+def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) -> None:
+    earlier = board.state()["earlier"]  # the board's own beginning was empty
+    assert (earlier, board.do("earlier")) == (0, "there is no earlier game")
+    board.new("dobutsu")
+    board.play("1d1c 3a3b")
+    board.do("goto", ply=1)
+    state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
+    board.do("judge", on=True)
+    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    seen = board.state()["generation"]
+    assert board.do("earlier", generation=seen) == ""
+    assert board.do("earlier", generation=seen) == "the game has gone on meanwhile"  # from another tab
+    again = board.state()
+    assert (again["game"], again["moves"], again["at"], again["judged"]) == ("dobutsu", ["1d1c", "3a3b"], 1, [])
+    board.new("othello")  # by mistake
+    assert board.do("earlier") == ""
+    assert board.state()["game"] == "dobutsu"
+    assert board.do("earlier") == ""
+    again = board.state()
+    assert (again["moves"], again["judged"], again["earlier"]) == (state["moves"], judged, 1)
+
+
+def test_who_looks_through_records_loses_no_game(board: Board) -> None:
+    board.play("7g7f 3c3d")
+    for _ in range(20):
+        opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
+        board.do("choose", number=2)
+    board.do("goto", ply=1)
+    board.play("1c1d")  # that is in no file
+    board.do("choose", number=1)
+    assert board.state()["earlier"] == 2
+    board.do("earlier")
+    assert (board.state()["moves"], board.state()["file"]) == (["9g9f", "1c1d"], {"number": 2, "games": 2})
+    board.do("back")
+    assert board.state()["moves"] == ["9g9f", "9c9d"]
+    board.do("earlier")
+    assert (board.state()["moves"], board.state()["file"]) == (["7g7f", "3c3d"], None)
+    for _ in range(20):
+        board.new()
+        board.play("2g2f")
+    assert board.state()["earlier"] == 10
+
+
+def test_an_engine_thinks_in_the_game_that_is_shown(
+    board: Board, hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = board.server.table._pool
+    asked: list[Task] = []
+
+    def ask(question: Question, tell: Tell) -> Task:
+        asked.append(Task(question, tell))
+        return asked[-1]
+
+    monkeypatch.setattr(pool, "ask", ask)
+    assert board.do("new", game="shogi", start="even", sides=["", "easy"], clock=[600, 30]) == ""
+    hands.seconds += 7
+    board.play("7g7f")
+    late = asked[-1]
+    board.new("othello")
+    late.tell(Answer(move="3c3d"))
+    hands.seconds += 5000
+    assert (board.state()["game"], board.state()["moves"]) == ("othello", [])
+    assert board.do("earlier") == ""
+    late.tell(Answer(move="3c3d"))
+    state = board.state()
+    assert (state["moves"], state["ending"], state["clock"]["left"]) == (["7g7f"], None, [593, 600])
+    asked[-1].tell(Answer(move="8c8d"))
+    assert board.state()["moves"] == ["7g7f", "8c8d"]
 
 
 def test_what_is_no_record_changes_nothing(board: Board) -> None:
@@ -721,9 +816,12 @@ def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_pat
         board.do("goto", ply=1)
         other = next(move for move in board.state()["legal"] if move != "3a3b")
         board.play(other)
+        board.new("othello")
         killed = kept.read_bytes()  # what is on the disk at any moment is whole
     kept.write_bytes(killed)
     with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+        assert server.table.state()["game"] == "othello"
+        server.table.do({"do": "earlier", "generation": server.table.generation})
         state = server.table.state()
         assert (state["game"], state["moves"], state["at"]) == ("dobutsu", ["1d1c", other], 2)
         server.table.do({"do": "back"})
@@ -749,6 +847,9 @@ def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_pat
             b'{"clock": ["1", 2]}',
             b'{"ended": [1, 2, 3]}',
             b'{"left": {"x": 1}}',
+            b"7",
+            b'{"earlier": 7}',
+            b'{"earlier": [{"x": 1}]}',
         ),
     ],
 )
@@ -757,6 +858,20 @@ def test_a_broken_file_is_a_new_game(pool: Pool, tmp_path: Path, content: bytes)
     kept.write_bytes(content)
     with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
         assert server.table.state()["moves"] == []
+
+
+def test_an_earlier_game_that_cannot_be_gone_on_with_is_passed_over(pool: Pool, tmp_path: Path) -> None:
+    kept = tmp_path / "board.json"
+    broken = [{"game": "go"}, {"moves": 7}, {"sides": ["Meijin", ""]}]
+    kept.write_text(json.dumps({"game": "othello", "earlier": [{"moves": ["7g7f"], "times": [None]}, *broken]}))
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+        earlier = {"do": "earlier", "generation": server.table.generation}
+        for _ in broken:
+            with pytest.raises(Refused):
+                server.table.do(earlier)
+        assert server.table.state()["game"] == "othello"
+        server.table.do(earlier)
+        assert server.table.state()["moves"] == ["7g7f"]
 
 
 # Strangers and nonsense

@@ -49,6 +49,10 @@ class Played:
         if self.left is not None:
             replace(self, left=None, **self.left).check()
 
+    def so_far(self) -> "Played":
+        """Another game, with the moves that have been made on the board."""
+        return Played(self.game, self.start, self.moves[: self.at], self.at, times=[None] * self.at)
+
     def cut(self, plies: int) -> None:
         """Only so many moves remain."""
         del self.moves[plies:], self.times[plies:]

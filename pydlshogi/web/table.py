@@ -1,7 +1,7 @@
 """The game on the board: what people and engines do with it, and what is known of it. It knows no HTTP.
 
-There is one game, whoever looks at it. Each change gives it a new generation, and ends what was thought about the one
-before; a move must name the generation that its maker saw.
+There is one game, whoever looks at it; those that it replaced can be taken up again. Each change gives it a new
+generation, and ends what was thought about the one before; a move must name the generation that its maker saw.
 """
 
 import json
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydlshogi.analysis import LOSSES, Judgement, Opinion, accounts, as_json, opinion, repetition
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, set_up
@@ -36,18 +36,32 @@ HINT_TIME: Final = 1000.0
 """Milliseconds."""
 LONGEST_CLOCK: Final = 100_000.0
 """Seconds."""
+MOST_EARLIER: Final = 10
+"""Games that can be taken up again."""
 _WINS: Final[Mapping[int | None, Win]] = {0: "b", 1: "w", None: "d"}
 _IN_RECORDS: Final = {ours: theirs for theirs, ours in ENDINGS.items()}
-_OF_ONE_POSITION: Final = ("move", "undo", "resign", "declare")
+_OF_ONE_POSITION: Final = ("move", "undo", "resign", "declare", "earlier")
 """Commands that mean the position that was seen. The others mean what there is, however quickly they follow."""
 _URGENT, _WATCHED, _JUDGED = 2, 1, 0
 
 log = logging.getLogger(__name__)
 Message: TypeAlias = dict[str, Any]
+_Known: TypeAlias = tuple[dict[int, Opinion], dict[int, Answer]]
 
 
 class Refused(ValueError):
     """Something that cannot be done now; the message is one line for people."""
+
+
+class _Earlier(NamedTuple):
+    """A game that another one has replaced, and what Table knew of it, by the same names."""
+
+    played: Played
+    opinions: dict[int, Opinion]
+    heard: dict[int, Answer]
+    left: _Known
+    opened: Opened
+    chosen: int
 
 
 class Table:
@@ -70,11 +84,13 @@ class Table:
         self._opinions: dict[int, Opinion] = {}
         self._heard: dict[int, Answer] = {}
         """The last that was said of the positions after so many moves."""
-        self._left: tuple[dict[int, Opinion], dict[int, Answer]] = ({}, {})
+        self._left: _Known = ({}, {})
         """Both, of the game that was left to try other moves."""
         self._opened: Opened = ()
         """The games of the file that was opened last."""
         self._chosen = 0
+        self._earlier: list[_Earlier] = []
+        """The one that was replaced last stands last."""
         self._spent_before = 0.0
         """Seconds that the side to move had taken when its clock last stood."""
         self._runs_since: float | None = None
@@ -126,6 +142,7 @@ class Table:
                 "summary": [account._asdict() for account in accounts(judged)],
                 "file": {"number": self._chosen + 1, "games": len(self._opened)} if self._opened else None,
                 "leftAt": played.left and played.left["at"],
+                "earlier": len(self._earlier),
                 "clock": self._clock_state(),
                 "error": self._error,
             }
@@ -155,6 +172,7 @@ class Table:
             "declare": self._declare,
             "goto": self._go_to,
             "back": self._come_back,
+            "earlier": self._take_earlier,
             "choose": self._choose,
             "sides": self._sides,
             "watch": self._watch,
@@ -212,13 +230,13 @@ class Table:
         if name not in GAMES:
             raise Refused(f"there is no game {name}"[:80])
         try:
-            played = begin(name, _text(command, "start").strip())
+            start, shown = _text(command, "start").strip(), self._played
+            from_here = start == "position shown" and name == shown.game
+            played = shown.so_far() if from_here else begin(name, start)
             played.sides, played.clock = self._checked_sides(name, command), _clock_of(command)
-            self._take(played)
+            self._replace(played, ())
         except (ValueError, PlayerError) as error:
             raise Refused(str(error)) from None
-        self._opened = ()
-        self._changed()
 
     def _choose(self, command: Mapping[str, Any]) -> None:
         number = command.get("number")
@@ -227,11 +245,24 @@ class Table:
         self._show_opened(self._opened, number - 1)
 
     def _show_opened(self, opened: Opened, number: int) -> None:
+        # What was only looked through can be opened again.
+        changed = not self._opened or self._opened[self._chosen]().moves != self._played.moves
         try:
-            self._take(opened[number]())
+            self._replace(opened[number](), opened, number, keep=changed)
         except (ValueError, PlayerError) as error:
             raise Refused(str(error)) from None
-        self._opened, self._chosen = opened, number
+
+    def _take_earlier(self, command: Mapping[str, Any]) -> None:
+        """Take up the game that was replaced last. The one shown is met after all others then."""
+        if not self._earlier:
+            raise Refused("there is no earlier game")
+        shown, wanted = self._shown(), self._earlier.pop()  # one that is not sound is not met again
+        try:
+            self._take(wanted.played)
+        except (ValueError, LookupError, TypeError, PlayerError) as error:
+            raise Refused(str(error)) from None
+        _, self._opinions, self._heard, self._left, self._opened, self._chosen = wanted
+        self._earlier = [*shown, *self._earlier]
         self._changed()
 
     def _sides(self, command: Mapping[str, Any]) -> None:
@@ -358,6 +389,21 @@ class Table:
         self._begin_turn()
         # So that the engine is loaded by the time it is wanted.
         self._pool.ask(Question(played.game, visits=1), lambda _: None)
+
+    def _replace(self, played: Played, opened: Opened, chosen: int = 0, keep: bool = True) -> None:
+        """Show another game; `keep`: the one before can be taken up again. Raises ValueError or PlayerError."""
+        shown = self._shown() if keep else []
+        self._take(played)
+        self._opened, self._chosen = opened, chosen
+        self._earlier = [*self._earlier, *shown][-MOST_EARLIER:]
+        self._changed()
+
+    def _shown(self) -> list[_Earlier]:
+        """The game as it can be taken up again; nothing where there is no move in it."""
+        played = self._played
+        if not (played.moves or played.left):
+            return []
+        return [_Earlier(played, self._opinions, self._heard, self._left, self._opened, self._chosen)]
 
     def _stop_judging(self) -> None:
         for task in self._judging:
@@ -642,7 +688,8 @@ class Table:
         try:
             self._kept.parent.mkdir(parents=True, exist_ok=True)
             with replacing(self._kept) as file:
-                file.write(json.dumps(vars(self._played)).encode())
+                earlier = [vars(game.played) for game in self._earlier]
+                file.write(json.dumps(vars(self._played) | {"earlier": earlier}).encode())
         except OSError as error:
             self._error = f"the game is not kept: {error}"
 
@@ -650,10 +697,13 @@ class Table:
         """Take the game that was kept; a new one where there is none that can be read."""
         if self._kept is not None and self._kept.exists():
             try:
-                self._take(Played(**json.loads(self._kept.read_bytes())))
+                kept = dict(json.loads(self._kept.read_bytes()))
+                earlier = [Played(**game) for game in kept.pop("earlier", [])]
+                self._take(Played(**kept))
             except (OSError, ValueError, TypeError, LookupError, PlayerError) as error:
                 log.warning("%s holds no game that can be gone on with: %s", self._kept, error)
             else:
+                self._earlier = [_Earlier(played, {}, {}, ({}, {}), (), 0) for played in earlier]
                 return
         self._take(Played())
 

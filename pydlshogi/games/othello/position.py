@@ -8,7 +8,7 @@ import numpy as np
 from pydlshogi.games.othello.rules import RULES, SETTINGS, START, STATE, Position, move_name, parse_move, position_of
 from pydlshogi.games.state_position import StatePosition
 
-_ROWS: Final = re.compile(r"((?:[dD1-8]{1,8}/){7}[dD1-8]{1,8}) ([bw])(?: - \d+)?")
+_ROWS: Final = re.compile(r"((?:[dD1-8]{1,8}/){7}[dD1-8]{1,8}) ([bw])(?: -(?: \d+)?)?")
 _LETTERS: Final = str.maketrans("XO-", "Dd ")
 
 

@@ -3,7 +3,7 @@ import { Board } from './board.js'
 import { clicked, drawHistogram, drawLosses, drawWinRates, MARKS } from './chart.js'
 import { after, split, touched } from './moves.js'
 import { written } from './notation.js'
-import { LANGUAGES, wordIn } from './words.js'
+import { LANGUAGES, reasonIn, wordIn } from './words.js'
 
 /**
  * What the server says of the game: see Table.state in table.py.
@@ -28,6 +28,7 @@ import { LANGUAGES, wordIn } from './words.js'
  *   histogram: number[]}>} summary
  * @property {?{number: number, games: number}} file
  * @property {?number} leftAt the ply where the game was left to try other moves
+ * @property {number} earlier how many games can be taken up again that others have replaced
  * @property {?{left: number[], byoyomi: number, running: ?number, spent: number, stands: boolean}} clock in seconds
  * @property {string} error
  *
@@ -51,8 +52,11 @@ let turned = false
 let wanted = null // the ply that was asked for, until the server shows it
 let veiled = null // the ply of which nothing is shown: there a better move is to be found
 let preview = null // {moves, plies}: a line that is stepped through
-const word = name => wordIn(language, name, state?.game)
+const word = name => wordIn(language, name, state && kind(state.game, state.start))
 const board = new Board($('board'), move => send({ do: 'move', move }), word)
+
+/** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
+const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'handicap' : game
 
 // Talking with the server
 
@@ -60,7 +64,7 @@ const board = new Board($('board'), move => send({ do: 'move', move }), word)
 async function ask (path, request) {
   try {
     const answer = await fetch(path, { ...request, headers: { 'X-Token': token } })
-    $('error').textContent = answer.ok ? '' : word((await answer.json()).error).replace(/^the record(?=: )/, word)
+    $('error').textContent = answer.ok ? '' : reasonIn(language, (await answer.json()).error)
     return answer
   } catch {
     $('error').textContent = word('gone')
@@ -154,6 +158,7 @@ function show () {
   $('pass').hidden = !state.legal.includes('pass')
   $('policy').hidden = setup !== null && !setup.games[state.game].hasPolicy
   $('left').hidden = state.leftAt === null
+  $('earlier').hidden = !state.earlier
   $('file').hidden = (state.file?.games ?? 1) < 2
   if (state.file) {
     Object.assign($('fileNumber'), { max: state.file.games, value: state.file.number })
@@ -407,7 +412,10 @@ function fillNew () {
   options($('game'), Object.keys(setup.games))
   const game = $('game').value
   for (const side of ['black', 'white']) options($(side), ['', ...setup.games[game].opponents])
-  options($('startName'), setup.games[game].starts)
+  options($('startName'), [...setup.games[game].starts, ...(game === state?.game ? ['position shown'] : [])])
+  const start = $('startName').value
+  const begun = start === 'position shown' ? kind(game, state.start) : start === 'even' ? game : 'handicap'
+  for (const side of ['black', 'white']) $(`${side}Label`).textContent = wordIn(language, side, begun)
   $('startTextLabel').textContent = word(game === 'othello' ? 'transcript' : 'sfen')
   for (const [select, values, unit] of [['mainTime', MINUTES, 'minutes'], ['byoyomi', SECONDS, 'seconds']]) {
     const chosen = $(select).value || 0
@@ -417,9 +425,10 @@ function fillNew () {
   }
 }
 
-$('game').onchange = fillNew
+$('game').onchange = $('startName').onchange = fillNew
 $('new').onclick = () => {
   $('game').value = state.game
+  if ($('startName').value === 'position shown') $('startName').value = '' // that was another one
   fillNew()
   $('black').value = state.sides[0]
   $('white').value = state.sides[1]
@@ -436,7 +445,12 @@ $('newDialog').onclose = async () => {
 
 // A record
 
-const openRecord = data => post('record', data)
+async function openRecord (data) {
+  const before = $('status').textContent
+  say('status', word('opening'))
+  const answer = await post('record', data)
+  if (!answer?.ok && $('status').textContent === word('opening')) say('status', before)
+}
 $('open').onclick = () => present($('openDialog'))
 $('openDialog').onclose = () => {
   if ($('openDialog').returnValue !== 'open') return

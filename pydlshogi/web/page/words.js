@@ -9,7 +9,7 @@ const ENGLISH = {
   'too many moves': 'at the longest number of moves', ranks: 'abcdefghi', discs: 'Discs', nodes: 'positions',
   nodesPerSecond: 'positions/s', none: 'none', minutes: 'min', seconds: 's', mainTime: 'Time for each side',
   byoyomi: 'then for each move (byoyomi)', openFile: 'or a file: CSA, KIF, KI2, WTHOR (.wtb), GGF, transcripts',
-  fileGame: 'Game', backToGame: 'Back to the game', retry: 'Try another move', yourMove: 'to move: your turn',
+  fileGame: 'Game', backToGame: 'Back to the game', earlier: 'Earlier game', opening: 'Opening the record …', retry: 'Try another move', yourMove: 'to move: your turn',
   mustPass: 'cannot move and has to pass', transcript: 'or after a transcript (f5d6c3), or from a position',
   'advice shogi': 'Touch a piece, then one of the marked squares; or drag it. Drag with the right button to draw arrows.',
   'advice dobutsu': 'Catch the lion, or bring yours safely to the far row. The dots show where an animal may step. ' +
@@ -21,7 +21,7 @@ const ENGLISH = {
   watch: 'Show thinking', pause: 'Stop thinking', policy: 'Intuition (policy)', open: 'Open a record', judge: 'Analyse the game', save: 'Save', lineCount: 'Candidates shown',
   stop: 'Stop the analysis', previousMistake: 'Previous mistake', nextMistake: 'Next mistake', first: 'First', back: 'Back',
   forward: 'Forward', lastMove: 'Last', start: 'Start', cancel: 'Cancel', game: 'Game', black: 'Black', white: 'White',
-  position: 'Begin from', sfen: 'or from an sfen, moves behind it if you like', paste: 'Paste a record, a transcript or an sfen here',
+  position: 'Begin from', 'position shown': 'the position shown', sfen: 'or from an sfen, moves behind it if you like', paste: 'Paste a record, a transcript or an sfen here',
   person: 'a person', beginner: 'engine: beginner', easy: 'engine: easy', medium: 'engine: medium', hard: 'engine: hard',
   'full strength': 'engine: full strength', 'policy only': 'engine: policy only', 'network search': 'engine: learned intuition and search', IaGo: 'engine: as IaGo, with rollouts', 'one move ahead': 'engine: one move ahead',
   even: 'even game', 'lance handicap': 'lance handicap', 'bishop handicap': 'bishop handicap', 'rook handicap': 'rook handicap',
@@ -48,7 +48,7 @@ const JAPANESE = {
   time: '(切れ負け)', 'illegal move': '(反則)', default: '(不戦)', impasse: '(持将棋)', 'too many moves': '(最大手数)',
   ranks: '一二三四五六七八九', discs: '石差', nodes: '局面', nodesPerSecond: '局面/秒', none: 'なし', minutes: '分', seconds: '秒',
   mainTime: '持ち時間', byoyomi: '秒読み', openFile: 'またはファイル: CSA・KIF・KI2・WTHOR (.wtb)・GGF・棋譜列', fileGame: '対局',
-  backToGame: '元の対局に戻る', retry: '別の手を試す', yourMove: 'の手番 (あなたの番です)', mustPass: 'は打てる所がなくパスです',
+  backToGame: '元の対局に戻る', earlier: '前の対局', opening: '棋譜を開いています…', 'there is no earlier game': '前の対局はありません', retry: '別の手を試す', yourMove: 'の手番 (あなたの番です)', mustPass: 'は打てる所がなくパスです',
   transcript: 'または棋譜 (f5d6c3) か局面から', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をドラッグします。右ボタンでドラッグすると矢印を描けます。',
   'advice dobutsu': 'ライオンを捕まえるか、自分のライオンを安全に一番奥まで進めると勝ちです。点は動ける方向です。動物に触れ、印の付いたマスに触れるか、' +
     'ドラッグします。捕まえた動物は打てます。',
@@ -56,13 +56,14 @@ const JAPANESE = {
   'histogram label': '損の大きさごとの手数', 'it is not your turn': 'あなたの番ではありません',
   'there is no move to take back': '戻す手がありません', 'the game has gone on meanwhile': '局面が進んでいます',
   'there is no win to declare': '宣言勝ちできません', 'the file that was opened has no such game': 'その番号の対局はありません',
-  'the record': '棋譜を読めません', 'more than 1000000 bytes': 'ファイルが大きすぎます (1 MB まで)',
-  'black othello': '黒', 'white othello': '白',
+  'more than 1000000 bytes': 'ファイルが大きすぎます (1 MB まで)',
+  'black othello': '黒', 'white othello': '白', 'black handicap': '下手', 'white handicap': '上手',
+  'blacksHand handicap': '下手の持ち駒', 'whitesHand handicap': '上手の持ち駒',
   language: 'English',
   newGame: '新規対局', undo: '待った', resign: '投了', declare: '入玉宣言', hint: 'ヒント', turn: '盤を回す',
   watch: '読みを見る', pause: '読みを止める', policy: '直感 (方策)', open: '棋譜を開く', judge: '棋譜解析', save: '保存', lineCount: '候補手の数', stop: '解析を止める',
   previousMistake: '前の悪手', nextMistake: '次の悪手', first: '最初', back: '戻る', forward: '進む', lastMove: '最後',
-  start: '開始', cancel: 'やめる', game: 'ゲーム', black: '先手', white: '後手', position: '手合割', sfen: 'または局面 (sfen、手順も可)',
+  start: '開始', cancel: 'やめる', game: 'ゲーム', black: '先手', white: '後手', position: '手合割', 'position shown': '表示中の局面', sfen: 'または局面 (sfen、手順も可)',
   paste: '棋譜、棋譜列か sfen を貼り付ける', person: '人', beginner: 'エンジン: 入門', easy: 'エンジン: 初級',
   medium: 'エンジン: 中級', hard: 'エンジン: 上級', 'full strength': 'エンジン: 最強', 'policy only': 'エンジン: 方策のみ', 'network search': 'エンジン: 学習した直感と探索', IaGo: 'エンジン: IaGo 方式 (ロールアウト)',
   'one move ahead': 'エンジン: 一手読み', even: '平手', 'lance handicap': '香落ち', 'bishop handicap': '角落ち', 'rook handicap': '飛車落ち',
@@ -82,10 +83,39 @@ const JAPANESE = {
   chick: 'ひよこ', hen: 'にわとり'
 }
 
+/** What is most often wrong with a record or a position: patterns, as the reason names what it is about. */
+const REASONS_IN_JAPANESE = [
+  [/^the record: /, '棋譜を読めません: '],
+  [/: empty$|: it holds no game$/, ': 何も書かれていません'],
+  [/neither .+: not a (CSA )?record$/, '棋譜ではありません'],
+  [/^position: /, ''],
+  [/line (\d+): /, '$1行目: '],
+  [/move (\d+),? (.+), (is illegal|cannot be played)$/, '$1手目の $2 は指せません'],
+  [/move (\d+): (.+) is not a legal move$/, '$1手目の $2 は指せません'],
+  [/'(.+)' is no move$|not a (?:move|CSA statement here): '(.+)'$/, '「$1$2」は指し手ではありません'],
+  [/unknown handicap '(.+)'$/, '手合割「$1」は分かりません'],
+  [/^an sfen has .+/, 'sfen には盤面、手番 (b か w)、持ち駒、手数を書きます'],
+  [/^the side to move is b or w, not (.+)/, '手番は b か w です ($1 とあります)'],
+  [/^(.+) is not a move number$/, '$1 は手数ではありません'],
+  [/^the board has (\d+) ranks$/, '盤面が$1段あります'],
+  [/^rank (\w) has (\d+) squares$/, '盤面の $1 段に$2マスあります'],
+  [/^(.+) is no piece$/, '$1 という駒はありません'],
+  [/^(.+) are no pieces in hand$/, '$1 という持ち駒はありません'],
+  [/^the side that is not to move is in check$/, '手番でない側に王手がかかっています'],
+  [/^two pawns of one side stand on one file$/, '二歩になっています'],
+  [/^a position is 64 squares.+/, '盤面は X、O、- の64マスと手番で書きます']
+]
+
 export const LANGUAGES = { en: ENGLISH, ja: JAPANESE }
 
 /** The word for `name`, in a game that may have one of its own; what has none is its own word. */
 export function wordIn (language, name, game) {
   const words = LANGUAGES[language]
   return words[`${name} ${game}`] ?? words[name] ?? name
+}
+
+/** What the server says was wrong, in words of the language as far as it has them. */
+export function reasonIn (language, reason) {
+  const patterns = language === 'ja' ? REASONS_IN_JAPANESE : []
+  return patterns.reduce((text, [english, japanese]) => text.replace(english, japanese), wordIn(language, reason))
 }
