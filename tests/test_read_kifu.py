@@ -428,6 +428,7 @@ def test_handicaps(record, refusal) -> None:
             assert (game.start_sfen, game.win) == (sfen, "b"), name
             # The diagram python-shogi draws of it is the same position.
             assert shogi.Board(sfen).turn == shogi.WHITE
+            assert to_kif(game).endswith("\nまで2手で下手の勝ち\n")
     assert record(kif(handicap="左七枚落ち")).start_sfen.startswith("2sgkg3/9/")
     assert refusal(kif("1 ７六歩(77)", handicap="百枚落ち")) == "unknown handicap '百枚落ち'"
     assert refusal(kif("1 ７六歩(77)", handicap="その他")).startswith("手合割 その他")

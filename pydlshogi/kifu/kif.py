@@ -417,7 +417,7 @@ def to_kif(
             text.append(f"*{comments[number - 1]}")
         previous = move
     turn = (cshogi.Board(game.start_sfen).turn + len(game.moves)) % 2
-    return "\n".join([*text, *_closing(game, turn)]) + "\n"
+    return "\n".join([*text, *_closing(game, turn, upper if game.win == "w" else lower)]) + "\n"
 
 
 def _candidates(board: Any, candidates: Iterable[Candidate], *played: str) -> Iterator[str]:
@@ -433,13 +433,13 @@ def _clock(seconds: float, hours: bool = False) -> str:
     return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}" if hours else f"{minutes:2}:{second:02}"
 
 
-def _closing(game: Game, turn: int) -> list[str]:
-    """The lines of how `game` ended."""
+def _closing(game: Game, turn: int, winner: str) -> list[str]:
+    """The lines of how `game` ended; `winner`: what its side is called, where it has one."""
     count = len(game.moves)
     outcome = (_SUBSTITUTES.get(game.ending, game.ending), game.win)
     word = next((word for word, verdict in _ENDINGS.items() if settle(verdict, turn) == outcome), None)
     lines = [f"{count + 1:4} {word}"] if word else []
     if game.win in ("b", "w"):
         cause = {"illegal_move": "反則", "declaration": "入玉"}.get(outcome[0], "")
-        return [*lines, f"まで{count}手で{'先手' if game.win == 'b' else '後手'}の{cause}勝ち"]
+        return [*lines, f"まで{count}手で{winner}の{cause}勝ち"]
     return [*lines, f"まで{count}手で{word}"] if word else lines
