@@ -20,36 +20,54 @@ _NAP: Final = 100
 
 
 @rule
-def hold(mutex: int) -> None:
-    """Wait for the lock, and take it."""
+def _take(lock: int) -> None:
     while True:
         for _ in range(_TRIES):
-            if _acquire(mutex, 0, 0):
+            if _acquire(lock, 0, 0):
                 return
-        if _acquire(mutex, _NAP, 0):
+        if _acquire(lock, _NAP, 0):
             return
 
 
 @rule
-def release(mutex: int) -> None:
-    """Give the lock back."""
-    _release(mutex)
+def hold(mutex: tuple[int, int]) -> None:
+    """Wait for the lock, and take it for long work, which passes it on now and then."""
+    _take(mutex[0])
 
 
 @rule
-def pass_on(mutex: int) -> None:
-    """Let another thread have the lock meanwhile, if one waits."""
-    _release(mutex)
-    hold(mutex)
+def hold_soon(mutex: tuple[int, int]) -> None:
+    """Take the lock for short work: as soon as whoever has it for long passes it on."""
+    lock, door = mutex
+    _take(door)
+    _take(lock)
+    _release(door)
+
+
+@rule
+def release(mutex: tuple[int, int]) -> None:
+    """Give the lock back."""
+    _release(mutex[0])
+
+
+@rule
+def pass_on(mutex: tuple[int, int]) -> None:
+    """Let a thread with short work have the lock meanwhile, if one waits at the door."""
+    lock, door = mutex
+    if not _acquire(door, 0, 0):
+        _release(lock)
+        _take(door)
+        _take(lock)
+    _release(door)
 
 
 @compiled
-def _hold(mutex: int) -> None:
-    hold(mutex)
+def _hold_soon(mutex: tuple[int, int]) -> None:
+    hold_soon(mutex)
 
 
 @compiled
-def _give_back(mutex: int) -> None:
+def _give_back(mutex: tuple[int, int]) -> None:
     release(mutex)
 
 
@@ -59,22 +77,27 @@ _free: Final = ctypes.pythonapi.PyThread_free_lock
 _free.argtypes = (ctypes.c_void_p,)
 
 
+def _new_lock() -> int:
+    address = _new()
+    if address is None:
+        raise MemoryError("no lock")
+    return int(address)
+
+
 class Mutex:
     """A lock for the threads of one process; inside `with` the calling thread has it. It is not reentrant."""
 
     def __init__(self) -> None:
         """Raises MemoryError."""
-        address = _new()
-        if address is None:
-            raise MemoryError("no lock")
-        self.address: Final = int(address)
-        """As kernels take it."""
-        weakref.finalize(self, _free, self.address).atexit = False
+        self.addresses: Final = (_new_lock(), _new_lock())
+        """As kernels take it: those of the lock and of its door, where short work waits."""
+        for address in self.addresses:
+            weakref.finalize(self, _free, address).atexit = False
 
     def __enter__(self) -> None:
-        _hold(self.address)
+        _hold_soon(self.addresses)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _give_back(self.address)
+        _give_back(self.addresses)

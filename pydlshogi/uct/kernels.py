@@ -23,7 +23,7 @@ from pydlshogi.support.arrays import (
     Uint64Array,
 )
 from pydlshogi.support.compiled import compiled, inlined, rule, wide
-from pydlshogi.support.mutex import hold, pass_on, release
+from pydlshogi.support.mutex import hold, hold_soon, pass_on, release
 from pydlshogi.uct.uct_node import (
     AWAITED,
     EXPANDED,
@@ -43,8 +43,8 @@ from pydlshogi.uct.uct_node import (
 
 MAX_BATCH: Final = 1024
 """Most playouts of one tree in one batch."""
-_TURN: Final = 16
-"""Playouts after which another thread may change the tree."""
+_TURN: Final = 8
+"""Playouts after which a thread that selects lets those with less to do change the tree."""
 MAX_DEPTH: Final = 256
 """A playout that gets this deep is paid with what the node there is worth."""
 MAX_EVALUATIONS: Final = 100
@@ -381,7 +381,7 @@ def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple
     paths reach too.
     """
     tree, roots, puct = walk.tree, walk.roots, walk.puct
-    hold(tree.lock)
+    hold_soon(tree.lock)
     nodes = tree.nodes
     requests = 0
     for i in range(len(rows)):
@@ -506,7 +506,7 @@ def back_up(
     `first_priors[i]` in `priors`. `lasting` is what lasts of the `values`, see `Evaluations`.
     """
     places = np.empty(len(asked), np.int32)
-    hold(tree.lock)
+    hold_soon(tree.lock)
     for i in range(len(asked)):
         row = rows[asked[i]]
         # Without room for its edges a node stays LEAF and is evaluated at each visit.
@@ -524,7 +524,7 @@ def back_up(
                 tree.moves[first + edge] = moves[asked[i], edge]
                 tree.priors[first + edge] = priors[first_priors[i] + edge] + np.float32(puct[0].prior_bonus)
             bring_best(tree, first, first + count)
-    hold(tree.lock)
+    hold_soon(tree.lock)
     for i in range(len(asked)):
         if rows[asked[i]].node != NONE:
             _note(tree, rows[asked[i]], wide(places[i]), values[i], lasting[i])

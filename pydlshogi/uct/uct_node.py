@@ -114,8 +114,8 @@ class Tree(NamedTuple):
     """A stack of nodes without links."""
     heap: Int64Array
     """Counters, and the heads of the lists of what was given back."""
-    lock: int
-    """The address of the table's Mutex."""
+    lock: tuple[int, int]
+    """The addresses of the table's Mutex."""
 
 
 class UctNodeTable:
@@ -143,7 +143,7 @@ class UctNodeTable:
             slots=np.full(int(most_nodes * _SLOTS_PER_NODE), NONE, np.int32),
             condemned=np.zeros(most_nodes, np.int32),
             heap=np.zeros(_GAPS + most_moves // _EDGES_PER_BLOCK + 2, np.int64),
-            lock=self.lock.address,
+            lock=self.lock.addresses,
         )
         self.clear()
 
