@@ -733,6 +733,7 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     assert person.text("#players").startswith("下手: 人 — 上手: エンジン: 入門")
     assert person.text("#status") == "下手の手番 (あなたの番です)"
     assert "下手 歩" in person.drawn()
+    assert "落ち" not in person.drawn()  # a bishop is no bishop handicap
     assert page.locator("[aria-label=上手の持ち駒]").count() == 1
     assert person.text("#played").startswith("上手 ")
     page.get_by_role("button", name="新規対局").click()

@@ -56,7 +56,7 @@ const word = name => wordIn(language, name, state && kind(state.game, state.star
 const board = new Board($('board'), move => send({ do: 'move', move }), word)
 
 /** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
-const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'handicap' : game
+const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'odds' : game
 
 // Talking with the server
 
@@ -414,7 +414,7 @@ function fillNew () {
   for (const side of ['black', 'white']) options($(side), ['', ...setup.games[game].opponents])
   options($('startName'), [...setup.games[game].starts, ...(game === state?.game ? ['position shown'] : [])])
   const start = $('startName').value
-  const begun = start === 'position shown' ? kind(game, state.start) : start === 'even' ? game : 'handicap'
+  const begun = start === 'position shown' ? kind(game, state.start) : start === 'even' ? game : 'odds'
   for (const side of ['black', 'white']) $(`${side}Label`).textContent = wordIn(language, side, begun)
   $('startTextLabel').textContent = word(game === 'othello' ? 'transcript' : 'sfen')
   for (const [select, values, unit] of [['mainTime', MINUTES, 'minutes'], ['byoyomi', SECONDS, 'seconds']]) {
