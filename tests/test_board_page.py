@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from test_web import FIXTURES, ROOT, SETTINGS, Board, served
+from test_web import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served
 
 from pydlshogi.analysis_server.pool import Pool
 
@@ -378,6 +378,23 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     page.get_by_role("button", name="Stop thinking").click()
     page.get_by_role("button", name="Policy").click()
     page.wait_for_selector(".heat circle")
+
+
+def test_what_nothing_was_counted_of_is_no_number(person: Person) -> None:
+    page = person.page
+    person.board.new("shogi", MATE_IN_ONE)
+    page.wait_for_selector('[data-at="G*"]')
+    page.get_by_role("button", name="Show thinking").click()
+    page.wait_for_selector(".arrows .ring")
+    assert page.locator(".arrows text").text_content() == "100"
+    assert page.locator("#candidates").inner_text().split() == "Move Win Visits Line G*5b 100.0 %".split()
+    page.get_by_role("button", name="Stop thinking").click()
+    person.board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1 moves pass c1")
+    page.wait_for_selector('body[data-ending="more discs, both pass"]')
+    page.get_by_role("button", name="Analyse the game").click()
+    page.wait_for_selector("#summary p:nth-child(2)")
+    page.wait_for_selector("#progress[hidden]", state="attached")
+    assert person.text("#speed") == ""
 
 
 def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:

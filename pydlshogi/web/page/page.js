@@ -227,8 +227,11 @@ function drawBoard () {
     heat: preview ? {} : heat, flip: turned !== (Boolean(state.sides[0]) && !state.sides[1]) })
 }
 
-/** What stands on an arrow: the win rate in percent, or the discs that it wins by where nothing counts visits. */
-const label = each => each.visits === null ? discsWon(each) : percent(each.winrate, 0)
+/** Othello's alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
+const inDiscs = each => state.game === 'othello' && each.visits === null
+
+/** What stands on an arrow: the win rate in percent, or the discs that it wins by. */
+const label = each => inDiscs(each) ? discsWon(each) : percent(each.winrate, 0)
 
 const discsWon = ({ scoreCp }) => `${scoreCp > 0 ? '+' : ''}${Math.round(scoreCp / 100)}`
 
@@ -242,18 +245,18 @@ function made (name, properties = {}, ...children) {
 
 function drawLines () {
   const moveInfos = info?.moveInfos ?? []
-  const counted = moveInfos.some(each => each.visits !== null)
+  const discs = moveInfos.every(inDiscs)
   $('candidates').hidden = !moveInfos.length
-  $('third').textContent = word(counted ? 'visits' : 'discs')
+  $('third').textContent = word(discs ? 'discs' : 'visits')
   while ($('lines').children.length > moveInfos.length) $('lines').lastChild.remove()
   moveInfos.forEach((each, place) => {
     const row = $('lines').children[place] ?? $('lines').appendChild(lineRow(place))
     const [move, ...line] = written(state.game, state.position, each.pv.slice(0, 12), language, word)
-    const cells = [move, `${percent(each.winrate)} %`, counted ? each.visits : discsWon(each), line.join(' ')]
+    const cells = [move, `${percent(each.winrate)} %`, discs ? discsWon(each) : each.visits, line.join(' ')]
     cells.forEach((text, column) => { row.children[column].textContent = text })
   })
   const root = info?.rootInfo
-  $('speed').textContent = root ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
+  $('speed').textContent = root?.visits ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
 }
 
 /** A candidate: pointed at, its line is shown on the board; the wheel, or the up and down keys, step through it. */
