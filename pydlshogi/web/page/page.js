@@ -145,6 +145,7 @@ function show () {
     $(`${name}Player`).textContent = `${word(name)}: ${state.names[place] || word(state.sides[place] || 'person')}`
     $(`${name}Player`).className = state.ending || state.turn !== place ? '' : 'turn'
   }
+  for (const chart of ['graph', 'losses']) say(`${chart}Label`, word(`${chart} label`))
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
   $('advice').textContent = state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : ''
@@ -304,7 +305,8 @@ function drawMoves () {
   state.moves.forEach((move, index) => {
     const each = judged.get(index + 1)
     const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
-    const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} % (${word('better')} ${best})` : ''
+    const better = index === veiled ? '' : ` (${word('better')} ${best})`
+    const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} %${better}` : ''
     if (state.judged.length) position = after(position, move)
     const item = list.children[index] ?? list.appendChild(made('li', {}, made('button', { onclick: () => goTo(index + 1) })))
     const button = item.firstChild
@@ -327,7 +329,7 @@ function drawJudged () {
     const counts = Object.entries(each.marks).map(([mark, count]) => `${word(mark)} ${count}`)
     const name = word(each.side === 'b' ? 'black' : 'white')
     return made('p', { textContent: `${name}: ${word('found')} ${each.found} ${word('of')} ${each.moves}, ` +
-      `${percent(each.loss)} % ${word('lost')}; ${counts.join(', ')}` })
+      `${word('lost')} ${percent(each.loss)} %; ${counts.join(', ')}` })
   }))
 }
 
@@ -471,7 +473,10 @@ document.addEventListener('paste', event => {
   const text = event.clipboardData.getData('text')
   if (!event.target.closest('input, textarea') && text.trim()) openRecord(text)
 })
-$('fileNumber').onchange = event => send({ do: 'choose', number: Number(event.target.value) })
+$('fileNumber').onchange = async () => {
+  const answer = await send({ do: 'choose', number: Number($('fileNumber').value) })
+  if (!answer?.ok) $('fileNumber').value = state.file.number
+}
 
 $('save').onclick = async () => {
   const answer = await ask('record')
