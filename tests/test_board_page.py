@@ -796,7 +796,10 @@ def take_pictures(browser: Any, folder: Path) -> None:
             for game, start in POSITIONS.items():
                 board.new(game, start, sides=("", "medium"))
                 board.do("watch", on=True)
-                board.news.until(lambda info: info["rootInfo"]["visits"] > 500, "info")
+                board.news.until(
+                    lambda info: info["generation"] == board.state()["generation"] and info["rootInfo"]["visits"] > 500,
+                    "info",
+                )
                 person = Person(browser, board, viewport={"width": WIDTH, "height": HEIGHT}, locale="en-US")
                 person.page.wait_for_selector(".arrows .ring")
                 person.page.screenshot(path=folder / f"{game}.png")

@@ -234,7 +234,10 @@ const inDiscs = each => state.game === 'othello' && each.visits === null
 /** What stands on an arrow: the win rate in percent, or the discs that it wins by. */
 const label = each => inDiscs(each) ? discsWon(each) : percent(each.winrate, 0)
 
-const discsWon = ({ scoreCp }) => `${scoreCp > 0 ? '+' : ''}${Math.round(scoreCp / 100)}`
+function discsWon ({ scoreCp }) {
+  const discs = Math.round(scoreCp / 100)
+  return `${discs > 0 ? '+' : ''}${discs}`
+}
 
 const percent = (share, digits = 1) => (100 * share).toFixed(digits)
 
