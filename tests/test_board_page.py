@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from test_web import FIXTURES, ROOT, SETTINGS, Board, served
+from test_web import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served
 
 from pydlshogi.analysis_server.pool import Pool
 
@@ -205,6 +205,10 @@ def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
     page.fill("#fileNumber", "2")
     page.press("#fileNumber", "Enter")
     page.wait_for_selector('body[data-moves="f5 f6 e6 f4"]')
+    page.fill("#fileNumber", "3")
+    page.press("#fileNumber", "Enter")
+    playwright.expect(page.locator("#fileNumber")).to_have_value("2", timeout=WAIT)  # which is shown still
+    person.wrong.clear()  # Chromium writes each answer of 409 to the console
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save").click()
     assert saved.value.suggested_filename == "game.txt"
@@ -233,7 +237,8 @@ CONTRASTS = """() => {
     })
 }"""
 UNNAMED = """() => [...document.querySelectorAll('button, select, input, textarea, [role=img], [role=gridcell]')]
-    .filter(each => each.checkVisibility() && !each.ariaLabel && !each.textContent.trim() && !each.labels?.length)
+    .filter(each => each.checkVisibility() && !each.ariaLabel && !each.textContent.trim() && !each.labels?.length &&
+        !document.getElementById(each.getAttribute('aria-labelledby'))?.textContent)
     .map(each => each.outerHTML.slice(0, 60))"""
 
 
@@ -356,6 +361,7 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     page.get_by_role("button", name="Show thinking").click()
     page.wait_for_selector(".arrows polygon")
     assert page.locator("#lines tr").count() == 5
+    assert page.locator("#graph .here").count() == 1
     assert page.locator("#hint").is_disabled()  # there is nothing to add
     news = page.locator("#speed").inner_text()
     person.at("7g").hover()
@@ -380,6 +386,23 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     page.wait_for_selector(".heat circle")
 
 
+def test_what_nothing_was_counted_of_is_no_number(person: Person) -> None:
+    page = person.page
+    person.board.new("shogi", MATE_IN_ONE)
+    page.wait_for_selector('[data-at="G*"]')
+    page.get_by_role("button", name="Show thinking").click()
+    page.wait_for_selector(".arrows .ring")
+    assert page.locator(".arrows text").text_content() == "100"
+    assert page.locator("#candidates").inner_text().split() == "Move Win Visits Line G*5b 100.0 %".split()
+    page.get_by_role("button", name="Stop thinking").click()
+    person.board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1 moves pass c1")
+    page.wait_for_selector('body[data-ending="more discs, both pass"]')
+    page.get_by_role("button", name="Analyse the game").click()
+    page.wait_for_selector("#summary p:nth-child(2)")
+    page.wait_for_selector("#progress[hidden]", state="attached")
+    assert person.text("#speed") == ""
+
+
 def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     page = person.page
     page.get_by_role("button", name="Open a record").click()
@@ -402,9 +425,12 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     person.press("m")
     person.moves(marked[0])
     page.wait_for_selector(".arrows .ring")  # what the analysis knows
+    mistake = page.locator("#moves button").nth(marked[0] - 1)
+    assert "better" in mistake.inner_text()
     page.get_by_role("button", name="Try another move").click()
     person.moves(marked[0] - 1)
     assert page.locator(".arrows .ring").count() == 0  # it is to be found
+    assert "better" not in mistake.inner_text()
     person.press("h")
     page.wait_for_selector(".arrows .ring")
 
@@ -671,8 +697,10 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     person = Person(browser, board, locale="ja-JP")
     assert person.text("#status") == "黒の手番 (2-2)"
     assert "d4 白 石" in person.drawn()
+    assert person.text("#graphLabel") == "黒の勝率"
     board.new("shogi")
     playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
+    assert person.text("#graphLabel") == "先手の勝率"
     person.page.get_by_role("button", name="棋譜を開く").click()
     person.page.get_by_role("button", name="棋譜を開く").last.click()
     playwright.expect(person.page.locator("#error")).to_contain_text(
@@ -703,6 +731,7 @@ def test_reasons_are_japanese(browser: Any, board: Board) -> None:
         "手合割：九枚落ち\n   1 ７六歩(77)": "手合割「九枚落ち」は分かりません",
         "手合割：平手\n   1 ７六歩(77)\n   2 ９九玉(51)": "2手目の 9九玉(51) は指せません",
         "PI\n+\n+7776FU\n-7776FU": "2手目の -7776FU は指せません",
+        "P-51OU\nP+53FU00KI\n+\n+0052KI": "玉が一枚しかない詰将棋は開けません",
         "PI\n+\n+XX": "「+XX」は指し手ではありません",
         "f5f5": "1行目: 2手目の f5 は指せません",
     }
@@ -733,8 +762,10 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     assert person.text("#players").startswith("下手: 人 — 上手: エンジン: 入門")
     assert person.text("#status") == "下手の手番 (あなたの番です)"
     assert "下手 歩" in person.drawn()
+    assert "落ち" not in person.drawn()  # a bishop is no bishop handicap
     assert page.locator("[aria-label=上手の持ち駒]").count() == 1
     assert person.text("#played").startswith("上手 ")
+    assert person.text("#graphLabel") == "下手の勝率"
     page.get_by_role("button", name="新規対局").click()
     page.select_option("#game", "othello")
     assert dialog.get_by_label("黒").input_value() == ""
@@ -765,7 +796,10 @@ def take_pictures(browser: Any, folder: Path) -> None:
             for game, start in POSITIONS.items():
                 board.new(game, start, sides=("", "medium"))
                 board.do("watch", on=True)
-                board.news.until(lambda info: info["rootInfo"]["visits"] > 500, "info")
+                board.news.until(
+                    lambda info: info["generation"] == board.state()["generation"] and info["rootInfo"]["visits"] > 500,
+                    "info",
+                )
                 person = Person(browser, board, viewport={"width": WIDTH, "height": HEIGHT}, locale="en-US")
                 person.page.wait_for_selector(".arrows .ring")
                 person.page.screenshot(path=folder / f"{game}.png")

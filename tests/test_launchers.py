@@ -177,6 +177,27 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
 
 
 @on_posix
+def test_ci_runs_the_tests_also_where_no_browser_can_be_installed(tmp_path: Path) -> None:
+    run = shutil.copytree(ROOT / ".ci", tmp_path / ".ci") / "run"
+    scripts = {
+        "bat/test.sh": "echo tests $*; exit 3",
+        "bin/id": "echo 0",
+        "bin/apt-get": "echo apt-get $* >&2; exit 100",
+    }
+    for name, line in scripts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    for program in ("sh", "dirname"):
+        found = shutil.which(program)
+        assert found
+        (tmp_path / "bin" / program).symlink_to(found)
+    done = subprocess.run([run, "-x"], env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "tests -x\n")
+    assert done.stderr == "apt-get -qq update\nci: there is no chromium-headless-shell\n"
+
+
+@on_posix
 @pytest.mark.parametrize(("script", "module"), LAUNCHERS.items())
 def test_the_next_start_calls_neither_python_nor_pip(installed: Checkout, script: str, module: str) -> None:
     code, out, err = installed.play(script, PATH=installed.only("sh", "dirname", "readlink", "cmp"))

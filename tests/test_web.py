@@ -797,6 +797,13 @@ def test_every_page_sees_the_same(board: Board) -> None:
     again.close()
 
 
+def test_a_page_that_comes_sees_what_a_search_has_said(board: Board) -> None:
+    board.new("shogi", MATE_IN_ONE)
+    assert board.do("watch", on=True) == ""
+    said = board.news.until(lambda info: info["final"], "info")  # nothing more is found
+    assert News(board).next("info") == said
+
+
 def test_a_state_takes_back_only_what_was_said_of_older_ones() -> None:
     page = Page()
     first, again, later = {"generation": 1}, {"generation": 1, "judging": 1}, {"generation": 2}

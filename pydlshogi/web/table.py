@@ -156,9 +156,9 @@ class Table:
                 put("info", known)
 
     def _known(self) -> Message | None:
-        """What the analysis of the whole game has said of the position shown."""
+        """What was said of the position shown by the analysis of the whole game, or by a search that is watched."""
         at = self._played.at
-        return self._info(self._heard[at]) if at in self._opinions else None
+        return self._info(self._heard[at]) if at in self._heard and (at in self._opinions or self._watching) else None
 
     # What people do
 

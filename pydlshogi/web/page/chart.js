@@ -38,6 +38,7 @@ export function drawWinRates (root, state) {
   root.replaceChildren(
     svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: y(0.5), y2: y(0.5) }),
     svg('line', { class: 'now', x1: x(state.at), x2: x(state.at), y1: 0, y2: 130 }),
+    ...known.filter(([ply]) => ply === state.at).map(([ply, share]) => svg('circle', { class: 'here', cx: x(ply), cy: y(share), r: 3 })),
     svg('polyline', { points: known.map(([ply, share]) => `${x(ply)},${y(share)}`).join(' ') }),
     ...state.judged.filter(each => each.mark).map(each =>
       svg('circle', { class: MARKS[each.mark], cx: x(each.number), cy: y(each.winRate), r: 4 })))

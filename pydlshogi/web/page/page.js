@@ -56,7 +56,7 @@ const word = name => wordIn(language, name, state && kind(state.game, state.star
 const board = new Board($('board'), move => send({ do: 'move', move }), word)
 
 /** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
-const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'handicap' : game
+const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'odds' : game
 
 // Talking with the server
 
@@ -145,6 +145,7 @@ function show () {
     $(`${name}Player`).textContent = `${word(name)}: ${state.names[place] || word(state.sides[place] || 'person')}`
     $(`${name}Player`).className = state.ending || state.turn !== place ? '' : 'turn'
   }
+  for (const chart of ['graph', 'losses']) say(`${chart}Label`, word(`${chart} label`))
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
   $('advice').textContent = state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : ''
@@ -227,10 +228,16 @@ function drawBoard () {
     heat: preview ? {} : heat, flip: turned !== (Boolean(state.sides[0]) && !state.sides[1]) })
 }
 
-/** What stands on an arrow: the win rate in percent, or the discs that it wins by where nothing counts visits. */
-const label = each => each.visits === null ? discsWon(each) : percent(each.winrate, 0)
+/** Othello's alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
+const inDiscs = each => state.game === 'othello' && each.visits === null
 
-const discsWon = ({ scoreCp }) => `${scoreCp > 0 ? '+' : ''}${Math.round(scoreCp / 100)}`
+/** What stands on an arrow: the win rate in percent, or the discs that it wins by. */
+const label = each => inDiscs(each) ? discsWon(each) : percent(each.winrate, 0)
+
+function discsWon ({ scoreCp }) {
+  const discs = Math.round(scoreCp / 100)
+  return `${discs > 0 ? '+' : ''}${discs}`
+}
 
 const percent = (share, digits = 1) => (100 * share).toFixed(digits)
 
@@ -242,18 +249,18 @@ function made (name, properties = {}, ...children) {
 
 function drawLines () {
   const moveInfos = info?.moveInfos ?? []
-  const counted = moveInfos.some(each => each.visits !== null)
+  const discs = moveInfos.every(inDiscs)
   $('candidates').hidden = !moveInfos.length
-  $('third').textContent = word(counted ? 'visits' : 'discs')
+  $('third').textContent = word(discs ? 'discs' : 'visits')
   while ($('lines').children.length > moveInfos.length) $('lines').lastChild.remove()
   moveInfos.forEach((each, place) => {
     const row = $('lines').children[place] ?? $('lines').appendChild(lineRow(place))
     const [move, ...line] = written(state.game, state.position, each.pv.slice(0, 12), language, word)
-    const cells = [move, `${percent(each.winrate)} %`, counted ? each.visits : discsWon(each), line.join(' ')]
+    const cells = [move, `${percent(each.winrate)} %`, discs ? discsWon(each) : each.visits, line.join(' ')]
     cells.forEach((text, column) => { row.children[column].textContent = text })
   })
   const root = info?.rootInfo
-  $('speed').textContent = root ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
+  $('speed').textContent = root?.visits ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
 }
 
 /** A candidate: pointed at, its line is shown on the board; the wheel, or the up and down keys, step through it. */
@@ -301,7 +308,8 @@ function drawMoves () {
   state.moves.forEach((move, index) => {
     const each = judged.get(index + 1)
     const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
-    const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} % (${word('better')} ${best})` : ''
+    const better = index === veiled ? '' : ` (${word('better')} ${best})`
+    const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} %${better}` : ''
     if (state.judged.length) position = after(position, move)
     const item = list.children[index] ?? list.appendChild(made('li', {}, made('button', { onclick: () => goTo(index + 1) })))
     const button = item.firstChild
@@ -324,7 +332,7 @@ function drawJudged () {
     const counts = Object.entries(each.marks).map(([mark, count]) => `${word(mark)} ${count}`)
     const name = word(each.side === 'b' ? 'black' : 'white')
     return made('p', { textContent: `${name}: ${word('found')} ${each.found} ${word('of')} ${each.moves}, ` +
-      `${percent(each.loss)} % ${word('lost')}; ${counts.join(', ')}` })
+      `${word('lost')} ${percent(each.loss)} %; ${counts.join(', ')}` })
   }))
 }
 
@@ -414,7 +422,7 @@ function fillNew () {
   for (const side of ['black', 'white']) options($(side), ['', ...setup.games[game].opponents])
   options($('startName'), [...setup.games[game].starts, ...(game === state?.game ? ['position shown'] : [])])
   const start = $('startName').value
-  const begun = start === 'position shown' ? kind(game, state.start) : start === 'even' ? game : 'handicap'
+  const begun = start === 'position shown' ? kind(game, state.start) : start === 'even' ? game : 'odds'
   for (const side of ['black', 'white']) $(`${side}Label`).textContent = wordIn(language, side, begun)
   $('startTextLabel').textContent = word(game === 'othello' ? 'transcript' : 'sfen')
   for (const [select, values, unit] of [['mainTime', MINUTES, 'minutes'], ['byoyomi', SECONDS, 'seconds']]) {
@@ -468,7 +476,10 @@ document.addEventListener('paste', event => {
   const text = event.clipboardData.getData('text')
   if (!event.target.closest('input, textarea') && text.trim()) openRecord(text)
 })
-$('fileNumber').onchange = event => send({ do: 'choose', number: Number(event.target.value) })
+$('fileNumber').onchange = async () => {
+  const answer = await send({ do: 'choose', number: Number($('fileNumber').value) })
+  if (!answer?.ok) $('fileNumber').value = state.file.number
+}
 
 $('save').onclick = async () => {
   const answer = await ask('record')

@@ -35,7 +35,7 @@ const ENGLISH = {
   wins: 'wins', nobody: 'A draw', mate: 'by mate', repetition: 'by repetition',
   'perpetual check': 'because of perpetual check', resignation: 'by resignation', declaration: 'by declaration',
   try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best move',
-  lost: 'lost a move', '??': 'blunders', '?': 'mistakes', '?!': 'inaccuracies', better: 'better', of: 'of',
+  lost: 'average loss', '??': 'blunders', '?': 'mistakes', '?!': 'inaccuracies', better: 'better', of: 'of',
   confirmResign: 'Resign this game?', keys: 'Keys: arrows and Enter move pieces; outside the board ← → step through the ' +
     'game, u undoes, h hints, a shows the thinking, p the policy, P passes, m and M go to mistakes, r tries again, b goes back to the game, ' +
     'f turns the board.'
@@ -52,13 +52,14 @@ const JAPANESE = {
   transcript: 'または棋譜 (f5d6c3) か局面から', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をドラッグします。右ボタンでドラッグすると矢印を描けます。',
   'advice dobutsu': 'ライオンを捕まえるか、自分のライオンを安全に一番奥まで進めると勝ちです。点は動ける方向です。動物に触れ、印の付いたマスに触れるか、' +
     'ドラッグします。捕まえた動物は打てます。',
-  'advice othello': '印の付いたマスに触れると、はさんだ石が返ります。', 'losses label': '一手ごとの損 (上が先手、下が後手)',
+  'advice othello': '印の付いたマスに触れると、はさんだ石が返ります。', 'losses label': '一手ごとの損 (上が先手、下が後手)', 'losses label othello': '一手ごとの損 (上が黒、下が白)',
+  'losses label odds': '一手ごとの損 (上が下手、下が上手)',
   'histogram label': '損の大きさごとの手数', 'it is not your turn': 'あなたの番ではありません',
   'there is no move to take back': '戻す手がありません', 'the game has gone on meanwhile': '局面が進んでいます',
   'there is no win to declare': '宣言勝ちできません', 'the file that was opened has no such game': 'その番号の対局はありません',
   'more than 1000000 bytes': 'ファイルが大きすぎます (1 MB まで)',
-  'black othello': '黒', 'white othello': '白', 'black handicap': '下手', 'white handicap': '上手',
-  'blacksHand handicap': '下手の持ち駒', 'whitesHand handicap': '上手の持ち駒',
+  'black othello': '黒', 'white othello': '白', 'black odds': '下手', 'white odds': '上手',
+  'blacksHand odds': '下手の持ち駒', 'whitesHand odds': '上手の持ち駒',
   language: 'English',
   newGame: '新規対局', undo: '待った', resign: '投了', declare: '入玉宣言', hint: 'ヒント', turn: '盤を回す',
   watch: '読みを見る', pause: '読みを止める', policy: '直感 (方策)', open: '棋譜を開く', judge: '棋譜解析', save: '保存', lineCount: '候補手の数', stop: '解析を止める',
@@ -72,7 +73,7 @@ const JAPANESE = {
   whitesHand: '後手の持ち駒', promoteOrNot: '成りますか', promote: '成る', doNotPromote: '成らない', toMove: 'の手番',
   thinks: 'の手番 (エンジンが考えています)', move: '手', win: '勝率', visits: '訪問', line: '読み筋', connecting: '接続中',
   gone: 'サーバーが応答しません。もう一度起動してください。',
-  tokenless: '表示されたアドレスを # の後まで全部開いてください。', 'graph label': '先手の勝率',
+  tokenless: '表示されたアドレスを # の後まで全部開いてください。', 'graph label': '先手の勝率', 'graph label othello': '黒の勝率', 'graph label odds': '下手の勝率',
   candidates: '候補手', moves: '指し手', wins: 'の勝ち', nobody: '引き分け', mate: '(詰み)',
   repetition: '(千日手)', 'perpetual check': '(連続王手の千日手)', resignation: '(投了)', declaration: '(入玉宣言)',
   try: '(トライ)', 'lion caught': '(ライオンを捕まえた)', found: '最善手', lost: '一手平均の損', '??': '大悪手', '?': '悪手',
@@ -87,6 +88,7 @@ const JAPANESE = {
 const REASONS_IN_JAPANESE = [
   [/^the record: /, '棋譜を読めません: '],
   [/: empty$|: it holds no game$/, ': 何も書かれていません'],
+  [/(Black|White) has no king: a problem, not a game$/, '玉が一枚しかない詰将棋は開けません'],
   [/neither .+: not a (CSA )?record$/, '棋譜ではありません'],
   [/^position: /, ''],
   [/line (\d+): /, '$1行目: '],
