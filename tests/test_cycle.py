@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
-from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.learning.played import Played
 from pydlshogi.network.weights import architecture_of, read_weights
@@ -88,6 +88,10 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
     [
         (["go", "--out", "{new}"], "no game is called go; there are dobutsu, othello, shogi"),
         (["shogi", "--out", "{run}"], "{run} is a run of dobutsu, not of shogi"),
+        (
+            ["dobutsu", "--out", "{run}", "--encoding", "planes"],
+            "{run} is a run with --encoding dobutsu: give another --out",
+        ),
         (["dobutsu", "--out", "{run}", "--channels", "16"], "{run} is a run with --channels 8: give another --out"),
         (
             ["dobutsu", "--out", "{run}", "--optimiser", "sgd"],
@@ -176,7 +180,7 @@ def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Pat
     for run, first in ((asked, ["--encoding", "dlshogi"]), (begun, ["--init", str(asked / "net.npz")])):
         assert cycle.main(["shogi", "--out", str(run), "--minutes", "0.01", *TINY, *first]) == 0
         minutes = f"{taken(run) + 0.001}"
-        assert cycle.main(["shogi", "--out", str(run), "--minutes", minutes, *TINY]) == 0
+        assert cycle.main(["shogi", "--out", str(run), "--minutes", minutes, *TINY, "--encoding", "dlshogi"]) == 0
         assert len(lines(run)) > 1
         assert architecture_of(read_weights(run / "net.npz")).planes == DLSHOGI.planes
 
@@ -199,6 +203,8 @@ def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
         "sizing: 160 games a minute, 2 at work; playing takes 67% of the time, of that the network 75%, the search "
         "25%; 30 minutes are some 4,800 games, and 58,368 as for the network that ships would take 6.1 hours"
     )
+    for game in GAMES:
+        assert cycle.sized(game_named(game), cycles, 30, 2).endswith(" hours")
 
 
 def whole(folder: Path) -> list[dict[str, Any]]:
@@ -301,7 +307,7 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("game", ["shogi", "dobutsu"])
+@pytest.mark.parametrize("game", GAMES)
 def test_ten_minutes(game: str, tmp_path: Path) -> None:
     """With the settings of the game."""
     start = ["--init", "model/pydlshogi.npz"] if game == "shogi" else []

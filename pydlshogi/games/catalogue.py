@@ -30,7 +30,7 @@ class Game(NamedTuple):
     """(position) -> the rules' settings in its game."""
     learning: Mapping[str, Any]
     """Settings of the cycle that are better for this game than the general ones."""
-    example: Example | None = None
+    example: Example
     """What a run is measured by that wants to know how long it would take."""
 
     @property
