@@ -14,7 +14,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +24,7 @@ from pydlshogi import shogi_selfplay
 from pydlshogi.games.catalogue import Game, UnknownGame, game_named
 from pydlshogi.learning.played import Played
 from pydlshogi.learning.service import Service, add_serve_option, serving
-from pydlshogi.learning.settings import SelfPlay, add_game_options
+from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
 from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
@@ -33,7 +33,7 @@ from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import replacing, reserved
-from pydlshogi.support.settings import SettingError, check, setting, settle
+from pydlshogi.support.settings import SettingError, setting, settle
 
 _WINNERS: Final = {1.0: "b", 0.5: "d", 0.0: "w"}
 """By the score of the side that moves first."""
@@ -104,10 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         game, out = game_named(options.game), options.out
-        names = {each.name for each in fields(Settings)}
-        usual = {name: value for name, value in game.learning.items() if name in names}
-        settings = replace(Settings(**usual), **{name: vars(options)[name] for name in names & vars(options).keys()})
-        check(settings)
+        settings = given_settings(game, Settings, options)
         read_network(options.modelfile, game.encodings)  # or the workers would complain of a file of theirs
         out.mkdir(parents=True, exist_ok=True)
         with (
