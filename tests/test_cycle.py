@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -306,7 +307,37 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, 
     assert len(whole(tmp_path)) >= 3
 
 
+OTHERWISE = {
+    "kind": "policy_value", "depth": 2, "channels": 4, "batch-size": 8, "optimiser": "adamw", "learning-rate": 0.1,
+    "weight-decay": 0.9, "warmup": 1, "decay": 1, "clip": 0.01, "average": 0.5, "value-weight": 3, "seed": 1,
+    "label-smoothing": 0.5, "no-symmetries": None, "sets": 3, "window": 10_000, "window-growth": 1, "reuse": 2,
+    "search-value": 1, "compare-every": 2, "compare-games": 8, "compare-playouts": 1, "reanalyse": 2,
+}  # fmt: skip
+
+
+def made(run: Path, *options: str) -> Any:
+    """What two cycles make: the figures of the journal, but for times, and the network."""
+    steady = [*TINY, "--compare-every", "1", "--warmup", "0", "--decay", "0", "--window", "1", *options]
+    assert cycle.main(["dobutsu", "--out", str(run), "--minutes", "0.01", *steady]) == 0
+    one_more_cycle(run, *options)
+    figures = [{name: line[name] for name in line if name not in asdict(cycle.Times())} for line in lines(run)]
+    return figures, {name: array.tobytes() for name, array in read_weights(run / "net.npz").items()}
+
+
 @pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_no_setting_of_the_cycle_is_without_effect(tmp_path: Path) -> None:
+    """Those of self-play have a test of their own; those of a length, a place and a speed are seen in others."""
+    usual = made(tmp_path / "usual")
+    assert len(usual[0]) == 2
+    assert made(tmp_path / "again") == usual
+    for name, value in OTHERWISE.items():
+        option = [f"--{name}"] if value is None else [f"--{name}", str(value)]
+        assert made(tmp_path / name, *option) != usual, name
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("game", GAMES)
 def test_ten_minutes(game: str, tmp_path: Path) -> None:
     """With the settings of the game."""
