@@ -309,15 +309,15 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, 
 
 OTHERWISE = {
     "kind": "policy_value", "depth": 2, "channels": 4, "batch-size": 8, "optimiser": "adamw", "learning-rate": 0.1,
-    "weight-decay": 0.9, "warmup": 1, "decay": 1, "clip": 0.01, "average": 0.5, "value-weight": 3, "seed": 1,
-    "label-smoothing": 0.5, "no-symmetries": None, "sets": 3, "window": 10_000, "window-growth": 1, "reuse": 2,
+    "weight-decay": 0.9, "decay": 1, "clip": 0.01, "average": 0.5, "value-weight": 3, "seed": 1,
+    "label-smoothing": 0.5, "no-symmetries": None, "sets": 3, "window": 1, "window-growth": 0, "reuse": 2,
     "search-value": 1, "compare-every": 2, "compare-games": 8, "compare-playouts": 1, "reanalyse": 2,
 }  # fmt: skip
 
 
 def made(run: Path, *options: str) -> Any:
     """What two cycles make: the figures of the journal, but for times, and the network."""
-    steady = [*TINY, "--compare-every", "1", "--warmup", "0", "--decay", "0", "--window", "1", *options]
+    steady = [*TINY, "--compare-every", "1", "--warmup", "0", "--decay", "0", "--window", "60", *options]
     assert cycle.main(["dobutsu", "--out", str(run), "--minutes", "0.01", *steady]) == 0
     one_more_cycle(run, *options)
     figures = [{name: line[name] for name in line if name not in asdict(cycle.Times())} for line in lines(run)]
@@ -327,7 +327,7 @@ def made(run: Path, *options: str) -> Any:
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_no_setting_of_the_cycle_is_without_effect(tmp_path: Path) -> None:
-    """Those of self-play have a test of their own; those of a length, a place and a speed are seen in others."""
+    """Those of self-play have a test of their own; those of the time, a place and a speed are seen in others."""
     usual = made(tmp_path / "usual")
     assert len(usual[0]) == 2
     assert made(tmp_path / "again") == usual
