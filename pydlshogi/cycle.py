@@ -10,7 +10,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -87,7 +87,7 @@ class Learner:
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
         if goes_on:
             self._run.load(read_checkpoint(folder.checkpoint))
-        folder.describe(game.name, settings)
+        folder.describe(game.name, replace(settings, encoding=self._encoding.name))
         if not goes_on:
             write_weights(folder.network(0), to_npz(self._run.averaged))
         self._journal = Journal(folder.journal, int(self._run.kept["cycle"]))
@@ -263,15 +263,13 @@ def sized(game: Game, lines: Sequence[dict[str, Any]], minutes: float, workers: 
     games, play, network = (max(1e-9, sum(line[name] for line in lines)) for name in ("played", "play", "network"))
     total = play + sum(line["learn"] + line["compare"] for line in lines)
     rate = 60 * games / total
-    said = (
+    needed = game.example.games / rate / 60
+    return (
         f"sizing: {rate:,.0f} games a minute, {workers} at work; playing takes {play / total:.0%} of the time, of that "
         f"the network {network / play:.0%}, the search {1 - network / play:.0%}; {minutes:g} minutes are some "
-        f"{rate * minutes:,.0f} games"
+        f"{rate * minutes:,.0f} games, and {game.example.games:,} as for {game.example.whose} would take {needed:,.1f} "
+        "hours"
     )
-    if game.example is not None:
-        needed = game.example.games / rate / 60
-        said += f", and {game.example.games:,} as for {game.example.whose} would take {needed:,.1f} hours"
-    return said
 
 
 def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None) -> None:

@@ -14,9 +14,9 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tqdm import tqdm
 
@@ -24,7 +24,7 @@ from pydlshogi import shogi_selfplay
 from pydlshogi.games.catalogue import Game, UnknownGame, game_named
 from pydlshogi.learning.played import Played
 from pydlshogi.learning.service import Service, add_serve_option, serving
-from pydlshogi.learning.settings import SelfPlay, add_game_options
+from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
 from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
@@ -33,14 +33,10 @@ from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import replacing, reserved
-from pydlshogi.support.settings import SettingError, check, setting
+from pydlshogi.support.settings import SettingError, setting, settle
 
 _WINNERS: Final = {1.0: "b", 0.5: "d", 0.0: "w"}
 """By the score of the side that moves first."""
-
-
-class SelfPlayError(ValueError):
-    """Games that cannot be played as asked; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,10 @@ class Settings(SelfPlay):
 
 
 def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew, service: Service | None = None) -> str:
-    """Play the sets that `out` lacks. Returns what it holds then, in one line. Raises SelfPlayError, ArraysError."""
-    settle(out / "selfplay.json", game, network, settings)
+    """Play the sets that `out` lacks. Returns what it holds then, in one line. Raises SettingError, ArraysError."""
+    about = {"game": game.name, "network": hashlib.sha256(network).hexdigest(), **asdict(settings)}
+    del about["sets"]
+    settle(out / "selfplay.json", about)
     files = {number: out / f"{number:05}.npz" for number in range(1, settings.sets + 1)}
     missing = [number for number, path in files.items() if not path.exists()]
     moves = out / "games.jsonl"
@@ -74,25 +72,6 @@ def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew, 
         f"{sum(map(len, sets)):,} positions to learn from; {moves} has their moves; "
         + (f"{len(missing)} sets were played now" if missing else "nothing was left to play")
     )
-
-
-def settle(path: Path, game: Game, network: bytes, settings: Settings) -> None:
-    """Write down what determines the games of a folder. Raises SelfPlayError where it holds other games."""
-    about: dict[str, Any] = {"game": game.name, "network": hashlib.sha256(network).hexdigest(), **asdict(settings)}
-    del about["sets"]
-    if not path.exists():
-        if not all(each.name.startswith(f".{path.name}.") for each in path.parent.iterdir()):
-            raise SelfPlayError(f"{path.parent} holds something else: choose another --out")
-        with replacing(path) as file:
-            file.write(json.dumps(about, indent=1).encode())
-        return
-    try:
-        before = json.loads(path.read_bytes())
-        changed = [name for name in about if about[name] != before[name]]
-    except (KeyError, TypeError, ValueError) as error:
-        raise SelfPlayError(f"{path} does not describe games") from error
-    if changed:
-        raise SelfPlayError(f"{path.parent} holds games with another {', '.join(changed)}: choose another --out")
 
 
 def lines(game: Game, settings: SelfPlay, played: Played) -> Iterator[bytes]:
@@ -125,10 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         game, out = game_named(options.game), options.out
-        names = {each.name for each in fields(Settings)}
-        usual = {name: value for name, value in game.learning.items() if name in names}
-        settings = replace(Settings(**usual), **{name: vars(options)[name] for name in names & vars(options).keys()})
-        check(settings)
+        settings = given_settings(game, Settings, options)
         read_network(options.modelfile, game.encodings)  # or the workers would complain of a file of theirs
         out.mkdir(parents=True, exist_ok=True)
         with (
@@ -138,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ):
             print(play(game, options.modelfile.read_bytes(), out, settings, crew, service))
 
-    errors = (UnknownGame, SelfPlayError, SettingError, ArraysError, ModelError, BackendError)
+    errors = (UnknownGame, SettingError, ArraysError, ModelError, BackendError)
     return exit_status("selfplay", run, *errors, resume="the same command plays the games that are missing")
 
 

@@ -175,14 +175,14 @@ def law(budget: Budget) -> Callable[[Limits], Budget]:
 def test_stop_is_heard_before_the_search_begins(time: Time) -> None:
     clock = Clock(Limits(infinite=True), time)
     clock.stop()
-    clock.govern(law(UNLIMITED))
+    clock.begin(law(UNLIMITED))
     assert clock.expired(0)
 
 
 def test_time_begins_when_the_line_is_read_not_when_the_search_does(time: Time) -> None:
     clock = Clock(Limits(byoyomi=1000), time)
     time.now += 990
-    clock.govern(law(Budget(1000, 1000, 1000, 1000)))
+    clock.begin(law(Budget(1000, 1000, 1000, 1000)))
     assert not clock.expired(1)
     time.now += 10
     assert clock.expired(1)
@@ -190,14 +190,14 @@ def test_time_begins_when_the_line_is_read_not_when_the_search_does(time: Time) 
 
 def test_playouts_end_a_search(time: Time) -> None:
     clock = Clock(Limits(nodes=50), time)
-    clock.govern(law(UNLIMITED._replace(nodes=50)))
+    clock.begin(law(UNLIMITED._replace(nodes=50)))
     assert not clock.expired(49)
     assert clock.expired(50)
 
 
 def test_no_batch_is_begun_that_would_end_past_the_maximum(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.govern(law(Budget(optimum=1000, maximum=1000)))
+    clock.begin(law(Budget(optimum=1000, maximum=1000)))
     time.now += 700
     assert clock.room() == 300
     assert not clock.expired(1, latency=300)
@@ -207,7 +207,7 @@ def test_no_batch_is_begun_that_would_end_past_the_maximum(time: Time) -> None:
 
 def test_the_optimum_is_met_as_closely_as_batches_allow(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.govern(law(Budget(optimum=200, maximum=5000)))
+    clock.begin(law(Budget(optimum=200, maximum=5000)))
     time.now += 50
     assert clock.room() == 300
     assert not clock.expired(32, latency=300)
@@ -263,7 +263,7 @@ def test_a_slow_batch_is_forgiven_once_and_two_until_they_are_forgotten() -> Non
 
 def test_pondering_costs_nothing_until_the_hit(time: Time) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)
-    clock.govern(lambda limits: Budget(optimum=limits.byoyomi or 0, maximum=limits.byoyomi or 0))
+    clock.begin(lambda limits: Budget(optimum=limits.byoyomi or 0, maximum=limits.byoyomi or 0))
     time.now += 60_000
     assert clock.pondering
     assert not clock.expired(1)
@@ -281,7 +281,7 @@ def test_pondering_costs_nothing_until_the_hit(time: Time) -> None:
 def test_a_hit_may_bring_its_own_times(time: Time) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)
     clock.hit(Limits(byoyomi=3000))
-    clock.govern(lambda limits: Budget(optimum=limits.byoyomi or 0, maximum=limits.byoyomi or 0))
+    clock.begin(lambda limits: Budget(optimum=limits.byoyomi or 0, maximum=limits.byoyomi or 0))
     assert clock.budget.maximum == 3000
     assert clock.limits == Limits(byoyomi=3000)
 
@@ -295,7 +295,7 @@ def test_a_hit_may_ask_for_analysis(time: Time) -> None:
 
 def test_a_hit_without_ponder_means_nothing(time: Time) -> None:
     clock = Clock(Limits(byoyomi=1000), time)
-    clock.govern(law(Budget(maximum=1000)))
+    clock.begin(law(Budget(maximum=1000)))
     time.now += 500
     clock.hit(Limits(byoyomi=9000))
     assert clock.limits == Limits(byoyomi=1000)
@@ -304,11 +304,11 @@ def test_a_hit_without_ponder_means_nothing(time: Time) -> None:
 
 def test_playouts_left_follow_the_rate(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.govern(law(Budget(optimum=1000, maximum=2000)))
+    clock.begin(law(Budget(optimum=1000, maximum=2000)))
     assert clock.playouts_left(0) == INF
     time.now += 250
     assert clock.playouts_left(100) == 300
-    clock.govern(law(Budget(optimum=1000, maximum=2000, nodes=150)))
+    clock.begin(law(Budget(optimum=1000, maximum=2000, nodes=150)))
     assert clock.playouts_left(100) == 50
     time.now += 5000
     assert clock.playouts_left(100) == 0
@@ -317,14 +317,14 @@ def test_playouts_left_follow_the_rate(time: Time) -> None:
 def test_playouts_left_of_a_fixed_number(time: Time) -> None:
     for limits, may_stop_early in ((Limits(), True), (Limits(nodes=300), False)):
         clock = Clock(limits, time)
-        clock.govern(law(UNLIMITED._replace(nodes=300)))
+        clock.begin(law(UNLIMITED._replace(nodes=300)))
         assert clock.playouts_left(120) == 180
         assert clock.may_stop_early is may_stop_early
 
 
 def test_nothing_stops_early_before_the_minimum(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.govern(law(Budget(minimum=100, optimum=1000, maximum=1000)))
+    clock.begin(law(Budget(minimum=100, optimum=1000, maximum=1000)))
     assert not clock.may_stop_early
     time.now += 100
     assert clock.may_stop_early
@@ -332,7 +332,7 @@ def test_nothing_stops_early_before_the_minimum(time: Time) -> None:
 
 def test_a_search_is_extended_once(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.govern(law(Budget(optimum=1000, extended=2000, maximum=9000)))
+    clock.begin(law(Budget(optimum=1000, extended=2000, maximum=9000)))
     time.now += 1000
     assert clock.expired(1)
     assert clock.may_extend
@@ -396,7 +396,7 @@ def long_game(
         overhead.asked(limits, 0, ply)
         clock = Clock(limits, time)
         budget = allot(limits, 0, ply, settings, overhead.mean, LOOK)
-        clock.govern(law(budget))
+        clock.begin(law(budget))
         if budget.maximum >= LOOK:
             time.now += LOOK
         while not clock.expired(1, BATCH) or clock.may_extend:
@@ -454,7 +454,7 @@ def test_what_is_lost_on_the_way_shows_in_the_clocks_of_the_gui(time: Time) -> N
         overhead.asked(limits, 1, ply)
         clock = Clock(limits, time)
         time.now += 5  # before the thinking
-        clock.govern(law(UNLIMITED))
+        clock.begin(law(UNLIMITED))
         time.now += 200
         clock.settle()
         time.now += 3  # after it
@@ -490,7 +490,7 @@ def test_a_move_of_another_game_is_no_loss_and_an_accident_counts_for_a_second(t
 
 def test_only_thinking_counts_as_thought(time: Time) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)
-    clock.govern(law(UNLIMITED))
+    clock.begin(law(UNLIMITED))
     time.now += 500
     clock.hit()
     time.now += 70
@@ -502,7 +502,7 @@ def test_only_thinking_counts_as_thought(time: Time) -> None:
 
 def test_what_was_thought_before_the_hit_is_free(time: Time) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)
-    clock.govern(law(UNLIMITED))
+    clock.begin(law(UNLIMITED))
     clock.settle()
     time.now += 500
     clock.hit()
@@ -532,7 +532,7 @@ def test_two_hundred_moves_without_an_overrun(
         limits = Limits(btime=int(left), wtime=0, binc=increment, winc=increment, byoyomi=byoyomi)
         began = time.now
         clock = Clock(limits, time)
-        clock.govern(lambda limits, ply=2 * move + 1: allot(limits, 0, ply, settings))  # type: ignore[misc]
+        clock.begin(lambda limits, ply=2 * move + 1: allot(limits, 0, ply, settings))  # type: ignore[misc]
         time.now += 1
         playouts = 0
         while not clock.expired(playouts, latency.of(32)):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 import psutil
 import pytest
 
-from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.learning.played import Played
 from pydlshogi.network.weights import architecture_of, read_weights
@@ -88,6 +89,10 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
     [
         (["go", "--out", "{new}"], "no game is called go; there are dobutsu, othello, shogi"),
         (["shogi", "--out", "{run}"], "{run} is a run of dobutsu, not of shogi"),
+        (
+            ["dobutsu", "--out", "{run}", "--encoding", "planes"],
+            "{run} is a run with --encoding dobutsu: give another --out",
+        ),
         (["dobutsu", "--out", "{run}", "--channels", "16"], "{run} is a run with --channels 8: give another --out"),
         (
             ["dobutsu", "--out", "{run}", "--optimiser", "sgd"],
@@ -176,7 +181,7 @@ def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Pat
     for run, first in ((asked, ["--encoding", "dlshogi"]), (begun, ["--init", str(asked / "net.npz")])):
         assert cycle.main(["shogi", "--out", str(run), "--minutes", "0.01", *TINY, *first]) == 0
         minutes = f"{taken(run) + 0.001}"
-        assert cycle.main(["shogi", "--out", str(run), "--minutes", minutes, *TINY]) == 0
+        assert cycle.main(["shogi", "--out", str(run), "--minutes", minutes, *TINY, "--encoding", "dlshogi"]) == 0
         assert len(lines(run)) > 1
         assert architecture_of(read_weights(run / "net.npz")).planes == DLSHOGI.planes
 
@@ -199,6 +204,8 @@ def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
         "sizing: 160 games a minute, 2 at work; playing takes 67% of the time, of that the network 75%, the search "
         "25%; 30 minutes are some 4,800 games, and 58,368 as for the network that ships would take 6.1 hours"
     )
+    for game in GAMES:
+        assert cycle.sized(game_named(game), cycles, 30, 2).endswith(" hours")
 
 
 def whole(folder: Path) -> list[dict[str, Any]]:
@@ -300,8 +307,38 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, 
     assert len(whole(tmp_path)) >= 3
 
 
+OTHERWISE = {
+    "kind": "policy_value", "depth": 2, "channels": 4, "batch-size": 8, "optimiser": "adamw", "learning-rate": 0.1,
+    "weight-decay": 0.9, "decay": 1, "clip": 0.01, "average": 0.5, "value-weight": 3, "seed": 1,
+    "label-smoothing": 0.5, "no-symmetries": None, "sets": 3, "window": 1, "window-growth": 0, "reuse": 2,
+    "search-value": 1, "compare-every": 2, "compare-games": 8, "compare-playouts": 1, "reanalyse": 2,
+}  # fmt: skip
+
+
+def made(run: Path, *options: str) -> Any:
+    """What two cycles make: the figures of the journal, but for times, and the network."""
+    steady = [*TINY, "--compare-every", "1", "--warmup", "0", "--decay", "0", "--window", "60", *options]
+    assert cycle.main(["dobutsu", "--out", str(run), "--minutes", "0.01", *steady]) == 0
+    one_more_cycle(run, *options)
+    figures = [{name: line[name] for name in line if name not in asdict(cycle.Times())} for line in lines(run)]
+    return figures, {name: array.tobytes() for name, array in read_weights(run / "net.npz").items()}
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("game", ["shogi", "dobutsu"])
+@pytest.mark.timeout(3600)
+def test_no_setting_of_the_cycle_is_without_effect(tmp_path: Path) -> None:
+    """Those of self-play have a test of their own; those of the time, a place and a speed are seen in others."""
+    usual = made(tmp_path / "usual")
+    assert len(usual[0]) == 2
+    assert made(tmp_path / "again") == usual
+    for name, value in OTHERWISE.items():
+        option = [f"--{name}"] if value is None else [f"--{name}", str(value)]
+        assert made(tmp_path / name, *option) != usual, name
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("game", GAMES)
 def test_ten_minutes(game: str, tmp_path: Path) -> None:
     """With the settings of the game."""
     start = ["--init", "model/pydlshogi.npz"] if game == "shogi" else []

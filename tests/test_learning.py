@@ -1,6 +1,6 @@
 """Self-play, what it teaches, and comparisons: mostly on Dobutsu shogi, with evaluators that need no network."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -150,6 +150,25 @@ def test_a_seed_decides_a_set_of_games() -> None:
     first, other, again = (players.play(seed) for seed in ((3, 1), (3, 2), (3, 1)))
     assert first.games() == again.games()
     assert first.games() != other.games()
+
+
+OTHERWISE = {
+    "games": 13, "side_by_side": 5, "playouts": 24, "cheap_playouts": 8, "full_share": 0.9, "exploration": 3.0,
+    "fpu_reduction": 0.0, "noise": 0.0, "noise_total": 1.0, "forced_playouts": 0.0, "gumbel": 4, "temperature": 0.1,
+    "final_temperature": 2.0, "halflife": 1.0, "opening_plies": 4.0, "opening_random": 1.0, "draw_ply": 10,
+    "until_mated": False, "resign": 0.0, "play_on": 0.9,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(SelfPlay) if each.name != "policy_temperature"])
+def test_no_setting_of_self_play_is_without_effect(name: str) -> None:
+    """But for one that whoever loads the network takes: see tests/test_service.py."""
+    usual = replace(QUICK, resign=0.3)
+    one, other = (
+        SelfPlayers(DOBUTSU, HASH, settings).play((4,))
+        for settings in (usual, replace(usual, **{name: OTHERWISE[name]}))
+    )
+    assert [one.games(), one.weights.tobytes()] != [other.games(), other.weights.tobytes()]
 
 
 def test_cheap_searches_are_not_learned() -> None:

@@ -258,7 +258,7 @@ class Problem:
         """`tick` tells the time, in milliseconds; it is given the number of times it was asked."""
         looks = count()
         self.clock = Clock(self.limits, now=lambda: tick(self, next(looks)))
-        self.clock.govern(lambda limits: allot(limits, 0, 1, ClockSettings()))
+        self.clock.begin(lambda limits: allot(limits, 0, 1, ClockSettings()))
         children = psutil.Process().children()  # other tests' pools may still have a helper
         answer = self.solver.solve(self.sfen, self.clock, self.infos.append)
         assert set(psutil.Process().children()) <= set(children)

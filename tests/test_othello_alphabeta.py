@@ -124,7 +124,7 @@ class TestMultiProbCut:
 
     @pytest.mark.parametrize("shallow", [1, 2])
     def test_without_a_margin_a_deep_search_is_a_shallow_one(self, shallow: int) -> None:
-        """In an empty window every move of the root, 4 plies deep, is decided by what fewer plies foretell."""
+        """In an empty window every move of the root, 4 plies deep, is decided by what fewer plies predict."""
         for seed in range(0, 300, 100):
             position = random_position(seed, 40)
             best = max(-minimax(position.play(move), shallow) for move in position.moves())

@@ -57,7 +57,7 @@ class TestPositions:
 
 
 def test_weights_are_found_again() -> None:
-    """Values that are sums of weights can be foretold from other positions of the same weights."""
+    """Values that are sums of weights can be predicted from other positions of the same weights."""
     weights = random_weights(1)[9, np.unique(CLASSES)].astype(np.float32) / DISC
     games = archive(1000)
     found = positions_of(games, 9)

@@ -45,7 +45,7 @@ def test_before_the_random_move_plays_one_policy_and_after_it_the_other() -> Non
     assert [len(each) for each in seconds] == [3, 1]
 
 
-def test_the_regression_foretells_how_often_each_position_is_won() -> None:
+def test_the_regression_predicts_how_often_each_position_is_won() -> None:
     """Two positions that share nothing, of which one is won three times in four and the other once in five."""
     classes = np.repeat(np.arange(94, dtype=np.int32).reshape(2, 47), 10_000, axis=0)
     results = np.concatenate([np.arange(10_000) % 4 > 0, np.arange(10_000) % 5 == 0]).astype(np.float32)
@@ -59,7 +59,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     command = [str(tmp_path / "games.wtb"), "--reinforced", policy, "--out", str(out)]
     assert main([*command, "--count", "1000"]) == 0
     own, engine = capsys.readouterr().out.splitlines()
-    assert own.startswith("winner foretold, by four plies, this value: ")
+    assert own.startswith("winner predicted, by four plies, this value: ")
     assert len(own.split(": ")[1].split()) == len(engine.split(": ")[1].split()) == STAGES
     assert load_weights(out).any(axis=1).all()
     out.unlink()

@@ -49,9 +49,10 @@ REFUSED = [
     ("utils.bench_read_kifu", ["{missing.txt}"], "bench_read_kifu: {nothing.csa}: No such file or directory"),
     ("utils.bench_read_kifu", ["{games}"], "bench_read_kifu: {games}/game.kif: python-shogi cannot read it"),
     ("utils.bench_read_kifu", ["{records.txt}", "--workers", "0"], "argument --workers: must be at least 1"),
-    ("utils.critical_positions", ["{bytes.xz}"], "critical_positions: {bytes.xz}: Input format not supported"),
-    ("utils.critical_positions", ["{latin}"], "critical_positions: {latin}: 'utf-8' codec can't decode"),
+    ("utils.critical_positions", ["{bytes.xz}"], "critical_positions: {bytes.xz} holds no positions: Input"),
+    ("utils.critical_positions", ["{latin}"], "critical_positions: {latin} holds no positions: 'utf-8'"),
     ("utils.critical_positions", ["{empty}"], "critical_positions: {empty} holds no positions"),
+    ("utils.critical_positions", ["{openings}"], "critical_positions: {openings}: position 1 is not as --help says"),
     ("utils.critical_positions", ["{empty}", "--playouts", "-1"], "argument --playouts: must not be negative"),
     (
         "utils.critical_positions",

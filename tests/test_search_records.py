@@ -68,6 +68,20 @@ def test_sets_that_are_there_are_not_searched_again(folder: Path) -> None:
     assert before["00001.npz"] != after["00001.npz"]
 
 
+@pytest.mark.parametrize(
+    ("other", "named"), [("--playouts=17", "playouts"), ("--seed=1", "positions, seed"), ("--network={}", "network")]
+)
+def test_sets_are_not_mixed_with_those_of_other_searches(
+    other: str, named: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_weights(tmp_path / "net.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 8), 4))
+    (folder / "sets" / "00001.npz").rename(tmp_path / "00001.npz")
+    assert search(folder, "--sets=2", other.format(tmp_path / "net.npz")) == 1
+    assert f"sets was made with other settings ({named}): choose another --out" in capsys.readouterr().err
+    assert not (folder / "sets" / "00001.npz").exists()
+    (tmp_path / "00001.npz").rename(folder / "sets" / "00001.npz")
+
+
 @pytest.mark.parametrize("encoding", [BOOK, DLSHOGI])
 def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, encoding: object) -> None:
     assert encoding in (BOOK, DLSHOGI)

@@ -224,11 +224,11 @@ def test_games_of_shogi_can_be_learned_by_train(own: Path, tmp_path: Path) -> No
         (["dobutsu", "--out", "{nets}", "--modelfile", "{nets}/dobutsu.npz"], "{nets} holds something else: choose"),
         (
             ["shogi", "--out", "{own}", "--modelfile", "{nets}/shogi.npz", *QUICKLY],
-            "{own} holds games with another game, network",
+            "{own} was made with other settings (game, network",
         ),
         (
             ["dobutsu", "--out", "{own}", "--modelfile", "{nets}/dobutsu.npz", *QUICKLY, "--seed", "1"],
-            "{own} holds games with another seed: choose another --out",
+            "{own} was made with other settings (seed): choose another --out",
         ),
     ],
 )

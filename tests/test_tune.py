@@ -114,7 +114,7 @@ def test_an_option_that_is_not_declared(tmp_path: Path, capsys: pytest.CaptureFi
     assert tune(tmp_path / "known", "Hidden=1,0,5", command=engine("--complains"), pairs=1) == 0
     for out, command, name in (("a", engine("--complains"), "Hiden"), ("b", engine(), "Hidden")):
         assert tune(tmp_path / out, f"{name}=1,0,5", command=command, pairs=1) == 1
-        assert f"tune: has no option {name}; it has " in capsys.readouterr().err
+        assert f"tune: engine `{command}` has no option {name}; it has " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,13 @@ def test_what_cannot_be_tuned_is_one_line(
     assert error.count("\n") == 1
 
 
+def test_what_could_not_begin_is_begun_with_other_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune(tmp_path, "Stamina=1,0,5", command="/no/such/engine", pairs=1) == 1
+    assert "tune: engine `/no/such/engine` cannot be started: No such file" in capsys.readouterr().err
+    assert tune(tmp_path, "Stamina=1,0,5", pairs=1) == 0
+    assert len(pairs_of(tmp_path)) == 1
+
+
 def test_an_engine_that_dies_ends_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tune(tmp_path, "Stamina=4,3,5", command=engine("--die"), pairs=1) == 1
     assert "died or fell silent in pair " in capsys.readouterr().err
@@ -143,7 +150,7 @@ def test_other_settings_are_another_tuning(tmp_path: Path, capsys: pytest.Captur
     finished = pairs_of(tmp_path)
     for option, pairs, other in (("Stamina=2,0,5", 3, "tuned"), ("Stamina=1,0,5", 1, "pairs")):
         assert tune(tmp_path, option, pairs=pairs) == 1
-        assert f"holds a tuning with other settings ({other}): choose another --out" in capsys.readouterr().err
+        assert f"was made with other settings ({other}): choose another --out" in capsys.readouterr().err
         assert pairs_of(tmp_path) == finished
 
 

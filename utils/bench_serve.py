@@ -8,21 +8,20 @@ Both ways play the same seeds, in turns; what starts processes and loads network
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 from pydlshogi.games.catalogue import Game, UnknownGame, game_named
 from pydlshogi.learning.service import serving
-from pydlshogi.learning.settings import SelfPlay, add_game_options
+from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
 from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.weights import read_network
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.processes import ProcessCrew, available_cores
-from pydlshogi.support.settings import SettingError, check
+from pydlshogi.support.settings import SettingError
 
 
 def report(game: Game, network: bytes, settings: SelfPlay, workers: int, rounds: int) -> Iterator[str]:
@@ -55,10 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def show() -> None:
         game = game_named(options.game)
-        names = {each.name for each in fields(SelfPlay)}
-        usual = {name: value for name, value in game.learning.items() if name in names}
-        settings = replace(SelfPlay(**usual), **{name: vars(options)[name] for name in names & vars(options).keys()})
-        check(settings)
+        settings = given_settings(game, SelfPlay, options)
         read_network(options.modelfile, game.encodings)
         for line in report(game, options.modelfile.read_bytes(), settings, options.workers, options.rounds):
             print(line, flush=True)

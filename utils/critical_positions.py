@@ -10,7 +10,7 @@ likes best.
 
 import lzma
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -52,7 +52,7 @@ def read_critical(path: Path) -> list[Critical]:
         with open_plain(path) as file, lzma.open(file) if path.suffix == ".xz" else file as content:
             lines = [line for line in content.read().decode().splitlines() if not line.startswith("#")]
     except (EOFError, UnicodeDecodeError, lzma.LZMAError) as error:
-        raise CriticalError(f"{path}: {error}") from error
+        raise CriticalError(f"{path} holds no positions: {error}") from error
     if not lines:
         raise CriticalError(f"{path} holds no positions")
     return [_critical(path, number, line) for number, line in enumerate(lines, 1)]
@@ -69,7 +69,7 @@ def _critical(path: Path, number: int, line: str) -> Critical:
             raise ValueError("a move is not legal")
         return Critical(position, frozenset(move for move, value in values.items() if value == best))
     except ValueError as error:
-        raise CriticalError(f"{path}, position {number}: {error}") from error
+        raise CriticalError(f"{path}: position {number} is not as --help says: {error}") from error
 
 
 def value_keeping(positions: Sequence[Critical], evaluator: Evaluator, playouts: int) -> float:
@@ -84,7 +84,9 @@ def value_keeping(positions: Sequence[Critical], evaluator: Evaluator, playouts:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = ArgumentParser(prog="python -m utils.critical_positions", description="How often values are kept.")
+    parser = ArgumentParser(
+        prog="python -m utils.critical_positions", description=__doc__, formatter_class=RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path, help="the positions, plain or .xz")
     parser.add_argument("--network", type=Path, metavar="NPZ", help="whose moves are judged; without, all are alike")
     parser.add_argument("--playouts", type=natural, nargs="+", default=[0, 64, 800], metavar="N")

@@ -259,7 +259,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
     def run() -> int:
         with crew_of(arguments) as crew:
-            return 0 if _measure(crew, arguments) else _WRONG
+            try:
+                return 0 if _measure(crew, arguments) else _WRONG
+            except EngineError as error:
+                raise EngineError(f"the engine {error}") from error
 
     return exit_status("mate_sets", run, EngineError, ValueError)
 

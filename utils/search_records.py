@@ -5,10 +5,12 @@
 
 A record knows one move of a position; a search says how good all of them are, and what the position is worth. The
 searches are those of the engine in play, without its first moves by lot. A set is 256 positions drawn from the
-training split, and a file in the folder; sets that are there are not searched again.
+training split, and a file in the folder; sets that are there are not searched again. A folder is of one network, one
+number of playouts and one drawing.
 """
 
 import argparse
+import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,6 +36,7 @@ from pydlshogi.support.arrays import Int64Array, Uint8Array
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import cache_folder, reserved
+from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.shogi.records import DatasetError, limit_repeats, load_positions
 from pydlshogi.training.shogi.searched import Searched
 from pydlshogi.training.shogi.settings import Settings
@@ -95,6 +98,13 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     rows = generator.permutation(limit_repeats(positions, Settings.repeats, generator))
     if len(rows) < options.sets * _OF_A_SET:
         raise DatasetError(f"{options.records} has positions for {len(rows) // _OF_A_SET} sets, not {options.sets}")
+    about = {
+        "positions": hashlib.sha256(positions["hcp"][rows[:_OF_A_SET]].tobytes()).hexdigest(),
+        "network": hashlib.sha256(options.network.read_bytes()).hexdigest(),
+        "playouts": options.playouts,
+        "seed": options.seed,
+    }
+    settle(options.out / "searched.json", about)
     paths = [options.out / f"{number:05}.npz" for number in range(options.sets)]
     missing = [number for number, path in enumerate(paths) if not path.exists()]
     parts = (rows[number * _OF_A_SET : (number + 1) * _OF_A_SET] for number in missing)
@@ -126,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reserved(options.out), crew_of(options) as crew:
             search(options, crew)
 
-    errors = (BackendError, DatasetError, ModelError)
+    errors = (BackendError, DatasetError, ModelError, SettingError)
     return exit_status("search_records", run, *errors, resume="the same command goes on")
 
 

@@ -31,7 +31,8 @@ from tqdm import tqdm
 
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, positive
 from pydlshogi.support.crew import Crew
-from pydlshogi.support.files import replacing, reserved
+from pydlshogi.support.files import reserved
+from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.journal import Journal
 from utils.arena.engine_process import EngineError
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
@@ -141,19 +142,10 @@ class Record:
     """OUT/tune.json, what is tuned and how; OUT/pairs.jsonl, a line for each pair in the order of their ends."""
 
     def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
-        """Raises TuneError where the folder holds another tuning."""
-        path, pairs = out / "tune.json", out / "pairs.jsonl"
-        now = json.loads(json.dumps(settings))
-        if not path.exists():
-            with replacing(path) as file:
-                file.write(json.dumps(now, indent=1).encode() + b"\n")
+        """Raises SettingError where the folder holds another tuning, TuneError where it holds none."""
+        settle(out / "tune.json", settings)
+        pairs = out / "pairs.jsonl"
         try:
-            then = json.loads(path.read_bytes())
-            changed = [name for name in now if now[name] != then.get(name)]
-            if changed:
-                raise TuneError(
-                    f"{out} holds a tuning with other settings ({', '.join(changed)}): choose another --out"
-                )
             self._journal = Journal(pairs, settings["pairs"])
             lines = [json.loads(line) for line in pairs.read_bytes().splitlines()]
             self.points: dict[int, float] = {line["step"]: line["points"] for line in lines}
@@ -273,7 +265,10 @@ def _run(arguments: argparse.Namespace) -> None:
     }
     arguments.out.mkdir(parents=True, exist_ok=True)
     with reserved(arguments.out), crew_of(arguments) as crew:
-        values = tune(law, openings, Record(arguments.out, settings), crew, task)
+        try:
+            values = tune(law, openings, Record(arguments.out, settings), crew, task)
+        except EngineError as error:
+            raise TuneError(f"engine `{arguments.engine}` {error}") from error
     print(report(law, values, arguments.engine))
 
 
@@ -290,7 +285,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     parsed = _parser().parse_intermixed_args(words)
     run = partial(_run, parsed)
-    return exit_status("tune", run, EngineError, OpeningError, TuneError, resume="the same command goes on with it")
+    return exit_status("tune", run, OpeningError, SettingError, TuneError, resume="the same command goes on with it")
 
 
 if __name__ == "__main__":

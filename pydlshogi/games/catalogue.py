@@ -2,11 +2,21 @@
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.game import Rules
+from pydlshogi.game import Outcome, Position, Rules
 from pydlshogi.support.arrays import Records
+
+
+class LearnedPosition(Position, Protocol):
+    """A position of a game that plays itself to be learned from."""
+
+    def outcome_to_learn(self) -> Outcome | None:
+        """As `outcome`; but a game may go on after a repetition at which a search ends."""
+
+    def usi(self, move: int) -> str:
+        """How a move is written; its lowest 16 bits suffice."""
 
 
 class Example(NamedTuple):
@@ -24,13 +34,13 @@ class Game(NamedTuple):
     rules: Rules
     encodings: tuple[Encoding, ...]
     """How networks see it: new ones in the first way, unless another is asked for."""
-    start: Callable[[int], Any]
+    start: Callable[[int], LearnedPosition]
     """(draw_ply) -> the first position of a game that is drawn after so many plies; 0: never."""
     settings: Callable[[Any], Records]
     """(position) -> the rules' settings in its game."""
     learning: Mapping[str, Any]
     """Settings of the cycle that are better for this game than the general ones."""
-    example: Example | None = None
+    example: Example
     """What a run is measured by that wants to know how long it would take."""
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 
 from pydlshogi.game import UNDECIDED, Outcome, Rules, outcome_of
 from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
-from pydlshogi.support.compiled import compiled_for
+from pydlshogi.support.compiled import compiled_for, rule_of_game
 
 
 class StatePosition:
@@ -126,11 +126,8 @@ def _kernels_of(rules: Rules) -> _Kernels:
 
 
 # What follows are the places of a game's functions in the kernels: see `compiled_for`.
-def _rule_of_game(*_: object) -> int:
-    raise NotImplementedError
-
-
-play = legal_moves = verdict = repetition = key_of = board_key_of = _rule_of_game
+play = verdict = repetition = key_of = board_key_of = rule_of_game
+legal_moves: Callable[[Record, Uint16Array], int] = rule_of_game
 
 
 def _play(states: Records, count: int, move: int) -> None:

@@ -1,11 +1,10 @@
 """Two evaluators against each other: paired games from openings by lot, all side by side."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from pydlshogi.games.catalogue import Game
+from pydlshogi.games.catalogue import Game, LearnedPosition
 from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import Puct
@@ -47,7 +46,7 @@ def compare(
     return [int(count) for count in np.bincount(pairs, minlength=5)]
 
 
-def _opening(game: Game, draw_ply: int, generator: np.random.Generator) -> Any:
+def _opening(game: Game, draw_ply: int, generator: np.random.Generator) -> LearnedPosition:
     """A position in which the game is open."""
     while True:
         position = game.start(draw_ply)

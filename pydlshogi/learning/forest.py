@@ -1,12 +1,12 @@
 """Many positions searched side by side, each in a tree of its own, all in one batch."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.catalogue import Game
+from pydlshogi.game import Position
+from pydlshogi.games.catalogue import Game, LearnedPosition
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats, Root
@@ -26,7 +26,7 @@ def many_trees(game: Game, encoding: Encoding | None, puct: Puct, playouts: int,
     return stored_search(rules, settings, encoding, megabytes, puct, trees=trees)
 
 
-def over(position: Any, *, foreseen: bool = False) -> bool:
+def over(position: LearnedPosition, *, foreseen: bool = False) -> bool:
     """Whether the game has ended; with `foreseen`, also whether the rules say how it will."""
     outcome = position.outcome_to_learn()
     if outcome is not None and (foreseen or outcome.value == 0.5 or outcome.plies == 0):
@@ -34,7 +34,7 @@ def over(position: Any, *, foreseen: bool = False) -> bool:
     return not len(position.legal_moves())
 
 
-def score_of_mover(position: Any) -> float:
+def score_of_mover(position: LearnedPosition) -> float:
     """What a game that is over, or whose end is foreseen, is worth to the side to move."""
     outcome = position.outcome_to_learn()
     return float(outcome.value) if outcome is not None else 0.0
@@ -55,7 +55,7 @@ class Forest:
         """The root of one tree, as it is at the time."""
         return Root(self._search, tree)
 
-    def search(self, positions: Mapping[int, Any], playouts: int) -> dict[int, list[MoveStats]]:
+    def search(self, positions: Mapping[int, Position], playouts: int) -> dict[int, list[MoveStats]]:
         """The moves of each position, by the number of its tree, the best first, after so many visits of its root.
 
         0: only the evaluator's priors are known. What is proven sooner gets fewer. Every position has a legal move.

@@ -1,9 +1,8 @@
 """Positions of old games searched anew: what the newest network has to say of them replaces what was learned."""
 
 from dataclasses import replace
-from typing import Any
 
-from pydlshogi.games.catalogue import Game
+from pydlshogi.games.catalogue import Game, LearnedPosition
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.played import Lesson, Played, searched_columns
 from pydlshogi.learning.settings import SelfPlay
@@ -26,7 +25,7 @@ def reanalysed(game: Game, evaluator: Evaluator, settings: SelfPlay, played: Pla
     return replace(played, **searched_columns(lessons))
 
 
-def _positions(game: Game, settings: SelfPlay, played: Played) -> list[Any]:
+def _positions(game: Game, settings: SelfPlay, played: Played) -> list[LearnedPosition]:
     """The positions that were learned, with their past."""
     positions = []
     for number, moves in enumerate(played.games()):

@@ -1,11 +1,11 @@
 """Self-play: a set of games side by side, all their positions in one batch, each game in a tree of its own."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from pydlshogi.games.catalogue import Game
+from pydlshogi.games.catalogue import Game, LearnedPosition
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
 from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
 from pydlshogi.learning.played import Lesson, Played, Playthrough, played
@@ -24,7 +24,7 @@ _MOST_OF_A_TREE: Final = 8
 class _Board:
     """A game under way."""
 
-    position: Any
+    position: LearnedPosition
     opening: int
     """So many moves are drawn from the policy."""
     may_resign: bool

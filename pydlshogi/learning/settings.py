@@ -1,14 +1,16 @@
 """The settings of self-play and of the cycle. Games have defaults of their own: see `games.catalogue.Game.learning`."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
-from pydlshogi.games.catalogue import GAMES, game_named
-from pydlshogi.support.settings import add_options, setting
+from pydlshogi.games.catalogue import GAMES, Game, game_named
+from pydlshogi.support.settings import add_options, check, setting
 from pydlshogi.training.settings import Learning
 from pydlshogi.uct.puct import Puct
+
+AnySelfPlay = TypeVar("AnySelfPlay", bound="SelfPlay")
 
 
 @dataclass(frozen=True)
@@ -86,3 +88,11 @@ def add_game_options(parser: ArgumentParser, settings: type[Any], words: Sequenc
     parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}; before --help, its defaults are shown")
     named = next((word for word in words if word in GAMES), None)
     add_options(parser, settings, game_named(named).learning if named else None)
+
+
+def given_settings(game: Game, settings: type[AnySelfPlay], options: Namespace) -> AnySelfPlay:
+    """What `options` say, and where they say nothing the defaults of the game. Raises SettingError."""
+    said = {**game.learning, **vars(options)}
+    result = settings(**{each.name: said[each.name] for each in fields(settings) if each.name in said})
+    check(result)
+    return result

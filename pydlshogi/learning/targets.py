@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
+from pydlshogi.game import Position
 from pydlshogi.learning.played import Lesson
 from pydlshogi.support.arrays import Float64Array
 from pydlshogi.uct.batch import Batch
@@ -51,7 +51,12 @@ def expected_score(root: Root) -> tuple[float, bool]:
 
 
 def lesson_of(
-    encoding: Encoding | None, position: Any, ply: int, root: Root, moves: Sequence[MoveStats], weights: Float64Array
+    encoding: Encoding | None,
+    position: Position,
+    ply: int,
+    root: Root,
+    moves: Sequence[MoveStats],
+    weights: Float64Array,
 ) -> Lesson:
     """What the search of `position`, the root, teaches: a policy by `weights`, one for each of its `moves`.
 

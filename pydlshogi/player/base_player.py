@@ -167,7 +167,7 @@ class BasePlayer(ABC):
         def law(limits: Limits) -> Budget:
             return allot(limits, turn, ply, settings, overhead, look)
 
-        clock.govern(law)
+        clock.begin(law)
         return clock
 
     def start_analysis(
@@ -181,7 +181,7 @@ class BasePlayer(ABC):
         if time is not None:
             # Without a maximum: however short the time, one batch is evaluated.
             budget = clock.budget._replace(optimum=time, extended=time)
-            clock.govern(lambda _: budget)
+            clock.begin(lambda _: budget)
         return clock
 
     def answered(self, position: PlayedPosition, clock: Clock) -> None:

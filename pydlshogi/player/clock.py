@@ -332,7 +332,7 @@ class Clock:
         """Let `elapsed` begin here: the playouts of another root are not counted any more. The move's time runs on."""
         self._born = self._now()
 
-    def govern(self, law: Law) -> None:
+    def begin(self, law: Law) -> None:
         """Take the budget from `law`, now and again at `hit`. The thinking begins."""
         with self._lock:
             self._law = law

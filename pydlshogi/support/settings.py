@@ -7,11 +7,15 @@
 The options, their help and the check of what was given come from the fields. Nothing here knows what they mean.
 """
 
+import json
 import math
 from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
 from typing import Any
+
+from pydlshogi.support.files import replacing
 
 
 class SettingError(ValueError):
@@ -82,6 +86,27 @@ def check(settings: Any) -> None:
             bounds = [f"at least {declared.low:g}"] if declared.low > -math.inf else []
             bounds += [f"at most {declared.high:g}"] if declared.high < math.inf else []
             raise SettingError(f"{option_of(each.name)} must be {' and '.join(bounds) or 'a number'}")
+
+
+def settle(path: Path, about: Mapping[str, Any]) -> None:
+    """Write into `path` what decides the other files of its folder. Once one of them has something in it, whoever goes
+    on has to say the same. Raises SettingError, OSError.
+    """
+    folder, now = path.parent, json.loads(json.dumps(about))
+    others = [each for each in folder.iterdir() if not each.name.startswith((path.name, f".{path.name}."))]
+    if not any(each.stat().st_size for each in others):
+        with replacing(path) as file:
+            file.write(json.dumps(now, indent=1).encode() + b"\n")
+        return
+    if not path.exists():
+        raise SettingError(f"{folder} holds something else: choose another --out")
+    try:
+        before = json.loads(path.read_bytes())
+        changed = [name for name in now if now[name] != before.get(name)]
+    except (AttributeError, ValueError) as error:
+        raise SettingError(f"{path} does not say what its folder holds") from error
+    if changed:
+        raise SettingError(f"{folder} was made with other settings ({', '.join(changed)}): choose another --out")
 
 
 def _declared(each: Field[Any]) -> _Declared:

@@ -21,7 +21,7 @@ from pydlshogi.support.arrays import (
     Uint32Array,
     Uint64Array,
 )
-from pydlshogi.support.compiled import compiled_for, rule_for, wide
+from pydlshogi.support.compiled import compiled_for, rule_for, rule_of_game, wide
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.kernels import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, Walk, enter, same_board, select
 from pydlshogi.uct.uct_node import NONE, Tree
@@ -206,51 +206,15 @@ class ReplayedBoards:
 # The kernels of StoredBoards. What follows are the places of a game's functions in them: see `compiled_for`.
 
 repeats = True
-
-
-def play(state: Record, move: int, after: Record) -> None:
-    raise NotImplementedError
-
-
-def key_of(state: Record) -> int:
-    raise NotImplementedError
-
-
-def board_key_of(state: Record) -> int:
-    raise NotImplementedError
-
-
-def legal_moves(state: Record, moves: Uint16Array) -> int:
-    raise NotImplementedError
-
-
-def verdict_on(state: Record, ply: int, moves: Uint16Array, count: int, settings: Record, scratch: Record) -> int:
-    raise NotImplementedError
-
-
-def repetition(trail: Records, distance: int) -> int:
-    raise NotImplementedError
-
-
-def label_of(state: Record, move: int) -> int:
-    raise NotImplementedError
-
-
-def pack(state: Record, words: Uint32Array) -> None:
-    raise NotImplementedError
-
-
-def look(
-    walk: Walk,
-    paths: Paths,
-    count: int,
-    past_states: Records,
-    states: Records,
-    settings: Records,
-    scratch: Records,
-    trail: Records,
-) -> None:
-    raise NotImplementedError
+play: Callable[[Record, int, Record], None] = rule_of_game
+key_of: Callable[[Record], int] = rule_of_game
+board_key_of: Callable[[Record], int] = rule_of_game
+legal_moves: Callable[[Record, Uint16Array], int] = rule_of_game
+verdict_on: Callable[[Record, int, Uint16Array, int, Record, Record], int] = rule_of_game
+repetition: Callable[[Records, int], int] = rule_of_game
+label_of: Callable[[Record, int], int] = rule_of_game
+pack: Callable[[Record, Uint32Array], None] = rule_of_game
+look: Callable[[Walk, Paths, int, Records, Records, Records, Records, Records], None] = rule_of_game
 
 
 def _walk(

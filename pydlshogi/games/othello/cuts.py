@@ -39,7 +39,7 @@ class Cuts(NamedTuple):
     """Pairs, those of one depth in the order in which they are tried, and how they are used."""
 
     deviations: float
-    """By so many deviations a value must be foretold to miss the window."""
+    """By so many deviations a value must be predicted to miss the window."""
     everywhere: bool
     """See `Probing`."""
     pairs: tuple[Pair, ...]
@@ -69,7 +69,7 @@ def at_stage(stage: int, ends: tuple[float, float]) -> float:
 def write_cuts(path: Path, cuts: Cuts) -> None:
     """Write a file that people can read. Raises OSError."""
     lines = [
-        "# Multi-ProbCut: a search `shallow` plies deep foretells one `depth` plies deep as slope x value + offset,",
+        "# Multi-ProbCut: a search `shallow` plies deep predicts one `depth` plies deep as slope x value + offset,",
         "# in thousandths of a disc. Of two numbers the first holds at 60 empty squares, the second at none.",
         f"deviations = {cuts.deviations}  # by so many deviations the window must be missed",
         f"everywhere = {str(cuts.everywhere).lower()}  # whether to cut on the principal variation too",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pydlshogi.games.catalogue import Game
+from pydlshogi.games.catalogue import Example, Game
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES
@@ -32,4 +32,5 @@ GAME: Final = Game(
         "opening_plies": 8.0,
         "window": 100_000,
     },
+    example=Example(199_680, "the network that docs/othello.md describes"),
 )

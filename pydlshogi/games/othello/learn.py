@@ -2,7 +2,7 @@
 
 GAMES are files of WTHOR format: tournaments', or those that selfplay.py writes. A position is worth what its game would
 have come to with perfect play of both sides from some point on, which such files say. Where the game itself came to
-something else, its positions after that point are passed over. The weights of each stage are those that foretell best.
+something else, its positions after that point are passed over. The weights of each stage are those that predict best.
 """
 
 import argparse
@@ -190,7 +190,7 @@ def _describe(errors: Float32Array, values: Float32Array) -> str:
     if not len(errors):
         return "none to test by"
     error, deviation = (float(np.sqrt(np.mean(np.square(each)))) for each in (errors, values))
-    return f"{len(errors):,} of other games, won by {deviation:.2f} discs; foretold with an error of {error:.2f}"
+    return f"{len(errors):,} of other games, won by {deviation:.2f} discs; predicted with an error of {error:.2f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -218,7 +218,7 @@ def fit_scales(games: Games, which: Int64Array, patterns: Int16Array) -> tuple[F
 
 
 def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, seed: int) -> Float32Array:
-    """Learn from the games that are not `held`, and say after each epoch how well the others are foretold.
+    """Learn from the games that are not `held`, and say after each epoch how well the others are predicted.
 
     `name` is the kind's. Raises ValueError where the checkpoint is another run's, OSError.
     """
@@ -280,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         patterns = load_weights(shipped_model() / SHIPPED_WEIGHTS)
         scales, _ = fit_scales(games, np.flatnonzero(~held), patterns)
         _, right = fit_scales(games, np.flatnonzero(held), patterns)
-        print("winner foretold, by four plies:", " ".join(f"{100 * share:.0f}" for share in right))
+        print("winner predicted, by four plies:", " ".join(f"{100 * share:.0f}" for share in right))
         save_policy(options.out, weights, scales)
 
     return exit_status("learn_policy", run, ValueError)

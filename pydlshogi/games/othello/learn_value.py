@@ -3,7 +3,7 @@
 As AlphaGo's (Silver et al. 2016): the engine's policy plays up to a move drawn by lot, that move is random, and from
 there the reinforced policy plays to the end. The position after the random move and the result are an example, one of
 each game. The value is a logistic regression on the patterns, in discs such that the engine's scales turn them into
-win rates. GAMES are files of WTHOR format, of which those held out tell how often it foretells the winner, and how
+win rates. GAMES are files of WTHOR format, of which those held out tell how often it predicts the winner, and how
 often the engine's value does.
 """
 
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         save_weights(options.out, value)
         for name, weights in (("this value", value), ("the engine's", load_weights(shipped_model() / SHIPPED_WEIGHTS))):
             _, right = fit_scales(archive, np.flatnonzero(held_out(archive)), weights)
-            print(f"winner foretold, by four plies, {name}:", " ".join(f"{100 * share:.0f}" for share in right))
+            print(f"winner predicted, by four plies, {name}:", " ".join(f"{100 * share:.0f}" for share in right))
 
     return exit_status("learn_value", run, ValueError)
 

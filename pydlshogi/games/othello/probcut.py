@@ -6,7 +6,7 @@
 Positions of games are searched 1, 2, 3 ... plies deep. A pair of depths is a line through the values of all positions,
 deep = slope x shallow + offset, and how far off the values are. There are two forms. The tutorial's has one pair for
 each depth, a slope of 1, and the same numbers for the whole game. The form by stages has several pairs for each depth,
-and numbers that change evenly with the number of empty squares. Either cuts where the deep value is foretold to leave
+and numbers that change evenly with the number of empty squares. Either cuts where the deep value is predicted to leave
 the window by more than a number of deviations. The pairs that are known are in use while deeper ones are measured.
 """
 

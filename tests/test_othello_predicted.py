@@ -1,4 +1,4 @@
-"""How well a network foretells games of people."""
+"""How well a network predicts games of people."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from othello_games import random_game
 
-from pydlshogi.engines.othello.foretold import foretold, main
+from pydlshogi.engines.othello.predicted import main, predicted
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.learn_policy import fit_scales
 from pydlshogi.games.othello.patterns import load_weights
@@ -40,7 +40,7 @@ def test_moves_and_winners_are_counted() -> None:
                 if game.end.lead != 0:
                     stages[(60 - position.empties) // 4][right] += 1
             position = position.play(move)
-        found, winners = foretold(game, FirstMoveWins(), batch)
+        found, winners = predicted(game, FirstMoveWins(), batch)
         assert found == hits
         assert winners.tolist() == stages
 
@@ -51,7 +51,7 @@ def test_the_command_says_of_the_tables_what_learning_says(tmp_path: Path, capsy
     assert main([str(path)]) == 0
     moves, winner = capsys.readouterr().out.splitlines()
     _, right = fit_scales(games, np.flatnonzero(held_out(games)), load_weights(shipped_model() / SHIPPED_WEIGHTS))
-    assert winner == "winner foretold, by four plies: " + " ".join(f"{100 * share:.0f}" for share in right)
+    assert winner == "winner predicted, by four plies: " + " ".join(f"{100 * share:.0f}" for share in right)
     assert moves.endswith(f" of {np.count_nonzero(games['moves'][held_out(games)]):,}")
     assert main([str(path), "--network", str(tmp_path / "none.npz")]) == 1
     assert "none.npz: No such file" in capsys.readouterr().err

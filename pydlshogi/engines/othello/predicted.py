@@ -1,4 +1,4 @@
-"""How well a network foretells games of people: `python -m pydlshogi.engines.othello.foretold GAMES --network FILE`
+"""How well a network predicts games of people: `python -m pydlshogi.engines.othello.predicted GAMES --network FILE`
 
 Of the games that learning holds out of the files (see `wthor.held_out`): how often the likeliest move was played, and
 how often the side with the higher value won, by four plies. The same counts as `learn_policy` and `learn_value` give.
@@ -28,7 +28,7 @@ _LONGEST: Final = 60
 """Positions of a game that are looked at: a pass is no choice."""
 
 
-def foretold(game: Game, evaluator: Evaluator, batch: Batch) -> tuple[list[bool], Int64Array]:
+def predicted(game: Game, evaluator: Evaluator, batch: Batch) -> tuple[list[bool], Int64Array]:
     """For each move of a game whether it was the likeliest; and int64 [STAGES, 2]: how often the side with the higher
     value did not win and did, nothing if it was drawn. `batch` is room to work in.
     """
@@ -55,7 +55,7 @@ def foretold(game: Game, evaluator: Evaluator, batch: Batch) -> tuple[list[bool]
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.engines.othello.foretold", description="How well a network foretells games."
+        prog="python -m pydlshogi.engines.othello.predicted", description="How well a network predicts games."
     )
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--network", type=Path, help="of `pydlshogi.cycle othello`; without, the engine's tables")
@@ -70,14 +70,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         evaluator = evaluator_of(Mind(options.network))
         batch, hits, winners = Batch(_LONGEST, MOST_MOVES, evaluator.encoding), list[bool](), np.zeros((STAGES, 2))
         for game in tqdm(games_of(rows, 0), total=len(rows), unit="game", disable=None):
-            own, counts = foretold(game, evaluator, batch)
+            own, counts = predicted(game, evaluator, batch)
             hits += own
             winners += counts
-        print(f"moves foretold: {np.mean(hits):.1%} of {len(hits):,}")
+        print(f"moves predicted: {np.mean(hits):.1%} of {len(hits):,}")
         shares = [f"{100 * right / (wrong + right):.0f}" if wrong + right else "-" for wrong, right in winners]
-        print("winner foretold, by four plies:", " ".join(shares))
+        print("winner predicted, by four plies:", " ".join(shares))
 
-    return exit_status("foretold", run, EngineError, ValueError)
+    return exit_status("predicted", run, EngineError, ValueError)
 
 
 if __name__ == "__main__":
