@@ -176,21 +176,21 @@ class TestTime:
         assert effort.maximum == effort.optimum == pytest.approx(1.9)
 
     def test_what_is_left_is_heard(self) -> None:
-        (effort,) = self.efforts("time_settings 300 0 0", "time_left b 11 0", "genmove b")
+        (effort,) = self.efforts("time_settings 300 0 0", "time_left b 11.61 0", "genmove b")
         assert effort.level is None
         assert effort.optimum == pytest.approx(11 / 22)
-        assert self.efforts("time_left b 11 0", "genmove b") == [effort]
+        assert self.efforts("time_left b 11.61 0", "genmove b") == [effort]
         (effort,) = self.efforts("time_settings 300 10 5", "time_left b 3 2", "genmove b")
         assert effort.optimum == effort.maximum == pytest.approx(1.4)
 
     def test_each_side_has_its_clock(self) -> None:
-        black, white = self.efforts("time_settings 220 0 0", "time_left b 22 0", "genmove b", "genmove w")
+        black, white = self.efforts("time_settings 220.61 0 0", "time_left b 22.61 0", "genmove b", "genmove w")
         assert black.optimum == pytest.approx(1.0)
-        assert white.optimum == pytest.approx(220 / 21.5)
+        assert white.optimum == pytest.approx(220.01 / 21.5)
 
     def test_a_new_game_begins_with_all_of_it(self) -> None:
         first, again = self.efforts(
-            "time_settings 220 0 0", "time_left b 22 0", "genmove b", "clear_board", "genmove b"
+            "time_settings 220.61 0 0", "time_left b 22.61 0", "genmove b", "clear_board", "genmove b"
         )
         assert (first.optimum, again.optimum) == (pytest.approx(1.0), pytest.approx(10.0))
 
