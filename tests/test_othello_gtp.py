@@ -260,6 +260,24 @@ def test_nonsense_is_answered_command_by_command(seed: int) -> None:
         assert "Error" not in answer, "a defect"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="only elsewhere can a process ask who reads a pipe")
+def test_a_controller_that_dies_takes_the_thinking_along() -> None:
+    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", "--no-openings"]
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
+        assert engine.stdin is not None
+        assert engine.stdout is not None
+        engine.stdin.write("level 60\nname\ngenmove b\n")
+        engine.stdin.flush()
+        while not engine.stdout.readline().startswith("= pydlshogi"):
+            pass
+        engine.stdin.close()
+        engine.stdout.close()
+        try:
+            assert engine.wait(60) == 1
+        finally:
+            engine.kill()
+
+
 def test_the_process_speaks_as_well() -> None:
     command = [sys.executable, "-m", "pydlshogi.games.othello.serve", "--level", "2"]
     done = subprocess.run(
