@@ -13,11 +13,12 @@ from pydlshogi.games.othello.clock import Clock, Effort, TimeLeft, allot
         (TimeLeft(0, 1, 1), 60, 0.9, 0.9),  # nothing can be saved of byoyomi
         (TimeLeft(0, 0.2, 1), 60, 0.15, 0.15),  # at most a quarter is held back
         (TimeLeft(0, 10, 5), 60, 1.9, 1.9),  # an equal share for each of its moves
-        (TimeLeft(220, 0, 0), 60, 10.0, 20.0),  # 20 moves until 20 squares are empty, and two to solve
+        (TimeLeft(220.61, 0, 0), 60, 10.0, 20.0),  # 20 moves until 20 squares are empty, and two to solve
         (TimeLeft(220, 1, 1), 60, 11.0, 22.0),
-        (TimeLeft(100, 0, 0), 20, 50.0, 99.9),
-        (TimeLeft(1, 0, 0), 5, 0.5, 0.9),
-        (TimeLeft(0.1, 0, 0), 2, 0.05, 0.075),
+        (TimeLeft(100.21, 0, 0), 20, 50.0, 99.9),  # less what the moves to come may lose
+        (TimeLeft(1.06, 0, 0), 5, 0.5, 0.9),
+        (TimeLeft(0.13, 0, 0), 2, 0.05, 0.075),
+        (TimeLeft(0.3, 0, 0), 40, 0.0, 0.0),
         (TimeLeft(0, 0, 0), 30, 0.0, 0.0),
     ],
 )
@@ -37,6 +38,16 @@ def test_whoever_keeps_to_the_maximum_never_runs_out(settings: TimeLeft) -> None
         left = left.after(effort.maximum, settings)
         assert left.main >= 0
         assert left.byoyomi >= 0
+
+
+@pytest.mark.parametrize("seconds", [1.0, 3.0, 10.0, 60.0, 300.0])
+def test_main_time_outlasts_moves_that_cost_more_than_the_thinking(seconds: float) -> None:
+    left = seconds
+    for empties in range(60, 0, -2):
+        effort = allot(TimeLeft(left), empties)
+        assert effort.maximum is not None
+        left -= effort.maximum + 0.015
+        assert left > 0
 
 
 def test_what_is_left_after_a_move() -> None:

@@ -176,21 +176,21 @@ class TestTime:
         assert effort.maximum == effort.optimum == pytest.approx(1.9)
 
     def test_what_is_left_is_heard(self) -> None:
-        (effort,) = self.efforts("time_settings 300 0 0", "time_left b 11 0", "genmove b")
+        (effort,) = self.efforts("time_settings 300 0 0", "time_left b 11.61 0", "genmove b")
         assert effort.level is None
         assert effort.optimum == pytest.approx(11 / 22)
-        assert self.efforts("time_left b 11 0", "genmove b") == [effort]
+        assert self.efforts("time_left b 11.61 0", "genmove b") == [effort]
         (effort,) = self.efforts("time_settings 300 10 5", "time_left b 3 2", "genmove b")
         assert effort.optimum == effort.maximum == pytest.approx(1.4)
 
     def test_each_side_has_its_clock(self) -> None:
-        black, white = self.efforts("time_settings 220 0 0", "time_left b 22 0", "genmove b", "genmove w")
+        black, white = self.efforts("time_settings 220.61 0 0", "time_left b 22.61 0", "genmove b", "genmove w")
         assert black.optimum == pytest.approx(1.0)
-        assert white.optimum == pytest.approx(220 / 21.5)
+        assert white.optimum == pytest.approx(220.01 / 21.5)
 
     def test_a_new_game_begins_with_all_of_it(self) -> None:
         first, again = self.efforts(
-            "time_settings 220 0 0", "time_left b 22 0", "genmove b", "clear_board", "genmove b"
+            "time_settings 220.61 0 0", "time_left b 22.61 0", "genmove b", "clear_board", "genmove b"
         )
         assert (first.optimum, again.optimum) == (pytest.approx(1.0), pytest.approx(10.0))
 
@@ -258,6 +258,24 @@ def test_nonsense_is_answered_command_by_command(seed: int) -> None:
         assert answer[0] in "=?"
         assert "\n\n" not in answer
         assert "Error" not in answer, "a defect"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="only elsewhere can a process ask who reads a pipe")
+def test_a_controller_that_dies_takes_the_thinking_along() -> None:
+    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", "--no-openings"]
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
+        assert engine.stdin is not None
+        assert engine.stdout is not None
+        engine.stdin.write("level 60\nname\ngenmove b\n")
+        engine.stdin.flush()
+        while not engine.stdout.readline().startswith("= pydlshogi"):
+            pass
+        engine.stdin.close()
+        engine.stdout.close()
+        try:
+            assert engine.wait(60) == 1
+        finally:
+            engine.kill()
 
 
 def test_the_process_speaks_as_well() -> None:

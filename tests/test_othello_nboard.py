@@ -167,3 +167,19 @@ def test_the_process_speaks_as_well() -> None:
     assert done.stdout.splitlines()[:2] == ["set myname pydlshogi alpha-beta", "set myname pydlshogi alpha-beta 2"]
     assert any(line.startswith("search ") for line in done.stdout.splitlines())
     assert done.stderr == ""
+
+
+def test_a_board_that_is_gone_is_no_defect() -> None:
+    command = [sys.executable, "-m", "pydlshogi.games.othello.serve"]
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=ROOT, text=True, **streams) as engine:
+        assert engine.stdin is not None
+        assert engine.stdout is not None
+        assert engine.stderr is not None
+        engine.stdin.write("nboard 2\n")
+        engine.stdin.flush()
+        assert engine.stdout.readline().startswith("set myname")
+        engine.stdout.close()
+        engine.stdin.write("ping 1\n")
+        engine.stdin.flush()
+        assert (engine.stderr.read(), engine.wait()) == ("", 1)

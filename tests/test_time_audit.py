@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from typing import Final
 
 import pytest
 from thinker import Thinker
@@ -134,10 +135,29 @@ def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(
     assert (player.latency.of(1), player.latency.of(player.batch_size)) == (300, 300)
 
 
-def test_no_kernel_is_left_to_be_compiled_in_a_game() -> None:
-    code = """
+KERNELS: Final = """
 import gc
 from numba.core.dispatcher import Dispatcher
+
+def signatures():
+    return {id(each): (each, len(each.signatures)) for each in gc.get_objects() if isinstance(each, Dispatcher)}
+
+def act(player, game):
+    before = signatures()
+    game(player)
+    print("late:", *(each for key, (each, count) in signatures().items() if before.get(key) != (each, count)))
+"""
+
+
+def late_kernels(code: str) -> str:
+    """What `code` prints in a process that has loaded no kernel before."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
+    command = [sys.executable, "-c", KERNELS + code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def test_no_kernel_is_left_to_be_compiled_in_a_game() -> None:
+    code = """
 from pydlshogi.engines import shogi
 from test_mate import MATES
 from test_reflex_players import Asked
@@ -154,19 +174,32 @@ def play(thinker):
             thinker.moves += (answer.move, answer.ponder)
         thinker.player.new_game()
 
-def signatures():
-    return {id(each): (each, len(each.signatures)) for each in gc.get_objects() if isinstance(each, Dispatcher)}
-
-for make, act in (
+for make, game in (
     (lambda: Thinker(Backend="hash", USI_Hash=1, MultiPV=600), play),
     (lambda: Asked(shogi.policy()), Asked.think),
     (lambda: Asked(shogi.search1()), Asked.think),
 ):
-    player = make()
-    before = signatures()
-    act(player)
-    print("late:", *(each for key, (each, count) in signatures().items() if before.get(key) != (each, count)))
+    act(make(), game)
 """
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "late:\n" * 3
+    assert late_kernels(code) == "late:\n" * 3
+
+
+@pytest.mark.parametrize("make", ["AlphaBetaEngine()", "SearchEngine(Mind(rollouts=0.5))"])
+def test_no_kernel_is_left_to_be_loaded_in_a_game_of_othello(make: str) -> None:
+    code = f"""
+from pydlshogi.engines.othello.search import Mind, SearchEngine
+from pydlshogi.games.othello.clock import Clock, Effort
+from pydlshogi.games.othello.player import AlphaBetaEngine
+from pydlshogi.games.othello.rules import START
+
+def play(engine):
+    position = START
+    while not position.over:
+        engine.hints(position, 60, Clock(Effort(level=3)), id)
+        position = position.play(engine.choose(position, Clock(Effort(level=3)), id).move)
+
+engine = {make}
+engine.prepare()
+act(engine, play)
+"""
+    assert late_kernels(code) == "late:\n"

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from pydlshogi.engines.othello.tables import TableEvaluator, TableRollouts
 from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
-from pydlshogi.games.othello.clock import Clock
+from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.engine import DISCS, EngineError, Hint, Report
@@ -92,11 +92,10 @@ class SearchEngine:
         self._root = Root(self._search)
         self._solver = Solver()
         self._ply = 1
-        # What is compiled, the first time, is compiled here.
-        self._look(START, 64, _never)
-        self._root.moves()
-        self._root.line(0)
-        self._solver.solve(ENDING)
+        # What is compiled the first time, and else read from the cache, is so here, not in the first move.
+        for position, level in ((START, 1), (START.play(START.moves()[0]), 1), (ENDING, 6)):
+            self.hints(position, 1, Clock(Effort(level=level)), _unheard)
+        _ = self._root.value
         self.new_game()
 
     def new_game(self) -> None:
@@ -194,8 +193,8 @@ def _score(hint: Hint) -> float:
     return hint.score or 0.0
 
 
-def _never() -> bool:
-    return False
+def _unheard(_: Hint) -> None:
+    """What is thought for no game."""
 
 
 def _discs_of(rate: float) -> float:

@@ -12,6 +12,8 @@ SOLVED_FROM: Final = 20
 """With so many empty squares an end game is solved, and the moves after that cost next to nothing."""
 MARGIN: Final = 0.1
 """Held back of every limit, though never more than a quarter of it: pipes and a busy machine take their time."""
+LOST: Final = 0.02
+"""Held back of the main time for each move to come, where no byoyomi follows: what it may cost beside the thinking."""
 
 
 class Effort(NamedTuple):
@@ -49,11 +51,12 @@ def allot(left: TimeLeft, empties: int) -> Effort:
     Main time is divided by the moves until the end is solved, of which two are for solving it. Byoyomi comes on top,
     divided by its moves; of a single move's it is no use to leave anything.
     """
+    main = left.main if left.stones else max(0.0, left.main - LOST * (empties + 1) / 2)
     moves = max(0, empties - SOLVED_FROM) / 2 + 2
     free = left.byoyomi / left.stones if left.stones else 0.0
-    whole = left.main + free
+    whole = main + free
     due = max(0.0, whole - min(MARGIN, whole / 4))
-    share = left.main / moves + free
+    share = main / moves + free
     maximum = min(due, share * (1 if left.stones == 1 and not left.main else 2))
     return Effort(optimum=min(share, maximum), maximum=maximum)
 

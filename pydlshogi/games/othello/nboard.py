@@ -42,6 +42,8 @@ class NBoard:
                 return
             try:
                 self._commands.get(command, _ignore)(text.strip())
+            except OSError:
+                raise  # NBoard is gone
             except ValueError as error:
                 self._complain(str(error))
             except Exception as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pydlshogi.games.othello.alphabeta import DEEPEST, INFINITE, AlphaBeta, Probing
-from pydlshogi.games.othello.clock import SOLVED_FROM, Clock
+from pydlshogi.games.othello.clock import SOLVED_FROM, Clock, Effort
 from pydlshogi.games.othello.cuts import probing_of, read_cuts
 from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.engine import EngineError, Hint, Report
@@ -71,9 +71,10 @@ class AlphaBetaEngine:
             raise EngineError(str(error)) from error
         self._search = AlphaBeta(weights, probing, self._megabytes)
         self._solver = Solver(self._megabytes)
-        # What is compiled, the first time, is compiled here.
-        self._search.search(START, 3)
-        self._solver.solve(ENDING)
+        # What is compiled the first time, and else read from the cache, is so here, not in the first move.
+        for position in (START, ENDING):
+            self.hints(position, 1, Clock(Effort(level=6)), _unheard)
+        self.new_game()
 
     def new_game(self) -> None:
         """What comes next is another game."""
@@ -167,6 +168,10 @@ class AlphaBetaEngine:
 
 def _never() -> bool:
     return False
+
+
+def _unheard(_: Hint) -> None:
+    """What is thought for no game."""
 
 
 def _steps(position: Position, clock: Clock) -> Iterator[tuple[int, bool]]:

@@ -4,7 +4,9 @@ NBoard says `nboard 2` before anything else; whoever begins otherwise speaks GTP
 """
 
 import argparse
+import os
 import sys
+import threading
 from collections.abc import Sequence
 from itertools import chain
 
@@ -17,15 +19,31 @@ from pydlshogi.games.othello.nboard import NBoard
 from pydlshogi.games.othello.options import ALPHABETA, Choice
 from pydlshogi.support.command_line import exit_status
 
+if sys.platform != "win32":
+    import select
+
 
 def speak(engine: OthelloEngine, effort: Effort) -> None:
     """Converse on stdin and stdout."""
+    threading.Thread(target=_end_when_nobody_listens, args=(sys.stdout.fileno(),), name="listener", daemon=True).start()
     first = next((line for line in sys.stdin if line.strip()), "")
     lines = chain([first], sys.stdin)
     if first.split()[:1] == ["nboard"]:
         NBoard(engine, effort, lambda line: _say(f"{line}\n")).run(Inbox(lines, nboard.interrupts))
     else:
         Gtp(engine, effort).run(Inbox(lines, gtp.interrupts), _say)
+
+
+def _end_when_nobody_listens(descriptor: int) -> None:
+    """A controller that dies would leave a core to the search that it asked for, at a high level for days.
+
+    Windows cannot be asked who reads a pipe: there the search ends first.
+    """
+    if sys.platform != "win32":
+        poll = select.poll()
+        poll.register(descriptor, 0)
+        poll.poll()
+        os._exit(1)
 
 
 def _say(text: str) -> None:
