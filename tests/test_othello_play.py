@@ -72,10 +72,10 @@ def test_undo_goes_back_to_ones_own_last_choice() -> None:
 
 
 def test_hints_and_help() -> None:
-    table = Table("hint", "hint 2", "help")
+    table = Table("hint", "hint 2", f"hint {'9' * 5000}", "help")
     table.play()
-    assert table.shown.count("d3, +19.0 discs at depth 3: d3") == 2
-    assert table.shown.count("c4, +26.0 discs at depth 3: c4") == 1
+    assert table.shown.count("d3, +19.0 discs at depth 3: d3") == 3
+    assert table.shown.count("c4, +26.0 discs at depth 3: c4") == 2
     assert any("take your last move back" in text for text in table.shown)
 
 

@@ -57,6 +57,7 @@ ROWS: Final = {
     "whole": Row("IaGo's search, rollouts 0.5", "rollouts alone", (_IAGO, _searching(iago=True, rollouts=1.0))),
     "constants": Row("IaGo's constants, no rollouts", "AlphaZero's", (_VALUES, _ALPHAZERO)),
     "alphabeta": Row("AlphaZero's constants", "alpha-beta", (_ALPHAZERO, _cutting())),
+    "alphabeta-iago": Row("alpha-beta", "IaGo's search, rollouts 0.5", (_cutting(), _IAGO)),
     "tutorial": Row(
         "alpha-beta",
         "in the form of the ProbCut tutorial",

@@ -122,7 +122,7 @@ class Game:
         self._tell("There is nothing to take back.")
 
     def _hint(self, count: Sequence[str]) -> None:
-        most = int(count[0]) if count and count[0].isdecimal() else 1
+        most = int(count[0][:3]) if count and count[0].isdecimal() else 1
         for hint in self._engine.hints(self.position, max(1, most), Clock(self._effort), _unheard):
             self._tell(_described(hint))
 
