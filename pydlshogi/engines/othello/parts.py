@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from pydlshogi.engines.othello.search import Mind, SearchEngine
 from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
+from pydlshogi.games.othello.engine import EngineError, OthelloEngine, unheard
 from pydlshogi.games.othello.finished import FinishedGames, TableError
 from pydlshogi.games.othello.player import TUTORIAL_CUTS, AlphaBetaEngine
 from pydlshogi.games.othello.records import read_games
@@ -81,15 +81,11 @@ def play(engines: Sequence[OthelloEngine], opening: Game, seconds: float) -> dic
     effort = Effort(optimum=seconds, maximum=seconds)
     while position.moves():
         engine = engines[0 if position.black_to_move else 1]
-        move = engine.choose(position, Clock(effort, now=time.process_time), _unheard).move
+        move = engine.choose(position, Clock(effort, now=time.process_time), unheard).move
         moves.append(move)
         position = position.play(move)
     lead = position.score if position.black_to_move else -position.score
     return {"moves": transcript(moves), "black_leads": lead}
-
-
-def _unheard(_: Hint) -> None:
-    """What an engine thinks on the way."""
 
 
 def counts_of(games: Sequence[dict[str, Any]]) -> list[int]:

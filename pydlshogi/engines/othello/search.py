@@ -10,7 +10,7 @@ from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.engine import DISCS, EngineError, Hint, Report
+from pydlshogi.games.othello.engine import DISCS, EngineError, Hint, Report, unheard
 from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.player import ENDING, SHIPPED_WEIGHTS, solvable
 from pydlshogi.games.othello.policy import SHIPPED_POLICY, Tables, load_policy
@@ -94,7 +94,7 @@ class SearchEngine:
         self._ply = 1
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
         for position, level in ((START, 1), (START.play(START.moves()[0]), 1), (ENDING, 6)):
-            self.hints(position, 1, Clock(Effort(level=level)), _unheard)
+            self.hints(position, 1, Clock(Effort(level=level)), unheard)
         _ = self._root.value
         self.new_game()
 
@@ -191,10 +191,6 @@ class SearchEngine:
 
 def _score(hint: Hint) -> float:
     return hint.score or 0.0
-
-
-def _unheard(_: Hint) -> None:
-    """What is thought for no game."""
 
 
 def _discs_of(rate: float) -> float:

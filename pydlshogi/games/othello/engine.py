@@ -35,6 +35,10 @@ Report = Callable[[Hint], None]
 """Hears what an engine thinks while it is thinking."""
 
 
+def unheard(_: Hint) -> None:
+    """Where nobody wants to know what an engine thinks on the way."""
+
+
 class OthelloEngine(Protocol):
     """An engine. One thread at a time calls its methods; only the clock is another's too."""
 

@@ -13,7 +13,7 @@ from typing import Final
 from pydlshogi import __version__
 from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.clock import Clock, Effort, TimeLeft, allot
-from pydlshogi.games.othello.engine import Hint, OthelloEngine
+from pydlshogi.games.othello.engine import Hint, OthelloEngine, unheard
 from pydlshogi.games.othello.inbox import Line
 from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, move_name, parse_move, position_of
 
@@ -165,7 +165,7 @@ class Gtp:
         if position.over:
             return position, Hint(PASS, None, ()), 0.0
         clock = self._clock(position)
-        return position, self._engine.choose(position, clock, _unheard), clock.elapsed
+        return position, self._engine.choose(position, clock, unheard), clock.elapsed
 
     def _clock(self, position: Position) -> Clock:
         effort = self._effort
@@ -180,7 +180,7 @@ class Gtp:
             raise ValueError(most)
         if position.over:
             raise CommandError("the game is over")
-        return "\n".join(map(_described, self._engine.hints(position, most, self._clock(position), _unheard)))
+        return "\n".join(map(_described, self._engine.hints(position, most, self._clock(position), unheard)))
 
     def _level(self, words: list[str]) -> str:
         level = int(words[0])
@@ -235,10 +235,6 @@ def _vertex(move: int) -> str:
 def _described(hint: Hint) -> str:
     score = "" if hint.score is None else f" {hint.score:+.2f}{' exact' if hint.exact else f' depth {hint.depth}'}"
     return f"{_vertex(hint.move)}{score}"
-
-
-def _unheard(_: Hint) -> None:
-    """GTP has no place for what an engine thinks while it is thinking."""
 
 
 def interrupts(line: str) -> bool:

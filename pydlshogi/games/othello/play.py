@@ -14,7 +14,7 @@ from typing import Final
 
 from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
+from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine, unheard
 from pydlshogi.games.othello.options import ALPHABETA, Choice
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
 from pydlshogi.games.othello.transcript import transcript
@@ -68,7 +68,7 @@ class Game:
             elif self.position.black_to_move in self._person:
                 self._make(self._asked(mover))
             else:
-                hint = self._engine.choose(self.position, Clock(self._effort), _unheard)
+                hint = self._engine.choose(self.position, Clock(self._effort), unheard)
                 self._tell(f"{mover} plays {_described(hint)}")
                 self._make(hint.move)
             self._tell(board_of(self.position))
@@ -123,7 +123,7 @@ class Game:
 
     def _hint(self, count: Sequence[str]) -> None:
         most = int(count[0][:3]) if count and count[0].isdecimal() else 1
-        for hint in self._engine.hints(self.position, max(1, most), Clock(self._effort), _unheard):
+        for hint in self._engine.hints(self.position, max(1, most), Clock(self._effort), unheard):
             self._tell(_described(hint))
 
 
@@ -146,10 +146,6 @@ def _described(hint: Hint) -> str:
         return move_name(hint.move)
     kind = "exactly" if hint.exact else f"at depth {hint.depth}" if hint.depth else "as registered"
     return f"{move_name(hint.move)}, {hint.score:+.1f} discs {kind}: {' '.join(map(move_name, hint.line))}"
-
-
-def _unheard(_: Hint) -> None:
-    """What the engine thinks on the way."""
 
 
 def log_lines(game: Game, names: tuple[str, str]) -> str:

@@ -11,7 +11,7 @@ from pydlshogi.games.othello.alphabeta import DEEPEST, INFINITE, AlphaBeta, Prob
 from pydlshogi.games.othello.clock import SOLVED_FROM, Clock, Effort
 from pydlshogi.games.othello.cuts import probing_of, read_cuts
 from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.engine import EngineError, Hint, Report
+from pydlshogi.games.othello.engine import EngineError, Hint, Report, unheard
 from pydlshogi.games.othello.openings import Book, read_openings
 from pydlshogi.games.othello.patterns import DISC, load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position, position_of
@@ -73,7 +73,7 @@ class AlphaBetaEngine:
         self._solver = Solver(self._megabytes)
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
         for position in (START, ENDING):
-            self.hints(position, 1, Clock(Effort(level=6)), _unheard)
+            self.hints(position, 1, Clock(Effort(level=6)), unheard)
         self.new_game()
 
     def new_game(self) -> None:
@@ -168,10 +168,6 @@ class AlphaBetaEngine:
 
 def _never() -> bool:
     return False
-
-
-def _unheard(_: Hint) -> None:
-    """What is thought for no game."""
 
 
 def _steps(position: Position, clock: Clock) -> Iterator[tuple[int, bool]]:

@@ -5,6 +5,7 @@ NBoard says `nboard 2` before anything else; whoever begins otherwise speaks GTP
 
 import argparse
 import os
+import select
 import sys
 import threading
 from collections.abc import Sequence
@@ -18,9 +19,6 @@ from pydlshogi.games.othello.inbox import Inbox
 from pydlshogi.games.othello.nboard import NBoard
 from pydlshogi.games.othello.options import ALPHABETA, Choice
 from pydlshogi.support.command_line import exit_status
-
-if sys.platform != "win32":
-    import select
 
 
 def speak(engine: OthelloEngine, effort: Effort) -> None:
