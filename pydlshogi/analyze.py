@@ -23,7 +23,7 @@ from pydlshogi.engines.shogi import mcts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.csa import line_to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.kifu.kif import Candidate, line_to_kif
+from pydlshogi.kifu.kif import AnalysedMove, line_to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, apply_settings, option_settings
 from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
@@ -66,7 +66,10 @@ def score(evaluation: int) -> str:
 
 
 def annotated(
-    game: Game, judgements: Sequence[Judgement], kif: bool, candidates: Mapping[int, Sequence[Candidate]] | None = None
+    game: Game,
+    judgements: Sequence[Judgement],
+    kif: bool,
+    candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
 ) -> str:
     """`game` as a CSA or KIF text with the opinions as its evaluations; moves not judged have none.
 

@@ -25,8 +25,8 @@ except ImportError as missing:
     sys.exit(f"cycle: PyTorch is not installed here: {remedy} ({missing})")
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.catalogue import Game, UnknownGame, game_named
-from pydlshogi.learning.played import Played
+from pydlshogi.games.catalogue import GameEntry, UnknownGame, game_named
+from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import RunError, RunFolder
 from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import Cycle, add_game_options
@@ -42,7 +42,7 @@ from pydlshogi.support.elo import MOST_ELO, estimate
 from pydlshogi.support.files import reserved
 from pydlshogi.support.settings import SettingError, check
 from pydlshogi.training.batches import batches
-from pydlshogi.training.examples import Batch, batch_of, joined
+from pydlshogi.training.examples import TrainingBatch, batch_of, joined
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
@@ -71,7 +71,9 @@ class Times:
 class Learner:
     """A run: cycle after cycle."""
 
-    def __init__(self, game: Game, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None) -> None:
+    def __init__(
+        self, game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None
+    ) -> None:
         self._game = game
         self._folder = folder
         self._settings = settings
@@ -129,7 +131,7 @@ class Learner:
         write_weights(self._folder.result, to_npz(self._run.averaged), half=True)
         return self._folder.result
 
-    def _play(self, number: int) -> tuple[list[Played], float, int]:
+    def _play(self, number: int) -> tuple[list[PlayedGames], float, int]:
         """The sets of games of this cycle, those that are missing played now; the network's share of that time; and how
         many games that was.
         """
@@ -156,12 +158,12 @@ class Learner:
         chosen = sorted({divmod(each, settings.sets) for each in numbers})
         # With another number of sets before, not every one that is drawn was played.
         there = [(cycle, index) for cycle, index in chosen if folder.games(cycle, index).exists()]
-        items = [((cycle, index), Played.read(folder.games(cycle, index))) for cycle, index in there]
+        items = [((cycle, index), PlayedGames.read(folder.games(cycle, index))) for cycle, index in there]
         task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings, self._service)
         for ((cycle, index), _), played in self._crew.map(task, items, LONGEST_SET):
             folder.replace_games(cycle, index, played)
 
-    def _learn(self, number: int, sets: Sequence[Played], times: Times) -> dict[str, Any]:
+    def _learn(self, number: int, sets: Sequence[PlayedGames], times: Times) -> dict[str, Any]:
         """Learn from the window of newest games; returns figures of the games, and of what was learned."""
         settings, run, kept = self._settings, self._run, self._run.kept
         new, games = sum(map(len, sets)), sum(len(each.lengths) for each in sets)
@@ -174,7 +176,7 @@ class Learner:
         steps = round(new * settings.reuse / settings.batch_size)
         symmetries = len(self._encoding.symmetries) if settings.symmetries else 0
 
-        def prepare(step: int) -> Batch:
+        def prepare(step: int) -> TrainingBatch:
             lot = np.random.default_rng((settings.seed, number, step))
             rows = lot.integers(len(examples), size=settings.batch_size)
             turns = lot.integers(symmetries + 1, size=settings.batch_size)
@@ -258,7 +260,7 @@ def described(line: dict[str, Any]) -> str:
     return said
 
 
-def sized(game: Game, lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
+def sized(game: GameEntry, lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
     """What cycles with these lines of the journal let expect of a run of so many minutes, in one line."""
     games, play, network = (max(1e-9, sum(line[name] for line in lines)) for name in ("played", "play", "network"))
     total = play + sum(line["learn"] + line["compare"] for line in lines)
@@ -272,7 +274,7 @@ def sized(game: Game, lines: Sequence[dict[str, Any]], minutes: float, workers: 
     )
 
 
-def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None) -> None:
+def learn(game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None) -> None:
     """Run to the end."""
     learner = Learner(game, folder, settings, crew, service)
     layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes"
@@ -288,7 +290,7 @@ def learn(game: Game, folder: RunFolder, settings: Cycle, crew: Crew, service: S
     tqdm.write(f"the network is {learner.finish()}")
 
 
-def _encodings(game: Game, name: str) -> Sequence[Encoding]:
+def _encodings(game: GameEntry, name: str) -> Sequence[Encoding]:
     """Those that a network of the run may have: the one of this name; "": any. Raises SettingError."""
     named = [encoding for encoding in game.encodings if name in ("", encoding.name)]
     if not named:

@@ -21,8 +21,8 @@ from typing import Final
 from tqdm import tqdm
 
 from pydlshogi import shogi_selfplay
-from pydlshogi.games.catalogue import Game, UnknownGame, game_named
-from pydlshogi.learning.played import Played
+from pydlshogi.games.catalogue import GameEntry, UnknownGame, game_named
+from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
 from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
@@ -47,7 +47,9 @@ class Settings(SelfPlay):
     seed: int = setting(0, "other seeds, other games", low=0)
 
 
-def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew, service: Service | None = None) -> str:
+def play(
+    game: GameEntry, network: bytes, out: Path, settings: Settings, crew: Crew, service: Service | None = None
+) -> str:
     """Play the sets that `out` lacks. Returns what it holds then, in one line. Raises SettingError, ArraysError."""
     about = {"game": game.name, "network": hashlib.sha256(network).hexdigest(), **asdict(settings)}
     del about["sets"]
@@ -63,7 +65,7 @@ def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew, 
         for (_, number), (played, _) in crew.map(task, seeds, LONGEST_SET):
             played.write(files[number])
             bar.update()
-    sets = [Played.read(path) for path in files.values()]
+    sets = [PlayedGames.read(path) for path in files.values()]
     if not moves.exists():
         with replacing(moves) as file:
             file.writelines(line for played in sets for line in lines(game, settings, played))
@@ -74,7 +76,7 @@ def play(game: Game, network: bytes, out: Path, settings: Settings, crew: Crew, 
     )
 
 
-def lines(game: Game, settings: SelfPlay, played: Played) -> Iterator[bytes]:
+def lines(game: GameEntry, settings: SelfPlay, played: PlayedGames) -> Iterator[bytes]:
     """Each game as JSON: the moves in USI and the winner, as pydlshogi.train reads games of shogi."""
     for moves, score in zip(played.games(), played.scores.tolist(), strict=True):
         position = game.start(settings.draw_ply)

@@ -45,7 +45,7 @@ from pydlshogi.support.files import cache_folder, replacing, reserved
 from pydlshogi.support.processes import available_cores
 from pydlshogi.support.settings import SettingError, by_field, check, option_of
 from pydlshogi.training.batches import Shuffle, batches, numbered_batch
-from pydlshogi.training.examples import Batch, Source
+from pydlshogi.training.examples import Source, TrainingBatch
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal
 from pydlshogi.training.optimisers import schedule
@@ -226,7 +226,7 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     finish(run, settings, val, journal)
 
 
-def preparing(settings: Settings, examples: Source, rows: Int64Array) -> Callable[[int], Batch]:
+def preparing(settings: Settings, examples: Source, rows: Int64Array) -> Callable[[int], TrainingBatch]:
     """A function that prepares the batch of each number from these `rows` of `examples`."""
     encoding = NAMED[settings.encoding]
     symmetries = len(encoding.symmetries) if settings.symmetries else 0
@@ -320,7 +320,7 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     examples = Recorded(learned, NAMED[settings.encoding], target)
     prepare = preparing(settings, examples, np.arange(len(learned)))
 
-    def steps(source: Iterator[Batch], limit: float) -> tuple[int, float]:
+    def steps(source: Iterator[TrainingBatch], limit: float) -> tuple[int, float]:
         """Steps made in `limit` seconds, and the seconds they took."""
         start, count = time.perf_counter(), 0
         while time.perf_counter() - start < limit:

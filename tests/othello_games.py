@@ -6,11 +6,11 @@ import numpy as np
 
 from pydlshogi.games.othello.patterns import CLASSES, NUMBERS, STAGES
 from pydlshogi.games.othello.rules import START, Position
-from pydlshogi.games.othello.transcript import Game, game_of
+from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.support.arrays import Int16Array
 
 
-def random_game(seed: int, start: Position = START) -> Game:
+def random_game(seed: int, start: Position = START) -> Transcript:
     """A game of random moves to its end."""
     rng = random.Random(seed)
     moves = []

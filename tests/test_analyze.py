@@ -17,7 +17,7 @@ from pydlshogi.analysis import Effort, Judgement, Opinion, judge, summary, think
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.game import MATE_EVAL
-from pydlshogi.kifu.kif import Candidate
+from pydlshogi.kifu.kif import AnalysedMove
 from pydlshogi.player.base_player import (
     HIGHEST_CP,
     BasePlayer,
@@ -232,7 +232,10 @@ def test_expected_moves_and_comments_in_kif() -> None:
 
 
 def test_candidates_in_kif() -> None:
-    candidates = {0: [Candidate(70, ("2g2f",), 9)], 1: [Candidate(40, ("8c8d", "2g2f")), Candidate(-5, ("3c3d",))]}
+    candidates = {
+        0: [AnalysedMove(70, ("2g2f",), 9)],
+        1: [AnalysedMove(40, ("8c8d", "2g2f")), AnalysedMove(-5, ("3c3d",))],
+    }
     text = to_kif(RECORD, LINES, ["", "悪手"], candidates)
     assert text.splitlines()[3:] == [
         "手数----指手---------消費時間--",

@@ -19,7 +19,7 @@ import pytest
 
 from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.games.shogi.encodings import DLSHOGI
-from pydlshogi.learning.played import Played
+from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.weights import architecture_of, read_weights
 
 pytest.importorskip("torch")
@@ -68,7 +68,7 @@ def test_a_run_leaves_a_network_its_games_and_a_journal(run: Path) -> None:
     assert (size.kind, size.depth, size.channels) == ("policy_value_dense", 1, 8)
     journal = lines(run)
     assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))
-    sets = [Played.read(path) for path in sorted((run / "games").glob("*.npz"))]
+    sets = [PlayedGames.read(path) for path in sorted((run / "games").glob("*.npz"))]
     assert len(sets) == 2 * len(journal)
     assert sum(len(each) for each in sets) == sum(line["positions"] for line in journal)
     assert all(np.isfinite(line["policy_loss"]) for line in journal)
@@ -213,7 +213,7 @@ def whole(folder: Path) -> list[dict[str, Any]]:
     journal = lines(folder)
     assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))
     for line in journal:
-        sets = [Played.read(path) for path in (folder / "games").glob(f"{int(line['step']) - 1:05}-*.npz")]
+        sets = [PlayedGames.read(path) for path in (folder / "games").glob(f"{int(line['step']) - 1:05}-*.npz")]
         assert len(sets) == 2
         assert sum(len(each) for each in sets) == line["positions"]
         assert sum(len(each.lengths) for each in sets) == line["games"]

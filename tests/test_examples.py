@@ -7,7 +7,7 @@ import pytest
 
 from pydlshogi.encoding import Symmetry, planes_of
 from pydlshogi.training.batches import Shuffle, batches, numbered_batch
-from pydlshogi.training.examples import Batch, Examples, batch_of, joined, played
+from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined, played
 from tests.networks import NARROW, packed_positions
 
 Target = dict[int, float]
@@ -42,7 +42,7 @@ def examples_of(targets: list[Target], seed: int = 0) -> Examples:
     )
 
 
-def targets_of(examples: Examples | Batch) -> list[Target]:
+def targets_of(examples: Examples | TrainingBatch) -> list[Target]:
     """What was given to `examples_of`."""
     ends = zip(examples.firsts, examples.firsts[1:], strict=False)
     return [
@@ -128,7 +128,7 @@ def test_batches_come_in_order_from_any_number() -> None:
     source = examples_of(TARGETS)
     shuffle = Shuffle(np.arange(5), 1, seed=0)
 
-    def prepare(number: int) -> Batch:
+    def prepare(number: int) -> TrainingBatch:
         if number == 9:
             raise OSError("the disk is gone")
         return numbered_batch(source, ENCODING, shuffle, number)

@@ -11,7 +11,7 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.player.batching import some_batch
 from pydlshogi.support.arrays import Float32Array
 from utils import gpu_check
-from utils.gpu_check import CPU_WAYS, Row, Way, check_chainer, error_of, heading, line, rows, speeds_of, usable
+from utils.gpu_check import CPU_WAYS, Timing, Way, check_chainer, error_of, heading, line, rows, speeds_of, usable
 
 SMALL = architecture_for(BOOK, "policy_value_resnet", 1, 8)
 
@@ -71,8 +71,8 @@ def test_a_table_on_the_cpu() -> None:
 
 
 def test_a_backend_that_is_wrong_is_marked() -> None:
-    assert "WRONG" in line(Row("onnx", 1, 0.5, False, (1.0, None)))
-    assert "WRONG" not in line(Row("onnx", 1, 1e-5, True, (1.0, None)))
+    assert "WRONG" in line(Timing("onnx", 1, 0.5, False, (1.0, None)))
+    assert "WRONG" not in line(Timing("onnx", 1, 1e-5, True, (1.0, None)))
 
 
 @pytest.mark.chainer

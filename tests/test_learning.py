@@ -14,7 +14,7 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.comparison import compare
 from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
-from pydlshogi.learning.played import Played
+from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.reanalysis import reanalysed
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import SelfPlay
@@ -34,11 +34,11 @@ ALL = SelfPlay(games=12, playouts=12, full_share=1, opening_plies=0, draw_ply=40
 
 
 @pytest.fixture(scope="module")
-def all_moves() -> Played:
+def all_moves() -> PlayedGames:
     return SelfPlayers(DOBUTSU, HASH, ALL).play((1, 0, 0))
 
 
-def test_games_are_legal_and_end_as_the_rules_say(all_moves: Played) -> None:
+def test_games_are_legal_and_end_as_the_rules_say(all_moves: PlayedGames) -> None:
     assert len(all_moves.lengths) == ALL.games
     for moves, score in zip(all_moves.games(), all_moves.scores.tolist(), strict=True):
         position = DobutsuPosition(draw_ply=ALL.draw_ply)
@@ -105,7 +105,7 @@ def test_games_of_dobutsu_shogi_end_as_soon_as_a_position_comes_back() -> None:
     assert score_of_mover(position) == 0.5
 
 
-def test_the_result_is_that_of_the_side_to_move(all_moves: Played) -> None:
+def test_the_result_is_that_of_the_side_to_move(all_moves: PlayedGames) -> None:
     expected = [
         1 - score if ply % 2 else score
         for length, score in zip(all_moves.lengths, all_moves.scores.tolist(), strict=True)
@@ -115,7 +115,7 @@ def test_the_result_is_that_of_the_side_to_move(all_moves: Played) -> None:
     assert {0.0, 1.0} <= set(expected)
 
 
-def test_the_policy_learned_is_over_legal_moves(all_moves: Played) -> None:
+def test_the_policy_learned_is_over_legal_moves(all_moves: PlayedGames) -> None:
     row = 0
     for moves in all_moves.games():
         position = DobutsuPosition(draw_ply=ALL.draw_ply)
@@ -130,7 +130,7 @@ def test_the_policy_learned_is_over_legal_moves(all_moves: Played) -> None:
     assert row == len(all_moves)
 
 
-def test_a_win_that_was_seen_is_exact_and_is_played(all_moves: Played) -> None:
+def test_a_win_that_was_seen_is_exact_and_is_played(all_moves: PlayedGames) -> None:
     before_last = np.cumsum(all_moves.lengths) - 1
     decided = before_last[all_moves.scores != 0.5]
     assert all_moves.exact[decided].all()
@@ -139,7 +139,7 @@ def test_a_win_that_was_seen_is_exact_and_is_played(all_moves: Played) -> None:
     assert (examples.values[decided] == 1).all()
 
 
-def test_values_mix_result_and_search(all_moves: Played) -> None:
+def test_values_mix_result_and_search(all_moves: PlayedGames) -> None:
     row = int(np.flatnonzero((all_moves.exact == 0) & (all_moves.results == 1))[0])
     value = all_moves.examples(0.3).values[row]
     assert value == pytest.approx(0.7 + 0.3 * all_moves.searched[row])
@@ -192,10 +192,10 @@ def test_sides_give_up_and_some_play_on() -> None:
     assert min(ended) < 5
 
 
-def test_games_are_written_whole_and_read_again(all_moves: Played, tmp_path: Path) -> None:
+def test_games_are_written_whole_and_read_again(all_moves: PlayedGames, tmp_path: Path) -> None:
     path = tmp_path / "games.npz"
     all_moves.write(path)
-    assert np.array_equal(Played.read(path).labels, all_moves.labels)
+    assert np.array_equal(PlayedGames.read(path).labels, all_moves.labels)
     whole = path.read_bytes()
     entry = whole.index(b"PK\1\2")  # of the directory: its flags are 8 bytes further on, the method two more
     encrypted, packed_otherwise = (
@@ -204,7 +204,7 @@ def test_games_are_written_whole_and_read_again(all_moves: Played, tmp_path: Pat
     for damage in (whole[:1000], b"", b"nothing", encrypted, packed_otherwise):
         path.write_bytes(damage)
         with pytest.raises(ArraysError, match="holds no games"):
-            Played.read(path)
+            PlayedGames.read(path)
 
 
 def test_old_games_get_new_targets_and_keep_their_results() -> None:

@@ -18,7 +18,7 @@ from cshogi.elo import Elo as SingleGames
 from pydlshogi.kifu.csa import parse
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
-from utils.arena.play_game import Clock, Limit, go_limits, parse_limit
+from utils.arena.play_game import ChessClock, Limit, go_limits, parse_limit
 from utils.arena.referee import Referee, Verdict
 from utils.arena.report import Score
 from utils.match import main
@@ -227,28 +227,28 @@ sfen {SFEN} b - 1 moves 5g5f 5c5d
 
 class TestClock:
     def test_byoyomi(self) -> None:
-        clock = Clock(parse_limit("time", "1000"))
+        clock = ChessClock(parse_limit("time", "1000"))
         assert [clock.spend(ms) for ms in (999, 1000, 1200)] == [0, 0, 200]
         assert clock.remaining_ms == 0
 
     def test_main_time_is_spent_before_byoyomi(self) -> None:
-        clock = Clock(parse_limit("time", "3000/1000"))
+        clock = ChessClock(parse_limit("time", "3000/1000"))
         assert clock.spend(2500) == 0
         assert clock.remaining_ms == 500
         assert clock.spend(1700) == 200
 
     def test_an_increment_may_be_spent_at_once_and_saved(self) -> None:
-        clock = Clock(parse_limit("fischer", "1000+500"))
+        clock = ChessClock(parse_limit("fischer", "1000+500"))
         assert clock.spend(1500) == 0
         assert clock.spend(100) == 0
         assert clock.remaining_ms == 400
         assert clock.spend(1000) == 100
 
     def test_nodes_cost_no_time(self) -> None:
-        assert Clock(parse_limit("nodes", "5")).spend(1e6) == 0
+        assert ChessClock(parse_limit("nodes", "5")).spend(1e6) == 0
 
     def test_each_side_hears_its_own_limit(self) -> None:
-        clocks = {"b": Clock(Limit(main_ms=60000, increment_ms=1000)), "w": Clock(Limit(byoyomi_ms=500))}
+        clocks = {"b": ChessClock(Limit(main_ms=60000, increment_ms=1000)), "w": ChessClock(Limit(byoyomi_ms=500))}
         assert go_limits(clocks, "b") == {"btime": 60000, "wtime": 0, "binc": 1000, "winc": 0}
         assert go_limits(clocks, "w") == {"btime": 60000, "wtime": 0, "byoyomi": 500}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from test_mate import MATES
 
-from utils.arena.engine_process import Answer
+from utils.arena.engine_process import EngineAnswer
 from utils.arena.usi_engine import UsiEngine
-from utils.mate_sets import Claim, Judge, Problem, main, play, read_problems, row
+from utils.mate_sets import Claim, MateJudge, Problem, main, play, read_problems, row
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_ONE = MATES[0][0]
@@ -43,7 +43,7 @@ def claim(*line: str, said: str = "") -> Claim:
     ],
 )
 def test_lines_are_played(sfen: str, line: str, objection: str) -> None:
-    assert Judge().objection(sfen, line.split()) == objection
+    assert MateJudge().objection(sfen, line.split()) == objection
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_lines_are_played(sfen: str, line: str, objection: str) -> None:
     ],
 )
 def test_other_evasions_are_tried(sfen: str, line: str, escape: str) -> None:
-    assert Judge().escape(sfen, line.split()) == escape
+    assert MateJudge().escape(sfen, line.split()) == escape
 
 
 def test_in_a_game_a_mate_need_not_be_by_checks_alone() -> None:
@@ -64,13 +64,13 @@ def test_in_a_game_a_mate_need_not_be_by_checks_alone() -> None:
     problem = Problem(ROOK_AND_GOLD, 0)
     said = claim("R*5b", "5a4a", "G*4b")
     escape = "5a5b instead of 5a4a is not mated"
-    assert Judge().verdict(problem, said)[2:] == (escape, "")
-    assert Judge().verdict(problem, said._replace(by_checks=False))[2:] == ("", escape)
-    assert Judge().objection(IN_ONE, ["G*5d"], by_checks=False) == "it does not end in mate"
+    assert MateJudge().verdict(problem, said)[2:] == (escape, "")
+    assert MateJudge().verdict(problem, said._replace(by_checks=False))[2:] == ("", escape)
+    assert MateJudge().objection(IN_ONE, ["G*5d"], by_checks=False) == "it does not end in mate"
 
 
 def test_a_mate_that_is_there_must_not_be_denied() -> None:
-    judge = Judge()
+    judge = MateJudge()
     assert judge.verdict(Problem(IN_THREE, 3), claim(said="nomate")).objection == "there is a mate"
     assert judge.verdict(Problem(IN_THREE, 0), claim(said="nomate")).objection == "there is a mate"
     assert judge.verdict(Problem(BARE, 0), claim(said="nomate")).objection == ""
@@ -90,8 +90,8 @@ def test_a_mate_that_is_there_must_not_be_denied() -> None:
 )
 def test_what_counts_as_announced_in_a_game(info: str, bestmove: str, line: tuple[str, ...], doubt: str) -> None:
     class Engine:
-        def go(self, *_: object) -> Answer:
-            return Answer(bestmove, None, (), 1.0, ("info score mate 9 pv 9a9b", info, f"bestmove {bestmove}"))
+        def go(self, *_: object) -> EngineAnswer:
+            return EngineAnswer(bestmove, None, (), 1.0, ("info score mate 9 pv 9a9b", info, f"bestmove {bestmove}"))
 
     engine: UsiEngine = Engine()  # type: ignore[assignment]
     assert play(engine, IN_ONE, 1000)[:2] == (line, doubt)
@@ -157,7 +157,7 @@ def test_all_sets_are_read_before_the_first_is_measured(tmp_path: Path, capsys: 
 
 
 def test_a_row_tells_longer_mates_from_shortest_ones() -> None:
-    judge = Judge()
+    judge = MateJudge()
     verdict = judge.verdict(Problem(IN_ONE, 1), claim("G*5b"))
     longer = verdict._replace(claim=claim("G*5b", "5a5b", "G*5c"))
     assert row("set", [verdict, longer]) == "| set | 2 | 2 (100.0 %) | 1 | 0 | 0 | 0 | 1 | 1 |"

@@ -18,7 +18,7 @@ from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.inbox import Inbox
 from pydlshogi.games.othello.nboard import NBoard, interrupts
 from pydlshogi.games.othello.rules import PASS, START, Position
-from pydlshogi.games.othello.transcript import Game, game_of, parse_transcript
+from pydlshogi.games.othello.transcript import Transcript, game_of, parse_transcript
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = ggf(parse_transcript("f5d6"))
@@ -68,7 +68,7 @@ def test_the_depth_is_the_level() -> None:
 
 def test_passes() -> None:
     start = Position(mover=1 << 1, opponent=1 << 0, black_to_move=False)
-    game = ggf(Game(start=start))
+    game = ggf(Transcript(start=start))
     assert ask(f"set game {game}", "go")[-1] == "=== PA/64.00/0.00"
     for passes in (["move PA"], ["move PA/0/1"], []):
         assert ask(f"set game {game}", *passes, "move C1", "go")[-1] == "=== PA"

@@ -10,8 +10,8 @@ from othello_games import random_position, random_weights
 
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.openings import (
-    Book,
-    Opening,
+    OpeningBook,
+    RegisteredLine,
     lines,
     read_openings,
     standing,
@@ -27,14 +27,14 @@ from pydlshogi.games.othello.transcript import RecordError, after, parse_transcr
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def opening(moves: str, lead: float) -> Opening:
-    return Opening(parse_transcript(moves).moves, lead)
+def opening(moves: str, lead: float) -> RegisteredLine:
+    return RegisteredLine(parse_transcript(moves).moves, lead)
 
 
 LINES = [opening("f5d6c3", 1.0), opening("f5d6c4", 3.0), opening("f5f6e6", -2.0), opening("f5f4", 8.0)]
 
 
-def known(book: Book, moves: str) -> dict[str, float]:
+def known(book: OpeningBook, moves: str) -> dict[str, float]:
     return {move_name(move): worth for move, worth in book.moves(parse_transcript(moves).end).items()}
 
 
@@ -68,7 +68,7 @@ def test_lines_lead_to_every_position_once() -> None:
 
 class TestBook:
     def test_a_move_is_worth_what_the_best_replies_lead_to(self) -> None:
-        book = Book(LINES)
+        book = OpeningBook(LINES)
         assert known(book, "f5d6") == {"c3": 1.0, "c4": 3.0}
         assert known(book, "f5f6") == {"e6": -2.0}
         assert known(book, "f5") == {"d6": -3.0, "f6": 2.0, "f4": -8.0}
@@ -78,18 +78,18 @@ class TestBook:
 
     def test_it_is_known_whichever_way_the_board_lies(self) -> None:
         """f5 d6, mirrored by the long diagonal: e6 f4."""
-        assert known(Book(LINES), "e6f4") == {"c3": 1.0, "d3": 3.0}
+        assert known(OpeningBook(LINES), "e6f4") == {"c3": 1.0, "d3": 3.0}
 
     def test_moves_that_are_nearly_as_good_are_played_in_turns(self) -> None:
-        book = Book([opening("f5d6", 0.5), opening("f5f6", 2.4), opening("f5f4", 2.6)])
+        book = OpeningBook([opening("f5d6", 0.5), opening("f5f6", 2.4), opening("f5f4", 2.6)])
         position = parse_transcript("f5").end
         rng = random.Random(1)
         assert {book.choose(position, rng) for _ in range(50)} == {(parse_move("d6"), -0.5), (parse_move("f6"), -2.4)}
         assert book.choose(START.play(parse_move("f5")).play(parse_move("d6")), rng) is None
-        assert Book([]).choose(START, rng) is None
+        assert OpeningBook([]).choose(START, rng) is None
 
     def test_a_line_that_others_continue_is_worth_what_they_lead_to(self) -> None:
-        book = Book([opening("f5d6", 9.0), *LINES[:2]])
+        book = OpeningBook([opening("f5d6", 9.0), *LINES[:2]])
         assert known(book, "f5") == {"d6": -3.0}
 
 

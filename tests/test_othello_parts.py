@@ -9,7 +9,7 @@ from networks import network
 from othello_engines import LowestSquare
 
 from pydlshogi.engines.othello import parts
-from pydlshogi.engines.othello.parts import ROWS, Row, counts_of, main, table
+from pydlshogi.engines.othello.parts import ROWS, Pairing, counts_of, main, table
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.network.architecture import architecture_for
@@ -35,7 +35,7 @@ def test_the_table() -> None:
 def test_the_command_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(parts, "ROWS", {"both": Row("lowest", "lowest too", (LowestSquare, LowestSquare))})
+    monkeypatch.setattr(parts, "ROWS", {"both": Pairing("lowest", "lowest too", (LowestSquare, LowestSquare))})
     path, openings = tmp_path / "games", tmp_path / "openings.txt"
     openings.write_text("f5d6c3d3\nf5f6e6f4\n")
     command = [str(path), "--rows", "both", "--games", "4", "--openings", str(openings)]

@@ -8,7 +8,7 @@ import pytest
 from othello_engines import LowestSquare
 
 from pydlshogi.games.othello.clock import Effort
-from pydlshogi.games.othello.play import Game, Left, log_lines
+from pydlshogi.games.othello.play import Left, TerminalGame, log_lines
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import parse_move
 from pydlshogi.games.othello.transcript import transcript
@@ -23,7 +23,7 @@ class Table:
         self.shown: list[str] = []
         self._typed = iter(typed)
         person = frozenset([True] * black + [False] * white)
-        self.game = Game(LowestSquare(), Effort(level=1), person, self.ask, self.shown.append)
+        self.game = TerminalGame(LowestSquare(), Effort(level=1), person, self.ask, self.shown.append)
 
     def ask(self, prompt: str) -> str:
         self.shown.append(prompt)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from othello_games import random_game, random_weights
 
-from pydlshogi.games.othello.cuts import Cuts, Pair, at_stage, probing_of, read_cuts, write_cuts
+from pydlshogi.games.othello.cuts import CutPair, Cuts, at_stage, probing_of, read_cuts, write_cuts
 from pydlshogi.games.othello.finished import TableError
 from pydlshogi.games.othello.patterns import STAGES, save_weights
 from pydlshogi.games.othello.probcut import (
@@ -23,7 +23,7 @@ from pydlshogi.games.othello.probcut import (
     samples,
     values,
 )
-from pydlshogi.games.othello.probcut_table import Results, Task, drawn_opening, fill, play, table, tasks
+from pydlshogi.games.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table, tasks
 from pydlshogi.games.othello.rules import PASS
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.threads import ThreadCrew
@@ -31,7 +31,7 @@ from pydlshogi.support.threads import ThreadCrew
 ROOT = Path(__file__).resolve().parent.parent
 TUTORIAL = FORMS["tutorial"]
 STAGEWISE = FORMS["stages"]
-PAIR = Pair(5, 1, (1.0, 0.5), (100.0, -500.0), (2000.0, 4000.0), 77, 0.9)
+PAIR = CutPair(5, 1, (1.0, 0.5), (100.0, -500.0), (2000.0, 4000.0), 77, 0.9)
 CUTS = Cuts(1.5, False, (PAIR, PAIR._replace(depth=4, shallow=2), PAIR._replace(shallow=3)))
 
 
@@ -201,17 +201,17 @@ class TestTable:
         wanted = list(tasks(4, None))
         assert len(wanted) == 16 * 4
         assert wanted[:4] == [
-            Task(4, 0, 0, drawn_opening(0)),
-            Task(4, 0, 1, drawn_opening(0)),
-            Task(4, 0, 2, drawn_opening(1)),
-            Task(4, 0, 3, drawn_opening(1)),
+            Fixture(4, 0, 0, drawn_opening(0)),
+            Fixture(4, 0, 1, drawn_opening(0)),
+            Fixture(4, 0, 2, drawn_opening(1)),
+            Fixture(4, 0, 3, drawn_opening(1)),
         ]
         assert {task.opening for task in tasks(6, ["f5d6", "f5f6"])} == {"f5d6", "f5f6"}
 
     def test_a_game(self, parameters: tuple[Path, Path]) -> None:
         """The second game is the first one with colours swapped: seen from the cuts it is another one."""
         opening = drawn_opening(3)
-        first, second = (play(Task(2, 1, number, opening), *parameters) for number in (0, 1))
+        first, second = (play(Fixture(2, 1, number, opening), *parameters) for number in (0, 1))
         for game in (first, second):
             played = parse_transcript(game["moves"])
             assert game["moves"].startswith(opening)
@@ -221,7 +221,7 @@ class TestTable:
 
     def test_it_goes_on_after_whatever_broke_it_off(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
         path = tmp_path / "games.jsonl"
-        wanted = [Task(2, 1, number, drawn_opening(number // 2)) for number in range(4)]
+        wanted = [Fixture(2, 1, number, drawn_opening(number // 2)) for number in range(4)]
         results = Results(path, *parameters)
         with ThreadCrew(1) as crew:
             fill(results, wanted[:2], *parameters, crew)
@@ -240,7 +240,7 @@ class TestTable:
     def test_games_of_other_parameters_are_not_mixed(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
         path = tmp_path / "games.jsonl"
         with ThreadCrew(1) as crew:
-            fill(Results(path, *parameters), [Task(1, 0, 0, "f5d6")], *parameters, crew)
+            fill(Results(path, *parameters), [Fixture(1, 0, 0, "f5d6")], *parameters, crew)
         write_cuts(tmp_path / "other.toml", CUTS)
         with pytest.raises(TableError, match="other weights or cuts"):
             Results(path, parameters[0], tmp_path / "other.toml")

@@ -10,8 +10,8 @@ from pydlshogi.games.othello.ggf import ggf, parse_ggf
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import PASS, START, parse_move, position_of
 from pydlshogi.games.othello.transcript import (
-    Game,
     RecordError,
+    Transcript,
     parse_transcript,
     parse_transcripts,
     transcript,
@@ -41,7 +41,7 @@ class TestTranscripts:
 
     def test_a_game_that_is_not_over_has_none(self) -> None:
         assert parse_transcript("f5d6").result is None
-        assert parse_transcript("") == Game()
+        assert parse_transcript("") == Transcript()
 
     @pytest.mark.parametrize("text", ["f5d6c3", "F5D6C3", " f5 D6  c3\n", "f5d6 c3"])
     def test_ways_to_write(self, text: str) -> None:
@@ -54,7 +54,7 @@ class TestTranscripts:
         assert parse_transcript(names) == passed
 
     @pytest.mark.parametrize("game", RANDOM[:5])
-    def test_written_and_read_again(self, game: Game) -> None:
+    def test_written_and_read_again(self, game: Transcript) -> None:
         assert parse_transcript(transcript(game.moves)) == game
 
     @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ SERVER = (
 class TestGGF:
     def test_a_game_of_the_server(self) -> None:
         (game,) = parse_ggf(SERVER)
-        assert game == Game(
+        assert game == Transcript(
             tuple(map(parse_move, ("f5", "d6", "c3"))),
             START,
             -10,
@@ -107,12 +107,12 @@ class TestGGF:
         assert list(parse_ggf(ggf(game))) == [game]
 
     @pytest.mark.parametrize("game", RANDOM)
-    def test_written_and_read_again(self, game: Game) -> None:
+    def test_written_and_read_again(self, game: Transcript) -> None:
         named = game._replace(black="b", white="w", event="somewhere", date="2024")
         assert list(parse_ggf(ggf(named))) == [named]
 
     def test_a_name_cannot_break_the_format(self) -> None:
-        (game,) = parse_ggf(ggf(Game(black="a]b[c\n;)")))
+        (game,) = parse_ggf(ggf(Transcript(black="a]b[c\n;)")))
         assert game.black == "a)b(c ;)"
 
     @pytest.mark.parametrize(

@@ -10,17 +10,19 @@ from othello_games import random_position
 from test_othello_gtp import answers
 
 from pydlshogi.engines.othello.options import SEARCH
-from pydlshogi.engines.othello.search import Mind, SearchEngine
+from pydlshogi.engines.othello.search import Mind, SearchEngine, evaluator_of
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.engine import EngineError, Hint
 from pydlshogi.games.othello.play import main as play
-from pydlshogi.games.othello.rules import PASS, START, Position
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import PASS, RULES, START, Position
 from pydlshogi.games.othello.serve import main as serve
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
+from pydlshogi.uct.batch import Batch
 
 MINDS = [Mind(megabytes=16), Mind(iago=True, rollouts=0.5, megabytes=16), Mind(iago=True, megabytes=16)]
 NAMES = ["alphazero", "iago", "iago without rollouts"]
@@ -94,21 +96,23 @@ def test_stopped_it_has_a_move(engine: SearchEngine) -> None:
 
 
 def test_the_tree_is_kept_through_the_moves_of_both_sides() -> None:
-    engine = prepared(Mind(playouts=2000, megabytes=16))
-    hint = engine.choose(START, Clock(Effort()), unheard)
-    later = after(START, hint.line[:2])
-    engine._mind = engine._mind._replace(playouts=1)
-    engine.choose(later, Clock(Effort()), unheard)
-    assert engine._root.visits > 100
+    """Stopped at once, it can tell a long line only of a tree that was there."""
+    engine = prepared(Mind(megabytes=16))
+    hint = engine.choose(START, Clock(Effort(level=6)), unheard)
+    later, stopped = after(START, hint.line[:2]), Clock(Effort())
+    stopped.stop()
+    assert engine.choose(later, stopped, unheard).line[:2] == hint.line[2:4]
     engine.new_game()
-    engine.choose(later, Clock(Effort()), unheard)
-    assert engine._root.visits <= 1
+    assert len(engine.choose(later, stopped, unheard).line) <= 1
 
 
 def test_the_policy_alone_plays_the_likeliest_move() -> None:
-    engine = prepared(Mind(playouts=1, megabytes=16))
-    hint = engine.choose(START.play(37), Clock(Effort()), unheard)
-    assert hint.move == max(engine._root.moves(), key=lambda stats: stats.prior).move
+    mind, position = Mind(playouts=1, megabytes=16), OthelloPosition(START.play(37))
+    evaluator, moves = evaluator_of(mind), position.legal_moves()
+    batch = Batch(1, RULES.most_moves, evaluator.encoding)
+    batch.add(position, moves)
+    likeliest = moves[evaluator.evaluate(batch).priors[: len(moves)].argmax()]
+    assert prepared(mind).choose(START.play(37), Clock(Effort()), unheard).move == likeliest
 
 
 def test_it_thinks_with_a_network(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.encodings import MOVES
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.kifu.game import Game
-from pydlshogi.learning.played import Played
+from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.read_kifu import replay, to_csa
@@ -157,7 +157,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_sets_of_games_hold_what_was_played(own: Path) -> None:
-    sets = [Played.read(own / f"0000{number}.npz") for number in (1, 2)]
+    sets = [PlayedGames.read(own / f"0000{number}.npz") for number in (1, 2)]
     lines = [json.loads(line) for line in (own / "games.jsonl").read_text().splitlines()]
     assert len(lines) == 10
     scores = [score for each in sets for score in each.scores.tolist()]
@@ -202,7 +202,7 @@ def test_an_evaluation_server_plays_the_same_kind_of_sets(own: Path, tmp_path: P
     """The network runs on other threads there, so a rounding may change a move: of many it changes few."""
     command = ["dobutsu", "--out", str(tmp_path), "--modelfile", str(own.parent / "dobutsu.npz"), *QUICKLY]
     assert main([*command, "--serve"]) == 0
-    served, by_itself = Played.read(tmp_path / "00001.npz"), Played.read(own / "00001.npz")
+    served, by_itself = PlayedGames.read(tmp_path / "00001.npz"), PlayedGames.read(own / "00001.npz")
     assert len(served.lengths) == 5
     assert served.games()[0][:2] == by_itself.games()[0][:2]
 
@@ -210,7 +210,7 @@ def test_an_evaluation_server_plays_the_same_kind_of_sets(own: Path, tmp_path: P
 def test_games_of_shogi_can_be_learned_by_train(own: Path, tmp_path: Path) -> None:
     modelfile = own.parent / "shogi.npz"
     assert main(["shogi", "--out", str(tmp_path / "own"), "--modelfile", str(modelfile), *QUICKLY]) == 0
-    moves = sum(Played.read(tmp_path / "own" / "00001.npz").lengths)
+    moves = sum(PlayedGames.read(tmp_path / "own" / "00001.npz").lengths)
     assert len(load_positions(tmp_path / "own" / "games.jsonl", "train", tmp_path / "cache")) == moves
 
 

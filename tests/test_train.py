@@ -25,7 +25,7 @@ from pydlshogi.network.weights import architecture_of, random_weights, read_weig
 from pydlshogi.read_kifu import to_csa  # noqa: E402
 from pydlshogi.support import files  # noqa: E402
 from pydlshogi.training import run as runs  # noqa: E402
-from pydlshogi.training.examples import Batch, Examples, batch_of, joined  # noqa: E402
+from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined  # noqa: E402
 from pydlshogi.training.gradients import Shards, forward, losses  # noqa: E402
 from pydlshogi.training.journal import Journal  # noqa: E402
 from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogonal, schedule  # noqa: E402
@@ -172,12 +172,12 @@ def test_the_average_follows() -> None:
         assert torch.allclose(a, b, atol=1e-6)
 
 
-def batch_from(rows: Positions) -> Batch:
+def batch_from(rows: Positions) -> TrainingBatch:
     """A batch of recorded positions, none of them turned."""
     return batch_of(examples_of(rows, BOOK, ValueTarget(0.6, 400.0)), BOOK, np.zeros(len(rows), np.int64))
 
 
-def some_batch(size: int) -> Batch:
+def some_batch(size: int) -> TrainingBatch:
     return batch_from(pack(*random_games(4, plies=40, seed=2))[:size])
 
 
@@ -206,7 +206,7 @@ def test_shards_find_the_gradient_of_the_whole_batch() -> None:
     assert gradients[0].norm() > 0.1
 
 
-def gradients_of(net: torch.nn.Module, batch: Batch, **how: Any) -> dict[str, float]:
+def gradients_of(net: torch.nn.Module, batch: TrainingBatch, **how: Any) -> dict[str, float]:
     """The norm of the gradient of each parameter."""
     net.zero_grad()
     losses(net, batch, CPU, learning(**how))[0].backward()
@@ -253,13 +253,13 @@ def test_a_position_may_count_for_less() -> None:
     """A weight of a half is half a position: two halves of one position are one."""
     torch.manual_seed(0)
     net, batch = build(BOTH[0]), some_batch(1)
-    twice = Batch(*(np.concatenate([array, array]) for array in batch))._replace(firsts=np.array([0, 1, 2]))
+    twice = TrainingBatch(*(np.concatenate([array, array]) for array in batch))._replace(firsts=np.array([0, 1, 2]))
     halves = twice._replace(weights=twice.weights / 2, value_weights=twice.value_weights / 2)
     whole, half = (losses(net, each, CPU, learning())[1] for each in (batch, halves))
     assert torch.allclose(whole, half, atol=1e-5)
 
 
-def known_examples(rows: Positions) -> tuple[Batch, dict[bytes, int]]:
+def known_examples(rows: Positions) -> tuple[TrainingBatch, dict[bytes, int]]:
     """The positions as a batch, and the number of each by its planes."""
     batch = batch_from(rows)
     return batch, {planes.tobytes(): i for i, planes in enumerate(batch.planes)}
@@ -607,7 +607,7 @@ def test_dlshogis_planes_are_an_encoding_too(folder: Path, monkeypatch: pytest.M
 def test_a_run_that_dies_before_its_second_checkpoint_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learn = Run.learn
 
-    def dying(run: Run, batch: Batch) -> None:
+    def dying(run: Run, batch: TrainingBatch) -> None:
         if run.step == 3:
             raise MemoryError
         learn(run, batch)

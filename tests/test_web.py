@@ -678,7 +678,7 @@ def test_who_looks_through_records_loses_no_game(board: Board) -> None:
 def test_an_engine_thinks_in_the_game_that_is_shown(
     board: Board, hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pool = board.server.table._pool
+    pool = board.server.table.pool
     asked: list[Task] = []
 
     def ask(question: Question, tell: Tell) -> Task:

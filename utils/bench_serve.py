@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from pydlshogi.games.catalogue import Game, UnknownGame, game_named
+from pydlshogi.games.catalogue import GameEntry, UnknownGame, game_named
 from pydlshogi.learning.service import serving
 from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
 from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
@@ -24,7 +24,7 @@ from pydlshogi.support.processes import ProcessCrew, available_cores
 from pydlshogi.support.settings import SettingError
 
 
-def report(game: Game, network: bytes, settings: SelfPlay, workers: int, rounds: int) -> Iterator[str]:
+def report(game: GameEntry, network: bytes, settings: SelfPlay, workers: int, rounds: int) -> Iterator[str]:
     """The lines of the whole bench. Raises CrewError."""
     with ProcessCrew(workers) as apart, ProcessCrew(workers) as together, serving(game, together.host) as service:
         ways = {

@@ -69,7 +69,7 @@ TOLERANCES: Final = {"float32": 1e-3, "half": 0.4}
 """How far a logit may lie from the CPU's; they spread over some units here. bfloat16 has been seen to differ by 0.2."""
 
 
-class Row(NamedTuple):
+class Timing(NamedTuple):
     """One network run in one way."""
 
     description: str
@@ -120,7 +120,7 @@ def usable(ways: tuple[Way, ...]) -> tuple[list[Way], list[str]]:
 
 def rows(
     architecture: Architecture, ways: list[Way], sizes: tuple[int, ...], all_streams: tuple[int, ...]
-) -> Iterator[Row]:
+) -> Iterator[Timing]:
     """A row for each way to run one network with random weights, and each number of streams."""
     with tempfile.TemporaryDirectory() as folder:
         modelfile = Path(folder, "network.npz")
@@ -133,7 +133,7 @@ def rows(
                 backend = load_backend(name, modelfile, [BOOK], batch_size=max(sizes), **how)
                 error = error_of(backend, reference, packed)
                 speeds = tuple(speeds_of(backend, sizes))
-                yield Row(backend.description, backend.streams, error, error <= TOLERANCES[precision], speeds)
+                yield Timing(backend.description, backend.streams, error, error <= TOLERANCES[precision], speeds)
 
 
 def heading(sizes: tuple[int, ...]) -> str:
@@ -142,7 +142,7 @@ def heading(sizes: tuple[int, ...]) -> str:
     return f"| {' | '.join(cells)} |\n|{'---|' * len(cells)}"
 
 
-def line(row: Row) -> str:
+def line(row: Timing) -> str:
     """A line of the table."""
     verdict = "" if row.agrees else " **WRONG**"
     speeds = ("-" if speed is None else f"{speed:.0f}" for speed in row.speeds)

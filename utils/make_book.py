@@ -33,7 +33,7 @@ worth 0.25 / 0.07 ** 2 games."""
 
 
 @dataclass
-class Played:
+class MoveResults:
     """What the games say of one move."""
 
     games: int = 0
@@ -52,7 +52,7 @@ class Place:
 
     ply: int
     """Its lowest move number."""
-    moves: dict[str, Played] = field(default_factory=dict)
+    moves: dict[str, MoveResults] = field(default_factory=dict)
 
 
 class BookMaker:
@@ -76,7 +76,7 @@ class BookMaker:
             sfen = board.sfen().encode()
             place = self.places.setdefault(key_of(sfen), Place(board.move_number))
             place.ply = min(place.ply, board.move_number)
-            played = place.moves.setdefault(move, Played())
+            played = place.moves.setdefault(move, MoveResults())
             played.games += 1
             played.points += 0.5 if game.win == "d" else float(game.win == "bw"[board.turn == cshogi.WHITE])
             played.replies.update(reply)

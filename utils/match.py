@@ -26,7 +26,7 @@ from pydlshogi.support.settings import option_of
 from pydlshogi.support.threads import ThreadCrew
 from utils.arena.games import GAMES
 from utils.arena.openings import Opening, OpeningError
-from utils.arena.play_game import LONGEST_MS, Limit, Rules, parse_limit
+from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
 from utils.arena.report import Score, report, standing
 from utils.arena.seats import fixtures, longest_game, seated
 from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
@@ -217,7 +217,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     return Settings(
         A=Contestant(arguments.a, options["A"], _limit(arguments, "A")),
         B=Contestant(arguments.b, options["B"], _limit(arguments, "B")),
-        rules=Rules(arguments.max_moves, arguments.tolerance, arguments.patience, adjudicate_cp, adjudicate_plies),
+        rules=MatchRules(arguments.max_moves, arguments.tolerance, arguments.patience, adjudicate_cp, adjudicate_plies),
         openings=None if arguments.openings is None else str(arguments.openings),
         opening_plies=arguments.opening_plies,
         random_plies=arguments.random_plies,

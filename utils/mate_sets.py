@@ -63,7 +63,7 @@ class Claim(NamedTuple):
     """The mate must be one by checks alone, as it need not be in a game."""
 
 
-class Verdict(NamedTuple):
+class ClaimVerdict(NamedTuple):
     """One position judged."""
 
     problem: Problem
@@ -89,22 +89,22 @@ def read_problems(path: Path) -> list[Problem]:
     return problems
 
 
-class Judge:
+class MateJudge:
     """Knows the rules by python-shogi, and mates by osl's df-pn, which the engine asks only about hard problems."""
 
     def __init__(self) -> None:
         self._solver = cshogi.OslDfPn(199, _JUDGE_NODES)
 
-    def verdict(self, problem: Problem, claim: Claim) -> Verdict:
+    def verdict(self, problem: Problem, claim: Claim) -> ClaimVerdict:
         """Whether the claim holds."""
         if claim.line:
             objection = claim.doubt or self.objection(problem.sfen, claim.line, by_checks=claim.by_checks)
             escape = "" if objection else self.escape(problem.sfen, claim.line)
             if claim.by_checks:
-                return Verdict(problem, claim, objection or escape)
-            return Verdict(problem, claim, objection, escape)
+                return ClaimVerdict(problem, claim, objection or escape)
+            return ClaimVerdict(problem, claim, objection, escape)
         denied = claim.said == "nomate" and (problem.plies or self._mates(problem.sfen))
-        return Verdict(problem, claim, "there is a mate" if denied else "")
+        return ClaimVerdict(problem, claim, "there is a mate" if denied else "")
 
     def objection(self, sfen: str, line: Sequence[str], *, by_checks: bool = True) -> str:
         """Why `line` does not end in mate; "" if it does."""
@@ -162,7 +162,7 @@ def play(engine: UsiEngine, sfen: str, milliseconds: int) -> Claim:
 @contextmanager
 def examination(
     command: str | None, options: Mapping[str, str], mate: int, byoyomi: int | None
-) -> Iterator[Callable[[tuple[int, Problem]], Verdict]]:
+) -> Iterator[Callable[[tuple[int, Problem]], ClaimVerdict]]:
     """An engine and a judge for numbered problems, each a game of its own; `mate` and `byoyomi` in milliseconds.
 
     None is our own engine.
@@ -170,9 +170,9 @@ def examination(
     command = command or f"{sys.executable} -m pydlshogi.usi.usi_mcts_player"
     with TemporaryDirectory() as folder, closing(UsiEngine(command, Path(folder, "stderr"))) as engine:
         engine.prepare(options)
-        judge = Judge()
+        judge = MateJudge()
 
-        def examine(numbered: tuple[int, Problem]) -> Verdict:
+        def examine(numbered: tuple[int, Problem]) -> ClaimVerdict:
             _, problem = numbered
             engine.new_game()
             claim = play(engine, problem.sfen, byoyomi) if byoyomi else solve(engine, problem.sfen, mate)
@@ -188,7 +188,7 @@ HEADING: Final = (
 )
 
 
-def row(name: str, judged: Sequence[Verdict]) -> str:
+def row(name: str, judged: Sequence[ClaimVerdict]) -> str:
     """A line of the table."""
     found = [verdict for verdict in judged if verdict.found]
     shortest = sum(len(verdict.claim.line) <= verdict.problem.plies for verdict in found)

@@ -41,7 +41,7 @@ except ImportError as error:
     remedy = "run `sh bat/environment.sh test`, on Windows `bat\\environment.bat test`, or `pip install psutil`"
     sys.exit(f"torture: psutil is not installed here: {remedy} ({error})")
 
-from pydlshogi.learning.played import Played
+from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.weights import read_weights
 from pydlshogi.read_kifu import read
 from pydlshogi.support.command_line import exit_status
@@ -243,7 +243,7 @@ def judge_match(out: Path, finished: bool) -> dict[str, bytes]:
 def judge_cycle(out: Path, finished: bool) -> dict[str, bytes]:
     lines = lines_of(out / "log.jsonl", finished)
     assert [line["step"] for line in lines] == list(range(1, len(lines) + 1)), "cycles are missing"
-    sets = {path.name: len(Played.read(path)) for path in out.glob("games/*.npz")}
+    sets = {path.name: len(PlayedGames.read(path)) for path in out.glob("games/*.npz")}
     for line in lines:
         positions = sum(count for name, count in sets.items() if int(name.split("-")[0]) == line["step"] - 1)
         assert positions == line["positions"], f"cycle {line['step']} has {positions} positions"

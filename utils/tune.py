@@ -36,7 +36,7 @@ from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.journal import Journal
 from utils.arena.engine_process import EngineError
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
-from utils.arena.play_game import Limit, Rules, parse_limit, play_game
+from utils.arena.play_game import Limit, MatchRules, parse_limit, play_game
 from utils.arena.usi_engine import UsiEngine
 
 _DEADLINE: Final = 6 * 3600.0
@@ -100,7 +100,7 @@ class Law:
         return result
 
 
-class Pair(NamedTuple):
+class GamePair(NamedTuple):
     """Two games from one opening, each side once with the changes."""
 
     number: int
@@ -110,7 +110,9 @@ class Pair(NamedTuple):
 
 
 @contextmanager
-def duel(command: str, fixed: Mapping[str, str], limit: Limit, rules: Rules) -> Iterator[Callable[[Pair], float]]:
+def duel(
+    command: str, fixed: Mapping[str, str], limit: Limit, rules: MatchRules
+) -> Iterator[Callable[[GamePair], float]]:
     """A task of a crew: pairs of games between two engines; how many points the changes made, 0 to 2."""
     with (
         TemporaryDirectory() as folder,
@@ -120,7 +122,7 @@ def duel(command: str, fixed: Mapping[str, str], limit: Limit, rules: Rules) -> 
         for engine in (changed, opposite):
             engine.prepare(fixed)
 
-        def play(pair: Pair) -> float:
+        def play(pair: GamePair) -> float:
             for engine, options in zip((changed, opposite), pair.options, strict=True):
                 engine.configure(options)
             points = 0.0
@@ -153,7 +155,7 @@ class Record:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise TuneError(f"{out} holds files that are of no tuning") from error
 
-    def add(self, pair: Pair, points: float, values: Values) -> None:
+    def add(self, pair: GamePair, points: float, values: Values) -> None:
         """Keep a pair and the values after it."""
         options = dict(zip(("changed", "opposite"), pair.options, strict=True))
         self._journal.write({"step": pair.number, "points": points, **options, "values": values})
@@ -166,12 +168,12 @@ def tune(law: Law, openings: Sequence[Opening], record: Record, crew: Crew, task
     for number, points in record.points.items():
         values = law.moved(values, number, points)
 
-    def missing() -> Iterator[Pair]:
+    def missing() -> Iterator[GamePair]:
         """Each is made when somebody is free to play it, from the values of that moment."""
         for number in range(1, law.pairs + 1):
             if number not in record.points:
                 both = law.options(values, number, 1), law.options(values, number, -1)
-                yield Pair(number, openings[number % len(openings)], both)
+                yield GamePair(number, openings[number % len(openings)], both)
 
     with tqdm(total=law.pairs, initial=len(record.points), unit="pair", dynamic_ncols=True) as bar:
         for pair, points in crew.map(task, missing(), _DEADLINE):
@@ -253,7 +255,7 @@ def _run(arguments: argparse.Namespace) -> None:
     names = [option[0].lower() for option in (*law.tuned, *arguments.option)]
     if len({*names}) < len(names):
         raise TuneError("an option is named twice")
-    rules = Rules(max_moves=arguments.max_moves)
+    rules = MatchRules(max_moves=arguments.max_moves)
     task = partial(duel, arguments.engine, dict(arguments.option), arguments.limit, rules)
     settings = {
         "engine": arguments.engine,

@@ -27,7 +27,7 @@ class Example(NamedTuple):
     whose: str
 
 
-class Game(NamedTuple):
+class GameEntry(NamedTuple):
     """A game. Every module named in GAMES has one, called GAME."""
 
     name: str
@@ -56,9 +56,9 @@ class UnknownGame(ValueError):
     """There is no game of this name; the message is one line."""
 
 
-def game_named(name: str) -> Game:
+def game_named(name: str) -> GameEntry:
     """The game of this name. Raises UnknownGame."""
     if name not in GAMES:
         raise UnknownGame(f"no game is called {name}; there are {', '.join(sorted(GAMES))}")
-    game: Game = importlib.import_module(GAMES[name]).GAME
+    game: GameEntry = importlib.import_module(GAMES[name]).GAME
     return game

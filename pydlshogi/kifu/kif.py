@@ -361,7 +361,7 @@ def line_to_kif(board: Any, moves: Iterable[str]) -> list[str]:
     return words
 
 
-class Candidate(NamedTuple):
+class AnalysedMove(NamedTuple):
     """One of the moves that an analysis thought of."""
 
     evaluation: int
@@ -376,7 +376,7 @@ def to_kif(
     game: Game,
     lines: Sequence[Sequence[str]] = (),
     comments: Sequence[str] = (),
-    candidates: Mapping[int, Sequence[Candidate]] | None = None,
+    candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
 ) -> str:
     """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
 
@@ -420,7 +420,7 @@ def to_kif(
     return "\n".join([*text, *_closing(game, turn, upper if game.win == "w" else lower)]) + "\n"
 
 
-def _candidates(board: Any, candidates: Iterable[Candidate], *played: str) -> Iterator[str]:
+def _candidates(board: Any, candidates: Iterable[AnalysedMove], *played: str) -> Iterator[str]:
     """Comments on the position that a move `played` on `board` leads to, as ShogiGUI's manual lays them out."""
     for rank, candidate in enumerate(candidates, 1):
         nodes = [] if candidate.nodes is None else ["ノード数", str(candidate.nodes)]

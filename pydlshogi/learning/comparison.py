@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pydlshogi.games.catalogue import Game, LearnedPosition
+from pydlshogi.games.catalogue import GameEntry, LearnedPosition
 from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import Puct
@@ -13,7 +13,7 @@ _LONGEST_OPENING = 6
 
 
 def compare(
-    game: Game,
+    game: GameEntry,
     evaluators: Sequence[Evaluator],
     puct: Puct,
     playouts: int,
@@ -46,7 +46,7 @@ def compare(
     return [int(count) for count in np.bincount(pairs, minlength=5)]
 
 
-def _opening(game: Game, draw_ply: int, generator: np.random.Generator) -> LearnedPosition:
+def _opening(game: GameEntry, draw_ply: int, generator: np.random.Generator) -> LearnedPosition:
     """A position in which the game is open."""
     while True:
         position = game.start(draw_ply)

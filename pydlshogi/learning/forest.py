@@ -6,7 +6,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position
-from pydlshogi.games.catalogue import Game, LearnedPosition
+from pydlshogi.games.catalogue import GameEntry, LearnedPosition
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats, Root
@@ -17,7 +17,9 @@ _SPARE = 4
 """Trees keep what they know below a new root, until what is above it has been given back."""
 
 
-def many_trees(game: Game, encoding: Encoding | None, puct: Puct, playouts: int, trees: int, draw_ply: int) -> Search:
+def many_trees(
+    game: GameEntry, encoding: Encoding | None, puct: Puct, playouts: int, trees: int, draw_ply: int
+) -> Search:
     """A search with room for so many trees of so many playouts each; `encoding`: its evaluator's."""
     rules = game.rules
     node = 64 + rules.state.itemsize + 16 * rules.average_moves
@@ -44,7 +46,7 @@ class Forest:
     """Trees of one evaluator."""
 
     def __init__(
-        self, game: Game, evaluator: Evaluator, puct: Puct, playouts: int, trees: int, draw_ply: int = 0
+        self, game: GameEntry, evaluator: Evaluator, puct: Puct, playouts: int, trees: int, draw_ply: int = 0
     ) -> None:
         self._evaluator = evaluator
         self._count = trees

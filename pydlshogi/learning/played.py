@@ -13,7 +13,7 @@ from pydlshogi.training.examples import Examples
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedGames:
     """A set of games, and the positions in them that had a full search, in the order in which they were played."""
 
     packed: Uint32Array
@@ -95,7 +95,7 @@ class Playthrough:
 
 
 def searched_columns(lessons: Sequence[Lesson]) -> dict[str, Any]:
-    """The fields of `Played` that searches of its positions decide."""
+    """The fields of `PlayedGames` that searches of its positions decide."""
     return {
         "firsts": np.cumsum([0, *(len(lesson.labels) for lesson in lessons)]),
         "labels": np.concatenate([np.zeros(0, np.int32), *(lesson.labels for lesson in lessons)]),
@@ -105,11 +105,11 @@ def searched_columns(lessons: Sequence[Lesson]) -> dict[str, Any]:
     }
 
 
-def played(games: Sequence[Playthrough], words: int) -> Played:
+def played(games: Sequence[Playthrough], words: int) -> PlayedGames:
     """The games as a set; positions have so many `words`."""
     lessons = [(lesson, number) for number, game in enumerate(games) for lesson in game.lessons]
     gave_up = [game.score_of(game.gave_up) for game in games if game.gave_up is not None]
-    return Played(
+    return PlayedGames(
         **searched_columns([lesson for lesson, _ in lessons]),
         packed=np.array([lesson.packed for lesson, _ in lessons], np.uint32).reshape(-1, words),
         results=np.array([games[number].score_of(lesson.ply % 2) for lesson, number in lessons], np.float32),

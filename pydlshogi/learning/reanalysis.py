@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from pydlshogi.games.catalogue import Game, LearnedPosition
+from pydlshogi.games.catalogue import GameEntry, LearnedPosition
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.played import Lesson, Played, searched_columns
+from pydlshogi.learning.played import Lesson, PlayedGames, searched_columns
 from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.learning.targets import lesson_of, pruned_visits
 from pydlshogi.uct.batch import Evaluator
 
 
-def reanalysed(game: Game, evaluator: Evaluator, settings: SelfPlay, played: Played) -> Played:
+def reanalysed(game: GameEntry, evaluator: Evaluator, settings: SelfPlay, played: PlayedGames) -> PlayedGames:
     """The same games and results, with policies and expected scores by full searches of now [MuZero 2021]."""
     puct = settings.puct()
     forest = Forest(game, evaluator, puct, settings.playouts, settings.side_by_side, settings.draw_ply)
@@ -25,7 +25,7 @@ def reanalysed(game: Game, evaluator: Evaluator, settings: SelfPlay, played: Pla
     return replace(played, **searched_columns(lessons))
 
 
-def _positions(game: Game, settings: SelfPlay, played: Played) -> list[LearnedPosition]:
+def _positions(game: GameEntry, settings: SelfPlay, played: PlayedGames) -> list[LearnedPosition]:
     """The positions that were learned, with their past."""
     positions = []
     for number, moves in enumerate(played.games()):

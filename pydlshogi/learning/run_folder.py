@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pydlshogi.learning.played import Played
+from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.settings import Cycle
 from pydlshogi.support.files import replacing
 from pydlshogi.support.settings import option_of
@@ -27,7 +27,7 @@ class RunFolder:
         self.journal = path / "log.jsonl"
         self.result = path / "net.npz"
         self._about = path / "run.json"
-        self._read: dict[Path, Played] = {}
+        self._read: dict[Path, PlayedGames] = {}
 
     def settle(self, game: str, defaults: Cycle, given: dict[str, Any]) -> Cycle:
         """The settings of the run: a new one gets `defaults` changed by what was `given`; one that is there keeps its
@@ -80,26 +80,26 @@ class RunFolder:
         """Those that are there, by the cycles that they came out of."""
         return {int(path.stem): path for path in (self.path / "networks").glob("*.npz") if path.stem.isdecimal()}
 
-    def played(self, cycle: int) -> list[Played]:
+    def played(self, cycle: int) -> list[PlayedGames]:
         """The sets of games of one cycle. Raises ArraysError, OSError."""
         paths = sorted((self.path / "games").glob(f"{cycle:05}-*.npz"))
         for path in paths:
             if path not in self._read:
-                self._read[path] = Played.read(path)
+                self._read[path] = PlayedGames.read(path)
         return [self._read[path] for path in paths]
 
-    def replace_games(self, cycle: int, number: int, played: Played) -> None:
+    def replace_games(self, cycle: int, number: int, played: PlayedGames) -> None:
         """Write a set of games anew."""
         path = self.games(cycle, number)
         played.write(path)
         self._read[path] = played
 
-    def newest(self, cycle: int, positions: int) -> tuple[list[Played], int]:
+    def newest(self, cycle: int, positions: int) -> tuple[list[PlayedGames], int]:
         """Sets of games up to a cycle, the newest first, until they hold so many positions or there are no more.
 
         And the cycle of the last of them.
         """
-        chosen: list[Played] = []
+        chosen: list[PlayedGames] = []
         for number in range(cycle, -1, -1):
             chosen += self.played(number)
             if sum(map(len, chosen)) >= positions:

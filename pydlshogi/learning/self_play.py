@@ -5,10 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.games.catalogue import Game, LearnedPosition
+from pydlshogi.games.catalogue import GameEntry, LearnedPosition
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
 from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
-from pydlshogi.learning.played import Lesson, Played, Playthrough, played
+from pydlshogi.learning.played import Lesson, PlayedGames, Playthrough, played
 from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.learning.targets import drawn, lesson_of, pruned_visits
 from pydlshogi.uct.batch import Batch, Evaluator
@@ -44,7 +44,7 @@ class _Board:
 class SelfPlayers:
     """Plays sets of games, one after the other, in the same trees."""
 
-    def __init__(self, game: Game, evaluator: Evaluator, settings: SelfPlay) -> None:
+    def __init__(self, game: GameEntry, evaluator: Evaluator, settings: SelfPlay) -> None:
         self._game = game
         self._evaluator = evaluator
         self._settings = settings
@@ -54,7 +54,7 @@ class SelfPlayers:
         self._search = many_trees(game, encoding, self._puct, settings.playouts, self._trees, settings.draw_ply)
         self._batch = Batch(self._trees, game.rules.most_moves, encoding)
 
-    def play(self, seed: tuple[int, ...]) -> Played:
+    def play(self, seed: tuple[int, ...]) -> PlayedGames:
         """A set of games, which `seed` decides, together with the evaluator and the settings."""
         generator = np.random.default_rng(seed)
         settings, search = self._settings, self._search

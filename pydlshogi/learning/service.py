@@ -35,7 +35,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.catalogue import Game, game_named
+from pydlshogi.games.catalogue import GameEntry, game_named
 from pydlshogi.network.backend import Backend
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import read_network
@@ -304,7 +304,7 @@ def add_serve_option(parser: ArgumentParser) -> None:
     )
 
 
-def load_network(game: Game, network: bytes, batch_size: int, *, threads: int = 1, streams: int = 1) -> Backend:
+def load_network(game: GameEntry, network: bytes, batch_size: int, *, threads: int = 1, streams: int = 1) -> Backend:
     """The network in the bytes of a file; otherwise as `load_backend`. Raises ModelError, BackendError."""
     with _file(network) as path:
         return load_backend("auto", path, game.encodings, threads=threads, streams=streams, batch_size=batch_size)
@@ -320,7 +320,7 @@ def _file(network: bytes) -> Iterator[Path]:
 
 @contextmanager
 def evaluator_of(
-    game: Game, network: bytes, batch_size: int, temperature: float, service: Service | None
+    game: GameEntry, network: bytes, batch_size: int, temperature: float, service: Service | None
 ) -> Iterator[Evaluator]:
     """What a network file says: run here, by one thread where it runs on the CPU, or by the evaluation server.
 
@@ -336,7 +336,7 @@ def evaluator_of(
 
 
 @contextmanager
-def serving(game: Game, host: str) -> Iterator[Service]:
+def serving(game: GameEntry, host: str) -> Iterator[Service]:
     """An evaluation server for a game, in a process of its own, that listens at `host`. Raises CrewError, OSError."""
     with ProcessCrew(1) as crew:
         # A task stays open while its crew is there.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from pydlshogi.games.catalogue import GAMES, Game, game_named
+from pydlshogi.games.catalogue import GAMES, GameEntry, game_named
 from pydlshogi.support.settings import add_options, check, setting
 from pydlshogi.training.settings import Learning
 from pydlshogi.uct.puct import Puct
@@ -90,7 +90,7 @@ def add_game_options(parser: ArgumentParser, settings: type[Any], words: Sequenc
     add_options(parser, settings, game_named(named).learning if named else None)
 
 
-def given_settings(game: Game, settings: type[AnySelfPlay], options: Namespace) -> AnySelfPlay:
+def given_settings(game: GameEntry, settings: type[AnySelfPlay], options: Namespace) -> AnySelfPlay:
     """What `options` say, and where they say nothing the defaults of the game. Raises SettingError."""
     said = {**game.learning, **vars(options)}
     result = settings(**{each.name: said[each.name] for each in fields(settings) if each.name in said})

@@ -11,7 +11,7 @@ from typing import Final
 
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.learning.comparison import compare
-from pydlshogi.learning.played import Played
+from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.reanalysis import reanalysed
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.service import Service, evaluator_of
@@ -49,11 +49,11 @@ class PlaySets:
     settings: SelfPlay
     service: Service | None = None
 
-    def __call__(self) -> AbstractContextManager[Callable[[Seed], tuple[Played, float]]]:
+    def __call__(self) -> AbstractContextManager[Callable[[Seed], tuple[PlayedGames, float]]]:
         return self._open()
 
     @contextmanager
-    def _open(self) -> Iterator[Callable[[Seed], tuple[Played, float]]]:
+    def _open(self) -> Iterator[Callable[[Seed], tuple[PlayedGames, float]]]:
         game = game_named(self.game)
         settings = self.settings
         with evaluator_of(
@@ -62,7 +62,7 @@ class PlaySets:
             evaluator = Timed(asked)
             players = SelfPlayers(game, evaluator, settings)
 
-            def play(seed: Seed) -> tuple[Played, float]:
+            def play(seed: Seed) -> tuple[PlayedGames, float]:
                 start, evaluator.seconds = perf_counter(), 0.0
                 played = players.play(seed)
                 return played, evaluator.seconds / (perf_counter() - start)
@@ -79,11 +79,11 @@ class Reanalyse:
     settings: SelfPlay
     service: Service | None = None
 
-    def __call__(self) -> AbstractContextManager[Callable[[tuple[Seed, Played]], Played]]:
+    def __call__(self) -> AbstractContextManager[Callable[[tuple[Seed, PlayedGames]], PlayedGames]]:
         return self._open()
 
     @contextmanager
-    def _open(self) -> Iterator[Callable[[tuple[Seed, Played]], Played]]:
+    def _open(self) -> Iterator[Callable[[tuple[Seed, PlayedGames]], PlayedGames]]:
         game = game_named(self.game)
         settings = self.settings
         with evaluator_of(

@@ -129,7 +129,7 @@ class Heads:
     value_bn: str | None
 
 
-class Kind(NamedTuple):
+class NetworkKind(NamedTuple):
     """A kind of network: its arrays but those of the heads, and the names of these."""
 
     body: Callable[[Architecture], Shapes]
@@ -172,9 +172,11 @@ def _number_of_blocks(shapes: Mapping[str, Shape]) -> int:
 _RESNET_HEADS: Final = Heads("policy", "policy_bias", ("value1", "value2", "value3"), "value1_bn")
 
 KINDS: Final = {
-    "policy_value": Kind(_layers, lambda _: PLAIN_LAYERS, Heads("l13", "l13_bias", ("l13_v", "l14_v", "l15_v"), None)),
-    "policy_value_resnet": Kind(_blocks, _number_of_blocks, _RESNET_HEADS),
-    "policy_value_dense": Kind(_whole_blocks, _number_of_blocks, _RESNET_HEADS, whole=True),
+    "policy_value": NetworkKind(
+        _layers, lambda _: PLAIN_LAYERS, Heads("l13", "l13_bias", ("l13_v", "l14_v", "l15_v"), None)
+    ),
+    "policy_value_resnet": NetworkKind(_blocks, _number_of_blocks, _RESNET_HEADS),
+    "policy_value_dense": NetworkKind(_whole_blocks, _number_of_blocks, _RESNET_HEADS, whole=True),
 }
 """policy_value: `depth` convolutions one after the other, always 12.
 policy_value_resnet: a convolution and `depth` residual blocks (the book's `blocks=5` makes 4 of them).

@@ -10,7 +10,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.training.examples import Batch, Source, batch_of
+from pydlshogi.training.examples import Source, TrainingBatch, batch_of
 
 
 class Shuffle:
@@ -36,15 +36,15 @@ class Shuffle:
         return chosen, self._symmetries - (lots * (self._symmetries + 1)).astype(np.int64)
 
 
-def numbered_batch(source: Source, encoding: Encoding, shuffle: Shuffle, number: int) -> Batch:
+def numbered_batch(source: Source, encoding: Encoding, shuffle: Shuffle, number: int) -> TrainingBatch:
     """Batch `number` of `source` in the order of `shuffle`."""
     rows, turns = shuffle.batch(number)
     return batch_of(source.examples(rows), encoding, turns)
 
 
 def batches(
-    prepare: Callable[[int], Batch], first: int, threads: int = 2, ahead: int = 6
-) -> Generator[Batch, None, None]:
+    prepare: Callable[[int], TrainingBatch], first: int, threads: int = 2, ahead: int = 6
+) -> Generator[TrainingBatch, None, None]:
     """`prepare(first)`, `prepare(first + 1)` and so on without end, `ahead` of them being prepared by `threads`."""
     with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
         waiting = deque(pool.submit(prepare, number) for number in range(first, first + ahead))

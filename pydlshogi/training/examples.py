@@ -79,7 +79,7 @@ def joined(parts: Sequence[Examples]) -> Examples:
     )
 
 
-class Batch(NamedTuple):
+class TrainingBatch(NamedTuple):
     """What one step learns from; the arrays belong to whoever receives them."""
 
     planes: Float32Array
@@ -91,10 +91,10 @@ class Batch(NamedTuple):
     value_weights: Float32Array
     """As in Examples; labels int64."""
 
-    def part(self, low: int, high: int) -> "Batch":
+    def part(self, low: int, high: int) -> "TrainingBatch":
         """The positions from `low` to `high` - 1."""
         first, end = self.firsts[low], self.firsts[high]
-        return Batch(
+        return TrainingBatch(
             self.planes[low:high],
             self.firsts[low : high + 1] - first,
             self.labels[first:end],
@@ -104,7 +104,7 @@ class Batch(NamedTuple):
         )
 
 
-def batch_of(examples: Examples, encoding: Encoding, turns: Int64Array) -> Batch:
+def batch_of(examples: Examples, encoding: Encoding, turns: Int64Array) -> TrainingBatch:
     """The examples as a network is shown them. turns: int64 [B], 0 as they are, i by the encoding's symmetry i - 1."""
     planes = planes_of(encoding, examples.packed)
     labels = examples.labels.astype(np.int64)
@@ -113,7 +113,7 @@ def batch_of(examples: Examples, encoding: Encoding, turns: Int64Array) -> Batch
         _turn(planes.reshape(*planes.shape[:2], -1), np.flatnonzero(turns == turn), symmetry.planes, symmetry.squares)
         here = turn_of_label == turn
         labels[here] = symmetry.labels[labels[here]]
-    return Batch(planes, examples.firsts, labels, examples.weights, examples.values, examples.value_weights)
+    return TrainingBatch(planes, examples.firsts, labels, examples.weights, examples.values, examples.value_weights)
 
 
 @compiled

@@ -15,7 +15,7 @@ from pydlshogi.network.architecture import Architecture
 from pydlshogi.network.torch_nets import build
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.processes import available_cores
-from pydlshogi.training.examples import Batch
+from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.settings import Learning
 
 FIGURES: Final = ("loss", "policy_loss", "value_loss", "policy_accuracy", "value_accuracy")
@@ -23,7 +23,7 @@ FIGURES: Final = ("loss", "policy_loss", "value_loss", "policy_accuracy", "value
 those are the target. value_accuracy: the share of positions in which it says who is better."""
 
 
-def losses(net: nn.Module, batch: Batch, device: torch.device, settings: Learning) -> tuple[Tensor, Tensor]:
+def losses(net: nn.Module, batch: TrainingBatch, device: torch.device, settings: Learning) -> tuple[Tensor, Tensor]:
     """The loss of a batch, and its FIGURES as one tensor [5]. Where no value is known, the value terms are 0."""
     firsts, labels, weights, values, value_weights = (torch.from_numpy(array).to(device) for array in batch[1:])
     policy, value = forward(net, batch.planes, device, settings.precision)
@@ -75,7 +75,7 @@ class Shards:
         self._device = device
         self._settings = settings
 
-    def gradients(self, batch: Batch) -> Tensor:
+    def gradients(self, batch: TrainingBatch) -> Tensor:
         """Leave the gradients of the loss of `batch` in the network. Returns FIGURES of the batch, [5].
 
         Both are means over the parts, by their sizes; the losses of a part are means over what is known in it.
@@ -91,7 +91,7 @@ class Shards:
                 total.add_(parameter.grad, alpha=share)
         return sum((figure * share for figure, share in zip(figures, shares, strict=True)), torch.zeros(()))
 
-    def _part(self, net: nn.Module, part: Batch) -> Tensor:
+    def _part(self, net: nn.Module, part: TrainingBatch) -> Tensor:
         """Leave the gradients of `part` in `net`. Returns its FIGURES."""
         net.train()
         net.zero_grad()
@@ -117,7 +117,7 @@ def faster_precision(net: nn.Module, architecture: Architecture, device: torch.d
     return min(taken, key=lambda precision: taken[precision])
 
 
-def _nothing(size: Architecture, count: int) -> Batch:
+def _nothing(size: Architecture, count: int) -> TrainingBatch:
     """A batch of empty boards."""
     planes, zeros = np.zeros((count, size.planes, size.height, size.width), np.float32), np.zeros(count, np.float32)
-    return Batch(planes, np.arange(count + 1), np.zeros(count, np.int64), zeros + 1, zeros, zeros)
+    return TrainingBatch(planes, np.arange(count + 1), np.zeros(count, np.int64), zeros + 1, zeros, zeros)

@@ -19,7 +19,7 @@ from pydlshogi.network.torch_nets import build, grow
 from pydlshogi.network.weights import Weights
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.files import replacing
-from pydlshogi.training.examples import Batch
+from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES, Shards, faster_precision, forward
 from pydlshogi.training.optimisers import follow, optimisers_of, schedule
 from pydlshogi.training.settings import Learning
@@ -57,7 +57,7 @@ class Run:
         self.window = torch.zeros(len(FIGURES))
         """Sum of FIGURES since the last line of the log."""
 
-    def learn(self, batch: Batch) -> None:
+    def learn(self, batch: TrainingBatch) -> None:
         """One step."""
         figures = self.shards.gradients(batch)
         nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)

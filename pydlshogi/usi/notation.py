@@ -64,7 +64,7 @@ def parse_go(text: str) -> Limits:
     return Limits(**given, searchmoves=tuple(searchmoves))
 
 
-class Position(NamedTuple):
+class PositionCommand(NamedTuple):
     """What follows `position`, not looked at yet."""
 
     sfen: str | None
@@ -72,14 +72,14 @@ class Position(NamedTuple):
     moves: tuple[str, ...]
 
 
-def parse_position(text: str) -> Position:
+def parse_position(text: str) -> PositionCommand:
     """`startpos`, `sfen ...` or a bare sfen, then perhaps `moves ...`, perhaps with none after it."""
     tokens = text.split()
     cut = tokens.index("moves") if "moves" in tokens else len(tokens)
     start, moves = tokens[:cut], tokens[cut + 1 :]
     if start[:1] == ["startpos"]:
-        return Position(None, tuple(moves))
-    return Position(" ".join(start[start[:1] == ["sfen"] :]), tuple(moves))
+        return PositionCommand(None, tuple(moves))
+    return PositionCommand(" ".join(start[start[:1] == ["sfen"] :]), tuple(moves))
 
 
 def parse_setoption(text: str) -> tuple[str, str]:

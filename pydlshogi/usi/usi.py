@@ -135,7 +135,7 @@ class Voice:
         self._output.say(line)
 
 
-class Game(NamedTuple):
+class GivenGame(NamedTuple):
     """The game as `position` has set it."""
 
     sfen: str | None = None
@@ -157,7 +157,7 @@ class Asked(NamedTuple):
     """A `go` that waits for its answer."""
 
     clock: Clock
-    game: Game
+    game: GivenGame
     timed: bool
     """No `readyok` was due when it came, so that its time has run since then."""
 
@@ -198,7 +198,7 @@ class Usi:
 
         # The worker's own.
         self._input_ended = False
-        self._game = Game()
+        self._game = GivenGame()
         self._loading: Future[Loaded | None] | None = None
         self._ready = False
         """The player has loaded, and no option was set since that began."""
@@ -522,9 +522,9 @@ class Usi:
             play_moves(position, moves)
         finally:
             played = moves[: position.ply() - start]
-            self._game = Game(sfen, played, refused=len(played) < len(moves))
+            self._game = GivenGame(sfen, played, refused=len(played) < len(moves))
 
-    def _position(self, game: Game | None = None) -> PlayedPosition:
+    def _position(self, game: GivenGame | None = None) -> PlayedPosition:
         """The position of a game, or of the present one, under the rules that the options choose now."""
         sfen, moves, _ = game or self._game
         position = self._engine.set_up(sfen)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pydlshogi.engines.games import Ending
 
 
-class Clock(NamedTuple):
+class TimeControl(NamedTuple):
     """What each side has, in seconds."""
 
     main: float
@@ -17,7 +17,7 @@ class Clock(NamedTuple):
 
 
 @dataclass
-class Played:
+class TableGame:
     """A game. Its fields are what is written on the disk."""
 
     game: str = "shogi"
@@ -44,14 +44,14 @@ class Played:
             raise ValueError("a time for each move is wanted")
         if self.ended is not None:
             Ending(*self.ended)
-        if self.clock is not None and not all(0 <= seconds < 1e6 for seconds in Clock(*self.clock)):
+        if self.clock is not None and not all(0 <= seconds < 1e6 for seconds in TimeControl(*self.clock)):
             raise ValueError("no such clock")
         if self.left is not None:
             replace(self, left=None, **self.left).check()
 
-    def so_far(self) -> "Played":
+    def so_far(self) -> "TableGame":
         """Another game, with the moves that have been made on the board."""
-        return Played(self.game, self.start, self.moves[: self.at], self.at, times=[None] * self.at)
+        return TableGame(self.game, self.start, self.moves[: self.at], self.at, times=[None] * self.at)
 
     def cut(self, plies: int) -> None:
         """Only so many moves remain."""
@@ -81,7 +81,7 @@ class Played:
     def main_left(self, first: int) -> list[float]:
         """Seconds of main time that Black and White have left; `first` made the first move. There is a clock."""
         assert self.clock is not None
-        clock = Clock(*self.clock)
+        clock = TimeControl(*self.clock)
         left = [clock.main, clock.main]
         for ply, seconds in enumerate(self.times):
             side = (first + ply) % 2

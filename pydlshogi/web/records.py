@@ -12,12 +12,12 @@ from pydlshogi.engines.games import GAMES
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.read_kifu import Ending as RecordEnding
 from pydlshogi.read_kifu import Game, KifuError, Win, parse
-from pydlshogi.web.played import Played
+from pydlshogi.web.played import TableGame
 
 if TYPE_CHECKING:
-    from pydlshogi.games.othello.transcript import Game as OthelloGame
+    from pydlshogi.games.othello.transcript import Transcript
 
-Opened: TypeAlias = Sequence[Callable[[], Played]]
+Opened: TypeAlias = Sequence[Callable[[], TableGame]]
 """The games of a file, each made when it is wanted."""
 
 ENDINGS: Final[Mapping[RecordEnding, str]] = {
@@ -71,12 +71,12 @@ def open_record(data: bytes, game: str) -> Opened:
         raise RecordError(str(error)) from None
 
 
-def begin(game: str, text: str) -> Played:
+def begin(game: str, text: str) -> TableGame:
     """A game that begins as `text` says, or has come so far: the name of a start, an sfen, both with `moves` behind
     them, or in Othello a transcript. Raises RecordError; that the moves are legal is not looked at."""
     starts = GAMES[game].starts
     if text in starts:
-        return Played(game, starts[text])
+        return TableGame(game, starts[text])
     if game == "othello" and _TRANSCRIPT.fullmatch(text):
         (opened,) = _othello_text(text.replace("\n", " "))
         played = opened()
@@ -85,15 +85,15 @@ def begin(game: str, text: str) -> Played:
     words = text.removeprefix("position ").removeprefix("sfen ").split()
     end = words.index("moves") if "moves" in words else len(words)
     start, moves = " ".join(words[:end]), words[end + 1 :]
-    return Played(game, None if start == "startpos" else start, moves, len(moves), times=[None] * len(moves))
+    return TableGame(game, None if start == "startpos" else start, moves, len(moves), times=[None] * len(moves))
 
 
-def usi_line(played: Played, start: str) -> str:
+def usi_line(played: TableGame, start: str) -> str:
     """The game from the position `start` on, as USI's `position` has it."""
     return " ".join(["position sfen", start, *(["moves", *played.moves] if played.moves else [])])
 
 
-def transcript(played: Played) -> File:
+def transcript(played: TableGame) -> File:
     """A game of Othello: a transcript, or GGF where it began elsewhere."""
     from pydlshogi.games.othello.ggf import ggf
     from pydlshogi.games.othello.rules import parse_move
@@ -109,7 +109,7 @@ def transcript(played: Played) -> File:
     return File("ggf", f"{ggf(game._replace(black=played.names[0], white=played.names[1]))}\n".encode())
 
 
-def _looked_through(game: str, line: str) -> Played:
+def _looked_through(game: str, line: str) -> TableGame:
     """The game of a line at its beginning, and nobody to answer."""
     played = begin(game, line)
     played.at, played.sides = 0, ["", ""]
@@ -124,11 +124,11 @@ def _game_of(line: str, game: str) -> str:
     return {4: "dobutsu", 8: "othello"}.get(board.count("/") + 1, "shogi")
 
 
-def _shogi(game: Game) -> Played:
+def _shogi(game: Game) -> TableGame:
     ending = ENDINGS.get(game.ending)
     ended = (ending, _WINNERS[game.win]) if ending and game.win else None
     moves, times = list(game.moves), list(game.times)
-    return Played("shogi", game.start_sfen, moves, 0, ["", ""], ended, list(game.names), times)
+    return TableGame("shogi", game.start_sfen, moves, 0, ["", ""], ended, list(game.names), times)
 
 
 def _is_wthor(data: bytes) -> bool:
@@ -145,7 +145,7 @@ def _othello_archive(data: bytes) -> Opened:
     except OthelloError as error:
         raise RecordError(f"the record: {error}") from None
 
-    def made(number: int) -> Played:
+    def made(number: int) -> TableGame:
         (game,) = games_of(rows[number : number + 1], int(header["year"]))
         return _othello(game)
 
@@ -163,9 +163,9 @@ def _othello_text(text: str) -> Opened:
         raise RecordError(f"the record: {error}") from None
 
 
-def _othello(game: "OthelloGame") -> Played:
+def _othello(game: "Transcript") -> TableGame:
     from pydlshogi.games.othello.rules import START, move_name
 
     start = None if game.start == START else game.start.diagram()
     moves = [move_name(move) for move in game.moves]
-    return Played("othello", start, moves, 0, ["", ""], None, [game.black, game.white], [None] * len(moves))
+    return TableGame("othello", start, moves, 0, ["", ""], None, [game.black, game.white], [None] * len(moves))

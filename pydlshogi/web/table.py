@@ -18,12 +18,12 @@ from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, set_up
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.analyze import annotated, encoded
 from pydlshogi.engines.games import GAMES, Ending, OfferedGame
-from pydlshogi.kifu.kif import Candidate
+from pydlshogi.kifu.kif import AnalysedMove
 from pydlshogi.player.base_player import PlayedPosition, PlayerError
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import Game, Win
 from pydlshogi.support.files import replacing
-from pydlshogi.web.played import Clock, Played
+from pydlshogi.web.played import TableGame, TimeControl
 from pydlshogi.web.records import ENDINGS, File, Opened, RecordError, begin, open_record, transcript, usi_line
 
 NEWS_EVERY: Final = 100.0
@@ -56,7 +56,7 @@ class Refused(ValueError):
 class _Earlier(NamedTuple):
     """A game that another one has replaced, and what Table knew of it, by the same names."""
 
-    played: Played
+    played: TableGame
     opinions: dict[int, Opinion]
     heard: dict[int, Answer]
     left: _Known
@@ -69,12 +69,12 @@ class Table:
 
     def __init__(self, pool: Pool, tell: Callable[[str, Message], None], kept: Path | None = None) -> None:
         """`tell` is given the kind of a message, state or info, and the message. `kept`: where the game is kept."""
-        self._pool = pool
+        self.pool = pool
         self._tell = tell
         self._kept = kept
         self._lock = threading.RLock()
         self.generation = 0
-        self._played = Played()
+        self._played = TableGame()
         self._position: PlayedPosition = self._set_up()
         self._ending: Ending | None = None
         self._watching = False
@@ -354,7 +354,7 @@ class Table:
                     played.game, played.start, moves, visits=offered.judged_visits, lines=offered.judged_lines
                 )
                 tasks = self._judging  # what is told of other tasks comes too late
-                tasks.append(self._pool.ask(question, self._judge_of(ply, tasks)))
+                tasks.append(self.pool.ask(question, self._judge_of(ply, tasks)))
         self._changed()
 
     # How the game goes on
@@ -366,9 +366,9 @@ class Table:
     def _set_up(self, plies: int = 0) -> PlayedPosition:
         """The position after so many moves. Raises ValueError or PlayerError."""
         question = Question(self._played.game, self._played.start, tuple(self._played.moves[:plies]))
-        return set_up(question, self._pool.engine_for(question))
+        return set_up(question, self.pool.engine_for(question))
 
-    def _take(self, played: Played) -> None:
+    def _take(self, played: TableGame) -> None:
         """Make another game the present one, if it is sound. Raises ValueError or PlayerError."""
         before, self._played = self._played, played
         try:
@@ -388,9 +388,9 @@ class Table:
         self._opinions, self._heard, self._left = {}, {}, ({}, {})
         self._begin_turn()
         # So that the engine is loaded by the time it is wanted.
-        self._pool.ask(Question(played.game, visits=1), lambda _: None)
+        self.pool.ask(Question(played.game, visits=1), lambda _: None)
 
-    def _replace(self, played: Played, opened: Opened, chosen: int = 0, keep: bool = True) -> None:
+    def _replace(self, played: TableGame, opened: Opened, chosen: int = 0, keep: bool = True) -> None:
         """Show another game; `keep`: the one before can be taken up again. Raises ValueError or PlayerError."""
         shown = self._shown() if keep else []
         self._take(played)
@@ -407,7 +407,7 @@ class Table:
 
     def _stop_judging(self) -> None:
         for task in self._judging:
-            self._pool.cancel(task)
+            self.pool.cancel(task)
         self._judging = []
 
     def _cut(self, plies: int) -> None:
@@ -444,7 +444,7 @@ class Table:
         """The game is another one now: keep it, say it, and let the engines think about it."""
         self.generation += 1
         if self._task is not None:
-            self._pool.cancel(self._task)
+            self.pool.cancel(self._task)
             self._task = None
         self._position = self._set_up(self._played.at)
         self._ending = self._judged_ending(self._position) if self._played.at == len(self._played.moves) else None
@@ -534,7 +534,7 @@ class Table:
         left, running = played.main_left(self._first()), self._running()
         spent = 0.0 if running is None else self._spent()
         stands = self._runs_since is None
-        byoyomi = Clock(*played.clock).byoyomi
+        byoyomi = TimeControl(*played.clock).byoyomi
         return {"left": left, "byoyomi": byoyomi, "running": running, "spent": spent, "stands": stands}
 
     def _limits(self) -> Limits | None:
@@ -545,7 +545,7 @@ class Table:
         left, turn = played.main_left(self._first()), self._position.turn
         main = left[turn] - self._spent()
         left[turn] = max(0.0, main)
-        byoyomi = max(0.0, Clock(*played.clock).byoyomi + min(0.0, main))
+        byoyomi = max(0.0, TimeControl(*played.clock).byoyomi + min(0.0, main))
         black, white = (round(1000 * seconds) for seconds in left)
         return Limits(btime=black, wtime=white, byoyomi=round(1000 * byoyomi))
 
@@ -557,7 +557,7 @@ class Table:
         played, running = self._played, self._running()
         if played.clock is None or running is None or self._runs_since is None:
             return
-        left = played.main_left(self._first())[running] + Clock(*played.clock).byoyomi - self._spent()
+        left = played.main_left(self._first())[running] + TimeControl(*played.clock).byoyomi - self._spent()
         alarm = self._alarm = threading.Timer(max(0.0, left), lambda: self._time_is_up(alarm, running))
         alarm.daemon = True
         alarm.start()
@@ -579,7 +579,7 @@ class Table:
         """Ask about the present position; `heard` is called with the lock, and only while it is the present one."""
         generation = self.generation
         if self._task is not None:
-            self._pool.cancel(self._task)
+            self.pool.cancel(self._task)
 
         def tell(answer: Answer) -> None:
             with self._lock:
@@ -590,7 +590,7 @@ class Table:
                     else:
                         heard(answer)
 
-        self._task = self._pool.ask(question, tell)
+        self._task = self.pool.ask(question, tell)
 
     def _show(self, answer: Answer) -> None:
         """News of a search of the position shown."""
@@ -698,24 +698,24 @@ class Table:
         if self._kept is not None and self._kept.exists():
             try:
                 kept = dict(json.loads(self._kept.read_bytes()))
-                earlier = [Played(**game) for game in kept.pop("earlier", [])]
-                self._take(Played(**kept))
+                earlier = [TableGame(**game) for game in kept.pop("earlier", [])]
+                self._take(TableGame(**kept))
             except (OSError, ValueError, TypeError, LookupError, PlayerError) as error:
                 log.warning("%s holds no game that can be gone on with: %s", self._kept, error)
             else:
                 self._earlier = [_Earlier(played, {}, {}, ({}, {}), (), 0) for played in earlier]
                 return
-        self._take(Played())
+        self._take(TableGame())
 
 
-def _candidates(answer: Answer) -> list[Candidate]:
+def _candidates(answer: Answer) -> list[AnalysedMove]:
     """What a record is to say of a position."""
     sign = -1 if answer.turn else 1
     known = ((opinion(info.pv[0], info), info) for info in answer.lines if info.pv)
-    return [Candidate(sign * each.evaluation, info.pv, info.visits) for each, info in known]
+    return [AnalysedMove(sign * each.evaluation, info.pv, info.visits) for each, info in known]
 
 
-def _clock_of(command: Mapping[str, Any]) -> Clock | None:
+def _clock_of(command: Mapping[str, Any]) -> TimeControl | None:
     """Main time and byoyomi of a new game, in seconds; no clock where both are 0 or nothing is said."""
     given = command.get("clock", [0, 0])
     if (
@@ -724,7 +724,7 @@ def _clock_of(command: Mapping[str, Any]) -> Clock | None:
         or any(not isinstance(seconds, int | float) or not 0 <= seconds <= LONGEST_CLOCK for seconds in given)
     ):
         raise Refused("a clock is two numbers of seconds")
-    return Clock(*map(float, given)) if any(given) else None
+    return TimeControl(*map(float, given)) if any(given) else None
 
 
 def _text(command: Mapping[str, Any], name: str) -> str:

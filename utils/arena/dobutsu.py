@@ -11,7 +11,7 @@ from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import ENEMY, LION, WAYS
 from pydlshogi.games.dobutsu.sfen import START_SFEN, in_other_dialect, sfen_in_other_dialect
 from utils.arena.openings import Opening, read_openings
-from utils.arena.play_game import Played
+from utils.arena.play_game import PlayedGame
 from utils.arena.referee import Colour, Verdict, other
 
 
@@ -80,7 +80,7 @@ class DobutsuOpening(Opening):
 read_dobutsu_openings: Final = partial(read_openings, kind=DobutsuOpening)
 
 
-def dobutsu_record(played: Played, names: tuple[str, str], event: str) -> str:
+def dobutsu_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:
     """The game as a line of USI, below one that says who played and how it ended; the board opens it."""
     winner, ending = played.verdict
     result = {"b": "Black wins", "w": "White wins", None: "draw"}[winner]

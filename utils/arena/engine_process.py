@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
     cp: int
 
 
-class Answer(NamedTuple):
+class EngineAnswer(NamedTuple):
     """What came back from one `go`."""
 
     bestmove: str
@@ -165,7 +165,7 @@ class EngineProcess(ABC):
         """What follows is another game."""
 
     @abstractmethod
-    def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> Answer:
+    def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> EngineAnswer:
         """The move in the position after `moves`; `limits` are cshogi's (btime, wtime, byoyomi, binc, winc, nodes;
         milliseconds). Raises EngineSilent when there is none within `seconds`.
         """

@@ -13,11 +13,11 @@ from utils.arena.engine_process import EngineProcess
 from utils.arena.gtp_engine import GtpEngine
 from utils.arena.openings import Opening, read_openings
 from utils.arena.othello import OthelloOpening, othello_record, read_othello_openings
-from utils.arena.play_game import Played
+from utils.arena.play_game import PlayedGame
 from utils.arena.usi_engine import UsiEngine
 
 
-class Kind(NamedTuple):
+class GameKind(NamedTuple):
     """A game."""
 
     engine: Callable[[str, Path], EngineProcess]
@@ -26,7 +26,7 @@ class Kind(NamedTuple):
     """(start, moves), without a start the game's own."""
     read_openings: Callable[[Path, int | None], Sequence[Opening]]
     """(file, most plies). Raises OpeningError."""
-    record: Callable[[Played, tuple[str, str], str], str]
+    record: Callable[[PlayedGame, tuple[str, str], str], str]
     """(game, names of Black and White, event): the text of a record."""
     suffix: str
     """Of its file."""
@@ -34,7 +34,7 @@ class Kind(NamedTuple):
     """What engines can be limited by: "time", "fischer", "nodes"."""
 
 
-def shogi_record(played: Played, names: tuple[str, str], event: str) -> str:
+def shogi_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:
     """The game in CSA: whole seconds, none for the opening; a crash says nothing of the position."""
     winner, ending = played.verdict
     win: Win | None = winner or "d"
@@ -64,9 +64,9 @@ def shogi_record(played: Played, names: tuple[str, str], event: str) -> str:
 
 
 GAMES = {
-    "shogi": Kind(UsiEngine, Opening, read_openings, shogi_record, ".csa", ("time", "fischer", "nodes")),
-    "dobutsu": Kind(
+    "shogi": GameKind(UsiEngine, Opening, read_openings, shogi_record, ".csa", ("time", "fischer", "nodes")),
+    "dobutsu": GameKind(
         UsiEngine, DobutsuOpening, read_dobutsu_openings, dobutsu_record, ".txt", ("time", "fischer", "nodes")
     ),
-    "othello": Kind(GtpEngine, OthelloOpening, read_othello_openings, othello_record, ".ggf", ("time",)),
+    "othello": GameKind(GtpEngine, OthelloOpening, read_othello_openings, othello_record, ".ggf", ("time",)),
 }

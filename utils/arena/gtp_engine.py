@@ -5,10 +5,10 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from utils.arena.engine_process import START_SECONDS, Answer, EngineDied, EngineError, EngineProcess, EngineSilent
+from utils.arena.engine_process import START_SECONDS, EngineAnswer, EngineDied, EngineError, EngineProcess, EngineSilent
 
 
-class Refused(EngineError):
+class CommandRefused(EngineError):
     """The engine's answer is an error; the text is the engine's."""
 
 
@@ -31,7 +31,7 @@ class GtpEngine(EngineProcess):
         try:
             self._commands = frozenset(self._ask("list_commands", START_SECONDS).split())
             self.name = self._ask("name", START_SECONDS) or Path(shlex.split(self.command)[0]).stem
-        except (EngineDied, EngineSilent, Refused) as error:
+        except (EngineDied, EngineSilent, CommandRefused) as error:
             raise self._not_started(error) from error
 
     def new_game(self) -> None:
@@ -39,7 +39,7 @@ class GtpEngine(EngineProcess):
         self._ask("clear_board", START_SECONDS)
         self._known, self._timed = [], False
 
-    def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> Answer:
+    def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> EngineAnswer:
         """`genmove`, after the moves that the engine has not heard of. What it refuses is its answer, which loses.
 
         There is one `start` only, and `limits` are main time and byoyomi.
@@ -51,7 +51,7 @@ class GtpEngine(EngineProcess):
             for ply in range(len(self._known), len(moves)):
                 try:
                     self._ask(f"play {_colour(ply)} {moves[ply]}", START_SECONDS)
-                except Refused:
+                except CommandRefused:
                     if moves[ply] != "pass":  # GRhino takes it for granted
                         raise
                 self._known.append(moves[ply])
@@ -59,9 +59,9 @@ class GtpEngine(EngineProcess):
             began = time.perf_counter()
             answer = self._ask(f"genmove {_colour(len(moves))}", seconds).lower()
             self._known.append(answer)
-        except Refused as error:
+        except CommandRefused as error:
             answer = f"? {error}"
-        return Answer(answer, None, (), (self._pipes.arrived - began) * 1000, (answer,))
+        return EngineAnswer(answer, None, (), (self._pipes.arrived - began) * 1000, (answer,))
 
     def game_over(self, _result: str) -> None:
         """GTP does not say."""
@@ -89,7 +89,7 @@ class GtpEngine(EngineProcess):
                 lines.append(line)
         status, answer = lines[0][0], "\n".join(lines)[1:].strip()
         if status != "=":
-            raise Refused(answer.removeprefix("?").strip() or "no reason given")
+            raise CommandRefused(answer.removeprefix("?").strip() or "no reason given")
         return answer
 
 

@@ -8,7 +8,7 @@ from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import START, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, after, game_of
 from utils.arena.openings import Opening, OpeningError
-from utils.arena.play_game import Played
+from utils.arena.play_game import PlayedGame
 from utils.arena.referee import Colour, Verdict, other
 
 
@@ -62,7 +62,7 @@ def read_othello_openings(path: Path, plies: int | None = None) -> list[OthelloO
     return [OthelloOpening(None, tuple(map(move_name, game.moves[:plies]))) for game in games]
 
 
-def othello_record(played: Played, names: tuple[str, str], event: str) -> str:
+def othello_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:
     """The game in GGF; a game that ended otherwise than on the board has no result."""
     game = game_of(map(parse_move, played.moves))
     return ggf(game._replace(black=names[0], white=names[1], event=event, date=f"{date.today()}")) + "\n"

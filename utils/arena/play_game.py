@@ -43,7 +43,7 @@ def parse_limit(kind: str, text: str) -> Limit:
     raise ValueError(text)
 
 
-class Clock:
+class ChessClock:
     """The time one side has left."""
 
     def __init__(self, limit: Limit) -> None:
@@ -64,7 +64,7 @@ class Clock:
         return overrun
 
 
-def go_limits(clocks: Mapping[Colour, Clock], mover: Colour) -> dict[str, int]:
+def go_limits(clocks: Mapping[Colour, ChessClock], mover: Colour) -> dict[str, int]:
     """What `go` says to the mover. USI has one byoyomi for both sides: it is the mover's own."""
     limit = clocks[mover].limit
     if limit.nodes:
@@ -76,7 +76,7 @@ def go_limits(clocks: Mapping[Colour, Clock], mover: Colour) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Rules:
+class MatchRules:
     """When a game ends other than by its rules."""
 
     max_moves: int = 320
@@ -101,7 +101,7 @@ class Overrun(NamedTuple):
 
 
 @dataclass
-class Played:
+class PlayedGame:
     """A finished game. `evals` and `times_ms` have one entry per move; None and 0 for those of the opening."""
 
     opening: Opening
@@ -116,15 +116,15 @@ class Played:
 
 
 def play_game(
-    engines: Mapping[Colour, EngineProcess], limits: Mapping[Colour, Limit], opening: Opening, rules: Rules
-) -> Played:
+    engines: Mapping[Colour, EngineProcess], limits: Mapping[Colour, Limit], opening: Opening, rules: MatchRules
+) -> PlayedGame:
     """Play from `opening` to the end. The engines have been told `usinewgame`; afterwards they know the result.
 
     An engine that dies, or has to be killed because it stays silent, loses; it is not started again here.
     """
     referee = opening.referee(rules.max_moves)
-    clocks = {colour: Clock(limit) for colour, limit in limits.items()}
-    played = Played(opening, Verdict(None, "max_moves"), referee.moves)
+    clocks = {colour: ChessClock(limit) for colour, limit in limits.items()}
+    played = PlayedGame(opening, Verdict(None, "max_moves"), referee.moves)
     played.evals.extend(None for _ in opening.moves)
     played.times_ms.extend(0 for _ in opening.moves)
     verdict = None
@@ -138,10 +138,10 @@ def play_game(
 
 def _move(
     engines: Mapping[Colour, EngineProcess],
-    clocks: Mapping[Colour, Clock],
+    clocks: Mapping[Colour, ChessClock],
     referee: Judge,
-    rules: Rules,
-    played: Played,
+    rules: MatchRules,
+    played: PlayedGame,
 ) -> Verdict | None:
     """One move of the side to move, written into `played`; the verdict if it ends the game."""
     mover = referee.turn
@@ -173,7 +173,7 @@ def _move(
     return verdict or _adjudicate(played.evals, rules, referee.turn)
 
 
-def _adjudicate(evals: Sequence[int | None], rules: Rules, turn: Colour) -> Verdict | None:
+def _adjudicate(evals: Sequence[int | None], rules: MatchRules, turn: Colour) -> Verdict | None:
     """Lost for the side to move if all agree: it could have resigned, and records can say so."""
     if rules.adjudicate_cp is None or len(evals) < rules.adjudicate_plies:
         return None

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from utils.arena.engine_process import START_SECONDS, EngineError, EngineProcess
 from utils.arena.games import GAMES
 from utils.arena.openings import Opening
-from utils.arena.play_game import LOTS, Played, play_game, random_opening
+from utils.arena.play_game import LOTS, PlayedGame, play_game, random_opening
 from utils.arena.store import SIDES, MatchError, Settings, Side, opening_of
 
 
@@ -70,7 +70,7 @@ def longest_game(settings: Settings) -> float:
 
 
 @contextmanager
-def seated(settings: Settings, out: Path) -> Iterator[Callable[[Fixture], tuple[dict[Side, str], Played]]]:
+def seated(settings: Settings, out: Path) -> Iterator[Callable[[Fixture], tuple[dict[Side, str], PlayedGame]]]:
     """Two engines, and what plays a game between them: it returns their names and what happened.
 
     What they say on stderr goes to files of the folder `out`, where that can be seen. Whoever leaves this while a game
@@ -92,7 +92,7 @@ class _Seats:
         self._lock = threading.Lock()
         self._closed = self._playing = False
 
-    def play(self, fixture: Fixture) -> tuple[dict[Side, str], Played]:
+    def play(self, fixture: Fixture) -> tuple[dict[Side, str], PlayedGame]:
         self._playing = True
         for side in SIDES:
             self._seat(side)

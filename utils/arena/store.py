@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydlshogi.support.files import append_whole, replacing, reserved
-from utils.arena.games import GAMES, Kind
+from utils.arena.games import GAMES, GameKind
 from utils.arena.openings import Opening
-from utils.arena.play_game import Limit, Played, Rules
+from utils.arena.play_game import Limit, MatchRules, PlayedGame
 from utils.arena.referee import Colour
 
 Side = Literal["A", "B"]
@@ -38,7 +38,7 @@ class Settings:
 
     A: Contestant
     B: Contestant
-    rules: Rules
+    rules: MatchRules
     openings: str | None
     opening_plies: int | None
     random_plies: int
@@ -117,7 +117,7 @@ class Store:
             # The process died while it wrote its last line: that game is played again.
             self._file.truncate(whole)
 
-    def add(self, number: int, black: Side, names: Mapping[Side, str], played: Played) -> None:
+    def add(self, number: int, black: Side, names: Mapping[Side, str], played: PlayedGame) -> None:
         """Keep a finished game: first its record, then the line that makes it count."""
         side_of: dict[Colour, Side] = {"b": black, "w": "B" if black == "A" else "A"}
         winner = played.verdict.winner
@@ -147,7 +147,7 @@ class Store:
         self.games[number] = line
 
 
-def _game(line: bytes, kind: Kind) -> dict[str, Any]:
+def _game(line: bytes, kind: GameKind) -> dict[str, Any]:
     """A line of games.jsonl; raises ValueError, KeyError, TypeError, AttributeError or RecursionError if it is none."""
     game: dict[str, Any] = json.loads(line)
     if type(game["game"]) is not int or game["game"] < 1:
@@ -168,6 +168,6 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def opening_of(game: Mapping[str, Any], kind: Kind) -> Opening:
+def opening_of(game: Mapping[str, Any], kind: GameKind) -> Opening:
     """The opening of a line of games.jsonl."""
     return kind.opening(game["sfen"], tuple(game["moves"].split()[: game["opening_plies"]]))

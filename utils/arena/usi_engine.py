@@ -17,8 +17,8 @@ import cshogi.usi
 from pydlshogi.kifu.game import MATE_EVAL
 from utils.arena.engine_process import (
     START_SECONDS,
-    Answer,
     Candidate,
+    EngineAnswer,
     EngineDied,
     EngineError,
     EngineProcess,
@@ -97,7 +97,7 @@ class UsiEngine(EngineProcess):
         self._within(START_SECONDS, self._client.isready)
         self._client.usinewgame()
 
-    def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> Answer:
+    def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> EngineAnswer:
         """Search the position; `limits` are cshogi's (btime, wtime, byoyomi, binc, winc, nodes; milliseconds).
 
         Raises EngineSilent when no `bestmove` comes within `seconds`.
@@ -110,7 +110,7 @@ class UsiEngine(EngineProcess):
         cp = next((candidate.cp for candidate in candidates if candidate.move == bestmove), None)
         if cp is None and candidates:
             cp = candidates[0].cp
-        return Answer(bestmove, cp, candidates, (self._pipes.arrived - began) * 1000, tuple(lines))
+        return EngineAnswer(bestmove, cp, candidates, (self._pipes.arrived - began) * 1000, tuple(lines))
 
     def go_mate(self, start: str, milliseconds: int, seconds: float) -> tuple[str, float]:
         """What follows `checkmate` in the answer to `go mate`, and the milliseconds that it took.

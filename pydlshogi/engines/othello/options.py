@@ -7,7 +7,7 @@ from typing import Final
 from pydlshogi.engines.othello.search import IAGO_ROLLOUTS, Mind, SearchEngine
 from pydlshogi.games.othello.clock import Effort, TimeLeft, allot
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
-from pydlshogi.games.othello.options import DEFAULT_LEVEL, Choice, add_effort_options, effort_of
+from pydlshogi.games.othello.options import DEFAULT_LEVEL, EngineChoice, add_effort_options, effort_of
 
 _IAGO_SECONDS: Final = 10.0
 
@@ -40,4 +40,4 @@ def _engine_of(options: argparse.Namespace) -> tuple[OthelloEngine, Effort]:
     return SearchEngine(mind), effort_of(options, default)
 
 
-SEARCH: Final = Choice("pydlshogi.engines.othello", _add_options, _engine_of)
+SEARCH: Final = EngineChoice("pydlshogi.engines.othello", _add_options, _engine_of)

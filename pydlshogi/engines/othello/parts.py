@@ -23,7 +23,7 @@ from pydlshogi.games.othello.engine import EngineError, OthelloEngine, unheard
 from pydlshogi.games.othello.finished import FinishedGames, TableError
 from pydlshogi.games.othello.player import TUTORIAL_CUTS, AlphaBetaEngine
 from pydlshogi.games.othello.records import read_games
-from pydlshogi.games.othello.transcript import Game, RecordError, transcript
+from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import estimate
 from pydlshogi.support.files import shipped_model
@@ -31,7 +31,7 @@ from pydlshogi.support.files import shipped_model
 _MEGABYTES: Final = 64
 
 
-class Row(NamedTuple):
+class Pairing(NamedTuple):
     """Two engines, in words and as they are made."""
 
     first: str
@@ -52,28 +52,28 @@ _VALUES: Final = _searching(iago=True)
 _ALPHAZERO: Final = _searching()
 
 ROWS: Final = {
-    "policy": Row("IaGo's search without rollouts", "the policy alone", (_VALUES, _searching(playouts=1))),
-    "half": Row("IaGo's search, rollouts 0.5", "without rollouts", (_IAGO, _VALUES)),
-    "whole": Row("IaGo's search, rollouts 0.5", "rollouts alone", (_IAGO, _searching(iago=True, rollouts=1.0))),
-    "constants": Row("IaGo's constants, no rollouts", "AlphaZero's", (_VALUES, _ALPHAZERO)),
-    "alphabeta": Row("AlphaZero's constants", "alpha-beta", (_ALPHAZERO, _cutting())),
-    "alphabeta-iago": Row("alpha-beta", "IaGo's search, rollouts 0.5", (_cutting(), _IAGO)),
-    "tutorial": Row(
+    "policy": Pairing("IaGo's search without rollouts", "the policy alone", (_VALUES, _searching(playouts=1))),
+    "half": Pairing("IaGo's search, rollouts 0.5", "without rollouts", (_IAGO, _VALUES)),
+    "whole": Pairing("IaGo's search, rollouts 0.5", "rollouts alone", (_IAGO, _searching(iago=True, rollouts=1.0))),
+    "constants": Pairing("IaGo's constants, no rollouts", "AlphaZero's", (_VALUES, _ALPHAZERO)),
+    "alphabeta": Pairing("AlphaZero's constants", "alpha-beta", (_ALPHAZERO, _cutting())),
+    "alphabeta-iago": Pairing("alpha-beta", "IaGo's search, rollouts 0.5", (_cutting(), _IAGO)),
+    "tutorial": Pairing(
         "alpha-beta",
         "in the form of the ProbCut tutorial",
         (_cutting(), _cutting(cuts=shipped_model() / TUTORIAL_CUTS)),
     ),
-    "plain": Row("alpha-beta", "without Multi-ProbCut", (_cutting(), _cutting(plain=True))),
+    "plain": Pairing("alpha-beta", "without Multi-ProbCut", (_cutting(), _cutting(plain=True))),
 }
 
 
-def row_with(network: Path) -> dict[str, Row]:
+def row_with(network: Path) -> dict[str, Pairing]:
     """The row of a network of `pydlshogi.cycle othello`."""
-    row = Row("tables of people's games", f"{network}", (_ALPHAZERO, _searching(network=network)))
+    row = Pairing("tables of people's games", f"{network}", (_ALPHAZERO, _searching(network=network)))
     return {f"network {network}": row}
 
 
-def play(engines: Sequence[OthelloEngine], opening: Game, seconds: float) -> dict[str, Any]:
+def play(engines: Sequence[OthelloEngine], opening: Transcript, seconds: float) -> dict[str, Any]:
     """A game, the first of the engines having Black: its moves, and by how many discs Black wins."""
     position, moves = opening.end, list(opening.moves)
     for engine in engines:
@@ -101,7 +101,7 @@ def counts_of(games: Sequence[dict[str, Any]]) -> list[int]:
     return counts
 
 
-def table(games: Sequence[dict[str, Any]], rows: dict[str, Row]) -> str:
+def table(games: Sequence[dict[str, Any]], rows: dict[str, Pairing]) -> str:
     """The table in Markdown, of the pairs that are complete."""
     lines = ["| | against | games | seconds a move | points | Elo |", "|---|---|---|---|---|---|"]
     for name, row in rows.items():

@@ -18,7 +18,7 @@ from pydlshogi.games.othello.engine import EngineError
 from pydlshogi.games.othello.patterns import STAGES, stage_of
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
-from pydlshogi.games.othello.transcript import Game
+from pydlshogi.games.othello.transcript import Transcript
 from pydlshogi.games.othello.wthor import games_of, held_out, read_archive
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import exit_status, positive
@@ -28,7 +28,7 @@ _LONGEST: Final = 60
 """Positions of a game that are looked at: a pass is no choice."""
 
 
-def predicted(game: Game, evaluator: Evaluator, batch: Batch) -> tuple[list[bool], Int64Array]:
+def predicted(game: Transcript, evaluator: Evaluator, batch: Batch) -> tuple[list[bool], Int64Array]:
     """For each move of a game whether it was the likeliest; and int64 [STAGES, 2]: how often the side with the higher
     value did not win and did, nothing if it was drawn. `batch` is room to work in.
     """

@@ -84,7 +84,7 @@ class BookMove(NamedTuple):
     """How often it was."""
 
 
-class Choice(NamedTuple):
+class BookChoice(NamedTuple):
     """A book move that is to be played."""
 
     entry: BookMove
@@ -272,7 +272,9 @@ class OwnBook:
             self._opened.book.close()
         self._opened = opened
 
-    def consult(self, position: "ShogiPosition", limits: Limits, options: BookOptions, random: Random) -> Choice | None:
+    def consult(
+        self, position: "ShogiPosition", limits: Limits, options: BookOptions, random: Random
+    ) -> BookChoice | None:
         """The book move to play, if a `go` with `limits` wants one and the book has one that is legal.
 
         Whoever analyses, looks for a mate or names the moves to search wants an opinion, not the book's. And a position
@@ -285,7 +287,7 @@ class OwnBook:
         if position.ply() > options.book_moves or position.board.is_draw() != NOT_REPETITION:
             return None
         entry = choose(legal_moves(book, position, options.flipped_book), options, random)
-        return Choice(entry, self._line(book, position, entry, options)) if entry else None
+        return BookChoice(entry, self._line(book, position, entry, options)) if entry else None
 
     @staticmethod
     def _line(book: Book, position: "ShogiPosition", entry: BookMove, options: BookOptions) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pydlshogi.games.catalogue import Example, Game
+from pydlshogi.games.catalogue import Example, GameEntry
 from pydlshogi.games.dobutsu.encodings import DOBUTSU
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import RULES
@@ -13,7 +13,7 @@ def _start(draw_ply: int) -> DobutsuPosition:
     return DobutsuPosition(draw_ply=draw_ply)
 
 
-GAME: Final = Game(
+GAME: Final = GameEntry(
     name="dobutsu",
     rules=RULES,
     encodings=(DOBUTSU,),

@@ -17,7 +17,7 @@ _LARGEST_FILE: Final = 1 << 20
 """Bytes."""
 
 
-class Pair(NamedTuple):
+class CutPair(NamedTuple):
     """A line through the values of two depths: deep = slope x shallow + offset, in thousandths of a disc.
 
     Of two numbers the first holds at 60 empty squares and the second at none; in between they change evenly.
@@ -42,7 +42,7 @@ class Cuts(NamedTuple):
     """By so many deviations a value must be predicted to miss the window."""
     everywhere: bool
     """See `Probing`."""
-    pairs: tuple[Pair, ...]
+    pairs: tuple[CutPair, ...]
 
 
 def probing_of(cuts: Cuts) -> Probing:
@@ -99,7 +99,7 @@ def read_cuts(path: Path) -> Cuts:
     try:
         content = tomllib.loads(read_plain(path, _LARGEST_FILE).decode())
         pairs = tuple(
-            Pair(
+            CutPair(
                 int(pair["depth"]),
                 int(pair["shallow"]),
                 _two(pair["slope"]),
@@ -123,7 +123,7 @@ def _two(ends: Any) -> tuple[float, float]:
     return float(first), float(second)
 
 
-def described(pair: Pair) -> str:
+def described(pair: CutPair) -> str:
     """A line for people."""
     offset, deviation = (
         " to ".join(f"{end:.0f}" for end in dict.fromkeys(map(round, ends))) for ends in (pair.offset, pair.deviation)

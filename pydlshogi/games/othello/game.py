@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pydlshogi.games.catalogue import Example, Game
+from pydlshogi.games.catalogue import Example, GameEntry
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES
@@ -14,7 +14,7 @@ def _start(draw_ply: int) -> OthelloPosition:
     return OthelloPosition()
 
 
-GAME: Final = Game(
+GAME: Final = GameEntry(
     name="othello",
     rules=RULES,
     encodings=(OTHELLO,),

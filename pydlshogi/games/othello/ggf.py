@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
-from pydlshogi.games.othello.transcript import Game, RecordError, game_of
+from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
 
 _PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*)\]\s*")
 _RESULT: Final = re.compile(r"[+-]?\d+(?:\.\d*)?")
 
 
-def parse_ggf(text: str) -> Iterator[Game]:
+def parse_ggf(text: str) -> Iterator[Transcript]:
     """The games of a text, in which other things may stand between them. Raises RecordError."""
     where = text.find("(;")
     while where >= 0:
@@ -20,7 +20,7 @@ def parse_ggf(text: str) -> Iterator[Game]:
         where = text.find("(;", end)
 
 
-def ggf(game: Game) -> str:
+def ggf(game: Transcript) -> str:
     """The game as one line."""
     board = game.start.diagram().replace("X", "*")
     squares, side = board.split()
@@ -57,7 +57,7 @@ def _properties(text: str, where: int) -> tuple[list[tuple[str, str]], int]:
     return properties, where
 
 
-def _game(properties: list[tuple[str, str]]) -> Game:
+def _game(properties: list[tuple[str, str]]) -> Transcript:
     values = dict(properties)
     moves = [(name, _move(value.split("/")[0].strip())) for name, value in properties if name in ("B", "W")]
     if values.get("GM", "Othello").lower() != "othello":
@@ -92,7 +92,7 @@ def _move(name: str) -> int:
         raise RecordError(str(error)) from error
 
 
-def _check_colours(colours: list[str], game: Game) -> None:
+def _check_colours(colours: list[str], game: Transcript) -> None:
     turns = [game.start.black_to_move ^ bool(ply % 2) for ply, move in enumerate(game.moves) if move != PASS]
     for colour, black in zip(colours, turns, strict=True):
         if (colour == "B") != black:

@@ -56,7 +56,7 @@ _LOWEST_RATE: Final = 0.03
 """Of the first rate, at the end."""
 
 
-class Kind(NamedTuple):
+class PolicyKind(NamedTuple):
     """What can be learned."""
 
     weights: tuple[int, ...]
@@ -162,8 +162,8 @@ def _learn_rollouts(
 
 
 KINDS: Final = {
-    "policy": Kind((STAGES, WEIGHTS), THROUGH, 0.02, 5, _learn_policy),
-    "rollouts": Kind((STAGES, ROLLOUT_WEIGHTS), CLASSES, 0.02, 3, _learn_rollouts),
+    "policy": PolicyKind((STAGES, WEIGHTS), THROUGH, 0.02, 5, _learn_policy),
+    "rollouts": PolicyKind((STAGES, ROLLOUT_WEIGHTS), CLASSES, 0.02, 3, _learn_rollouts),
 }
 
 

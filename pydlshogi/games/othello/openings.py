@@ -26,7 +26,7 @@ Standing = tuple[int, int]
 """A position, turned in a way that does not depend on how the board lay: mover and opponent."""
 
 
-class Opening(NamedTuple):
+class RegisteredLine(NamedTuple):
     """A line that is registered."""
 
     moves: tuple[int, ...]
@@ -34,10 +34,10 @@ class Opening(NamedTuple):
     """By how many discs Black is expected to win."""
 
 
-class Book:
+class OpeningBook:
     """Registered openings by position."""
 
-    def __init__(self, openings: Sequence[Opening]) -> None:
+    def __init__(self, openings: Sequence[RegisteredLine]) -> None:
         # Positions are known as `standing` has them.
         self._after: dict[Standing, set[Standing]] = {}
         self._worth: dict[Standing, float] = {}
@@ -114,7 +114,7 @@ def _diagonal_swapped(squares: int) -> int:
     return squares
 
 
-def read_openings(path: Path) -> list[Opening]:
+def read_openings(path: Path) -> list[RegisteredLine]:
     """The openings of a file. Raises RecordError, which names the line; OSError."""
     openings = []
     text = read_plain(path, _LARGEST_FILE).decode("utf-8", "replace")
@@ -122,13 +122,13 @@ def read_openings(path: Path) -> list[Opening]:
         if line.strip() and not line.startswith("#"):
             moves, _, lead = line.strip().rpartition(" ")
             try:
-                openings.append(Opening(parse_transcript(moves).moves, float(lead)))
+                openings.append(RegisteredLine(parse_transcript(moves).moves, float(lead)))
             except ValueError as error:
                 raise RecordError(f"{path}, line {number}: {error}") from error
     return openings
 
 
-def write_openings(path: Path, openings: Iterable[Opening]) -> None:
+def write_openings(path: Path, openings: Iterable[RegisteredLine]) -> None:
     """Write a file of openings, in the order of their moves. Raises OSError."""
     lines = [f"{transcript(opening.moves)} {opening.lead:+.2f}\n" for opening in sorted(openings)]
     with replacing(path) as file:

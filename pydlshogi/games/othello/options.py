@@ -14,7 +14,7 @@ from pydlshogi.support.files import shipped_model
 DEFAULT_LEVEL: Final = 10
 
 
-class Choice(NamedTuple):
+class EngineChoice(NamedTuple):
     """An engine as the command line offers it."""
 
     name: str
@@ -63,4 +63,4 @@ def _engine_of(options: argparse.Namespace) -> tuple[OthelloEngine, Effort]:
     return engine, effort
 
 
-ALPHABETA: Final = Choice("pydlshogi.games.othello", _add_options, _engine_of)
+ALPHABETA: Final = EngineChoice("pydlshogi.games.othello", _add_options, _engine_of)

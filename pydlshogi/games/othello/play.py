@@ -15,7 +15,7 @@ from typing import Final
 from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine, unheard
-from pydlshogi.games.othello.options import ALPHABETA, Choice
+from pydlshogi.games.othello.options import ALPHABETA, EngineChoice
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
 from pydlshogi.games.othello.transcript import transcript
 from pydlshogi.support.command_line import exit_status
@@ -33,7 +33,7 @@ class Left(Exception):
     """The person has left the table."""
 
 
-class Game:
+class TerminalGame:
     """One game between a person and an engine, or of an engine with itself."""
 
     def __init__(
@@ -148,12 +148,12 @@ def _described(hint: Hint) -> str:
     return f"{move_name(hint.move)}, {hint.score:+.1f} discs {kind}: {' '.join(map(move_name, hint.line))}"
 
 
-def log_lines(game: Game, names: tuple[str, str]) -> str:
+def log_lines(game: TerminalGame, names: tuple[str, str]) -> str:
     """Two lines of a file of transcripts: a comment, and the moves."""
     return f"# {date.today()} {names[0]} - {names[1]}: {game.result()}\n{transcript(game.moves)}\n"
 
 
-def main(arguments: Sequence[str] | None = None, choice: Choice = ALPHABETA) -> int:
+def main(arguments: Sequence[str] | None = None, choice: EngineChoice = ALPHABETA) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog=f"python -m {choice.name}.play",
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str] | None = None, choice: Choice = ALPHABETA) -> 
     def run() -> None:
         engine, effort = choice.engine_of(options)
         engine.prepare()
-        game = Game(engine, effort, person, input, print)
+        game = TerminalGame(engine, effort, person, input, print)
         with options.log.open("a", encoding="utf-8") if options.log else nullcontext() as log:
             try:
                 game.play()

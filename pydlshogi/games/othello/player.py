@@ -12,7 +12,7 @@ from pydlshogi.games.othello.clock import SOLVED_FROM, Clock, Effort
 from pydlshogi.games.othello.cuts import probing_of, read_cuts
 from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.engine import EngineError, Hint, Report, unheard
-from pydlshogi.games.othello.openings import Book, read_openings
+from pydlshogi.games.othello.openings import OpeningBook, read_openings
 from pydlshogi.games.othello.patterns import DISC, load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position, position_of
 from pydlshogi.support.files import shipped_model
@@ -57,14 +57,14 @@ class AlphaBetaEngine:
         self._rng = random.Random()
         self._search: AlphaBeta
         self._solver: Solver
-        self._book: Book
+        self._book: OpeningBook
 
     def prepare(self) -> None:
         """Get ready to play. Raises EngineError."""
         try:
             weights = load_weights(self._weights)
             probing = Probing() if self._cuts is None else probing_of(read_cuts(self._cuts))
-            self._book = Book([] if self._openings is None else read_openings(self._openings))
+            self._book = OpeningBook([] if self._openings is None else read_openings(self._openings))
         except OSError as error:
             raise EngineError(f"{error.filename}: {error.strerror}") from error
         except ValueError as error:

@@ -25,14 +25,14 @@ import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.games.othello.alphabeta import AlphaBeta, Probing, depths_to
-from pydlshogi.games.othello.cuts import Cuts, Pair, at_stage, described, probing_of, write_cuts
+from pydlshogi.games.othello.cuts import CutPair, Cuts, at_stage, described, probing_of, write_cuts
 from pydlshogi.games.othello.finished import TableError
 from pydlshogi.games.othello.patterns import DISC, STAGES, load_weights
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS, TUTORIAL_CUTS
 from pydlshogi.games.othello.probcut_table import LONGEST_TASK, Results, fill, table, tasks
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import PASS, Position
-from pydlshogi.games.othello.transcript import Game, RecordError, transcript
+from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.crew import Crew
@@ -80,7 +80,7 @@ FORMS: Final = {
 }
 
 
-def samples(games: Iterable[Game]) -> list[Position]:
+def samples(games: Iterable[Transcript]) -> list[Position]:
     """The positions to measure on: those after the first moves in which the side to move can play.
 
     Of more than MOST_POSITIONS so many are drawn by lot, always the same.
@@ -107,7 +107,7 @@ def values(positions: Sequence[Position], depth: int, weights: Int16Array, probi
     return found
 
 
-def fit(depth: int, shallow: int, deep: Float64Array, less: Float64Array, passed: Float64Array, form: Form) -> Pair:
+def fit(depth: int, shallow: int, deep: Float64Array, less: Float64Array, passed: Float64Array, form: Form) -> CutPair:
     """The pair through the values of a deep search and of a shallow one; `passed` is the share of the game, 0 to 1."""
     if not form.by_stage:
         slope, offset = (1.0, 1.0), (float(np.mean(deep - less)),) * 2
@@ -123,14 +123,14 @@ def fit(depth: int, shallow: int, deep: Float64Array, less: Float64Array, passed
         least = float(np.mean(sizes)) / 4
         deviation = (max(least, float(s)), max(least, float(s + s_rise)))
     correlation = float(np.corrcoef(less, deep)[0, 1])
-    return Pair(depth, shallow, slope, offset, deviation, len(deep), correlation)
+    return CutPair(depth, shallow, slope, offset, deviation, len(deep), correlation)
 
 
 class Measured(NamedTuple):
     """What was measured of one depth."""
 
     depth: int
-    pairs: tuple[Pair, ...]
+    pairs: tuple[CutPair, ...]
     cuts: Cuts
     """With these pairs and those of lower depths."""
     values: dict[int, Float64Array]

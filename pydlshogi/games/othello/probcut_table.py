@@ -38,7 +38,7 @@ OPENING_PLIES: Final = 8
 """Of openings that are drawn."""
 
 
-class Task(NamedTuple):
+class Fixture(NamedTuple):
     """A game to play."""
 
     plain: int
@@ -48,14 +48,14 @@ class Task(NamedTuple):
     opening: str
 
 
-def tasks(games: int, openings: Sequence[str] | None) -> Iterator[Task]:
+def tasks(games: int, openings: Sequence[str] | None) -> Iterator[Fixture]:
     """All games of the table, `games` (an even number) in each cell; without `openings` they are drawn."""
     for plain in PLAIN:
         for more in MORE:
             for number in range(games):
                 pair = number // 2
                 opening = openings[pair % len(openings)] if openings else drawn_opening(pair)
-                yield Task(plain, more, number, opening)
+                yield Fixture(plain, more, number, opening)
 
 
 def drawn_opening(seed: int) -> str:
@@ -68,7 +68,7 @@ def drawn_opening(seed: int) -> str:
     return transcript(moves)
 
 
-def play(task: Task, weights: Path, cuts: Path) -> dict[str, Any]:
+def play(task: Fixture, weights: Path, cuts: Path) -> dict[str, Any]:
     """The line of a game. Of two numbers the first is that of the cuts; seconds are those of the processor."""
     searches, solver = _searches(weights, cuts)
     depths = (task.plain + task.more, task.plain)
@@ -123,7 +123,7 @@ class Results(FinishedGames):
             self.close()
             raise TableError(f"{path} holds games of other weights or cuts: choose another file")
 
-    def missing(self, wanted: Iterable[Task]) -> list[Task]:
+    def missing(self, wanted: Iterable[Fixture]) -> list[Fixture]:
         """The tasks whose games are not there."""
         there = {(game["plain"], game["more"], game["number"]) for game in self.games}
         return [task for task in wanted if task[:3] not in there]
@@ -132,7 +132,7 @@ class Results(FinishedGames):
         super().add({**game, "parameters": self._digest})
 
 
-def fill(results: Results, wanted: Iterable[Task], weights: Path, cuts: Path, crew: Crew) -> None:
+def fill(results: Results, wanted: Iterable[Fixture], weights: Path, cuts: Path, crew: Crew) -> None:
     """Play the games that are missing."""
     missing = results.missing(wanted)
     played = crew.map(Plain(partial(play, weights=weights, cuts=cuts)), missing, LONGEST_TASK)

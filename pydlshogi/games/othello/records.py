@@ -4,12 +4,12 @@ from os import PathLike
 from pathlib import Path
 
 from pydlshogi.games.othello.ggf import parse_ggf
-from pydlshogi.games.othello.transcript import Game, RecordError, parse_transcripts
+from pydlshogi.games.othello.transcript import RecordError, Transcript, parse_transcripts
 from pydlshogi.games.othello.wthor import LARGEST_FILE, games_of, read_wthor
 from pydlshogi.support.files import read_plain
 
 
-def read_games(path: str | PathLike[str]) -> list[Game]:
+def read_games(path: str | PathLike[str]) -> list[Transcript]:
     """The games of a file, every move of them legal. Raises RecordError, which names the file; OSError."""
     try:
         if Path(path).suffix.lower() == ".wtb":

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine
-from pydlshogi.games.othello.openings import SPREAD, Opening, lines, read_openings, standing, write_openings
+from pydlshogi.games.othello.openings import SPREAD, RegisteredLine, lines, read_openings, standing, write_openings
 from pydlshogi.games.othello.options import ALPHABETA
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import MOST_MOVES, START, Position
@@ -41,11 +41,11 @@ def grown(engine: OthelloEngine, effort: Effort, plies: int) -> list[tuple[int, 
     return [moves for moves, _ in lines(plies, good)]
 
 
-def judged(engine: OthelloEngine, effort: Effort, moves: tuple[int, ...]) -> Opening:
+def judged(engine: OthelloEngine, effort: Effort, moves: tuple[int, ...]) -> RegisteredLine:
     """The opening with what the engine thinks of its end, in which somebody can move."""
     position = after(START, moves)
     score = engine.hints(position, 1, Clock(effort), lambda _: None)[0].score or 0.0
-    return Opening(moves, score if position.black_to_move else -score)
+    return RegisteredLine(moves, score if position.black_to_move else -score)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

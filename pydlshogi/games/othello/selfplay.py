@@ -20,7 +20,7 @@ from pydlshogi.games.othello.alphabeta import AlphaBeta
 from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.patterns import NUMBERS, STAGES, load_weights
 from pydlshogi.games.othello.rules import PASS, START
-from pydlshogi.games.othello.transcript import Game, game_of
+from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.processes import ProcessCrew
@@ -41,7 +41,7 @@ class Settings(NamedTuple):
     """Most random moves at the beginning; how many, from 4, is drawn."""
 
 
-def play(rng: random.Random, search: AlphaBeta, solver: Solver, settings: Settings) -> Game:
+def play(rng: random.Random, search: AlphaBeta, solver: Solver, settings: Settings) -> Transcript:
     """One game of the engine with itself."""
     position = START
     moves: list[int] = []

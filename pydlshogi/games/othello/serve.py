@@ -17,7 +17,7 @@ from pydlshogi.games.othello.engine import EngineError, OthelloEngine
 from pydlshogi.games.othello.gtp import Gtp
 from pydlshogi.games.othello.inbox import Inbox
 from pydlshogi.games.othello.nboard import NBoard
-from pydlshogi.games.othello.options import ALPHABETA, Choice
+from pydlshogi.games.othello.options import ALPHABETA, EngineChoice
 from pydlshogi.support.command_line import exit_status
 
 
@@ -50,7 +50,7 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def main(arguments: Sequence[str] | None = None, choice: Choice = ALPHABETA) -> int:
+def main(arguments: Sequence[str] | None = None, choice: EngineChoice = ALPHABETA) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog=f"python -m {choice.name}.serve",

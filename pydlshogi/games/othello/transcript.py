@@ -13,7 +13,7 @@ class RecordError(ValueError):
     """A text, or a file, that is no sound record of a game; the message says why, in one line."""
 
 
-class Game(NamedTuple):
+class Transcript(NamedTuple):
     """One game, every move of it legal."""
 
     moves: tuple[int, ...] = ()
@@ -39,7 +39,7 @@ def after(position: Position, moves: Iterable[int]) -> Position:
     return position
 
 
-def game_of(moves: Iterable[int], start: Position = START) -> Game:
+def game_of(moves: Iterable[int], start: Position = START) -> Transcript:
     """The game of these moves, with the passes that records leave out; its result, if they end it.
 
     Raises RecordError that names the move that cannot be played.
@@ -56,10 +56,10 @@ def game_of(moves: Iterable[int], start: Position = START) -> Game:
             raise RecordError(f"move {len(played) + 1}, {move_name(move)}, cannot be played")
         played.append(move)
         position = position.play(move)
-    return Game(tuple(played), start, result=position.lead if position.over else None)
+    return Transcript(tuple(played), start, result=position.lead if position.over else None)
 
 
-def parse_transcript(text: str) -> Game:
+def parse_transcript(text: str) -> Transcript:
     """The game of a transcript. Small or capital letters, with passes or without, with blanks or without.
 
     Raises RecordError.
@@ -81,7 +81,7 @@ def transcript(moves: Iterable[int]) -> str:
     return "".join(move_name(move) for move in moves if move != PASS)
 
 
-def parse_transcripts(text: str) -> Iterator[Game]:
+def parse_transcripts(text: str) -> Iterator[Transcript]:
     """The games of a text, one a line; empty lines and comments (#) are passed over. Raises RecordError."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):

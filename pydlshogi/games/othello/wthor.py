@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.games.othello.rules import PASS, START, final_score, moved, to_move
-from pydlshogi.games.othello.transcript import Game, RecordError, game_of
+from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.files import read_plain, replacing
 
@@ -115,7 +115,7 @@ def held_out(games: Games) -> npt.NDArray[np.bool_]:
     return np.array([zlib.crc32(moves.tobytes()) % 20 == 0 for moves in games["moves"]], np.bool_)
 
 
-def games_of(rows: Games, year: int) -> Iterator[Game]:
+def games_of(rows: Games, year: int) -> Iterator[Transcript]:
     """The games of an array. Players and tournaments are numbers, whose names are in other files of the archive."""
     for row in rows:
         squares = [8 * (move // 10 - 1) + move % 10 - 1 for move in row["moves"].tolist() if move]
@@ -129,7 +129,7 @@ def games_of(rows: Games, year: int) -> Iterator[Game]:
         )
 
 
-def rows_of(games: Iterable[Game]) -> Games:
+def rows_of(games: Iterable[Transcript]) -> Games:
     """The array of `games`; names are lost. Raises RecordError for games that do not fit."""
     rows = []
     for game in games:

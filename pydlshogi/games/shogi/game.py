@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pydlshogi.games.catalogue import Example, Game
+from pydlshogi.games.catalogue import Example, GameEntry
 from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
@@ -12,7 +12,7 @@ def _start(draw_ply: int) -> ShogiPosition:
     return ShogiPosition(draw_ply=draw_ply)
 
 
-GAME: Final = Game(
+GAME: Final = GameEntry(
     name="shogi",
     rules=RULES,
     encodings=ENCODINGS,
