@@ -197,27 +197,22 @@ def test_the_clock_of_a_go_sent_before_readyok_starts_when_the_engine_is_ready(
     assert player.born_at >= player.ready_at > 0
 
 
-def test_the_clock_of_a_go_after_readyok_runs_while_options_are_loaded(talk_to: Callable[..., InProcess]) -> None:
-    class Timed(Gated):
-        installed_at = born_at = 0.0
-
-        def install(self, loaded: Loaded) -> None:
-            self.installed_at = milliseconds()
-
-        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
-            self.born_at = milliseconds() - clock.spent()
-            return super().think(position, clock, report)
-
-    player = Timed()
+def test_a_go_on_the_clock_after_readyok_waits_for_nothing_that_options_want_loaded(
+    talk_to: Callable[..., InProcess],
+) -> None:
+    player = Gated()
     player.gate.set()
-    engine = talk_to(player)
-    engine.ask("isready", "readyok")
+    engine = talk_to(player).start()
     player.gate.clear()
     engine.send("position startpos", "setoption name playout value 3", "go byoyomi 1")
-    engine.ask("usi", "usiok")  # the `go` has been read
+    lines = engine.until("bestmove")
+    assert lines[0] == "info string what the options want loaded is loaded at the next isready"
+    assert cshogi.Board().move_from_usi(best(lines))
+    assert player.loads == 1
     player.gate.set()
-    engine.until("bestmove")
-    assert player.born_at < player.installed_at
+    engine.ask("isready", "readyok")
+    assert player.loads == 2
+    assert "info string what" not in "\n".join(engine.go("go byoyomi 1"))
 
 
 def test_isready_is_answered_before_an_endless_search_sent_behind_it(engine: InProcess) -> None:

@@ -202,6 +202,8 @@ class Usi:
         self._loading: Future[Loaded | None] | None = None
         self._ready = False
         """The player has loaded, and no option was set since that began."""
+        self._able = False
+        """The player has loaded once, be it under other options."""
         self._options_met = 0
         """How many `setoption`s have been obeyed or refused."""
         self._not_ready: list[tuple[threading.Event, int]] = []
@@ -437,6 +439,7 @@ class Usi:
                 self._begin_loading()
             return
         self._ready = loaded
+        self._able |= loaded
         aside, self._aside = self._aside, []
         for asked in aside:
             if loaded:
@@ -551,9 +554,20 @@ class Usi:
             self._think(asked)
         elif asked.clock.stopped:
             self._answer(asked, Voice(self._output), self._any_move(asked))
+        elif self._able and asked.timed and asked.clock.limits.timed:
+            self._say_what_is_put_off()  # loading could cost the game
+            self._think(asked)
         else:
             self._aside.append(asked)
             self._begin_loading()
+
+    def _say_what_is_put_off(self) -> None:
+        assert self._player is not None
+        try:
+            if self._player.result().loading(copy(self._engine.options)):
+                self._output.say(string_line("what the options want loaded is loaded at the next isready"))
+        except Exception as error:
+            self._blame(error)
 
     def _answer_what_was_stopped(self) -> None:
         stopped = [asked for asked in self._aside if asked.clock.stopped]
