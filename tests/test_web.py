@@ -68,6 +68,7 @@ class News:
         return message
 
     def close(self) -> None:
+        self._answer.close()
         self._connection.close()
 
     def _line(self) -> str:
@@ -795,6 +796,25 @@ def test_every_page_sees_the_same(board: Board) -> None:
     assert again.next() == board.state()
     assert again.next("setup")["games"]["shogi"]["opponents"][0] == "beginner"
     again.close()
+
+
+def test_where_no_page_looks_any_more_nothing_is_watched(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pydlshogi.web.server.NOBODY_LOOKS", 0.01)
+    table, found = board.server.table, threading.Event()
+    nobody_looks = table.nobody_looks
+
+    def find_nobody() -> None:
+        nobody_looks()
+        found.set()
+
+    monkeypatch.setattr(table, "nobody_looks", find_nobody)
+    board.play("7g7f")
+    assert board.do("watch", on=True) == ""
+    board.news.until(lambda info: info["rootInfo"]["visits"] > 20, "info")
+    board.news.close()
+    assert found.wait(WAIT)
+    state = board.state()
+    assert (state["watching"], state["moves"]) == (False, ["7g7f"])
 
 
 def test_a_page_that_comes_sees_what_a_search_has_said(board: Board) -> None:

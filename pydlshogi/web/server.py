@@ -24,6 +24,8 @@ NEWS_GAP: Final = 0.1
 """Seconds between news of the same kind to one page: at most ten updates a second."""
 ALIVE_EVERY: Final = 15.0
 """Seconds after which a page that gets no news gets an empty line, so that one that has left is noticed."""
+NOBODY_LOOKS: Final = 60.0
+"""Seconds after the last page has left when watching ends: a page that is loaded anew leaves too."""
 LARGEST_COMMAND: Final = 10_000
 LARGEST_RECORD: Final = 1_000_000
 """Bytes."""
@@ -112,6 +114,12 @@ class Pages:
         finally:
             with self._lock:
                 self._pages.discard(page)
+
+    @property
+    def none(self) -> bool:
+        """Whether no page looks."""
+        with self._lock:
+            return not self._pages
 
     def close(self) -> None:
         with self._lock:
@@ -214,8 +222,13 @@ class _Handler(BaseHTTPRequestHandler):
                     news = page.take(ALIVE_EVERY)
                     self.wfile.write("".join(map(_event, news.items())).encode() or b":\n\n")
                     page.rest(NEWS_GAP)
-            except (NoLongerThere, OSError):
+            except NoLongerThere:
                 return
+            except OSError:
+                log.debug("a page has left")
+        page.rest(NOBODY_LOOKS)
+        if self.server.pages.none:
+            self.server.table.nobody_looks()
 
     def _send_record(self) -> None:
         record = self.server.table.record()

@@ -188,6 +188,12 @@ class Table:
                 raise Refused("the game has gone on meanwhile")
             doing[do](command)
 
+    def nobody_looks(self) -> None:
+        """What is thought for people who watch is in vain."""
+        with self._lock:
+            if self._watching:
+                self._watch({"on": False})
+
     def open_record(self, data: bytes) -> None:
         """Show the first game of a file. Raises Refused."""
         with self._lock:
