@@ -13,7 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
 
 _NEWLY_MADE: Final = 1.0
@@ -82,17 +84,21 @@ def reserved(folder: Path) -> Iterator[None]:
     """Inside, no other process has `folder` reserved. Raises InUse where one has; OSError.
 
     What killed processes have left in it and in its folders is deleted. The reservation ends with the process, however
-    it ends. Windows has none.
+    it ends. Windows locks no folders, so there it is a file in it.
     """
     if sys.platform == "win32":
-        _sweep_folder(folder)
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder / ".reserved", os.O_RDWR | os.O_CREAT)
+    else:
+        descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            if sys.platform == "win32":
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if sys.platform != "win32" and not isinstance(error, BlockingIOError):
+                raise
             raise InUse(f"{folder} is in use by another process") from error
         _sweep_folder(folder)
         yield
