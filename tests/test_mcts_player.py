@@ -346,7 +346,7 @@ def test_a_missing_network_is_one_line_and_can_be_replaced() -> None:
     options = MCTSPlayerOptions()
     options.set("modelfile", "/nowhere/network.npz")
     player = shogi.mcts(options).load()
-    with pytest.raises(PlayerError, match=r"/nowhere/network\.npz") as error:
+    with pytest.raises(PlayerError, match=r"nowhere.network\.npz") as error:
         player.prepare()
     assert "\n" not in str(error.value)
     options.set("Backend", "uniform")

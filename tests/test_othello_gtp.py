@@ -296,7 +296,7 @@ def test_the_process_speaks_as_well() -> None:
         (["--level", "0"], "--level is 1 to 60"),
         (["--seconds", "nan"], "--seconds is above 0"),
         (["--memory", "0"], "--memory is 1 to 65536"),
-        (["--weights", "/nowhere.npz"], "/nowhere.npz: No such file or directory"),
+        (["--weights", "/nowhere.npz"], "nowhere.npz: No such file or directory"),
         (["--weights", __file__], "holds no weights of patterns"),
         (["--cuts", __file__], "holds no cuts"),
     ],

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
@@ -493,7 +492,7 @@ def opened(board: Board, data: bytes) -> Message:
     return board.state()
 
 
-def test_records_of_othello_are_opened(board: Board) -> None:
+def test_records_of_othello_are_opened(board: Board, tmp_path: Path) -> None:
     games = [parse_transcript("f5d6c3"), parse_transcript("F5 F6 E6 F4")]
     state = opened(board, b"# two games\nf5d6c3\nF5 F6 E6 F4\n")
     assert (state["game"], state["moves"], state["at"]) == ("othello", ["f5", "d6", "c3"], 0)
@@ -505,9 +504,8 @@ def test_records_of_othello_are_opened(board: Board) -> None:
     assert opened(board, ggf(games[0]).encode())["moves"] == ["f5", "d6", "c3"]
     rows = rows_of([random_game(seed) for seed in range(3)])
     rows["black"] = 7
-    with NamedTemporaryFile() as file:
-        write_wthor(Path(file.name), rows, 2024, 0)
-        state = opened(board, Path(file.name).read_bytes())
+    write_wthor(tmp_path / "games.wtb", rows, 2024, 0)
+    state = opened(board, (tmp_path / "games.wtb").read_bytes())
     assert (state["names"][0], state["file"]["games"]) == ("player 7", 3)
     assert len(state["moves"]) > 50
     board.do("goto", ply=len(state["moves"]))
@@ -997,7 +995,7 @@ def test_as_a_program(tmp_path: Path) -> None:
     program = subprocess.Popen(
         [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--option", "Backend=uniform"],
         cwd=ROOT,
-        env={"XDG_STATE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)},
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "PATH": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -1021,7 +1019,7 @@ def test_a_port_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
             done = subprocess.run(
                 [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--port", port],
                 cwd=ROOT,
-                env={"XDG_STATE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)},
+                env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "PATH": ""},
                 capture_output=True,
                 text=True,
                 check=False,
