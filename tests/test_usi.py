@@ -344,6 +344,22 @@ def test_go_when_nothing_could_be_loaded_says_so_and_plays_a_legal_move(talk_to:
     assert cshogi.Board().move_from_usi(best(lines))
 
 
+def test_a_game_that_goes_on_is_the_game_set_up_anew(engine: InProcess) -> None:
+    """Only the new moves are played; another game, fewer moves, other rules and what is refused begin anew."""
+    moves = "7g7f 3c3d 8h2b+ 3a2b B*4e"
+    board = cshogi.Board()
+    for count in (0, 2, 3, 5, 1, 4):
+        engine.send(f"position startpos moves {' '.join(moves.split()[:count])}")
+        board.reset()
+        for move in moves.split()[:count]:
+            board.push_usi(move)
+        assert engine.ask("sfen", board.sfen()) == [board.sfen()]
+    engine.send(f"position startpos moves {moves} 1a1b 7g7f")
+    assert errors(engine.until("info string Error!")) == [
+        "info string Error! position: move 7: 7g7f is not a legal move"
+    ]
+
+
 # 4: options
 
 

@@ -2,9 +2,11 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -492,3 +494,37 @@ def test_a_log_that_has_grown_is_put_aside(start: Callable[..., OverPipes], tmp_
     engine.ask("usi", "usiok")
     assert (folder / LOG_NAME).stat().st_size < LARGEST_LOG
     assert (folder / LOG_NAME).with_suffix(".old").stat().st_size == LARGEST_LOG + 1
+
+
+def long_game(seed: int) -> list[str]:
+    """The moves of 512 plies drawn by lot."""
+    lot, board, moves = random.Random(seed), cshogi.Board(), list[str]()
+    while len(moves) < 512:
+        legal = list(board.legal_moves)
+        if not legal:
+            board, moves = cshogi.Board(), []
+            continue
+        move = lot.choice(legal)
+        moves.append(cshogi.move_to_usi(move))
+        board.push(move)
+    return moves
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("clock", "loops"), [(1000, 0), (3000, 0), (10_000, 0), (60_000, 0), (10_000, 6)])
+def test_no_flag_falls_in_512_plies(start: Callable[..., OverPipes], clock: int, loops: int) -> None:
+    """Sudden death, also beside busy loops. The moves of the game are not the engine's, which would end it earlier."""
+    sides, moves, left = [start(ENGINES["mcts"]), start(ENGINES["mcts"])], long_game(1), [float(clock)] * 2
+    for side in sides:
+        side.start()
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
+    try:
+        for ply in range(512):
+            begin = time.perf_counter()
+            sides[ply % 2].send(f"position startpos moves {' '.join(moves[:ply])}")
+            sides[ply % 2].go(f"go btime {int(left[0])} wtime {int(left[1])}")
+            left[ply % 2] -= 1000 * (time.perf_counter() - begin)
+            assert left[ply % 2] > 0, f"the flag fell at ply {ply + 1}"
+    finally:
+        for process in busy:
+            process.kill()

@@ -228,11 +228,14 @@ LONGEST_GAME: Final = 30_000
 """Plies: a search counts them in 16 bits."""
 
 
-def play_moves(position: PlayedPosition, moves: Sequence[str]) -> None:
-    """Play `moves` on `position`. Raises PlayerError for one that is not legal, having played those before it."""
-    if position.ply() + len(moves) > LONGEST_GAME:
+def play_moves(position: PlayedPosition, moves: Sequence[str], played: int = 0) -> None:
+    """Play `moves` on `position`, where the first `played` of them have been.
+
+    Raises PlayerError for one that is not legal, having played those before it.
+    """
+    if position.ply() + len(moves) - played > LONGEST_GAME:
         raise PlayerError(f"position: a game of more than {LONGEST_GAME:,} plies")
-    for number, move in enumerate(moves, 1):
+    for number, move in enumerate(moves[played:], played + 1):
         try:
             position.push(position.move_from_usi(move))
         except ValueError as error:

@@ -180,7 +180,7 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
         least = settings.minimum_thinking_time
         maximum = max(0.0, spendable - delay - settings.byoyomi_margin)
     else:
-        moves = max(0, last_ply - ply) // 2 + 2  # one too many: any one may cost much more than the mean
+        moves = max(0, last_ply - ply) // 2 + 8  # too many: any one may cost much more than the mean
         looks = max(0, min(last_ply, _ORDINARY_GAME) - ply) // 2
         free = max(0.0, increment - overhead)
         least = 0
@@ -339,9 +339,18 @@ class Clock:
             self._budget = law(self.limits)
             self._thinking_since = self._now()
 
+    def think(self) -> None:
+        """All is ready, and only now does the thinking begin. What came before it is spent on every move."""
+        with self._lock:
+            self._thinking_since = self._now()
+
     def settle(self) -> None:
         """The thinking has ended; the answer is still to be said."""
         self._thought_until = self._now()
+
+    def answering(self) -> float:
+        """Milliseconds since the thinking has ended."""
+        return 0.0 if self._thought_until is None else self._now() - self._thought_until
 
     @property
     def stopped(self) -> bool:
@@ -442,9 +451,9 @@ class Overhead:
     """
 
     def __init__(self) -> None:
-        self.mean = 0.0
-        """Milliseconds, over the last moves."""
-        self._moves = 1  # as if one had cost nothing
+        self.mean = 2.0
+        """Milliseconds, over the last moves. Of the first a guess: what an idle machine was seen to need."""
+        self._moves = 1
         self._left = Limits()
         """What the clock should show at the next move, had there been none."""
         self._ply = 0

@@ -57,7 +57,7 @@ class MCTSPlayer(NetworkPlayer):
         self._searched_with: tuple[object, ...] = ()
         """What decides whether the next search may go on in the tree, as of the last one."""
         self._choosing = Worst(10.0)
-        """Milliseconds that it takes to choose and report the answer when the search has ended."""
+        """Milliseconds from the end of the search, when other threads may still be at a batch, to the answer."""
         self._full_said = False
         """Whether the user was told that the tree is full."""
 
@@ -178,9 +178,8 @@ class MCTSPlayer(NetworkPlayer):
         except BaseException:
             self._discard_search()  # it holds playouts that were never paid
             raise
-        began = milliseconds()
         answer = self._choose(position, search, clock, report)
-        self._choosing.note(milliseconds() - began)
+        self._choosing.note(clock.answering())
         return answer
 
     def _ponder(self, position: PlayedPosition, search: Search, clock: Clock, report: Report) -> BestMove:
@@ -234,9 +233,16 @@ class MCTSPlayer(NetworkPlayer):
             return 0 if self._time_is_up(root, clock, begun, batch) else batch
 
         scout.begin(position, self.scout_plies())
+        clock.think()
         if not clock.limits.searchmoves:
             scout.look_at_root(time_left)
         reported = -math.inf
+        if not wanted(search.playouts) and not clock.may_extend:
+            # On a busy machine it would cost milliseconds to wake other threads for nothing.
+            if not root.expanded:
+                self.latency.relent()
+            clock.settle()
+            return
         with pipeline.running(wanted):
             while clock.pondering or not ponder:
                 solved = bool(scout.solution()) and not clock.limits.searchmoves
@@ -263,7 +269,7 @@ class MCTSPlayer(NetworkPlayer):
                     self.latency.record(made, milliseconds() - began)
                 share = min(1.0, (search.playouts - before) / _FULL_BATCH)
                 scout.look_between(root, self.scout_nodes() * share, time_left)
-        clock.settle()
+            clock.settle()
 
     def _next_batch(self, root: Root, clock: Clock, begun: int) -> int:
         """How many playouts to begin at once: with those of the other threads a small share of the tree, no more than

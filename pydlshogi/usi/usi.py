@@ -199,6 +199,8 @@ class Usi:
         # The worker's own.
         self._input_ended = False
         self._game = GivenGame()
+        self._reached: tuple[int, PlayedPosition] | None = None
+        """How many `setoption`s had been met when it was set up, and the position that the game has led to."""
         self._loading: Future[Loaded | None] | None = None
         self._ready = False
         """The player has loaded, and no option was set since that began."""
@@ -516,20 +518,35 @@ class Usi:
         sfen, moves = parse_position(text)
         before = self._game
         self._game = before._replace(refused=True)
+        known = len(before.moves)
+        # Setting up a long game anew, at every move, would cost milliseconds on the clock.
+        if sfen == before.sfen and moves[:known] == before.moves and (reached := self._known_position()):
+            position = reached
+        else:
+            known = 0
+            try:
+                position = self._engine.set_up(sfen)
+            except ValueError as error:
+                raise PlayerError(f"position: {error}") from None
+        start = position.ply() - known
         try:
-            position = self._engine.set_up(sfen)
-        except ValueError as error:
-            raise PlayerError(f"position: {error}") from None
-        start = position.ply()
-        try:
-            play_moves(position, moves)
+            play_moves(position, moves, known)
         finally:
             played = moves[: position.ply() - start]
             self._game = GivenGame(sfen, played, refused=len(played) < len(moves))
+            self._reached = self._options_met, position
+
+    def _known_position(self) -> PlayedPosition | None:
+        """A copy of the position that the game has led to, if it was set up under the options of now."""
+        if self._reached is None or self._reached[0] != self._options_met:
+            return None
+        return self._reached[1].copy()
 
     def _position(self, game: GivenGame | None = None) -> PlayedPosition:
         """The position of a game, or of the present one, under the rules that the options choose now."""
-        sfen, moves, _ = game or self._game
+        sfen, moves, _ = game = game or self._game
+        if game is self._game and (reached := self._known_position()):
+            return reached
         position = self._engine.set_up(sfen)
         play_moves(position, moves)
         return position

@@ -5,7 +5,7 @@ or the same board with more or less in hand. In the game it takes four occurrenc
 the draw by move number live here too. It knows no search and no encoding.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from typing import Any, Final, Self
 
@@ -198,11 +198,11 @@ class ShogiPosition:
         A draw (sennichite), unless one side gave check with every move since the first of the four: that side loses.
         """
         here = self.board.zobrist_hash()
-        keys, _, checks = self._past()
-        occasions = [ply for ply, key in enumerate(keys) if key == here]
+        past = [(each.board.zobrist_hash(), each.board.is_check()) for each in self._backwards()][::-1]
+        occasions = [ply for ply, (key, _) in enumerate(past) if key == here]
         if len(occasions) < 4:
             return None
-        since = checks[occasions[-4] + 1 :]
+        since = [check for _, check in past[occasions[-4] + 1 :]]
         # Every second one, from the last on, tells of the side to move here: if it was in check each time, the opponent
         # gave perpetual check. The others tell of the opponent.
         if all(since[-1::-2]):
@@ -212,20 +212,15 @@ class ShogiPosition:
         return Outcome(0.5, by_path=True)
 
     def past_board_keys(self) -> list[int]:
-        _, board_keys, _ = self._past()
-        return board_keys[:-1]
+        return [past.board_key() for past in self._backwards()][:0:-1]
 
-    def _past(self) -> tuple[list[int], list[int], list[bool]]:
-        """Key and board key of every position of the game so far, and whether its side to move was in check."""
+    def _backwards(self) -> Iterator[Self]:
+        """The positions of the game, from this one to the first: one object, which goes back."""
         past = self.copy()
-        keys, board_keys, checks = [], [], []
-        for plies_left in range(len(past.board.history), -1, -1):
-            keys.append(past.board.zobrist_hash())
-            board_keys.append(past.board_key())
-            checks.append(past.board.is_check())
-            if plies_left:
-                past.pop()
-        return keys[::-1], board_keys[::-1], checks[::-1]
+        yield past
+        for _ in range(len(self.board.history)):
+            past.pop()
+            yield past
 
 
 def _points(pieces: Iterable[int], *hands: Sequence[int]) -> int:

@@ -4,6 +4,8 @@ So a key can be kept apart for the board and for the hands, and cshogi's keys an
 """
 
 from collections.abc import Sequence
+from itertools import chain
+from operator import mul
 from typing import Final
 
 import cshogi
@@ -38,13 +40,9 @@ ON_BOARD, IN_HAND = _learned()
 """Of each piece on each square, uint64 [32, 81], and of each piece in the hand of its side, uint64 [32]."""
 
 
+_HAND_NUMBERS: Final = [int(IN_HAND[COLOUR * side + kind]) for side in (cshogi.BLACK, cshogi.WHITE) for kind in HELD]
+
+
 def hands_key(hands: Sequence[Sequence[int]]) -> int:
     """The part of a key that the hands make up: `pieces_in_hand` of a `cshogi.Board`."""
-    return (
-        sum(
-            many * int(IN_HAND[COLOUR * side + kind])
-            for side, hand in enumerate(hands)
-            for kind, many in zip(HELD, hand, strict=True)
-        )
-        & WORD
-    )
+    return int(sum(map(mul, chain(*hands), _HAND_NUMBERS))) & WORD
