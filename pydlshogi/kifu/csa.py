@@ -24,12 +24,13 @@ _LETTERS: Final = {
 _ALL_IN_HAND: Final = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
 
 _SEPARATOR: Final = re.compile(r"^/[ \t]*$", re.MULTILINE)
-_COMMENTS_ONLY: Final = re.compile(r"(?:\s|'.*)*+\Z")
+_COMMENTS_ONLY: Final = re.compile(r"(?:\s|'.*+)*\Z")
 _JOINED: Final = re.compile(r"^(?!['N$]).*,.*", re.MULTILINE)
 # A move, its time, its evaluation, and what else the mover's programme said of it: nearly all of a record.
+# No group is possessive: Python before 3.11.5 gets such ones wrong.
 _PLY: Final = re.compile(
-    r"^([+-])(\d\d\d\d[A-Z][A-Z])\s*+(?:T(\d{1,9}+(?:\.\d*+)?+)\s*+)?+"
-    r"(?:'\*\*?+ *+([+-]?+\d{1,9}+)(?:\.\d++)?+(?!\S).*\s*+)?+(?:'\*.*\s*+)*+",
+    r"^([+-])(\d\d\d\d[A-Z][A-Z])\s*+(?:T(\d{1,9}+(?:\.\d*+)?)\s*+)?"
+    r"(?:'\*\*?+ *+([+-]?+\d{1,9}+)(?:\.\d++)?(?!\S).*+\s*+)?(?:'\*.*+\s*+)*",
     re.MULTILINE | re.ASCII,
 )
 _TIME: Final = re.compile(r"T(\d{1,9}(?:\.\d*)?)\s*", re.ASCII)
