@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 import cshogi.cli
 import psutil
 import pytest
+from random_games import random_games
 from usi_driver import ROOT, OverPipes
 
 from pydlshogi.usi.process import LARGEST_LOG, LOG_NAME, decoded
@@ -496,25 +496,13 @@ def test_a_log_that_has_grown_is_put_aside(start: Callable[..., OverPipes], tmp_
     assert (folder / LOG_NAME).with_suffix(".old").stat().st_size == LARGEST_LOG + 1
 
 
-def long_game(seed: int) -> list[str]:
-    """The moves of 512 plies drawn by lot."""
-    lot, board, moves = random.Random(seed), cshogi.Board(), list[str]()
-    while len(moves) < 512:
-        legal = list(board.legal_moves)
-        if not legal:
-            board, moves = cshogi.Board(), []
-            continue
-        move = lot.choice(legal)
-        moves.append(cshogi.move_to_usi(move))
-        board.push(move)
-    return moves
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(("clock", "loops"), [(1000, 0), (3000, 0), (10_000, 0), (60_000, 0), (10_000, 6)])
 def test_no_flag_falls_in_512_plies(start: Callable[..., OverPipes], clock: int, loops: int) -> None:
     """Sudden death, also beside busy loops. The moves of the game are not the engine's, which would end it earlier."""
-    sides, moves, left = [start(ENGINES["mcts"]), start(ENGINES["mcts"])], long_game(1), [float(clock)] * 2
+    sides, left = [start(ENGINES["mcts"]), start(ENGINES["mcts"])], [float(clock)] * 2
+    moves = max((game.moves for game in random_games(30, plies=512, seed=1)), key=len)
+    assert len(moves) == 512
     for side in sides:
         side.start()
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]

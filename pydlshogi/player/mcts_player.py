@@ -237,12 +237,6 @@ class MCTSPlayer(NetworkPlayer):
         if not clock.limits.searchmoves:
             scout.look_at_root(time_left)
         reported = -math.inf
-        if not wanted(search.playouts) and not clock.may_extend:
-            # On a busy machine it would cost milliseconds to wake other threads for nothing.
-            if not root.expanded:
-                self.latency.relent()
-            clock.settle()
-            return
         with pipeline.running(wanted):
             while clock.pondering or not ponder:
                 solved = bool(scout.solution()) and not clock.limits.searchmoves

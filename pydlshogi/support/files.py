@@ -92,13 +92,8 @@ def reserved(folder: Path) -> Iterator[None]:
         descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:
-            if sys.platform == "win32":
-                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            else:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if sys.platform != "win32" and not isinstance(error, BlockingIOError):
-                raise
+            _lock(descriptor)
+        except BlockingIOError as error:
             raise InUse(f"{folder} is in use by another process") from error
         _sweep_folder(folder)
         yield
@@ -153,13 +148,21 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             unfinished.unlink(missing_ok=True)
 
 
-def _hold(file: BinaryIO) -> None:
-    """Until it is closed, by whatever end of this process, nobody else can hold this file. Raises BlockingIOError.
+def _lock(descriptor: int) -> None:
+    """Until it is closed, by whatever end of this process, nobody else can lock this file. Raises BlockingIOError."""
+    if sys.platform == "win32":
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from error
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    Windows deletes no file that is open, which serves as well.
-    """
+
+def _hold(file: BinaryIO) -> None:
+    """As `_lock`. Windows deletes no file that is open, which serves as well."""
     if sys.platform != "win32":
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(file.fileno())
 
 
 def _sweep_folder(folder: Path) -> None:

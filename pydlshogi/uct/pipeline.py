@@ -33,14 +33,13 @@ class Pipeline:
 
     @contextmanager
     def running(self, wanted: Callable[[int], int]) -> Iterator[None]:
-        """Inside, the other threads make playouts too. All that was begun is backed up at the end.
+        """Inside, from the first `step` on, other threads make playouts too. All that was begun is backed up.
 
         `wanted` is told how many playouts were begun since, and says how many to begin with the next batch.
         """
         self._begun = 0
         self._stopped = False
-        if self._helpers is not None:
-            self._loops = [self._helpers.submit(self._loop, batch, wanted) for batch in self._batches[1:]]
+        self._loops = []
         try:
             yield
         finally:
@@ -57,6 +56,9 @@ class Pipeline:
         """
         if self._stopped:
             self._raise_failures()
+        if self._helpers is not None and not self._loops:
+            # Not earlier: where no step is made, waking them would cost milliseconds on a busy machine.
+            self._loops = [self._helpers.submit(self._loop, batch, wanted) for batch in self._batches[1:]]
         return self._step(self._batches[0], wanted)
 
     def close(self) -> None:
