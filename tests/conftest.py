@@ -1,16 +1,19 @@
 """Fixtures every test may use."""
 
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture(scope="session", autouse=True)
-def ctrl_c() -> None:
-    """A shell starts what it puts in the background with SIGINT ignored, and every program started from there too."""
+def signals_are_heard() -> None:
+    """What a shell puts in the background is started with SIGINT ignored, what nohup starts with SIGHUP."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
