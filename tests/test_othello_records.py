@@ -1,5 +1,6 @@
 """Records of Othello: written and read again, and refused with a reason."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -204,10 +205,7 @@ class TestWthor:
         assert np.array_equal(test, held_out(copies))
 
     def test_the_archive_is_sound(self, shared_data: Path, tmp_path: Path) -> None:
-        import tarfile
-
-        with tarfile.open(shared_data / "othello" / "wthor_train.tar.xz") as archive:
-            archive.extractall(tmp_path, filter="data")
+        shutil.unpack_archive(shared_data / "othello" / "wthor_train.tar.xz", tmp_path)
         games, years, depths = read_archive(sorted(tmp_path.glob("*.wtb")))
         assert len(games) == 131737
         assert (years.min(), years.max()) == (1977, 2023)

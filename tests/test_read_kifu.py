@@ -3,7 +3,7 @@
 import os
 import pickle
 import random
-import tarfile
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -679,8 +679,7 @@ def test_damage_never_raises_anything_but_a_kifu_error(tmp_path: Path) -> None:
 
 
 def unpacked(archive: Path, folder: Path) -> list[Path]:
-    with tarfile.open(archive) as tar:
-        tar.extractall(folder, filter="data")
+    shutil.unpack_archive(archive, folder)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
