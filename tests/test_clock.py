@@ -93,15 +93,15 @@ def test_how_long(limits: Limits, ply: int, settings: ClockSettings, budget: Bud
 @pytest.mark.parametrize(
     ("limits", "ply", "overhead", "optimum"),
     [
-        # 237 moves to ply 512 and seven more, for which 244 x 1.4 x 40 = 13,664 ms are held back
-        (Limits(btime=13_664 + 1400), 40, 40, 100),
-        # an increment pays for its part of it: 244 x (1.4 x 40 - 30) = 6344 ms
-        (Limits(btime=6344 + 1400, binc=30), 40, 40, 100),
+        # 237 moves to ply 512 and 23 more, for which 260 x 1.6 x 40 = 16,640 ms are held back
+        (Limits(btime=16_640 + 1400), 40, 40, 100),
+        # an increment pays for its part of it: 260 x (1.6 x 40 - 30) = 8840 ms
+        (Limits(btime=8840 + 1400, binc=30), 40, 40, 100),
         # and is thought as far as it is not lost
         (Limits(btime=1400, binc=300), 40, 40, 360),
         # the last move of the longest game, and one of a game that is longer still
-        (Limits(btime=448 + 1400), 511, 40, 100),
-        (Limits(btime=448 + 1400), 700, 40, 100),
+        (Limits(btime=1536 + 1400), 511, 40, 100),
+        (Limits(btime=1536 + 1400), 700, 40, 100),
         # less is held back now than is needed: nothing is thought
         (Limits(btime=11_000), 40, 40, 0),
         # not enough even for answers at once: an eighth of the clock
@@ -126,21 +126,22 @@ def test_looks_are_held_back_for_the_moves_of_an_ordinary_game() -> None:
 
 
 def test_after_an_ordinary_game_no_look_may_cost_what_the_overheads_will() -> None:
-    # 114 moves: 114 x 1.4 x 10 = 1596 ms
-    assert allot(Limits(btime=1596 + 7), 0, 300, PLAIN, 10, 10).maximum == pytest.approx(7)
-    assert allot(Limits(btime=1590), 0, 300, PLAIN, 10, 10).maximum == 1
+    # 130 moves: 130 x 1.6 x 10 = 2080 ms
+    assert allot(Limits(btime=2080 + 7), 0, 300, PLAIN, 10, 10).maximum == pytest.approx(7)
+    assert allot(Limits(btime=2070), 0, 300, PLAIN, 10, 10).maximum == 1
+    assert allot(Limits(btime=800), 0, 300, PLAIN, 10, 10).maximum == 1  # not even enough for answers at once
 
 
 def test_the_margin_is_held_back_for_them_too() -> None:
     settings = PLAIN._replace(time_margin=1000)
-    assert allot(Limits(btime=13_664 + 1400), 0, 40, settings, 40).optimum == pytest.approx(100)
+    assert allot(Limits(btime=16_640 + 1400), 0, 40, settings, 40).optimum == pytest.approx(100)
     assert allot(Limits(btime=2400), 0, 40, settings, 1).optimum == pytest.approx(100)
 
 
 def test_of_the_plies_before_a_draw_only_the_own_moves_cost() -> None:
     settings = PLAIN._replace(draw_ply=60)
-    # 11 moves, plies 40 to 60, and seven more: 18 x 1.4 x 40 = 1008 ms
-    assert allot(Limits(btime=1008 + 1400), 0, 40, settings, 40).optimum == pytest.approx(100)
+    # 11 moves, plies 40 to 60, and 23 more: 34 x 1.6 x 40 = 2176 ms
+    assert allot(Limits(btime=2176 + 1400), 0, 40, settings, 40).optimum == pytest.approx(100)
 
 
 def test_each_side_has_its_own_clock() -> None:

@@ -31,6 +31,7 @@ def test_as_many_playouts_are_made_as_were_asked_for(threads: int, playouts: int
     with pipeline.running(lambda begun: playouts - begun):
         while search.playouts < playouts:
             pipeline.step(lambda begun: playouts - begun)
+    pipeline.finish()
     assert Root(search).visits == search.playouts == playouts
     assert not search.table.tree.nodes["unpaid"].any()
     search.set_root(TicTacToe())  # allowed only when nothing is under way
@@ -56,6 +57,53 @@ def test_one_thread_gathers_while_another_waits_for_its_evaluation() -> None:
         while search.playouts < 8:
             pipeline.step(lambda begun: 4)
     assert not both.broken
+    pipeline.close()
+
+
+def test_the_batch_of_another_thread_is_not_waited_for() -> None:
+    """Leaving `running` while a helper's evaluation, and be it the root's, is out until afterwards: else it hangs."""
+    out, awaited = threading.Event(), threading.Event()
+    here = threading.current_thread()
+
+    class Slow(UniformEvaluator):
+        def evaluate(self, batch: Batch) -> Evaluations:
+            if threading.current_thread() is not here:
+                out.set()
+                assert awaited.wait(timeout=60)
+            return super().evaluate(batch)
+
+    search = search_of_start()
+    pipeline = Pipeline(search, Slow(), 4, threads=2)
+    with pipeline.running(lambda begun: 4):
+        while not out.is_set():
+            pipeline.step(lambda begun: 4)
+    with pytest.raises(RuntimeError, match="under way"):
+        search.set_root(TicTacToe())
+    awaited.set()
+    pipeline.finish()
+    search.set_root(TicTacToe())
+    pipeline.close()
+
+
+def test_a_thread_that_asks_for_work_does_not_keep_the_search_from_ending() -> None:
+    """A busy machine may put it to sleep while it holds the pipeline's lock. The move was late by 200 ms then."""
+    holding, asked, left = threading.Event(), threading.Event(), threading.Event()
+    here = threading.current_thread()
+
+    def wanted(begun: int) -> int:
+        if threading.current_thread() is here:
+            return 4
+        if holding.is_set():
+            asked.set()
+            assert left.wait(timeout=60)
+        return 0
+
+    pipeline = Pipeline(search_of_start(), UniformEvaluator(), 4, threads=2)
+    with pipeline.running(wanted):
+        pipeline.step(wanted)
+        holding.set()
+        assert asked.wait(timeout=60)
+    left.set()
     pipeline.close()
 
 

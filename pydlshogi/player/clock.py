@@ -115,7 +115,7 @@ _LONGEST_GAME: Final = 512
 """Plies for which a clock without byoyomi should last where no `draw_ply` ends the game before."""
 _ORDINARY_GAME: Final = 256
 """Plies in which every move is to be looked at by the network; after them some may be answered without."""
-_CAUTION: Final = 1.4
+_CAUTION: Final = 1.6
 """So many times the overhead of the moves to come is held back: it is the mean of a few moves."""
 
 
@@ -134,9 +134,9 @@ def allot(
     cost, clock + increment + byoyomi, less the margins.
 
     Without byoyomi, the margin or, if that is more, the overheads of all moves that may still come and the looks at
-    those of an ordinary game are held back: so what is thought decays, and the clock outlasts the longest game. If the
-    overheads alone would use it up, nothing helps in a game so long: an eighth of the clock remains, enough to play an
-    ordinary one, and is the maximum.
+    those of an ordinary game are held back: so what is thought decays, and the clock outlasts the longest game. If in
+    an ordinary game the overheads alone would use it up, nothing helps in one so long: an eighth of the clock remains,
+    enough to play the ordinary one, and is the maximum.
     """
     nodes = math.inf if limits.nodes is None else float(limits.nodes)
     if limits.mate:
@@ -180,7 +180,7 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
         least = settings.minimum_thinking_time
         maximum = max(0.0, spendable - delay - settings.byoyomi_margin)
     else:
-        moves = max(0, last_ply - ply) // 2 + 8  # too many: any one may cost much more than the mean
+        moves = max(0, last_ply - ply) // 2 + 24  # too many: any one may cost much more than the mean
         looks = max(0, min(last_ply, _ORDINARY_GAME) - ply) // 2
         free = max(0.0, increment - overhead)
         least = 0
@@ -188,10 +188,10 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
         margin = min(settings.time_margin, spendable / 2)
         remaining = max(0.0, clock - max(margin, overheads + looks * max(0.0, look - free)))
         maximum = spendable - delay - margin
-        if moves * (overhead - increment) > spendable:
-            remaining = maximum = max(0, clock) / 8
-        elif not looks:
+        if not looks:
             maximum = min(maximum, max(1.0, spendable - overheads))  # 0 would mean that nothing can be lost any more
+        elif moves * (overhead - increment) > spendable:
+            remaining = maximum = max(0, clock) / 8
     optimum = min(maximum, max(remaining / divisor + free, least))
     if settings.whole_seconds:
         optimum = min(maximum, math.ceil((optimum + delay) / 1000) * 1000 - delay)
@@ -239,8 +239,6 @@ class Latency:
         self._before = one + _SLICE
         self._each = max(0.0, (full - one) / max(1, size - 1))
         self._slowdowns = Worst(1.0)
-        self.look = one
-        """Milliseconds that a batch of one position took of late, on the average."""
 
     @property
     def slowdown(self) -> float:
@@ -262,8 +260,6 @@ class Latency:
     def record(self, positions: int, took: float) -> None:
         """Note that a batch took so many milliseconds."""
         self._slowdowns.note((took + _SLICE) / self._idle(positions))
-        if positions == 1:
-            self.look += (took - self.look) / 16
 
     def relent(self) -> None:
         """Note that not even one position was dared: unless this is forgotten bit by bit, none ever will be."""

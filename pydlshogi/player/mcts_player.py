@@ -57,7 +57,7 @@ class MCTSPlayer(NetworkPlayer):
         self._searched_with: tuple[object, ...] = ()
         """What decides whether the next search may go on in the tree, as of the last one."""
         self._choosing = Worst(10.0)
-        """Milliseconds from the end of the search, when other threads may still be at a batch, to the answer."""
+        """Milliseconds from the end of the search to the answer."""
         self._full_said = False
         """Whether the user was told that the tree is full."""
 
@@ -106,7 +106,8 @@ class MCTSPlayer(NetworkPlayer):
     # The game
 
     def new_game(self) -> None:
-        if self._search is not None:
+        if self._search is not None and self._pipeline is not None:
+            self._pipeline.finish()
             self._search.clear()
         self.scout.forget()
         self._seed_anew()
@@ -156,23 +157,25 @@ class MCTSPlayer(NetworkPlayer):
             return answer
         if self._seed != self.options.seed:
             self._seed_anew()
-        search, _ = self._make_search()
+        search, pipeline = self._make_search()
         puct = self._puct(position.turn)
         temperature = self.options.temperature or self.fitted["temperature"]
         rules = self.rule_settings(position)
         searched_with = (puct, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes())
-        if searched_with != self._searched_with:
-            search.clear()
-            self.scout.forget()
-            self._searched_with = searched_with
-        search.puct = puct
-        search.set_rules(rules)
-        self.evaluator_at(temperature / 100)
         try:
+            pipeline.finish()
+            if searched_with != self._searched_with:
+                search.clear()
+                self.scout.forget()
+                self._searched_with = searched_with
+            search.puct = puct
+            search.set_rules(rules)
+            self.evaluator_at(temperature / 100)
             if self.options.stochastic_ponder and clock.pondering and position.past_board_keys():
                 answer = self._ponder(position, search, clock, report)
                 if clock.pondering:
                     return answer
+            pipeline.finish()
             search.set_root(position, [legal[move] for move in clock.limits.searchmoves if move in legal])
             self._run(position, search, clock, report)
         except BaseException:
@@ -197,7 +200,7 @@ class MCTSPlayer(NetworkPlayer):
         self._run(before, search, clock, report, ponder=True)
         root = Root(search)
         line = usi_line(before, root.line(expected))[1:] if root.expanded else ()
-        value = next((move.value for move in root.moves() if move.move == expected and move.visits), 0.5)
+        value = next((move.value for move in root.moves() if move.move == expected and not math.isnan(move.value)), 0.5)
         search.puct = puct
         clock.wait_until_released()
         answer = BestMove(*line[:2]) if line else any_move(position)
@@ -263,7 +266,9 @@ class MCTSPlayer(NetworkPlayer):
                     self.latency.record(made, milliseconds() - began)
                 share = min(1.0, (search.playouts - before) / _FULL_BATCH)
                 scout.look_between(root, self.scout_nodes() * share, time_left)
-            clock.settle()
+        if search.playouts >= clock.budget.nodes:
+            pipeline.finish()  # all that were asked for count; where time is up, what others are at is not waited for
+        clock.settle()
 
     def _next_batch(self, root: Root, clock: Clock, begun: int) -> int:
         """How many playouts to begin at once: with those of the other threads a small share of the tree, no more than
@@ -360,6 +365,7 @@ class MCTSPlayer(NetworkPlayer):
             with pipeline.running(wanted):
                 while not over():
                     pipeline.step(wanted)
+            pipeline.finish()
             seconds = (milliseconds() - began) / 1000
         finally:
             pipeline.close()

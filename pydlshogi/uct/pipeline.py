@@ -8,9 +8,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from threading import Condition
+from typing import Final
 
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.search import Search
+
+_LOOK: Final = 0.001
+"""Seconds after which a thread without work asks again whether there is any, or whether time is up."""
 
 
 class Pipeline:
@@ -33,24 +37,27 @@ class Pipeline:
 
     @contextmanager
     def running(self, wanted: Callable[[int], int]) -> Iterator[None]:
-        """Inside, from the first `step` on, other threads make playouts too. All that was begun is backed up.
+        """Inside, from the first `step` on, other threads make playouts too. They end with the batch they are at.
 
         `wanted` is told how many playouts were begun since, and says how many to begin with the next batch.
         """
+        self.finish()
         self._begun = 0
         self._stopped = False
-        self._loops = []
         try:
             yield
         finally:
-            with self._changed:
-                self._stopped = True
-                self._changed.notify_all()
-            wait(self._loops)
+            self._stopped = True  # without the lock: on a busy machine whoever holds it may be put to sleep
         self._raise_failures()
 
+    def finish(self) -> None:
+        """Wait until all that was begun is backed up: before that the search can get no other root."""
+        wait(self._loops)
+        self._raise_failures()
+        self._loops = []
+
     def step(self, wanted: Callable[[int], int]) -> int:
-        """One batch in the calling thread; where there is nothing to begin, wait for one of another thread.
+        """One batch in the calling thread; where there is nothing to begin, wait a moment: another may end meanwhile.
 
         Returns how many playouts the batch was to begin.
         """
@@ -62,7 +69,7 @@ class Pipeline:
         return self._step(self._batches[0], wanted)
 
     def close(self) -> None:
-        """End the other threads."""
+        """End the other threads, once all that was begun is backed up."""
         if self._helpers is not None:
             self._helpers.shutdown()
 
@@ -97,13 +104,13 @@ class Pipeline:
         return playouts
 
     def _reserve(self, wanted: Callable[[int], int]) -> int:
-        """How many playouts to begin; 0: there is nothing to do but to wait, which has been done."""
+        """How many playouts to begin; 0: there is nothing to do but to wait, which has been done for a moment."""
         with self._changed:
             waits_for_root = self._under_way > 0 and not self.search.expanded()
             playouts = 0 if waits_for_root else min(wanted(self._begun), self._batches[0].capacity)
             if playouts > 0:
                 self._begun += playouts
                 self._under_way += 1
-            elif not self._stopped and self._under_way > 0:
-                self._changed.wait()
+            elif not self._stopped:
+                self._changed.wait(_LOOK)
             return max(0, playouts)
