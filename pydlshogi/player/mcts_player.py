@@ -175,7 +175,6 @@ class MCTSPlayer(NetworkPlayer):
                 answer = self._ponder(position, search, clock, report)
                 if clock.pondering:
                     return answer
-            pipeline.finish()
             search.set_root(position, [legal[move] for move in clock.limits.searchmoves if move in legal])
             self._run(position, search, clock, report)
         except BaseException:
@@ -216,7 +215,7 @@ class MCTSPlayer(NetworkPlayer):
     ) -> None:
         """Make playouts until the answer is certain or time is up, with looks of the scout between the batches.
 
-        `ponder`: end also when the opponent has moved.
+        `ponder`: end also when the opponent has moved, with nothing under way, for another root follows.
         """
         assert self._pipeline is not None
         pipeline, scout, root = self._pipeline, self.scout, Root(search)
@@ -266,7 +265,7 @@ class MCTSPlayer(NetworkPlayer):
                     self.latency.record(made, milliseconds() - began)
                 share = min(1.0, (search.playouts - before) / _FULL_BATCH)
                 scout.look_between(root, self.scout_nodes() * share, time_left)
-        if search.playouts >= clock.budget.nodes:
+        if ponder or search.playouts >= clock.budget.nodes:
             pipeline.finish()  # all that were asked for count; where time is up, what others are at is not waited for
         clock.settle()
 
