@@ -118,6 +118,14 @@ def test_where_the_clock_cannot_last_no_move_takes_more_than_an_eighth_of_it() -
     assert allot(Limits(btime=8 * 1400), 0, 40, PLAIN, 50).maximum == 1400
 
 
+def test_what_answers_at_once_would_take_is_never_thought_away() -> None:
+    # 2 ms for each of 260 moves, though the mean of those before is 10
+    assert allot(Limits(btime=520 + 7), 0, 40, PLAIN, 10, 10).maximum == pytest.approx(7)
+    assert allot(Limits(btime=500), 0, 40, PLAIN, 10, 10).maximum == 1
+    assert allot(Limits(btime=260 + 7), 0, 40, PLAIN, 1, 10).maximum == pytest.approx(7)
+    assert allot(Limits(btime=500, binc=2), 0, 40, PLAIN, 10, 10).maximum == pytest.approx(62.5)  # paid for
+
+
 def test_looks_are_held_back_for_the_moves_of_an_ordinary_game() -> None:
     # 108 of 10 ms up to ply 256, those of 2 ms that the increment does not pay for
     assert allot(Limits(btime=1080 + 1400), 0, 40, PLAIN, 0, 10).optimum == pytest.approx(100)

@@ -440,6 +440,18 @@ def test_without_any_time_left_the_network_is_asked_all_the_same() -> None:
     assert (thinker.last.nodes or 0) > 100
 
 
+def test_with_no_time_for_a_look_the_answer_is_what_the_tree_knows_else_any_move() -> None:
+    thinker = Thinker(START.replace(" 1", " 300"), MultiPV=ALL_MOVES)
+    assert thinker.go(btime=1, wtime=1).move in thinker.legal_moves()
+    assert thinker.last.nodes == 0
+    best = thinker.go(nodes=300).move
+    assert thinker.go(btime=1, wtime=1).move == best
+    assert thinker.visits >= 299
+    thinker = Thinker(MATE_IN_ONE.replace(" 1", " 300"))
+    assert thinker.go(nodes=300).move == "G*5b"
+    assert thinker.go(btime=1, wtime=1).move == "G*5b"
+
+
 def test_lower_skill_still_mates_in_one() -> None:
     thinker = Thinker(MATE_IN_ONE, Skill_Level=19)
     assert thinker.go(btime=60000, wtime=60000).move == "G*5b"

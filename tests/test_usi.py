@@ -358,6 +358,11 @@ def test_a_game_that_goes_on_is_the_game_set_up_anew(engine: InProcess) -> None:
     assert errors(engine.until("info string Error!")) == [
         "info string Error! position: move 7: 7g7f is not a legal move"
     ]
+    engine.send(f"position startpos moves {moves} 1a1b 7f7e")
+    board.reset()
+    for move in [*moves.split(), "1a1b", "7f7e"]:
+        board.push_usi(move)
+    assert engine.ask("sfen", board.sfen()) == [board.sfen()]
 
 
 # 4: options

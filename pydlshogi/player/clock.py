@@ -117,6 +117,9 @@ _ORDINARY_GAME: Final = 256
 """Plies in which every move is to be looked at by the network; after them some may be answered without."""
 _CAUTION: Final = 1.6
 """So many times the overhead of the moves to come is held back: it is the mean of a few moves."""
+_AT_ONCE: Final = 2.0
+"""Milliseconds that an answer at once takes even on a busy machine, where the GUI is not far away. What moves that were
+thought about have cost beside the thinking says little of it: whoever has thought waits for the processor."""
 
 
 def allot(
@@ -136,7 +139,7 @@ def allot(
     Without byoyomi, the margin or, if that is more, the overheads of all moves that may still come and the looks at
     those of an ordinary game are held back: so what is thought decays, and the clock outlasts the longest game. If in
     an ordinary game the overheads alone would use it up, nothing helps in one so long: an eighth of the clock remains,
-    enough to play the ordinary one, and is the maximum.
+    enough to play the ordinary one, and is the maximum. What answers at once would take is never thought away.
     """
     nodes = math.inf if limits.nodes is None else float(limits.nodes)
     if limits.mate:
@@ -187,11 +190,11 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
         overheads = moves * max(0.0, _CAUTION * overhead - increment)
         margin = min(settings.time_margin, spendable / 2)
         remaining = max(0.0, clock - max(margin, overheads + looks * max(0.0, look - free)))
-        maximum = spendable - delay - margin
-        if not looks:
-            maximum = min(maximum, max(1.0, spendable - overheads))  # 0 would mean that nothing can be lost any more
-        elif moves * (overhead - increment) > spendable:
-            remaining = maximum = max(0, clock) / 8
+        needed = overheads if not looks else moves * max(0.0, min(overhead, _AT_ONCE) - increment)
+        # No less than 1: 0 would mean that nothing can be lost any more.
+        maximum = min(spendable - delay - margin, max(1.0, spendable - needed))
+        if looks and moves * (overhead - increment) > spendable:
+            remaining = maximum = min(maximum, max(0, clock) / 8)
     optimum = min(maximum, max(remaining / divisor + free, least))
     if settings.whole_seconds:
         optimum = min(maximum, math.ceil((optimum + delay) / 1000) * 1000 - delay)

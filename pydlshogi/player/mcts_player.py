@@ -175,6 +175,12 @@ class MCTSPlayer(NetworkPlayer):
                 answer = self._ponder(position, search, clock, report)
                 if clock.pondering:
                     return answer
+            self.scout.begin(position, self.scout_plies())
+            if not self.scout.solution() and not search.knows(position) and self._too_late(clock):
+                self.latency.relent()
+                clock.think()
+                clock.settle()
+                return _unsearched(position, clock, report)
             search.set_root(position, [legal[move] for move in clock.limits.searchmoves if move in legal])
             self._run(position, search, clock, report)
         except BaseException:
@@ -196,6 +202,7 @@ class MCTSPlayer(NetworkPlayer):
         puct = search.puct
         search.puct = puct._replace(draw_value=1.0 - puct.draw_value)  # the opponent is at the root
         search.set_root(before)
+        self.scout.begin(before, self.scout_plies())
         self._run(before, search, clock, report, ponder=True)
         root = Root(search)
         line = usi_line(before, root.line(expected))[1:] if root.expanded else ()
@@ -234,7 +241,6 @@ class MCTSPlayer(NetworkPlayer):
             batch = self._next_batch(root, clock, begun)
             return 0 if self._time_is_up(root, clock, begun, batch) else batch
 
-        scout.begin(position, self.scout_plies())
         clock.think()
         if not clock.limits.searchmoves:
             scout.look_at_root(time_left)
@@ -280,6 +286,10 @@ class MCTSPlayer(NetworkPlayer):
         most = int(min(self.batch_size, max(1, share), left))
         return min(most, self.latency.fitting(clock.room(self._choosing.value), most))
 
+    def _too_late(self, clock: Clock) -> bool:
+        """Whether there is no time for a single look of the network, nor so for setting up what would follow it."""
+        return time_is_up(clock, 0, self.latency.of(1), self._choosing.value, expanded=False)
+
     def _time_is_up(self, root: Root, clock: Clock, playouts: int, batch: int) -> bool:
         return time_is_up(clock, playouts, self.latency.of(batch), self._choosing.value, expanded=root.expanded)
 
@@ -303,9 +313,7 @@ class MCTSPlayer(NetworkPlayer):
             return BestMove(*mate[:2])
         moves = Root(search).moves()
         if not moves:
-            answer = any_move(position)
-            report(Info(time=round(clock.elapsed()), nodes=0, score_cp=0, pv=(answer.move,)))
-            return answer
+            return _unsearched(position, clock, report)
         watched = self._watched(clock)
         best = moves[0] if watched else self._drawn(position, moves)
         if options.debug_message:
@@ -373,6 +381,13 @@ class MCTSPlayer(NetworkPlayer):
             f"{search.playouts} playouts in {seconds:.1f} s: {search.playouts / seconds:.0f} a second, "
             f"in batches of up to {self.batch_size} by {self.threads} {'thread' if self.threads == 1 else 'threads'}"
         )
+
+
+def _unsearched(position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
+    """The answer where there was no time even for one look."""
+    answer = any_move(position)
+    report(Info(time=round(clock.elapsed()), nodes=0, score_cp=0, pv=(answer.move,)))
+    return answer
 
 
 def _check_memory(megabytes: int) -> None:

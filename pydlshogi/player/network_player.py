@@ -202,7 +202,7 @@ class NetworkPlayer(BasePlayer):
             latency.record(batch_size, full)
         best = root.moves()[0].move
         root.line(best)
-        _ = root.value, root.leader()
+        _ = root.value, root.leader(), search.knows(position)
         root.prove([best], 1)
         search.advance(position, best)
         return latency

@@ -137,6 +137,11 @@ class Search:
         self._remember(tree, position.past_board_keys() if self.boards.repeats else [])
         forget_repetitions(self.table.tree, int(root["node"]), self._past_keys[tree, : root["past"]])
 
+    def knows(self, position: Position, tree: int = 0) -> bool:
+        """Whether `position` has been evaluated: as a root it need not be evaluated again."""
+        node = self.table.find(position.key() ^ int(self._salts[tree]), position.ply())
+        return node != NONE and bool(self.table.tree.nodes[node]["state"] == EXPANDED)
+
     def clear(self) -> None:
         """Forget all trees."""
         self.table.clear()

@@ -520,7 +520,8 @@ class Usi:
         self._game = before._replace(refused=True)
         known = len(before.moves)
         # Setting up a long game anew, at every move, would cost milliseconds on the clock.
-        if sfen == before.sfen and moves[:known] == before.moves and (reached := self._known_position()):
+        reached = self._reached_position()
+        if reached is not None and sfen == before.sfen and moves[:known] == before.moves:
             position = reached
         else:
             known = 0
@@ -536,17 +537,15 @@ class Usi:
             self._game = GivenGame(sfen, played, refused=len(played) < len(moves))
             self._reached = self._options_met, position
 
-    def _known_position(self) -> PlayedPosition | None:
-        """A copy of the position that the game has led to, if it was set up under the options of now."""
-        if self._reached is None or self._reached[0] != self._options_met:
-            return None
-        return self._reached[1].copy()
+    def _reached_position(self) -> PlayedPosition | None:
+        """The position that the game has led to, if it was set up under the options of now."""
+        return self._reached[1] if self._reached is not None and self._reached[0] == self._options_met else None
 
     def _position(self, game: GivenGame | None = None) -> PlayedPosition:
         """The position of a game, or of the present one, under the rules that the options choose now."""
         sfen, moves, _ = game = game or self._game
-        if game is self._game and (reached := self._known_position()):
-            return reached
+        if game is self._game and (reached := self._reached_position()):
+            return reached.copy()
         position = self._engine.set_up(sfen)
         play_moves(position, moves)
         return position

@@ -61,7 +61,8 @@ class MateScout:
         self._plies = plies
         self._savings = 0.0
         self._price = _LEAST_SAVINGS if plies else math.inf
-        self._forget_what_may_repeat()
+        if self._mates:
+            self._forget_what_may_repeat()
 
     def _forget_what_may_repeat(self) -> None:
         """Forget mates found before that may lead through a position that the game has been through since.

@@ -16,6 +16,7 @@ from pydlshogi.game import Outcome
 from pydlshogi.games.shogi.mate import NO_SQUARE, find_mate
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.games.shogi.sfen import START_SFEN, board_from_sfen
+from pydlshogi.games.shogi.state import states_of
 from pydlshogi.games.shogi.zobrist import HELD, WORD, hands_key
 from pydlshogi.support.arrays import Int32Array
 
@@ -212,7 +213,8 @@ class ShogiPosition:
         return Outcome(0.5, by_path=True)
 
     def past_board_keys(self) -> list[int]:
-        return [past.board_key() for past in self._backwards()][:0:-1]
+        keys: list[int] = states_of(self.board)["board_key"][:-1].tolist()
+        return keys
 
     def _backwards(self) -> Iterator[Self]:
         """The positions of the game, from this one to the first: one object, which goes back."""
