@@ -158,6 +158,7 @@ def _best_edge(tree: Tree, node: int, count: int, puct: Records, at_root: bool, 
     first, given = wide(nodes[node].first), wide(nodes[node].given)
     first_stat = nodes[node].stats
     restricted = at_root and len(only) > 0
+    forced = constants.forced_playouts * visits if at_root else 0.0
     best = NONE
     best_score = -math.inf
     for edge in range(given):
@@ -175,7 +176,7 @@ def _best_edge(tree: Tree, node: int, count: int, puct: Records, at_root: bool, 
                 # Lost: below every other score, and without exploration, so that it is taken only if all are lost.
                 score = -0.5
                 visited = 2.0**30
-            elif at_root and visited < math.sqrt(constants.forced_playouts * priors[first + edge] * visits):
+            elif forced > 0 and visited < math.sqrt(forced * priors[first + edge]):
                 return edge
         score += exploration * priors[first + edge] / (constants.u_offset + visited)
         if score > best_score or best == NONE:
