@@ -1,6 +1,5 @@
 """A GTP engine (Go Text Protocol), for Othello. It knows no games."""
 
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,7 +29,7 @@ class GtpEngine(EngineProcess):
             self.set_option(name, value)
         try:
             self._commands = frozenset(self._ask("list_commands", START_SECONDS).split())
-            self.name = self._ask("name", START_SECONDS) or Path(shlex.split(self.command)[0]).stem
+            self.name = self._ask("name", START_SECONDS) or self.name
         except (EngineDied, EngineSilent, CommandRefused) as error:
             raise self._not_started(error) from error
 

@@ -7,7 +7,6 @@ of a process, the `Pipes` of engine_process.py. It knows no games.
 
 import contextlib
 import re
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -49,7 +48,7 @@ class UsiEngine(EngineProcess):
         try:
             lines: list[str] = self._within(START_SECONDS, self._client.usi)
             names = [line.removeprefix("id name ").strip() for line in lines if line.startswith("id name ")]
-            self.name = names[0] if names and names[0] else Path(shlex.split(self.command)[0]).stem
+            self.name = next(filter(None, names), self.name)
             declared = [match[1] for line in lines if (match := _OPTION.match(line))]
             self._declared = {name.lower(): name for name in declared}
             self.configure(options)
