@@ -444,6 +444,7 @@ def test_with_no_time_for_a_look_the_answer_is_what_the_tree_knows_else_any_move
     thinker = Thinker(START.replace(" 1", " 300"), MultiPV=ALL_MOVES)
     assert thinker.go(btime=1, wtime=1).move in thinker.legal_moves()
     assert thinker.last.nodes == 0
+    assert thinker.go(btime=1, wtime=1, searchmoves=("9g9f",)).move == "9g9f"
     best = thinker.go(nodes=300).move
     assert thinker.go(btime=1, wtime=1).move == best
     assert thinker.visits >= 299

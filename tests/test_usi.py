@@ -246,6 +246,8 @@ def test_a_search_asked_for_and_stopped_while_loading(talk_to: Callable[..., InP
     engine = talk_to(player)
     engine.send("isready", "position startpos", "go infinite", "stop", "stop")
     assert cshogi.Board().move_from_usi(best(engine.until("bestmove")))
+    engine.send("go infinite searchmoves 9g9f 1g1f", "stop")
+    assert best(engine.until("bestmove")) in {"9g9f", "1g1f"}
     assert "readyok" not in engine.said
     player.gate.set()
     engine.until("readyok")

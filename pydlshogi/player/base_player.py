@@ -218,10 +218,10 @@ class Engine(NamedTuple):
     """The player with these options. It imports what it needs, which takes a while."""
 
 
-def any_move(position: PlayedPosition) -> BestMove:
-    """A legal move, for when no player could think; "resign" if there is none."""
-    moves = position.legal_moves()
-    return BestMove(position.usi(int(moves[0])) if len(moves) else "resign")
+def any_move(position: PlayedPosition, among: Sequence[str] = ()) -> BestMove:
+    """A legal move, for when no player could think, and `among` those if any of them is legal; else "resign"."""
+    moves = [position.usi(move) for move in position.legal_moves().tolist()]
+    return BestMove(*[move for move in moves if move in among][:1] or moves[:1] or ["resign"])
 
 
 LONGEST_GAME: Final = 30_000

@@ -385,7 +385,7 @@ class MCTSPlayer(NetworkPlayer):
 
 def _unsearched(position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
     """The answer where there was no time even for one look."""
-    answer = any_move(position)
+    answer = any_move(position, clock.limits.searchmoves)
     report(Info(time=round(clock.elapsed()), nodes=0, score_cp=0, pv=(answer.move,)))
     return answer
 

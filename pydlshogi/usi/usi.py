@@ -625,9 +625,10 @@ class Usi:
 
     def _any_move(self, asked: Asked) -> BestMove | Checkmate:
         """What is answered without thinking."""
-        if asked.clock.limits.mate:
+        limits = asked.clock.limits
+        if limits.mate:
             return Checkmate("timeout")
-        return BestMove("resign") if asked.game.refused else any_move(self._position(asked.game))
+        return BestMove("resign") if asked.game.refused else any_move(self._position(asked.game), limits.searchmoves)
 
     def _blame(self, error: Exception) -> None:
         """Say what is wrong, and who can mend it."""
