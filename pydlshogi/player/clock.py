@@ -190,7 +190,7 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
         overheads = moves * max(0.0, _CAUTION * overhead - increment)
         margin = min(settings.time_margin, spendable / 2)
         remaining = max(0.0, clock - max(margin, overheads + looks * max(0.0, look - free)))
-        needed = overheads if not looks else moves * max(0.0, min(overhead, _AT_ONCE) - increment)
+        needed = moves * max(0.0, min(overhead, _AT_ONCE) - increment) if looks else overheads
         # No less than 1: 0 would mean that nothing can be lost any more.
         maximum = min(spendable - delay - margin, max(1.0, spendable - needed))
         if looks and moves * (overhead - increment) > spendable:

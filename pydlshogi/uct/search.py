@@ -139,8 +139,7 @@ class Search:
 
     def knows(self, position: Position, tree: int = 0) -> bool:
         """Whether `position` has been evaluated: as a root it need not be evaluated again."""
-        node = self.table.find(position.key() ^ int(self._salts[tree]), position.ply())
-        return node != NONE and bool(self.table.tree.nodes[node]["state"] == EXPANDED)
+        return self._expanded(self.table.find(position.key() ^ int(self._salts[tree]), position.ply()))
 
     def clear(self) -> None:
         """Forget all trees."""
@@ -242,8 +241,10 @@ class Search:
 
     def expanded(self, tree: int = 0) -> bool:
         """The root has been evaluated."""
-        root = self.root_node(tree)
-        return root != NONE and bool(self.table.tree.nodes[root]["state"] == EXPANDED)
+        return self._expanded(self.root_node(tree))
+
+    def _expanded(self, node: int) -> bool:
+        return node != NONE and bool(self.table.tree.nodes[node]["state"] == EXPANDED)
 
     def standings(self) -> tuple[BoolArray, Int32Array, BoolArray]:
         """Of the root of each tree: whether it has been evaluated, its visits, and whether its result is proven."""

@@ -131,7 +131,6 @@ class EngineProcess(ABC):
 
     def __init__(self, command: str, stderr: Path) -> None:
         """Start `command`, split as a shell would but run by none. Raises EngineError if there is no such program."""
-        self.command = command
         self.name = command
         """Or what it calls itself, once prepared."""
         self._stderr = stderr
