@@ -435,6 +435,29 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     page.wait_for_selector(".arrows .ring")
 
 
+def test_keys_pressed_quickly_are_met_in_their_order(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="Open a record").click()
+    page.fill("#recordText", (FIXTURES / "floodgate.csa").read_text())
+    page.get_by_role("button", name="Open a record").last.click()
+    person.moves(0)
+    page.wait_for_selector("#moves li:nth-child(12)")
+    page.evaluate("""() => {
+        const real = window.fetch
+        let underWay = 0
+        window.mostUnderWay = 0
+        window.fetch = (...request) => {
+            window.mostUnderWay = Math.max(window.mostUnderWay, ++underWay)
+            return real(...request).finally(() => underWay--)
+        }
+        for (let times = 0; times < 6; times++) {
+            document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }))
+        }
+    }""")
+    person.moves(6)
+    assert page.evaluate("window.mostUnderWay") == 1
+
+
 def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) -> None:
     page = person.page
     page.get_by_role("button", name="Open a record").click()

@@ -73,9 +73,13 @@ async function ask (path, request) {
 
 const post = (path, body) => ask(path, { method: 'POST', body })
 
+// Requests under way together may be met in any order: each command waits for the answer to the one before.
+let answered = Promise.resolve()
 function send (command) {
   if (command.do === 'hint') veiled = null
-  return post('do', JSON.stringify({ generation: state.generation, ...command }))
+  const body = JSON.stringify({ generation: state.generation, ...command })
+  answered = answered.then(() => post('do', body))
+  return answered
 }
 
 // A page that is not seen holds no connection: browsers allow only a few to one address.
