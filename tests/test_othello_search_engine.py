@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,24 @@ def test_a_level_solves_the_end(engine: SearchEngine, empties: int) -> None:
     if len(position.moves()) > 1:
         best = engine.choose(position, Clock(Effort(level=4)), unheard)
         assert (best.score, best.exact) == (solution.score, True)
+
+
+def test_what_was_proven_until_the_time_was_up_is_kept() -> None:
+    """On a clock that goes on by a second whenever it is looked at."""
+    engine, position, mixed = prepared(MINDS[0]), random_position(301, 16), 0
+    solved = prepared(MINDS[0]).hints(position, 60, Clock(Effort(level=8)), unheard)
+    worth = {hint.move: hint.score for hint in solved}
+    for seconds in range(70, 90, 2):
+        engine.new_game()
+        looks = count()
+        clock = Clock(Effort(optimum=seconds, maximum=seconds), now=lambda looks=looks: float(next(looks)))
+        hints = engine.hints(position, 60, clock, unheard)
+        assert {hint.move for hint in hints} == set(worth)
+        proven = [hint for hint in hints if hint.exact]
+        assert all(hint.score == worth[hint.move] for hint in proven)
+        assert not proven or hints[0].exact or (proven[0].score < 0 and proven[0].score < hints[0].score)
+        mixed += 0 < len(proven) < len(hints)
+    assert mixed
 
 
 def test_the_best_moves(engine: SearchEngine) -> None:

@@ -135,7 +135,7 @@ class SearchEngine:
         self._look(position, _BEFORE_SOLVING if solve else wanted, stopped)
         hints = self._hints(most)
         if solve:
-            hints = self._solved(position, most, clock.expired) or hints
+            hints = self._solved(position, most, clock.expired)
         for hint in hints:
             report(hint)
         return hints
@@ -165,11 +165,15 @@ class SearchEngine:
             hints.append(Hint(stats.move, _discs_of(self._root.win_rate(stats)), line, len(line), nodes=playouts))
         return hints
 
-    def _solved(self, position: Position, most: int, stopped: Callable[[], bool]) -> list[Hint] | None:
-        """The exact scores of the best moves; None if the solver was stopped."""
+    def _solved(self, position: Position, most: int, stopped: Callable[[], bool]) -> list[Hint]:
+        """The best moves with their exact scores. If the solver was stopped, what the search thinks stands for others.
+
+        Then a move that is proven to lose comes behind those that the search thinks better.
+        """
         hints: list[Hint] = []
+        guesses = self._hints(RULES.most_moves)
         nodes = 0
-        for move in [stats.move for stats in self._root.moves()]:
+        for number, move in enumerate([guess.move for guess in guesses]):
             # Once `most` moves are known, others matter only where they are better than the last of those.
             floor = hints[most - 1].score if len(hints) >= most else None
             child = position.play(move)
@@ -180,7 +184,10 @@ class SearchEngine:
                 solution = self._solver.solve(child, high=high, stopped=stopped) if high > -64 else None
                 if solution is None:
                     if stopped():
-                        return None
+                        best_guess = min(0.0, _score(guesses[number]))
+                        holds = sum(_score(hint) >= best_guess for hint in hints)
+                        hints[holds:holds] = guesses[number:]
+                        break
                     continue
                 nodes += solution.nodes
                 score, line = float(-solution.score), (move, solution.move)

@@ -82,6 +82,8 @@ class Solver:
         entries = 1 << (megabytes * 2**20 // _ENTRY.itemsize).bit_length() - 1
         self._table: Records = np.zeros(entries, _ENTRY)
         self._frames: Records = np.zeros(130, _FRAME)  # two a square, for passes
+        self.leader: int | None = None
+        """What the last `solve` had proven to be worth the most, also where it was stopped; None: nothing yet."""
 
     def solve(
         self,
@@ -96,6 +98,7 @@ class Solver:
         A score of `low` or less, or of `high` or more, is only a bound: -2 and 2 ask who wins. They are even numbers.
         A good `guess` saves time.
         """
+        self.leader = None
         moves = position.moves()
         if not moves:
             raise ValueError("the game is over")
@@ -111,6 +114,7 @@ class Solver:
             nodes += answer.nodes
             if answer.score > alpha:
                 low, move = answer.score, answer.move
+                self.leader = move
             else:
                 high = answer.score
             guess = answer.score

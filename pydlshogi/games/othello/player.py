@@ -94,7 +94,7 @@ class AlphaBetaEngine:
             found = self._look(position, depth, solve, best.score or 0.0, clock.expired if depth > 1 else _never)
             if found is None:
                 # What a search prefers when it is stopped is better than what the one before it liked.
-                leader = None if solve else self._search.leader
+                leader = (self._solver if solve else self._search).leader
                 return best if leader in (None, best.move) else Hint(leader, None, (leader,))
             nodes += found.nodes
             best = found._replace(nodes=nodes)
