@@ -3,11 +3,11 @@
 import json
 import lzma
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import tracemalloc
+from contextlib import closing
 from math import inf, log
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ from cshogi.elo import Elo as SingleGames
 
 from pydlshogi.kifu.csa import parse
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
+from utils.arena.engine_process import EngineSilent, command_line
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
 from utils.arena.play_game import ChessClock, Limit, go_limits, parse_limit
 from utils.arena.referee import Referee, Verdict
 from utils.arena.report import Score
+from utils.arena.usi_engine import UsiEngine
 from utils.match import main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,8 +35,8 @@ on_posix = pytest.mark.skipif(os.name != "posix", reason="names programs, files 
 def engine(*words: str, **options: object) -> str:
     """Command line of a scripted engine; see fake_usi_engine.py."""
     flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    command = [sys.executable, "-I", "-S", str(ROOT / "tests" / "fake_usi_engine.py"), *words, *filter(None, flags)]
-    return subprocess.list2cmdline(command) if os.name == "nt" else shlex.join(command)
+    script = str(ROOT / "tests" / "fake_usi_engine.py")
+    return command_line([sys.executable, "-I", "-S", script, *words, *filter(None, flags)])
 
 
 def match(out: Path, a: str, b: str, *words: str, limit: str = "--time=60000", games: int = 2) -> int:
@@ -376,6 +378,13 @@ class TestGames:
             match(tmp_path / "m", engine("a", "silent", "silent"), engine("b", "2g2f"), *words, limit="--nodes=9") == 0
         )
         assert [(game["ending"], game["winner"]) for game in games(tmp_path / "m")] == [("time_up", "B")] * 2
+
+    def test_whoever_waits_for_it_kills_it(self, tmp_path: Path) -> None:
+        with closing(UsiEngine(engine("a", "silent"), tmp_path / "stderr")) as silent:
+            silent.prepare({})
+            with pytest.raises(EngineSilent):
+                silent.go("startpos", [], {"nodes": 9}, 0.1)
+            assert not silent.alive()
 
     def test_records_can_be_read_back(self, tmp_path: Path) -> None:
         a, b = engine("alpha", *OPENING, cp=120), engine("beta", *OPENING)

@@ -10,7 +10,7 @@ from test_mate import MATES
 
 from utils.arena.engine_process import EngineAnswer
 from utils.arena.usi_engine import UsiEngine
-from utils.mate_sets import Claim, MateJudge, Problem, main, play, read_problems, row
+from utils.mate_sets import Claim, MateJudge, Problem, examination, main, play, read_problems, row
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_ONE = MATES[0][0]
@@ -132,6 +132,17 @@ def test_a_wrong_claim_is_shown_and_counted(
     out = capsys.readouterr().out
     assert out.count("| 2 | 2 (100.0 %) |") == (not wrong)
     assert out.count(f"  {wrong}\n") == (2 if wrong else 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script of a POSIX shell")
+def test_our_engine_is_started_in_a_folder_with_a_blank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    liar = LIAR.replace("ANSWER", "'checkmate G*5b'")
+    python = tmp_path / "my python"
+    python.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, '-c', liar])}\n")
+    python.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(python))
+    with examination(None, {}, 1000, None) as examine:
+        assert examine((1, Problem(IN_ONE, 1))).claim.line == ("G*5b",)
 
 
 def test_what_cannot_be_measured_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,9 +69,10 @@ def test_a_game_is_played_to_its_end_with_both_colours(tmp_path: Path, capsys: p
     assert "A against B in 2 games: +1 =0 -1 = 50.0 %" in capsys.readouterr().out
 
 
-def test_an_engine_that_takes_passes_for_granted_plays_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["pass", "pa"])
+def test_an_engine_that_takes_passes_for_granted_plays_on(tmp_path: Path, name: str) -> None:
     moves = "f5 f6 d3 g5 h5 h4 g7 h6 pass c5".split()
-    a, b = engine("a", *moves), engine("b", *moves, refuse="pass")
+    a, b = engine("a", *(name if move == "pass" else move for move in moves)), engine("b", *moves, refuse=name)
     assert match(tmp_path / "m", a, b) == 0
     assert [(game["moves"].split(), game["ending"]) for game in games(tmp_path / "m")] == [(moves, "resign")] * 2
     b = engine("b", *moves, refuse="d3")

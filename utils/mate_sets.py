@@ -28,7 +28,7 @@ from pydlshogi.player.option_settings import add_option_setting, option_settings
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, positive
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import read_plain
-from utils.arena.engine_process import EngineError
+from utils.arena.engine_process import EngineError, command_line
 from utils.arena.usi_engine import UsiEngine
 
 _POSITION: Final = re.compile(r"((?:[\w+]+/){8}[\w+]+ [bw] \S+(?: \d+)?)(?: moves (.+))?")
@@ -167,7 +167,7 @@ def examination(
 
     None is our own engine.
     """
-    command = command or f"{sys.executable} -m pydlshogi.usi.usi_mcts_player"
+    command = command or command_line([sys.executable, "-m", "pydlshogi.usi.usi_mcts_player"])
     with TemporaryDirectory() as folder, closing(UsiEngine(command, Path(folder, "stderr"))) as engine:
         engine.prepare(options)
         judge = MateJudge()

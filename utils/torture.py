@@ -45,7 +45,7 @@ from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.weights import read_weights
 from pydlshogi.read_kifu import read
 from pydlshogi.support.command_line import exit_status
-from utils.arena.engine_process import EngineDied, EngineError, Pipes
+from utils.arena.engine_process import EngineDied, EngineError, Pipes, command_line
 from utils.arena.referee import Referee
 from utils.arena.usi_engine import UsiEngine
 
@@ -158,7 +158,7 @@ class Games:
     def _one(self, rng: Random, folder: Path, most: int) -> Counter[str]:
         try:
             if self._engine is None:
-                self._engine = UsiEngine(" ".join([*PYTHON, PROTOCOLS["mcts"]["module"]]), folder / "stderr.txt")
+                self._engine = UsiEngine(command_line([*PYTHON, PROTOCOLS["mcts"]["module"]]), folder / "stderr.txt")
                 self._engine.prepare({"USI_Hash": "64", "Random_Ply": "30"})
             self._engine.new_game()
             plies = play_game(self._engine, rng, most)
@@ -253,8 +253,8 @@ def judge_cycle(out: Path, finished: bool) -> dict[str, bytes]:
 
 
 _TINY: Final = "--depth 1 --channels 8 --batch-size 16 --precision float32 --shards 1"
-_LIST: Final = ROOT / "kiflist_test_100.txt"
-_ENGINE: Final = f"'{' '.join([*PYTHON, PROTOCOLS['mcts']['module']])}'"
+_LIST: Final = shlex.quote(str(ROOT / "kiflist_test_100.txt"))
+_ENGINE: Final = shlex.quote(command_line([*PYTHON, PROTOCOLS["mcts"]["module"]]))
 RUNS: Final = {
     "train": f"pydlshogi.train --train {_LIST} --val {_LIST} {_TINY} --log-every 5 --save-minutes 0.01 --steps 300",
     "selfplay": "pydlshogi.selfplay --games 20 --backend onnx --playouts 2 --workers 2",

@@ -37,7 +37,12 @@ class EngineDied(EngineError):
 
 
 class EngineSilent(EngineError):
-    """No answer within the deadline."""
+    """No answer within the deadline. The engine is killed by then: it would not quit either."""
+
+
+def command_line(words: Sequence[str]) -> str:
+    """The line that starts a program with arguments, as `EngineProcess` takes it."""
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 class Candidate(NamedTuple):
@@ -211,4 +216,8 @@ class EngineProcess(ABC):
     def _within(self, seconds: float, call: Callable[[], Any]) -> Any:
         self._pipes.deadline = time.perf_counter() + seconds
         self._pipes.unanswered = 0
-        return call()
+        try:
+            return call()
+        except EngineSilent:
+            self.kill()
+            raise

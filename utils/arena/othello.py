@@ -27,10 +27,11 @@ class OthelloReferee:
     def play(self, move: str) -> Verdict | None:
         """Make `move` and judge; None while the game goes on. An illegal move is not made and loses."""
         try:
-            self._position = self._position.play(parse_move(move))
+            parsed = parse_move(move)
+            self._position = self._position.play(parsed)
         except ValueError:
             return Verdict(other(self.turn), "illegal_move")
-        self.moves.append(move)
+        self.moves.append(move_name(parsed))  # a pass has several names
         if not self._position.over:
             return None
         score = self._position.score

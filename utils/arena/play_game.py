@@ -150,7 +150,6 @@ def _move(
     try:
         answer = engines[mover].go(played.opening.start, referee.moves, go_limits(clocks, mover), seconds)
     except EngineSilent:
-        engines[mover].kill()
         played.overruns.append(Overrun(ply, mover, round(seconds * 1000 - clocks[mover].allowance_ms)))
         return Verdict(other(mover), "time_up")
     except EngineDied:
