@@ -265,6 +265,15 @@ def test_a_gui_that_dies_while_a_search_waits_for_loading_is_noticed(talk_to: Ca
     assert engine.until("bestmove")
 
 
+def test_the_end_of_input_leaves_a_limited_search_for_mate_its_time(talk_to: Callable[..., InProcess]) -> None:
+    player = Gated()
+    engine = talk_to(player)
+    engine.send(f"position sfen {MATE_IN_ONE}", "go mate 60000")
+    engine.end_input()
+    player.gate.set()
+    assert engine.until("checkmate")[-1] == "checkmate G*5b"
+
+
 def test_every_isready_while_loading_gets_its_readyok(talk_to: Callable[..., InProcess]) -> None:
     player = Gated()
     engine = talk_to(player)
@@ -295,6 +304,30 @@ def test_isready_during_a_search_leaves_it_alone(engine: InProcess) -> None:
     assert answers(engine.ask("isready", "readyok")) == []
     engine.send("stop")
     assert len(answers(engine.until("bestmove") + engine.settle())) == 1
+
+
+def test_isready_while_pondering_is_answered_at_once_though_an_option_was_set(
+    talk_to: Callable[..., InProcess],
+) -> None:
+    engine = talk_to(ScriptedPlayer()).start()
+    engine.send("position startpos", "setoption name Words value x")
+    engine.go("go byoyomi 1")
+    engine.send("go ponder byoyomi 1")
+    engine.until("info")
+    assert answers(engine.ask("isready", "readyok")) == []
+    assert check(engine.go("stop"))
+
+
+def test_options_set_while_loading_are_not_loaded_on_the_clock_after_readyok(talk_to: Callable[..., InProcess]) -> None:
+    player = Gated()
+    engine = talk_to(player)
+    engine.send("isready", "setoption name Words value x", "position startpos")
+    engine.settle()
+    player.gate.set()
+    engine.until("readyok")
+    player.gate.clear()
+    assert check(engine.go("go byoyomi 1"))
+    assert player.loads == 1
 
 
 def test_options_set_at_the_end_of_a_search_are_loaded_before_readyok(talk_to: Callable[..., InProcess]) -> None:

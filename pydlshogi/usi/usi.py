@@ -295,7 +295,8 @@ class Usi:
     def _isready(self, _text: str) -> None:
         """Answer at once during a search; else let the worker get ready, with blank lines said until it is."""
         with self._lock:
-            searching = self._ready and any(not clock.stopped for clock in self._clocks)
+            loaded = self._ready or self._able
+            searching = loaded and any(not clock.stopped for clock in self._clocks)
         if searching:
             self._output.say("readyok")
             return
@@ -348,7 +349,8 @@ class Usi:
         """Stop the searches that would not end by themselves, or all."""
         with self._lock:
             for clock in self._clocks:
-                if everything or clock.limits.infinite or clock.limits.ponder or clock.limits.mate:
+                limits = clock.limits
+                if everything or limits.infinite or limits.ponder or (limits.mate and limits.mate_time is None):
                     clock.stop()
         self._put(self._answer_what_was_stopped, in_turn=False)
 
@@ -436,12 +438,12 @@ class Usi:
             self._blame(error)
             loaded = False
         self._tell("readyok" if loaded else "", met)
+        self._able |= loaded
         if met != self._options_met:
             if self._not_ready or self._aside:
                 self._begin_loading()
             return
         self._ready = loaded
-        self._able |= loaded
         aside, self._aside = self._aside, []
         for asked in aside:
             if loaded:
