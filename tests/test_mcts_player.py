@@ -192,6 +192,18 @@ def test_analysis_never_draws_its_move() -> None:
     assert answer.move == max(thinker.lines, key=lambda info: info.visits or 0).pv[0]
 
 
+def test_a_bad_move_drawn_below_full_skill_is_no_reason_to_resign() -> None:
+    strong = Thinker(Backend="hash", Resign_Threshold=0)
+    strong.go(nodes=12)
+    threshold = int(1000 * (strong.last.win_rate or 0))
+    played = set()
+    for seed in range(1, 30):
+        thinker = Thinker(Backend="hash", Resign_Threshold=threshold, Skill_Level=0, Random_Seed=seed)
+        played.add(thinker.go(nodes=12).move)
+    assert len(played) > 1
+    assert "resign" not in played
+
+
 def test_searchmoves_are_the_only_moves_played() -> None:
     thinker = Thinker(MultiPV=5)
     assert thinker.go(nodes=200, searchmoves=("1g1f", "9g9f")).move in {"1g1f", "9g9f"}

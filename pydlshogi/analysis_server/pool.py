@@ -22,6 +22,7 @@ from pydlshogi.player.base_player import (
     Loaded,
     PlayedPosition,
     PlayerError,
+    moves_named,
     play_moves,
 )
 from pydlshogi.player.clock import Clock, Limits
@@ -244,7 +245,8 @@ class Pool:
         if task.cancelled.is_set():
             clock.stop()
         lines: list[Info] = []
-        expected = min(question.lines, len(question.searchmoves) or len(position.legal_moves()))
+        searched = moves_named(position, question.searchmoves) or position.legal_moves()
+        expected = min(question.lines, len(searched))
 
         def report(info: Info) -> None:
             if info.multipv in {None, 1} and info.win_rate is not None:

@@ -7,6 +7,7 @@ protocol's business. An `Engine` is what a protocol has in hand before the playe
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
@@ -220,8 +221,17 @@ class Engine(NamedTuple):
 
 def any_move(position: PlayedPosition, among: Sequence[str] = ()) -> BestMove:
     """A legal move, for when no player could think, and `among` those if any of them is legal; else "resign"."""
-    moves = [position.usi(move) for move in position.legal_moves().tolist()]
-    return BestMove(*[move for move in moves if move in among][:1] or moves[:1] or ["resign"])
+    moves = moves_named(position, among) or position.legal_moves()[:1].tolist()
+    return BestMove(position.usi(moves[0]) if moves else "resign")
+
+
+def moves_named(position: PlayedPosition, names: Sequence[str]) -> list[int]:
+    """The legal moves among `names`, of which a move may have several."""
+    wanted = set[str]()
+    for name in names:
+        with suppress(ValueError):
+            wanted.add(position.usi(position.move_from_usi(name)))
+    return [move for move in position.legal_moves().tolist() if position.usi(move) in wanted] if wanted else []
 
 
 LONGEST_GAME: Final = 30_000

@@ -20,6 +20,7 @@ from pydlshogi.player.base_player import (
     PlayerError,
     Report,
     any_move,
+    moves_named,
 )
 from pydlshogi.player.choice import draw, hopeless
 from pydlshogi.player.clock import Clock, ClockSettings, Worst, milliseconds
@@ -150,8 +151,7 @@ class MCTSPlayer(NetworkPlayer):
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
         if clock.limits.mate:
             return self.solve(position, clock, report)
-        legal = {position.usi(move): move for move in position.legal_moves().tolist()}
-        if not legal:
+        if not len(position.legal_moves()):
             return BestMove("resign")
         if answer := self.answer_at_once(position, clock, report):
             return answer
@@ -181,7 +181,7 @@ class MCTSPlayer(NetworkPlayer):
                 clock.think()
                 clock.settle()
                 return _unsearched(position, clock, report)
-            search.set_root(position, [legal[move] for move in clock.limits.searchmoves if move in legal])
+            search.set_root(position, moves_named(position, clock.limits.searchmoves))
             self._run(position, search, clock, report)
         except BaseException:
             self._discard_search()  # it holds playouts that were never paid
@@ -321,7 +321,7 @@ class MCTSPlayer(NetworkPlayer):
                 report(Info(string=line))
         lines = Lines(position, search, self.scout, self.eval_coef)
         self._report(lines, search, clock, report, best)
-        if not watched and hopeless(best, options.resign_threshold / 1000):
+        if not watched and hopeless(moves[0], options.resign_threshold / 1000):
             return BestMove("resign")
         return BestMove(*lines.of(best)[:2])
 

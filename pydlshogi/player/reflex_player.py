@@ -9,7 +9,7 @@ import random
 from abc import abstractmethod
 from typing import NamedTuple
 
-from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayedPosition, Report
+from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayedPosition, Report, moves_named
 from pydlshogi.player.clock import Clock, Latency
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.network_player import NetworkPlayer
@@ -61,7 +61,8 @@ class ReflexPlayer(NetworkPlayer):
         ratings = self.rate(position)
         for rated in ratings:
             report(Info(string=f"{rated.move:5} : {rated.rate:.5f}"))
-        chosen = self._choose([each for each in ratings if each.move in clock.limits.searchmoves] or ratings)
+        searched = {position.usi(move) for move in moves_named(position, clock.limits.searchmoves)}
+        chosen = self._choose([each for each in ratings if each.move in searched] or ratings)
         report(
             Info(
                 depth=1,
