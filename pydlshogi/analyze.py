@@ -114,7 +114,10 @@ def title(names: Sequence[str]) -> Title:
     # The default, which comes with matplotlib, before all others. The last resort draws boxes.
     fonts = sorted(fontManager.ttflist, key=lambda font: font.name != _FONT)
     for font in fonts if all(names) else ():
-        if "LastResort" not in font.fname and letters <= get_font(font.fname).get_charmap().keys():
+        # A font that is gone may still be listed in what matplotlib keeps.
+        if "LastResort" in font.fname or not Path(font.fname).exists():
+            continue
+        if letters <= get_font(font.fname).get_charmap().keys():
             return Title(" - ".join(names), font.name)
     return Title("Black - White", _FONT)
 
@@ -265,8 +268,6 @@ def _run(arguments: argparse.Namespace) -> int:
             print(line)
         if not arguments.no_record:
             _write(record, encoded(annotated(game, judgements, kif), kif))
-        if drawn:
-            _write(picture, graph(judgements, title(game.names)))
         if arguments.json:
             judged = {
                 "start": game.start_sfen,
@@ -275,6 +276,8 @@ def _run(arguments: argparse.Namespace) -> int:
                 "summary": [account._asdict() for account in accounts(judgements)],
             }
             _write(numbers, json.dumps(judged, ensure_ascii=False, indent=1).encode())
+        if drawn:
+            _write(picture, graph(judgements, title(game.names)))
     return status
 
 

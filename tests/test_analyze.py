@@ -439,7 +439,9 @@ def test_the_graph_names_the_players_where_a_font_can_write_them(
     monkeypatch: pytest.MonkeyPatch, names: tuple[str, str], fonts: list[str], heading: analyze.Title
 ) -> None:
     known = font_manager.fontManager
-    monkeypatch.setattr(known, "ttflist", [font for name in fonts for font in known.ttflist if font.name == name])
+    listed = [font for name in fonts for font in known.ttflist if font.name == name]
+    gone = replace(listed[0], fname="/nowhere/gone.ttf", name=fonts[0])
+    monkeypatch.setattr(known, "ttflist", [gone, *listed])
     assert analyze.title(names) == heading
 
 
