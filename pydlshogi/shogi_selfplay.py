@@ -8,6 +8,7 @@ interrupted run.
 """
 
 import argparse
+import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,8 @@ from pydlshogi.player.choice import draw
 from pydlshogi.player.lines import centipawns
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
-from pydlshogi.support.files import read_plain, replacing, shipped_model
+from pydlshogi.support.files import open_plain, read_plain, replacing, reserved, shipped_model
+from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import MoveStats, Root
@@ -217,29 +219,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(options, name) < least:
             parser.error(f"--{name.replace('_', '-')} must be at least {least}")
     settings = Settings(options.playouts, options.batch, options.random_plies, blunders=options.blunders)
+    network = Path(options.modelfile or shipped_model() / ShogiPlayer.shipped)
+    starts = _read_starts(parser, options.starts) if options.starts else [START_SFEN]
     task = partial(
-        playing,
-        network=(options.modelfile or str(shipped_model() / ShogiPlayer.shipped), options.backend),
-        seed=options.seed,
-        settings=settings,
-        starts=_read_starts(parser, options.starts) if options.starts else [START_SFEN],
+        playing, network=(str(network), options.backend), seed=options.seed, settings=settings, starts=starts
     )
 
     def play_missing() -> None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        missing = [number for number in range(1, options.games + 1) if not record_path(options.out, number).exists()]
-        bar = tqdm(total=len(missing), unit="game", dynamic_ncols=True, disable=None if missing else True)
-        with crew_of(options) as crew, bar:
-            for number, game in crew.map(task, missing, _LONGEST_GAME):
-                with replacing(record_path(options.out, number)) as file:
-                    file.write(to_csa(game).encode())
-                bar.update()
-                bar.set_postfix_str(game.ending)
+        out = options.out
+        out.mkdir(parents=True, exist_ok=True)
+        with open_plain(network) as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        with reserved(out), crew_of(options) as crew:
+            decides = {"network": digest, "seed": options.seed, "starts": starts, **settings._asdict()}
+            settle(out / "selfplay.json", decides)
+            missing = [number for number in range(1, options.games + 1) if not record_path(out, number).exists()]
+            with tqdm(total=len(missing), unit="game", dynamic_ncols=True, disable=None if missing else True) as bar:
+                for number, game in crew.map(task, missing, _LONGEST_GAME):
+                    with replacing(record_path(out, number)) as file:
+                        file.write(to_csa(game).encode())
+                    bar.update()
+                    bar.set_postfix_str(game.ending)
         played = f"{len(missing)} played now" if missing else "nothing was left to play"
-        print(f"{options.out} holds the {options.games} games asked for; {played}")
+        print(f"{out} holds the {options.games} games asked for; {played}")
 
     resume = "the same command plays the games that are missing"
-    return exit_status("selfplay", play_missing, BackendError, ModelError, resume=resume)
+    return exit_status("selfplay", play_missing, BackendError, ModelError, SettingError, resume=resume)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.read_kifu import replay, to_csa
 from pydlshogi.selfplay import main
-from pydlshogi.shogi_selfplay import Settings, play, record_path
+from pydlshogi.shogi_selfplay import Settings, play
 from pydlshogi.support.files import reserved
 from pydlshogi.training.shogi.records import load_positions
 
@@ -126,15 +126,6 @@ def test_a_game_that_goes_in_circles_is_a_draw() -> None:
     assert max(boards.count(board) for board in boards) == 3  # the fourth time is after the last move
 
 
-def test_with_nothing_left_to_play_it_says_so_and_where_it_wrote(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for number in (1, 2):
-        record_path(tmp_path, number).write_text("a game")
-    assert main(["--out", str(tmp_path), "--games", "2"]) == 0
-    assert capsys.readouterr() == (f"{tmp_path} holds the 2 games asked for; nothing was left to play\n", "")
-
-
 QUICKLY = ["--games", "5", "--playouts", "4", "--cheap-playouts", "2", "--draw-ply", "30", "--workers", "1"]
 
 
@@ -143,6 +134,24 @@ def network(folder: Path, name: str) -> Path:
     path = folder / f"{name}.npz"
     write_weights(path, random_weights(architecture_for(game_named(name).encoding, "policy_value_resnet", 1, 8), 1))
     return path
+
+
+def test_records_that_are_there_are_not_played_again_and_not_mixed_with_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, modelfile = tmp_path / "own", str(network(tmp_path, "shogi"))
+    command = ["--out", str(out), "--modelfile", modelfile, "--games", "2", "--playouts", "1", "--batch", "1"]
+    assert main(command) == 0
+    capsys.readouterr()
+    assert main(command) == 0
+    assert capsys.readouterr() == (f"{out} holds the 2 games asked for; nothing was left to play\n", "")
+    with reserved(out):
+        assert main(command) == 1
+    assert main([*command, "--seed", "1"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"selfplay: {out} is in use by another process",
+        f"selfplay: {out} was made with other settings (seed): choose another --out",
+    ]
 
 
 @pytest.fixture(scope="module")
