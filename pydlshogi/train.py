@@ -127,6 +127,12 @@ def tensorboard_for(settings: Settings) -> Callable[[dict[str, Any], int], None]
     return add
 
 
+def must_fill_a_batch(positions: int, settings: Settings) -> None:
+    """Raises TrainingError where there are too few."""
+    if positions < settings.batch_size:
+        raise TrainingError(f"{positions} positions do not fill a batch of {settings.batch_size}")
+
+
 def load_data(settings: Settings) -> tuple[Positions, Positions]:
     """Positions to learn from, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
@@ -137,6 +143,7 @@ def load_data(settings: Settings) -> tuple[Positions, Positions]:
         # The engine's own opinion of its games teaches it nothing, and is on another scale.
         further["eval"] = NO_EVAL
         learned = np.concatenate([learned, further])
+    must_fill_a_batch(len(learned), settings)  # before a network of that batch takes all memory
     return learned, load_positions(Path(settings.val or settings.train), "val", cache, say, hire)
 
 
@@ -165,8 +172,6 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
         rows = np.arange(len(examples))
     else:
         rows = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
-    if len(rows) < settings.batch_size:
-        raise TrainingError(f"{len(rows)} positions do not fill a batch of {settings.batch_size}")
     prepare = preparing(settings, examples, rows)
 
     def try_to_write(action: Callable[[], None]) -> bool:
@@ -227,7 +232,8 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
 
 
 def preparing(settings: Settings, examples: Source, rows: Int64Array) -> Callable[[int], TrainingBatch]:
-    """A function that prepares the batch of each number from these `rows` of `examples`."""
+    """A function that prepares the batch of each number from these `rows` of `examples`. Raises TrainingError."""
+    must_fill_a_batch(len(rows), settings)
     encoding = NAMED[settings.encoding]
     symmetries = len(encoding.symmetries) if settings.symmetries else 0
     shuffle = Shuffle(rows, settings.batch_size, settings.seed, symmetries=symmetries)
@@ -382,19 +388,18 @@ def _run(given: dict[str, Any]) -> None:
             given = {"hours": 0.0, **given}
         given = {**QUICK, **given}
     if only_benchmark:
-        benchmark(Settings(**given))
+        settings = Settings(**given)
+        check(settings)
+        benchmark(settings)
         return
     out = Path(given.get("out", ""))
     state = read_checkpoint(out / CHECKPOINT) if resume else None
     settings = checked(resumed(state, given) if state else Settings(**given))
     out.mkdir(parents=True, exist_ok=True)
-    try:
-        with reserved(out):
-            if not resume:
-                check_new(out, settings)
-            train(settings, state)
-    except BlockingIOError as error:
-        raise TrainingError(f"{out} is in use by another run") from error
+    with reserved(out):
+        if not resume:
+            check_new(out, settings)
+        train(settings, state)
 
 
 def check_new(out: Path, settings: Settings) -> None:

@@ -534,7 +534,7 @@ def test_a_folder_serves_one_run_at_a_time(folder: Path, capsys: pytest.CaptureF
     (folder / "run").mkdir()
     with files.reserved(folder / "run"):
         assert train.main(options(folder, "run")) == 1
-    assert "in use by another run" in capsys.readouterr().err
+    assert "in use by another process" in capsys.readouterr().err
     assert train.main(options(folder, "run")) == 0
 
 
@@ -688,6 +688,18 @@ def test_a_checkpoint_that_is_none_is_one_line(tmp_path: Path, capsys: pytest.Ca
     error = capsys.readouterr().err
     assert "is not a checkpoint" in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "said"), [("0", "--batch-size must be at least 1"), ("99999", "positions do not fill a batch of 99999")]
+)
+def test_the_benchmark_refuses_what_a_run_would(
+    folder: Path, size: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games, cache = str(folder / "games.jsonl"), str(folder / "cache")
+    assert train.main(["--benchmark", "--train", games, "--cache", cache, "--batch-size", size]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
 
 
 def test_the_benchmark_names_the_ratio(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

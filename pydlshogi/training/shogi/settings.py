@@ -55,8 +55,8 @@ QUICK: Final[dict[str, Any]] = {
 """What --quick sets: a small network from the records of this repository, in about five minutes on two cores."""
 
 ON_RESUME: Final = {
-    "out", "train", "more", "val", "cache", "cluster", "hours", "stop_at", "steps", "log_every", "validate_every",
-    "validate_positions", "save_minutes", "shards", "tensorboard",
+    "out", "train", "more", "val", "searched", "cache", "cluster", "hours", "stop_at", "steps", "log_every",
+    "validate_every", "validate_positions", "save_minutes", "shards", "tensorboard",
 }  # fmt: skip
 """What may be said anew with --resume."""
 
