@@ -30,7 +30,7 @@ from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import RunError, RunFolder
 from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import Cycle, add_game_options
-from pydlshogi.learning.tasks import LONGEST_SET, PlayComparisons, PlaySets, Reanalyse
+from pydlshogi.learning.tasks import PlayComparisons, PlaySets, Reanalyse, set_deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.torch_nets import to_npz
@@ -141,7 +141,7 @@ class Learner:
         task = PlaySets(self._game.name, folder.network(player).read_bytes(), settings, self._service)
         seeds = [(settings.seed, number, index) for index in missing]
         shares, games = [0.0], 0
-        for (_, _, index), (played, share) in self._crew.map(task, seeds, LONGEST_SET):
+        for (_, _, index), (played, share) in self._crew.map(task, seeds, set_deadline(settings)):
             played.write(folder.games(number, index))
             shares.append(share)
             games += len(played.lengths)
@@ -160,7 +160,7 @@ class Learner:
         there = [(cycle, index) for cycle, index in chosen if folder.games(cycle, index).exists()]
         items = [((cycle, index), PlayedGames.read(folder.games(cycle, index))) for cycle, index in there]
         task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings, self._service)
-        for ((cycle, index), _), played in self._crew.map(task, items, LONGEST_SET):
+        for ((cycle, index), _), played in self._crew.map(task, items, set_deadline(settings)):
             folder.replace_games(cycle, index, played)
 
     def _learn(self, number: int, sets: Sequence[PlayedGames], times: Times) -> dict[str, Any]:
@@ -237,7 +237,8 @@ class Learner:
         games = max(2, settings.compare_games // workers)
         task = PlayComparisons(self._game.name, networks, games, settings, self._service)
         seeds = [(settings.seed, _COMPARISON, worker) for worker in range(workers)]
-        results = [counts for _, counts in self._crew.map(task, seeds, LONGEST_SET)]
+        longest = set_deadline(replace(settings, games=games, playouts=settings.compare_playouts))
+        results = [counts for _, counts in self._crew.map(task, seeds, longest)]
         return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]
 
 
@@ -316,6 +317,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reserved(folder.path), crew_of(options) as crew:
             settings = folder.settle(game.name, Cycle(**game.learning), given)
             check(settings)
+            if settings.gate and not settings.compare_every:
+                raise SettingError("--gate goes by comparisons: --compare-every must be at least 1")
             with serving(game, crew.host) if options.serve else nullcontext() as service:
                 learn(game, folder, settings, crew, service)
 

@@ -25,7 +25,7 @@ from pydlshogi.games.catalogue import GameEntry, UnknownGame, game_named
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
-from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
+from pydlshogi.learning.tasks import PlaySets, set_deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.weights import read_network
@@ -62,7 +62,7 @@ def play(
     seeds = [(settings.seed, number) for number in missing]
     with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
         task = PlaySets(game.name, network, settings, service)
-        for (_, number), (played, _) in crew.map(task, seeds, LONGEST_SET):
+        for (_, number), (played, _) in crew.map(task, seeds, set_deadline(settings)):
             played.write(files[number])
             bar.update()
     sets = [PlayedGames.read(path) for path in files.values()]

@@ -93,6 +93,11 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
             ["dobutsu", "--out", "{run}", "--encoding", "planes"],
             "{run} is a run with --encoding dobutsu: give another --out",
         ),
+        (
+            ["dobutsu", "--out", "{new}", "--gate", "--compare-every", "0"],
+            "--gate goes by comparisons: --compare-every must be at least 1",
+        ),
+        (["dobutsu", "--out", "{other}"], "{other} holds log.jsonl of something else: give another --out"),
         (["dobutsu", "--out", "{run}", "--channels", "16"], "{run} is a run with --channels 8: give another --out"),
         (
             ["dobutsu", "--out", "{run}", "--optimiser", "sgd"],
@@ -108,7 +113,8 @@ def test_what_cannot_be_done_is_said_in_a_line(
     arguments: list[str], message: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = len(lines(run))
-    names = {"run": str(run), "new": str(tmp_path / "new")}
+    names = {"run": str(run), "new": str(tmp_path / "new"), "other": str(tmp_path)}
+    (tmp_path / "log.jsonl").write_text("{}\n")
     assert cycle.main([argument.format(**names) for argument in arguments]) == 1
     assert message.format(**names) in capsys.readouterr().err
     assert len(lines(run)) == before

@@ -263,6 +263,17 @@ def test_gumbels_search_halves_its_moves_and_spends_its_playouts() -> None:
     assert halving.chosen(root.moves()) in begun[16:]
 
 
+def test_gumbels_search_considers_no_more_moves_than_it_can_try() -> None:
+    forest = Forest(DOBUTSU, UniformEvaluator(), Puct(), 50, 1)
+    root = forest.root(0)
+    forest.search({0: DobutsuPosition("rkb/1p1/1P1/BKR b - 1")}, 0)
+    for seed in range(20):
+        halving, begun = GumbelRoot(root.moves(), 4, 2, np.random.default_rng(seed)), []
+        while not halving.done:
+            begun.append(halving.next(root))
+        assert halving.chosen(root.moves()) in begun
+
+
 def test_gumbels_search_plays_no_move_that_is_proven_to_lose_where_another_is_left() -> None:
     """Whatever Black drops, the lion is taken."""
     forest = Forest(DOBUTSU, UniformEvaluator(), Puct(), 50, 1)

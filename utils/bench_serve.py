@@ -15,7 +15,7 @@ from time import perf_counter
 from pydlshogi.games.catalogue import GameEntry, UnknownGame, game_named
 from pydlshogi.learning.service import serving
 from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
-from pydlshogi.learning.tasks import LONGEST_SET, PlaySets
+from pydlshogi.learning.tasks import PlaySets, set_deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.weights import read_network
@@ -35,7 +35,7 @@ def report(game: GameEntry, network: bytes, settings: SelfPlay, workers: int, ro
         for number in range(rounds + 1):
             for name, (crew, task) in ways.items():
                 start = perf_counter()
-                sets = list(crew.map(task, [(number, worker) for worker in range(workers)], LONGEST_SET))
+                sets = list(crew.map(task, [(number, worker) for worker in range(workers)], set_deadline(settings)))
                 speeds[name].append(60 * sum(len(played.lengths) for _, (played, _) in sets) / (perf_counter() - start))
         slow = median(speeds["a network in each process"][1:])
         for name, (_, *counted) in speeds.items():

@@ -27,7 +27,7 @@ from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.targets import expected_score, pruned_visits
-from pydlshogi.learning.tasks import LONGEST_SET
+from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
@@ -111,7 +111,7 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     items = ((number, part, positions["hcp"][part]) for number, part in zip(missing, parts, strict=True))
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
         task = SearchSets(options.network.resolve(), options.playouts)
-        for (number, _, _), searched in crew.map(task, items, LONGEST_SET):
+        for (number, _, _), searched in crew.map(task, items, deadline(_OF_A_SET, options.playouts)):
             searched.write(paths[number])
             bar.update()
     print(f"{options.out} holds {options.sets} sets")

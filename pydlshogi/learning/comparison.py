@@ -9,7 +9,8 @@ from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import Puct
 
-_LONGEST_OPENING = 6
+_OPENING = (3, 8)
+"""Plies, at least and at most: shorter ones are few, and would be played again and again."""
 
 
 def compare(
@@ -23,7 +24,7 @@ def compare(
 ) -> list[int]:
     """How often the first of two evaluators made 0, 1/2, 1, 3/2 and 2 points of 2: counts [5].
 
-    Every opening, of 0 to 6 moves by lot, is played twice, with colours changed. Every move gets so many playouts.
+    Every opening, of 3 to 8 moves by lot, is played twice, with colours changed. Every move gets so many playouts.
     """
     generator = np.random.default_rng(list(seed))
     openings = [_opening(game, draw_ply, generator) for _ in range((games + 1) // 2)]
@@ -50,7 +51,7 @@ def _opening(game: GameEntry, draw_ply: int, generator: np.random.Generator) -> 
     """A position in which the game is open."""
     while True:
         position = game.start(draw_ply)
-        for _ in range(generator.integers(_LONGEST_OPENING + 1)):
+        for _ in range(generator.integers(_OPENING[0], _OPENING[1] + 1)):
             moves = position.legal_moves()
             if not len(moves):
                 break

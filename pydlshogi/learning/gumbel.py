@@ -25,6 +25,7 @@ class GumbelRoot:
         self, moves: Sequence[MoveStats], considered: int, playouts: int, generator: np.random.Generator
     ) -> None:
         """`moves`: of an expanded root. `considered`: how many of them are tried. `playouts`: the whole search."""
+        considered = min(considered, playouts)
         noise = generator.gumbel(size=len(moves))
         self._lot = {move.move: float(noise[i]) + _logit(move) for i, move in enumerate(moves)}
         self._left = playouts

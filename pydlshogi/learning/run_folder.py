@@ -34,7 +34,11 @@ class RunFolder:
         own, changed by what was given. Raises RunError where that cannot be.
         """
         settings = replace(defaults, **given)
-        if self._about.exists():
+        if not self._about.exists():
+            for path in (self.checkpoint, self.journal, self.result):
+                if path.exists() and path.stat().st_size:
+                    raise RunError(f"{self.path} holds {path.name} of something else: give another --out")
+        else:
             try:
                 about = json.loads(self._about.read_bytes())
                 before = replace(defaults, **about["settings"])

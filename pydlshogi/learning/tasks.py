@@ -20,8 +20,21 @@ from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 
 Seed = tuple[int, ...]
 
-LONGEST_SET: Final = 3600.0
-"""Seconds after which a worker that plays a set of games, or of a comparison, is given up."""
+_SHORTEST_DEADLINE: Final = 3600.0
+_SLOWEST: Final = 200
+"""Playouts a second of a slow core."""
+_LONGEST_GAME: Final = 512
+"""Plies, where games have no end of their own."""
+
+
+def deadline(positions: int, playouts: int) -> float:
+    """Seconds after which a worker that makes so many playouts in each of so many positions is given up."""
+    return max(_SHORTEST_DEADLINE, positions * playouts / _SLOWEST)
+
+
+def set_deadline(settings: SelfPlay) -> float:
+    """Seconds after which a worker that plays or searches a set of games is given up."""
+    return deadline(settings.games * (settings.draw_ply or _LONGEST_GAME), settings.playouts)
 
 
 class Timed:
