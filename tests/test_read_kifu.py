@@ -179,6 +179,8 @@ def test_moves_against_the_rules(record, refusal, position: str, move: str) -> N
         assert record(f"{position}{move}\n").moves == ("5e4e",)
     else:
         assert refusal(f"{position}{move}\n") == f"move 1, {move}, is illegal"
+        game = record(f"{position}{move}\n%ILLEGAL_MOVE\n")
+        assert (game.moves, game.ending, game.win) == ((), "illegal_move", "w")
 
 
 def test_needless_non_promotions_are_legal(record) -> None:

@@ -150,10 +150,13 @@ class _Reader:
         for sign, csa, rest, (sign_in_turn, usi_of) in zip(signs, moves, rests, in_turn, strict=False):
             if ended or sign != sign_in_turn:
                 raise self._misplaced(sign + csa)
-            usi = usi_of[push_csa(csa) & 0xFFFFF]
+            move = push_csa(csa)
+            usi = usi_of[move & 0xFFFFF]
             if usi:
                 make(usi)
             else:
+                if move:
+                    self._board.pop()
                 self._illegal = sign + csa
                 ended = True
             if rest:
