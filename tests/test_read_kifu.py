@@ -172,6 +172,8 @@ def test_any_other_illegal_move_is_refused(refusal, rest: str) -> None:
         ("P-51OU11KA\nP+59OU55KI\n+\n", "+5545KI"),  # fine: the next line is not
         ("P-15HI51OU\nP+55OU45KI\n+\n", "+4544KI"),  # pinned
         ("P-11OU21KE12KY\nP+59OU23KI00FU\n+\n", "+0012FU"),
+        ("P-51OU\nP+59OU00FU\n+\n", "+0055TO"),  # no such piece is in hand, ever
+        ("P-51OU\nP+59OU00FU\n+\n", "+0055OU"),
     ],
 )
 def test_moves_against_the_rules(record, refusal, position: str, move: str) -> None:
@@ -412,6 +414,10 @@ def test_a_kif_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -
         (["1 ７六歩成(77)"], "move 1, 7六歩成(77), is illegal"),
         (["1 ７六銀(77)"], "move 1, 7六銀(77), is illegal"),
         (["1 ５五歩打"], "move 1, 5五歩打, is illegal"),
+        (
+            ["1 ７六歩(77)", "2 ３四歩(33)", "3 ２二角成(88)", "4 同銀(31)", "5 ５五馬打"],
+            "move 5, 5五馬打, is illegal",
+        ),
         (["1 同　歩(77)"], "move 1, 同　歩(77): the same square as which move?"),
         (["1 ７六歩(77)", "3 ２六歩(27)"], "move 3 follows move 1"),
         (["1 ７六歩(77)", "2 ３四何か"], "not a move: '2 3四何か'"),

@@ -150,7 +150,8 @@ class _Reader:
         for sign, csa, rest, (sign_in_turn, usi_of) in zip(signs, moves, rests, in_turn, strict=False):
             if ended or sign != sign_in_turn:
                 raise self._misplaced(sign + csa)
-            move = push_csa(csa)
+            # In a hand cshogi takes a promoted piece for a plain one, and looks for a king beyond its tables.
+            move = push_csa(csa) if csa[0] != "0" or _LETTERS.get(csa[4:]) in _ALL_IN_HAND else 0
             usi = usi_of[move & 0xFFFFF]
             if usi:
                 make(usi)

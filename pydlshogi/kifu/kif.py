@@ -254,7 +254,7 @@ class _Reader:
         board, kind, to = self._set_up(), _PIECES[move["piece"]], self._to(move)
         origin = move["origin"]
         if move["act"] == "打" or origin in (None, "00"):
-            return int(board.drop_move(to, kind))
+            return _drop(board, to, kind)
         start = _square(origin[0], origin[1]) if "0" not in origin else None
         if start is None or board.piece_type(start) != kind:
             return 0
@@ -263,7 +263,7 @@ class _Reader:
     def _ki2_move(self, move: re.Match[str]) -> int:
         """The move as cshogi's number, found by the rules of relative notation; 0 where no piece can make it."""
         board, kind, to = self._set_up(), _PIECES[move["piece"]], self._to(move)
-        drop = int(board.drop_move(to, kind)) if kind <= cshogi.GOLD else 0
+        drop = _drop(board, to, kind)
         if move["act"] == "打":
             return drop
         own = kind + (16 if board.turn == cshogi.WHITE else 0)
@@ -275,6 +275,11 @@ class _Reader:
         if len(made) > 1:
             raise RecordError(f"move {len(self._moves) + 1}, {_written(move)}, can be made by {len(made)} pieces")
         return made[0] if made else 0
+
+
+def _drop(board: Any, to: int, kind: int) -> int:
+    """The move as cshogi's number; 0 for a king or a promoted piece: see `csa`."""
+    return int(board.drop_move(to, kind)) if kind <= cshogi.GOLD else 0
 
 
 def _by_direction(moves: list[int], kind: int, turn: int, side: str, way: str) -> list[int]:
