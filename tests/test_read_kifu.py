@@ -450,7 +450,8 @@ def test_ways_to_write_a_kif_move(record, move: str) -> None:
     assert record(kif(f"   1 {move}")).moves == ("2h1h",)
 
 
-def test_numbers_beyond_reason_raise_nothing_else(refusal) -> None:
+def test_numbers_beyond_reason_raise_nothing_else(record, refusal) -> None:
+    assert record(kif(f"1 ７六歩(77) ({'1:' * 300}1)")).times == (None,)
     assert refusal(kif("1 ７六歩(77)", "2" * 5000 + " ３四歩(33)")) == "move 222222222 follows move 1"
     assert refusal(kif("1 ７六歩(٧٧)")) == "move 1, 7六歩, is illegal"
 

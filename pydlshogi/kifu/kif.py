@@ -39,7 +39,7 @@ _NUMBERED: Final = re.compile(r"\s*(?P<number>[0-9]+)\s+(?P<word>[^\s(#+]+)")
 _FILES: Final = re.compile(r"[\s9]+8\s+7\s+6")  # the line above a diagram
 _KIF_MOVE: Final = re.compile(rf"\s*[0-9]+\s+[▲△▼▽☗☖]?\s*{_PLACE}{_ACT}\s*(?:\((?P<origin>[0-9][0-9])\))?")
 _KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
-_TIME: Final = re.compile(r"\(\s*([0-9]{1,6}(?::[0-9]{1,6})*(?:\.[0-9]+)?)\s*[/)]")
+_TIME: Final = re.compile(r"\(\s*([0-9]{1,6}(?::[0-9]{1,6}){0,2}(?:\.[0-9]+)?)\s*[/)]")
 _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
 _RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
 _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
