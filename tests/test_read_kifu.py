@@ -456,6 +456,12 @@ def test_numbers_beyond_reason_raise_nothing_else(record, refusal) -> None:
     assert refusal(kif("1 ７六歩(٧٧)")) == "move 1, 7六歩, is illegal"
 
 
+def test_blanks_without_end_are_no_work(record) -> None:
+    blanks = " " * (1 << 19)
+    assert record(kif(f"1{blanks}x")).moves == ()
+    assert record(kif("1 ７六歩(77)", f"*対局{blanks}x")).evals == (None,)
+
+
 def test_names_of_promoted_pieces(record) -> None:
     board = cshogi.Board("4k4/9/9/9/1+R+B3+S+N+L/9/9/9/4K4 b - 1")
     for square, names in (

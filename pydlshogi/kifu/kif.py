@@ -37,7 +37,7 @@ _PLACE: Final = (
 _ACT: Final = r"(?P<act>打|成|不成|生)?"
 _NUMBERED: Final = re.compile(r"\s*(?P<number>[0-9]+)\s+(?P<word>[^\s(#+]+)")
 _FILES: Final = re.compile(r"[\s9]+8\s+7\s+6")  # the line above a diagram
-_KIF_MOVE: Final = re.compile(rf"\s*[0-9]+\s+[▲△▼▽☗☖]?\s*{_PLACE}{_ACT}\s*(?:\((?P<origin>[0-9][0-9])\))?")
+_KIF_MOVE: Final = re.compile(rf"\s*+[0-9]++\s++[▲△▼▽☗☖]?+\s*+{_PLACE}{_ACT}\s*(?:\((?P<origin>[0-9][0-9])\))?")
 _KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
 _TIME: Final = re.compile(r"\(\s*([0-9]{1,6}(?::[0-9]{1,6}){0,2}(?:\.[0-9]+)?)\s*[/)]")
 _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
@@ -70,7 +70,7 @@ _BLACK_VIEW: Final = (
     re.compile(r"\*+#?評価値=(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)"),
     re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>[0-9]{1,4})手)?"),
     re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*(?P<score>[+-]?[0-9]{1,9})"),
-    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)?\s*(?P<sign>[+-])詰\s*(?P<plies>[0-9]{0,4})"),
+    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?P<sign>[+-])詰\s*(?P<plies>[0-9]{0,4})"),
     re.compile(r"\*\*\s+(?P<score>[+-]?[0-9]{1,9})(?:\s|$)"),
     re.compile(r"\*\s*\[%eval (?P<pawns>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)\]"),
     re.compile(r"\*\s*\[%eval (?:mate|#)(?P<sign>-?)(?P<plies>[0-9]{1,4})\]"),
