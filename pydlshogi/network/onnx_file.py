@@ -86,10 +86,10 @@ def graph_of(path: Path, encodings: Iterable[AnEncoding], *, half: bool) -> Grap
         return _checked("an .onnx file", model, encodings, foreign=bool(inputs))
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror}") from error
-    except DecodeError as error:
-        raise ModelError(f"{path}: not an ONNX file, or damaged") from error
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
+    except (DecodeError, ValueError) as error:
+        raise ModelError(f"{path}: not an ONNX file, or damaged") from error
 
 
 def _read(path: Path) -> ModelProto:
