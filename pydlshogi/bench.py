@@ -191,10 +191,11 @@ def dobutsu_speed(trees: int, playouts: int, batch_size: int, repeats: int = 3) 
 def network_speed(player: ShogiMCTSPlayer, seconds: float) -> tuple[float, float]:
     """Playouts per second of a player that has loaded, and positions per second of its network alone.
 
-    Both by the clock on the wall and with as many threads, `seconds` each.
+    Both by the clock on the wall and with as many threads, `seconds` each. Raises PlayerError where it has none.
     """
     evaluator, batch_size, threads = player.evaluator, player.batch_size, player.threads
-    assert isinstance(evaluator, NetworkEvaluator)
+    if not isinstance(evaluator, NetworkEvaluator):
+        raise PlayerError(f"{player.description}, so nothing to measure")
     search = player.new_search(512)
     search.set_root(ShogiPosition(MIDDLE_GAME))
     make_playouts(search, evaluator, 4 * batch_size, batch_size, threads)

@@ -191,6 +191,11 @@ def test_a_network_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[s
     assert re.fullmatch("bench: .*(/no.npz: No such file or directory|Backend foo is none of .*)\n", output.err)
 
 
+def test_without_a_network_its_speed_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["network", "--backend", "hash"]) == 1
+    assert capsys.readouterr().err == "bench: no network: Backend hash, so nothing to measure\n"
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
