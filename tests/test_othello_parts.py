@@ -66,6 +66,23 @@ def test_a_network_has_a_row_of_its_own(tmp_path: Path, capsys: pytest.CaptureFi
     assert own.startswith(f"| tables of people's games | {path} | 2 | 0.005 | ")
 
 
+@pytest.mark.parametrize("other", ["network", "openings"])
+def test_games_of_another_network_or_openings_are_not_mixed(
+    other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        parts, "row_with", lambda _: {"net": Pairing("lowest", "lowest too", (LowestSquare, LowestSquare))}
+    )
+    files = {name: tmp_path / name for name in ("games", "network", "openings")}
+    files["network"].write_text("learned in 100 cycles")
+    files["openings"].write_text("f5d6c3d3\n")
+    command = [str(files["games"]), *(f"--{name}={files[name]}" for name in ("network", "openings")), "--games=2"]
+    assert main(command) == main(command) == 0
+    files[other].write_text("f5f6e6f4\n")
+    assert main(command) == 1
+    assert "games holds games of another network or openings: choose another file" in capsys.readouterr().err
+
+
 def test_another_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "games"
     path.write_text("nothing\n")

@@ -6,6 +6,7 @@ off. The table is printed at the end, for all games that are there.
 """
 
 import argparse
+import hashlib
 import math
 import sys
 import time
@@ -136,9 +137,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         openings = read_games(options.openings)
+        network = options.network.read_bytes() if options.network else b""
+        held = network + " ".join(transcript(opening.moves) for opening in openings).encode()
+        digest = hashlib.sha256(held).hexdigest()[:16]
         tasks = [(row, options.seconds, number) for row in rows for number in range(options.games)]
         engines: dict[str, list[OthelloEngine]] = {}
         with closing(FinishedGames(options.file, ("row", "number", "seconds", "black_leads"))) as finished:
+            if any(game["row"] in rows and game.get("parameters") != digest for game in finished.games):
+                raise TableError(f"{options.file} holds games of another network or openings: choose another file")
             there = {(game["row"], game["seconds"], game["number"]) for game in finished.games}
             missing = [task for task in tasks if task not in there]
             for row, seconds, number in tqdm(missing, unit="game", disable=None):
@@ -148,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         engine.prepare()
                 sides = engines[row] if number % 2 == 0 else engines[row][::-1]
                 game = play(sides, openings[number // 2 % len(openings)], seconds)
-                finished.add({"row": row, "number": number, "seconds": seconds, **game})
+                finished.add({"row": row, "number": number, "seconds": seconds, "parameters": digest, **game})
             print(table(finished.games, {**ROWS, **rows}))
 
     return exit_status("parts", run, EngineError, RecordError, TableError, resume="the same command goes on")
