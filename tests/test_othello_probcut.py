@@ -222,13 +222,13 @@ class TestTable:
     def test_it_goes_on_after_whatever_broke_it_off(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
         path = tmp_path / "games.jsonl"
         wanted = [Fixture(2, 1, number, drawn_opening(number // 2)) for number in range(4)]
-        results = Results(path, *parameters)
+        results = Results(path, *parameters, None)
         with ThreadCrew(1) as crew:
             fill(results, wanted[:2], *parameters, crew)
         results.close()
         whole = path.read_text()
         path.write_text(whole + whole.splitlines()[0][:50])
-        results = Results(path, *parameters)
+        results = Results(path, *parameters, None)
         assert results.missing(wanted) == wanted[2:]
         with ThreadCrew(1) as crew:
             fill(results, wanted, *parameters, crew)
@@ -240,13 +240,14 @@ class TestTable:
     def test_games_of_other_parameters_are_not_mixed(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
         path = tmp_path / "games.jsonl"
         with ThreadCrew(1) as crew:
-            fill(Results(path, *parameters), [Fixture(1, 0, 0, "f5d6")], *parameters, crew)
+            fill(Results(path, *parameters, None), [Fixture(1, 0, 0, "f5d6")], *parameters, crew)
         write_cuts(tmp_path / "other.toml", CUTS)
-        with pytest.raises(TableError, match="other weights or cuts"):
-            Results(path, parameters[0], tmp_path / "other.toml")
+        for other in ((parameters[0], tmp_path / "other.toml", None), (*parameters, ["f5d6"])):
+            with pytest.raises(TableError, match="other weights, cuts or openings"):
+                Results(path, *other)
         path.write_text("nonsense\n")
         with pytest.raises(TableError, match="line 1 is no game"):
-            Results(path, *parameters)
+            Results(path, *parameters, None)
 
     def test_the_table_by_hand(self) -> None:
         """Two pairs: won twice; won and drawn. 3.5 of 4 points; pairs of 1 and 3/4, so +- 1.96 x 0.1768 / sqrt 2."""

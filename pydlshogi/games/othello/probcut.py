@@ -259,7 +259,7 @@ def _play(options: argparse.Namespace, crew: Crew) -> None:
     if options.openings:
         openings = [transcript(game.moves) for game in read_games(options.openings)]
         random.Random(0).shuffle(openings)
-    with closing(Results(options.table, options.weights, options.cuts)) as results:
+    with closing(Results(options.table, options.weights, options.cuts, openings)) as results:
         try:
             fill(results, tasks(options.each, openings), options.weights, options.cuts, crew)
         finally:

@@ -115,13 +115,14 @@ def _deepened(search: AlphaBeta, position: Position, depth: int) -> Found:
 class Results(FinishedGames):
     """The file of a table's games."""
 
-    def __init__(self, path: Path, weights: Path, cuts: Path) -> None:
-        """Open a new file, or one to go on with. Raises TableError if its games are of other parameters."""
+    def __init__(self, path: Path, weights: Path, cuts: Path, openings: Sequence[str] | None) -> None:
+        """Open a new file, or one to go on with. Raises TableError if its games are of other parameters or openings."""
         super().__init__(path, ("plain", "more", "number", "parameters", "discs", "evaluations", "seconds"))
-        self._digest = hashlib.sha256(weights.read_bytes() + cuts.read_bytes()).hexdigest()[:16]
+        held = weights.read_bytes() + cuts.read_bytes() + " ".join(openings or ()).encode()
+        self._digest = hashlib.sha256(held).hexdigest()[:16]
         if any(game["parameters"] != self._digest for game in self.games):
             self.close()
-            raise TableError(f"{path} holds games of other weights or cuts: choose another file")
+            raise TableError(f"{path} holds games of other weights, cuts or openings: choose another file")
 
     def missing(self, wanted: Iterable[Fixture]) -> list[Fixture]:
         """The tasks whose games are not there."""
