@@ -17,6 +17,7 @@ from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.server import Server
 from pydlshogi.engines.games import GAMES, Ending
 from pydlshogi.player.base_player import play_moves
+from pydlshogi.player.clock import Limits
 from pydlshogi.player.option_settings import OptionError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -116,6 +117,14 @@ def test_an_opponent_makes_a_move(client: Client) -> None:
         line = client.next()
         assert line["id"] == query_id
         assert line["bestMove"] in {info["move"] for info in line["moveInfos"]}
+
+
+def test_an_opponent_makes_as_many_playouts_as_it_may(client: Client) -> None:
+    answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+    client.pool.ask(Question("othello", opponent="network search", clock=Limits(nodes=300)), answers.put)
+    while not (answer := answers.get(timeout=WAIT)).final:
+        pass
+    assert answer.lines[0].nodes == 300
 
 
 def test_other_games(client: Client) -> None:

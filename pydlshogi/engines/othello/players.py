@@ -107,8 +107,9 @@ class _Watch(OthelloClock):
     """The clock of a player as Othello's engine looks at it, and what has been found by then."""
 
     def __init__(self, clock: Clock, level: int) -> None:
-        optimum = clock.budget.optimum / 1000
-        super().__init__(Effort(level=level or None, maximum=optimum if math.isfinite(optimum) else None))
+        budget = clock.budget
+        seconds = budget.optimum / 1000 if math.isfinite(budget.optimum) else None
+        super().__init__(Effort(level or None, seconds, seconds, budget.nodes))
         self._clock = clock
         self._nodes = 0
         self._rank = 0
@@ -119,12 +120,7 @@ class _Watch(OthelloClock):
         return self._clock.stopped or super().expired()
 
     def too_late_for(self, seconds: float) -> bool:
-        maximum = self.effort.maximum
-        return (
-            self.expired()
-            or self._nodes >= self._clock.budget.nodes
-            or (maximum is not None and self.elapsed + seconds > maximum)
-        )
+        return super().too_late_for(seconds) or self._nodes >= self.effort.nodes
 
     def info(self, hint: Hint, lines: int) -> Info:
         """What an engine found, those of one depth coming one after the other, the best first."""

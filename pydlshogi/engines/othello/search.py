@@ -119,6 +119,7 @@ class SearchEngine:
         wanted = math.inf if level is None else _LEVEL_PLAYOUTS * 2 ** min(level, _HIGHEST_LEVEL)
         if self._mind.playouts is not None:
             wanted = self._mind.playouts
+        wanted = min(wanted, clock.effort.nodes)
         solve = self._mind.playouts is None and solvable(position.empties, clock)
         next_report = 1
 

@@ -3,6 +3,7 @@
 Deciding how long is a pure function, `allot`. It knows no engines and no protocol. Times are seconds.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +26,8 @@ class Effort(NamedTuple):
     """When not to begin anything that would take longer."""
     maximum: float | None = None
     """When the answer is due."""
+    nodes: float = math.inf
+    """How many positions to look at, as far as the engine counts them on the way."""
 
 
 class TimeLeft(NamedTuple):

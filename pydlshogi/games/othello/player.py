@@ -192,7 +192,7 @@ def _steps(position: Position, clock: Clock) -> Iterator[tuple[int, bool]]:
 
 def solvable(empties: int, clock: Clock) -> bool:
     """Whether to solve a position with so many empty squares, rather than to search it."""
-    level, _, maximum = clock.effort
+    level, maximum = clock.effort.level, clock.effort.maximum
     if level is not None and empties > level + SOLVED_EARLIER:
         return False
     if maximum is None:
