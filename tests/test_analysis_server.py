@@ -121,10 +121,12 @@ def test_an_opponent_makes_a_move(client: Client) -> None:
 
 def test_an_opponent_makes_as_many_playouts_as_it_may(client: Client) -> None:
     answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-    client.pool.ask(Question("othello", opponent="network search", clock=Limits(nodes=300)), answers.put)
+    limits, moves = Limits(nodes=300), ("f5", "d6")
+    client.pool.ask(Question("othello", None, moves, "network search", limits, lines=3), answers.put)
     while not (answer := answers.get(timeout=WAIT)).final:
         pass
-    assert answer.lines[0].nodes == 300
+    (line,) = answer.lines  # it thinks about one move only, and what it thought of that before is past
+    assert (line.pv[0], line.nodes) == (answer.move, 300)
 
 
 def test_other_games(client: Client) -> None:

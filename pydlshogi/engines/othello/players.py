@@ -84,7 +84,7 @@ class OthelloPlayer(BasePlayer):
             report(Info(win_rate=_win_rate(score) if limits.infinite else outcome.value, score_cp=100 * score))
             return BestMove("resign")
         watch = _Watch(clock, self.options.level)
-        lines = self.options.multi_pv
+        lines = self.options.multi_pv if limits.infinite else 1
 
         def tell(hint: Hint) -> None:
             report(watch.info(hint, lines))
