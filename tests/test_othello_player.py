@@ -85,6 +85,14 @@ def test_it_stops_when_the_time_is_up(engine: OthelloEngine, empties: int) -> No
         assert next(looks) <= 43
 
 
+def test_what_a_search_preferred_when_it_was_stopped_is_told_too(engine: OthelloEngine) -> None:
+    for seed in range(10):
+        heard, looks = list[Hint](), count()
+        effort = Effort(optimum=40.0, maximum=40.0)
+        clock = Clock(effort, now=lambda looks=looks: float(next(looks)))
+        assert engine.choose(random_position(seed, 40), clock, heard.append) == heard[-1]
+
+
 def test_it_can_be_stopped_by_another_thread(engine: OthelloEngine) -> None:
     for position in (random_position(300, 30), random_position(300, 20)):
         clock = Clock(Effort())

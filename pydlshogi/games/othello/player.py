@@ -93,9 +93,12 @@ class AlphaBetaEngine:
         for depth, solve in _steps(position, clock):
             found = self._look(position, depth, solve, best.score or 0.0, clock.expired if depth > 1 else _never)
             if found is None:
-                # What a search prefers when it is stopped is better than what the one before it liked.
+                # What a search prefers when it is stopped is better than what the one before it liked; the score stays.
                 leader = (self._solver if solve else self._search).leader
-                return best if leader in (None, best.move) else Hint(leader, None, (leader,))
+                if leader not in (None, best.move):
+                    best = best._replace(move=leader, line=(leader,))
+                    report(best)
+                return best
             nodes += found.nodes
             best = found._replace(nodes=nodes)
             report(best)
