@@ -1,7 +1,8 @@
 """The protocol of NBoard (version 2), a board for Othello: lines in, lines out.
 
-It knows engines, but no search. Whatever NBoard says while the engine is thinking ends the thinking. A line that is not
-understood is passed over, as the protocol demands; one that is wrong is answered by a status.
+It knows engines, but no search. Whatever NBoard says while the engine is thinking, but `go` and `hint`, ends the
+thinking. A line that is not understood is passed over, as the protocol demands; one that is wrong is answered by a
+status.
 """
 
 import logging
