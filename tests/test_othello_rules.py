@@ -1,4 +1,4 @@
-"""The rules of Othello: drawn positions, perft, and Fairy-Stockfish as an independent program."""
+"""The rules of Othello: drawn positions, and Fairy-Stockfish as an independent program."""
 
 import random
 
@@ -14,11 +14,8 @@ from pydlshogi.games.othello.rules import (
     mobility,
     move_name,
     parse_move,
-    perft,
     position_of,
 )
-
-PERFT = [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288, 24571284]
 
 
 def squares(names: str) -> int:
@@ -112,17 +109,6 @@ def test_diagrams() -> None:
     for wrong in ("", "X" * 64, "Q" * 64 + "X", "-" * 62 + "X X", "-" * 65 + "X", "-" * 65):
         with pytest.raises(ValueError, match="64 squares"):
             position_of(wrong)
-
-
-@pytest.mark.parametrize("depth", range(1, 9))
-def test_perft(depth: int) -> None:
-    assert perft(START, depth) == PERFT[depth - 1]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("depth", [9, 10])
-def test_perft_deep(depth: int) -> None:
-    assert perft(START, depth) == PERFT[depth - 1]
 
 
 @pytest.mark.parametrize("games", [12, pytest.param(300, marks=pytest.mark.long)])

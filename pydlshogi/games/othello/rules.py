@@ -134,32 +134,6 @@ def final_score(mover: np.uint64, opponent: np.uint64) -> int:
     return 2 * own - 64 if own < other else 0
 
 
-@compiled
-def _count_children(states: States) -> int:
-    """How many positions one move leads to from `states`. A pass is a move, and the end of a game leads to itself."""
-    total = 0
-    for state in states:
-        total += max(1, count(mobility(state.mover, state.opponent)))
-    return total
-
-
-@compiled
-def _write_children(states: States, children: States) -> None:
-    """Write those positions."""
-    total = 0
-    for state in states:
-        mover, opponent = state.mover, state.opponent
-        moves = mobility(mover, opponent)
-        if moves == _ZERO:
-            children[total].mover, children[total].opponent = opponent, mover
-            total += 1
-        while moves != _ZERO:
-            square = lowest(moves)
-            moves &= moves - _ONE
-            children[total].mover, children[total].opponent = moved(mover, opponent, square)
-            total += 1
-
-
 class IllegalMove(ValueError):
     """A move that the rules do not allow; the text says which."""
 
@@ -256,19 +230,6 @@ def parse_move(name: str) -> int:
     if name not in _SQUARES:
         raise ValueError(f"{name} is no move")
     return _SQUARES.index(name)
-
-
-def perft(position: Position, depth: int) -> int:
-    """How many games there are of `depth` moves, at least one. A pass is a move; shorter games count as well.
-
-    Holds all positions before the last move.
-    """
-    states = np.array([(position.mover, position.opponent)], STATE)
-    for _ in range(depth - 1):
-        children = np.empty(_count_children(states), STATE)
-        _write_children(states, children)
-        states = children
-    return int(_count_children(states))
 
 
 def _mobility(mover: int, opponent: int) -> int:
