@@ -75,11 +75,9 @@ def test_a_clock_is_asked() -> None:
 
 
 def test_without_a_limit_only_stopping_counts() -> None:
-    clock = Clock(Effort(), now=lambda: 0.0)
+    event = threading.Event()
+    clock = Clock(Effort(), event, now=lambda: 0.0)
     assert not clock.too_late_for(1e9)
-    clock.stop()
+    event.set()
     assert clock.expired()
     assert clock.too_late_for(0.0)
-    event = threading.Event()
-    event.set()
-    assert Clock(Effort(), event).expired()

@@ -1,5 +1,6 @@
 """The alpha-beta engine as protocols use it."""
 
+import threading
 from itertools import count
 from pathlib import Path
 
@@ -95,8 +96,9 @@ def test_what_a_search_preferred_when_it_was_stopped_is_told_too(engine: Othello
 
 def test_it_can_be_stopped_by_another_thread(engine: OthelloEngine) -> None:
     for position in (random_position(300, 30), random_position(300, 20)):
-        clock = Clock(Effort())
-        hint = engine.choose(position, clock, lambda hint, clock=clock: clock.stop() if hint.depth > 4 else None)
+        event = threading.Event()
+        clock = Clock(Effort(), event)
+        hint = engine.choose(position, clock, lambda hint, event=event: event.set() if hint.depth > 4 else None)
         assert hint.move in position.moves()
         assert hint.depth <= 5 or hint.score is None
 

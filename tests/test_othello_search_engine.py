@@ -1,6 +1,7 @@
 """The searching engine of Othello as protocols use it."""
 
 import math
+import threading
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -27,6 +28,8 @@ from pydlshogi.uct.batch import Batch
 
 MINDS = [Mind(megabytes=16), Mind(iago=True, rollouts=0.5, megabytes=16), Mind(iago=True, megabytes=16)]
 NAMES = ["alphazero", "iago", "iago without rollouts"]
+STOPPED = threading.Event()
+STOPPED.set()
 
 
 def unheard(_: Hint) -> None:
@@ -107,8 +110,7 @@ def test_the_only_move_is_played_at_once(engine: SearchEngine) -> None:
 
 
 def test_stopped_it_has_a_move(engine: SearchEngine) -> None:
-    clock = Clock(Effort(level=60))
-    clock.stop()
+    clock = Clock(Effort(level=60), STOPPED)
     assert engine.choose(START, clock, unheard).move in START.moves()
     position = random_position(1, 30)
     assert engine.choose(position, clock, unheard).move in position.moves()
@@ -118,8 +120,7 @@ def test_the_tree_is_kept_through_the_moves_of_both_sides() -> None:
     """Stopped at once, it can tell a long line only of a tree that was there."""
     engine = prepared(Mind(megabytes=16))
     hint = engine.choose(START, Clock(Effort(level=6)), unheard)
-    later, stopped = after(START, hint.line[:2]), Clock(Effort())
-    stopped.stop()
+    later, stopped = after(START, hint.line[:2]), Clock(Effort(), STOPPED)
     assert engine.choose(later, stopped, unheard).line[:2] == hint.line[2:4]
     engine.new_game()
     assert len(engine.choose(later, stopped, unheard).line) <= 1

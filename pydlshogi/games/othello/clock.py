@@ -73,15 +73,11 @@ class Clock:
         interrupted: threading.Event | None = None,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`interrupted` stops the clock too."""
+        """`interrupted`: the answer is wanted now."""
         self.effort = effort
         self._now = now
         self._born = now()
         self._stopped = interrupted or threading.Event()
-
-    def stop(self) -> None:
-        """The answer is wanted now."""
-        self._stopped.set()
 
     @property
     def elapsed(self) -> float:
