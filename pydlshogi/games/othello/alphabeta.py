@@ -27,7 +27,7 @@ from pydlshogi.games.othello.patterns import (
     stage_of,
     write_numbers,
 )
-from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
+from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
 from pydlshogi.support.arrays import Int16Array, Records, Uint16Array, Uint64Array
 from pydlshogi.support.compiled import compiled, inlined
 
@@ -88,8 +88,6 @@ _OPEN: Final = 10**7
 """In place of a value: the moves have to be searched."""
 _SLICE: Final = 20_000
 """Evaluations between two looks at whether to stop: a few milliseconds."""
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
 _NO_SQUARE: Final = np.uint64(PASS)
 
 
@@ -288,7 +286,7 @@ def _play(frames: Records, words: Uint64Array, ply: int) -> None:
         child.depth = max(1, child.depth)
         pass_numbers(words, ply)
     else:
-        child.opponent = frame.mover | turned | (_ONE << square)
+        child.opponent = frame.mover | turned | (ONE << square)
         advance_numbers(words, ply, square, turned)
     child.beta = -frame.alpha
     child.alpha = -frame.beta if frame.next == 0 or frame.again else -frame.alpha - 1
@@ -309,7 +307,7 @@ def _open(
     frame = frames[ply]
     mover, opponent = frame.mover, frame.opponent
     if frame.depth <= 0:
-        if mover == _ZERO:
+        if mover == ZERO:
             return -64 * DISC, 1
         return evaluate(weights, count(mover | opponent), numbers, ply), 1
     if frame.depth == 1:
@@ -326,8 +324,8 @@ def _open(
                 return int(entry.upper), 0
     _clear(frame)
     moves = mobility(mover, opponent)
-    if moves == _ZERO:
-        if mobility(opponent, mover) == _ZERO:
+    if moves == ZERO:
+        if mobility(opponent, mover) == ZERO:
             return DISC * final_score(mover, opponent), 1
     elif frame.depth < cuts.shape[1] and (everywhere or frame.alpha + 1 == frame.beta):
         _prepare_probes(frame, cuts)
@@ -406,12 +404,12 @@ def _write_moves(
     frame.next = n = 0
     frame.again = False
     moves = mobility(mover, opponent)
-    if moves == _ZERO:
-        frame.moves[0], frame.turned[0], frame.count = PASS, _ZERO, 1
+    if moves == ZERO:
+        frame.moves[0], frame.turned[0], frame.count = PASS, ZERO, 1
         return 0
-    while moves != _ZERO:
+    while moves != ZERO:
         square = lowest(moves)
-        moves &= moves - _ONE
+        moves &= moves - ONE
         turned = flips(mover, opponent, square)
         if square == guess or turned == opponent:
             promise = INFINITE
@@ -441,9 +439,9 @@ def _one_move_deep(
     beta: int,
 ) -> tuple[int, int]:
     """The best evaluation after one move, or one that is `beta` at least; and the evaluations made."""
-    if mobility(mover, opponent) != _ZERO:
+    if mobility(mover, opponent) != ZERO:
         return _best_evaluation(words, numbers, weights, mover, opponent, ply, beta)
-    if mobility(opponent, mover) == _ZERO:
+    if mobility(opponent, mover) == ZERO:
         return DISC * final_score(mover, opponent), 1
     pass_numbers(words, ply)
     value, spent = _best_evaluation(words, numbers, weights, opponent, mover, ply + 1, INFINITE)
@@ -464,9 +462,9 @@ def _best_evaluation(
     moves = mobility(mover, opponent)
     discs = count(mover | opponent) + 1
     best, spent = -INFINITE, 0
-    while moves != _ZERO and best < beta:
+    while moves != ZERO and best < beta:
         square = lowest(moves)
-        moves &= moves - _ONE
+        moves &= moves - ONE
         turned = flips(mover, opponent, square)
         if turned == opponent:
             return 64 * DISC, spent + 1

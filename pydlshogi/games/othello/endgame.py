@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
+from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
 from pydlshogi.support.arrays import Records
 from pydlshogi.support.compiled import compiled, inlined
 
@@ -55,8 +55,6 @@ _REMEMBERED: Final = 8
 _SLICE: Final = 100_000
 """Positions between two looks at whether to stop: about ten milliseconds."""
 
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
 _NO_SQUARE: Final = np.uint64(PASS)
 _CORNERS: Final = np.uint64(0x8100000000000081)
 _NOT_A: Final = np.uint64(0xFEFEFEFEFEFEFEFE)
@@ -180,7 +178,7 @@ def _play(frame: Any, child: Any) -> None:
     turned = frame.turned[frame.next]
     square = np.uint64(frame.moves[frame.next])
     child.mover = frame.opponent ^ turned
-    child.opponent = frame.mover | turned | (_ZERO if square == _NO_SQUARE else _ONE << square)
+    child.opponent = frame.mover | turned | (ZERO if square == _NO_SQUARE else ONE << square)
     child.alpha = -frame.alpha - 1
 
 
@@ -205,10 +203,10 @@ def _ask(frame: Any, table: Records) -> int:
             guess = np.uint64(entry.move)
     moves = mobility(mover, opponent)
     frame.empties, frame.best, frame.next = empties, _LEAST, 0
-    if moves == _ZERO:
-        if mobility(opponent, mover) == _ZERO:
+    if moves == ZERO:
+        if mobility(opponent, mover) == ZERO:
             return final_score(mover, opponent)
-        frame.moves[0], frame.turned[0], frame.count = _NO_SQUARE, _ZERO, 1
+        frame.moves[0], frame.turned[0], frame.count = _NO_SQUARE, ZERO, 1
     elif empties < _REMEMBERED:
         _write_moves(frame, moves, _odd(empty))
     else:
@@ -223,9 +221,9 @@ def _write_moves(frame: Any, moves: np.uint64, odd: np.uint64) -> None:
     n = 0
     for part in (moves & odd, moves & ~odd):
         left = part
-        while left != _ZERO:
+        while left != ZERO:
             square = lowest(left)
-            left &= left - _ONE
+            left &= left - ONE
             frame.moves[n] = square
             frame.turned[n] = flips(frame.mover, frame.opponent, square)
             n += 1
@@ -236,10 +234,10 @@ def _write_moves(frame: Any, moves: np.uint64, odd: np.uint64) -> None:
 def _sort_moves(frame: Any, moves: np.uint64, odd: np.uint64, guess: np.uint64) -> None:
     """Write the moves: `guess` first, then those that leave the opponent the fewest replies, now and later."""
     n = 0
-    while moves != _ZERO:
+    while moves != ZERO:
         square = lowest(moves)
-        moves &= moves - _ONE
-        disc = _ONE << square
+        moves &= moves - ONE
+        disc = ONE << square
         turned = flips(frame.mover, frame.opponent, square)
         mover, opponent = frame.opponent ^ turned, frame.mover | turned | disc
         replies = mobility(mover, opponent)
@@ -263,7 +261,7 @@ def _answer_of_a_child(frame: Any, table: Records) -> int:
     """The answer that the table gives because it knows a child of the frame; _OPEN where it knows none."""
     for n in range(frame.count):
         turned = frame.turned[n]
-        place = find(table, frame.opponent ^ turned, frame.mover | turned | _ONE << np.uint64(frame.moves[n]))
+        place = find(table, frame.opponent ^ turned, frame.mover | turned | ONE << np.uint64(frame.moves[n]))
         if place >= 0 and -int(table[place].upper) > frame.alpha:
             frame.move = frame.moves[n]
             return -int(table[place].upper)
@@ -273,7 +271,7 @@ def _answer_of_a_child(frame: Any, table: Records) -> int:
 @inlined
 def _odd(empty: np.uint64) -> np.uint64:
     """The quadrants with an odd number of empty squares: who plays there has the last move there."""
-    odd = _ZERO
+    odd = ZERO
     for quadrant in _QUADRANTS:
         if count(empty & quadrant) & 1:
             odd |= quadrant
@@ -283,7 +281,7 @@ def _odd(empty: np.uint64) -> np.uint64:
 @inlined
 def _around(discs: np.uint64) -> np.uint64:
     """`discs` and the squares beside them."""
-    wide = discs | ((discs << _ONE) & _NOT_A) | ((discs >> _ONE) & _NOT_H)
+    wide = discs | ((discs << ONE) & _NOT_A) | ((discs >> ONE) & _NOT_H)
     return wide | (wide << np.uint64(8)) | (wide >> np.uint64(8))
 
 
@@ -303,12 +301,12 @@ def _best_of_two(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int
     """The same where the side to move does not pass; _LEAST where it must."""
     best = _LEAST
     left = empty
-    while left != _ZERO:
+    while left != ZERO:
         square = lowest(left)
-        left &= left - _ONE
+        left &= left - ONE
         turned = flips(mover, opponent, square)
-        if turned != _ZERO:
-            disc = _ONE << square
+        if turned != ZERO:
+            disc = ONE << square
             best = max(best, -_one_left(opponent ^ turned, mover | turned | disc, empty ^ disc))
     return best
 
@@ -316,14 +314,14 @@ def _best_of_two(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int
 @compiled
 def _one_left(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int:
     """The score of a position with one empty square at most."""
-    if empty == _ZERO:
+    if empty == ZERO:
         return final_score(mover, opponent)
     square = lowest(empty)
     turned = flips(mover, opponent, square)
-    if turned != _ZERO:
+    if turned != ZERO:
         return 2 * count(mover | turned) - 62
     turned = flips(opponent, mover, square)
-    if turned != _ZERO:
+    if turned != ZERO:
         return 2 * count(mover ^ turned) - 64
     return final_score(mover, opponent)
 

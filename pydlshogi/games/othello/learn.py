@@ -27,17 +27,13 @@ from pydlshogi.games.othello.patterns import (
     stage_of,
     write_numbers,
 )
-from pydlshogi.games.othello.rules import START, STATE, States, moved, to_move
+from pydlshogi.games.othello.rules import START_MOVER, START_OPPONENT, STATE, ZERO, States, moved, to_move
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive, square_of
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint8Array
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.compiled import compiled
 
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
-_MOVER: Final = np.uint64(START.mover)
-_OPPONENT: Final = np.uint64(START.opponent)
 _NO_SQUARE: Final = np.uint64(64)
 
 # The classes of numbers, one after the other.
@@ -79,13 +75,13 @@ def _collect(
     """Write the positions of a stage, their values and the numbers of their games; returns how many."""
     n = 0
     for number in range(len(games)):
-        mover, opponent, black = _MOVER, _OPPONENT, True
+        mover, opponent, black = START_MOVER, START_OPPONENT, True
         for ply in range(60):
             mover, opponent, moves, passed = to_move(mover, opponent)
             black = black != passed
             square = square_of(games[number].moves[ply])
             discs = count(mover | opponent)
-            if square >= _NO_SQUARE or moves == _ZERO or stage_of(discs) > stage:
+            if square >= _NO_SQUARE or moves == ZERO or stage_of(discs) > stage:
                 break
             if 64 - discs < depths[number] and games[number].score != games[number].theoretical:
                 break

@@ -35,7 +35,7 @@ from pydlshogi.games.othello.policy import (
 )
 from pydlshogi.games.othello.rollouts import CLASSES, save_rollouts, surroundings
 from pydlshogi.games.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
-from pydlshogi.games.othello.rules import MOST_MOVES, START, moved, to_move
+from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, moved, to_move
 from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.arrays_file import write_arrays
@@ -43,10 +43,6 @@ from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import shipped_model
 
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
-_MOVER: Final = np.uint64(START.mover)
-_OPPONENT: Final = np.uint64(START.opponent)
 _NO_SQUARE: Final = np.uint64(64)
 _SLICE: Final = 2000
 """Games between two looks at the bar."""
@@ -106,11 +102,11 @@ def _learn_policy(
     """
     shares, loss = np.empty(MOST_MOVES, np.float32), 0.0
     for number in which:
-        mover, opponent = _MOVER, _OPPONENT
+        mover, opponent = START_MOVER, START_OPPONENT
         for ply in range(60):
             mover, opponent, squares, _ = to_move(mover, opponent)
             played = square_of(games[number].moves[ply])
-            if squares == _ZERO or played >= _NO_SQUARE:
+            if squares == ZERO or played >= _NO_SQUARE:
                 break
             own = weights[policy_stage(count(mover | opponent))]
             legal, chosen = write_shares(own, mover, opponent, squares, numbers, moves, shares), 0
@@ -137,17 +133,17 @@ def _learn_rollouts(
     """The same for the weights of rollouts, with CLASSES for `numbers`."""
     shares, classes, loss = np.empty(MOST_MOVES, np.float32), np.empty(MOST_MOVES, np.int64), 0.0
     for number in which:
-        mover, opponent = _MOVER, _OPPONENT
+        mover, opponent = START_MOVER, START_OPPONENT
         for ply in range(60):
             mover, opponent, left, _ = to_move(mover, opponent)
             played = square_of(games[number].moves[ply])
-            if left == _ZERO or played >= _NO_SQUARE:
+            if left == ZERO or played >= _NO_SQUARE:
                 break
             own = weights[policy_stage(count(mover | opponent))]
             legal, chosen = 0, 0
-            while left != _ZERO:
+            while left != ZERO:
                 square = lowest(left)
-                left &= left - _ONE
+                left &= left - ONE
                 classes[legal] = numbers[square, surroundings(mover, opponent, square)]
                 shares[legal] = own[classes[legal]]
                 if square == played:
@@ -178,13 +174,13 @@ def _scores(games: Games, which: Int64Array, patterns: Int16Array, leads: Float3
     words = np.zeros((1, 12), np.uint64)
     numbers = words.view(np.uint16)
     for number in which:
-        mover, opponent, black = _MOVER, _OPPONENT, True
+        mover, opponent, black = START_MOVER, START_OPPONENT, True
         lead = 2 * int(games[number].score) - 64
         for ply in range(60):
             mover, opponent, squares, passed = to_move(mover, opponent)
             black = black != passed
             played = square_of(games[number].moves[ply])
-            if squares == _ZERO or played >= _NO_SQUARE:
+            if squares == ZERO or played >= _NO_SQUARE:
                 break
             discs = count(mover | opponent)
             stage = stage_of(discs)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.games.othello.bits import lowest
-from pydlshogi.games.othello.rules import parse_move
+from pydlshogi.games.othello.rules import ONE, ZERO, parse_move
 from pydlshogi.support.arrays import Int16Array, Int32Array, Uint16Array, Uint64Array
 from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
@@ -44,9 +44,6 @@ STAGES: Final = 15
 """Four moves are a stage."""
 WORDS: Final = 12
 """uint64 that hold the numbers of all patterns of a position."""
-
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
 
 
 def images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -140,14 +137,14 @@ def write_numbers(mover: np.uint64, opponent: np.uint64, words: Uint64Array, row
     """Write the numbers of all patterns into a row of `words`, uint64 [rows, 12]."""
     for word in range(WORDS):
         words[row, word] = _EMPTY[word]
-    while mover != _ZERO:
+    while mover != ZERO:
         square = lowest(mover)
-        mover &= mover - _ONE
+        mover &= mover - ONE
         for word in range(WORDS):
             words[row, word] += DISCS[square, word]
-    while opponent != _ZERO:
+    while opponent != ZERO:
         square = lowest(opponent)
-        opponent &= opponent - _ONE
+        opponent &= opponent - ONE
         for word in range(WORDS):
             words[row, word] -= DISCS[square, word]
 
@@ -157,9 +154,9 @@ def advance_numbers(words: Uint64Array, row: int, square: np.uint64, turned: np.
     """Write the numbers after a move into the next row, as the opponent sees them: its discs are the other digit."""
     for word in range(WORDS):
         words[row + 1, word] = _BOTH[word] - words[row, word] - DISCS[square, word]
-    while turned != _ZERO:
+    while turned != ZERO:
         square = lowest(turned)
-        turned &= turned - _ONE
+        turned &= turned - ONE
         for word in range(WORDS):
             words[row + 1, word] -= _TWO_DISCS[square, word]
 

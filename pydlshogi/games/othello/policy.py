@@ -31,7 +31,7 @@ from pydlshogi.games.othello.patterns import (
     write_numbers,
 )
 from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
-from pydlshogi.games.othello.rules import MOST_MOVES, flips, mobility
+from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, flips, mobility
 from pydlshogi.support.arrays import (
     BoolArray,
     Float32Array,
@@ -50,8 +50,6 @@ SHIPPED_POLICY: Final = "othello_policy.npz"
 STAGES: Final = 6
 """Ten moves are a stage."""
 
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
 _EMPTY: Final = 1
 """The digit of an empty square."""
 
@@ -142,9 +140,9 @@ def describe(mover: np.uint64, opponent: np.uint64, squares: np.uint64, through:
     words, numbers = moves.words, moves.words.view(np.uint16)
     write_numbers(mover, opponent, words, 0)
     n = 0
-    while squares != _ZERO:
+    while squares != ZERO:
         square = lowest(squares)
-        squares &= squares - _ONE
+        squares &= squares - ONE
         moves.squares[n] = square
         lines = _LINES[square]
         for line in range(lines):
@@ -153,11 +151,11 @@ def describe(mover: np.uint64, opponent: np.uint64, squares: np.uint64, through:
         for word in range(WORDS):
             words[1, word] = words[0, word] + DISCS[square, word]
         turned = flips(mover, opponent, square)
-        while turned != _ZERO:
+        while turned != ZERO:
             disc = lowest(turned)
-            turned &= turned - _ONE
+            turned &= turned - ONE
             for word in range(WORDS):
-                words[1, word] += DISCS[disc, word] << _ONE
+                words[1, word] += DISCS[disc, word] << ONE
         changed = 0
         for pattern in range(_PATTERN_COUNT):
             before, after = numbers[0, pattern], numbers[1, pattern]

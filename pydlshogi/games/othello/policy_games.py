@@ -20,7 +20,7 @@ from pydlshogi.games.othello.policy import (
     write_shares,
 )
 from pydlshogi.games.othello.rollouts import drawn
-from pydlshogi.games.othello.rules import MOST_MOVES, START, final_score, moved, to_move
+from pydlshogi.games.othello.rules import MOST_MOVES, START_MOVER, START_OPPONENT, ZERO, final_score, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, MOVES, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Int8Array, Int32Array, Uint64Array
 from pydlshogi.support.compiled import compiled
@@ -34,9 +34,6 @@ SURE: Final = np.float32(1000)
 """Weights so many times as large leave no doubt between two moves."""
 OPENING: Final = 8
 """Random moves at the beginning of the games of a match."""
-_ZERO: Final = np.uint64(0)
-_MOVER: Final = np.uint64(START.mover)
-_OPPONENT: Final = np.uint64(START.opponent)
 
 
 @compiled
@@ -49,11 +46,11 @@ def play_games(
     """
     shares = np.empty(MOST_MOVES, np.float32)
     for number in range(len(games)):
-        mover, opponent, black = _MOVER, _OPPONENT, True
+        mover, opponent, black = START_MOVER, START_OPPONENT, True
         for ply in range(61):
             mover, opponent, squares, passed = to_move(mover, opponent)
             black = black != passed
-            if squares == _ZERO:
+            if squares == ZERO:
                 break
             player = plan[number, 0 if black else 1, ply]
             if player == GIVEN:

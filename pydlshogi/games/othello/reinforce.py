@@ -33,7 +33,7 @@ from pydlshogi.games.othello.policy import (
     write_shares,
 )
 from pydlshogi.games.othello.policy_games import RANDOM, match_line, play
-from pydlshogi.games.othello.rules import MOST_MOVES, START, moved, to_move
+from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int8Array
 from pydlshogi.support.arrays_file import write_arrays
@@ -45,10 +45,6 @@ LEARNER: Final = 1
 """Of the policies that play; 0 is RANDOM, 2 the opponent."""
 _LEAST: Final = np.float32(1e-30)
 """A share that has a logarithm."""
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
-_MOVER: Final = np.uint64(START.mover)
-_OPPONENT: Final = np.uint64(START.opponent)
 
 
 class Settings(NamedTuple):
@@ -81,15 +77,15 @@ def add_gradient(
     """
     shares, numbers = np.empty(MOST_MOVES, np.float32), moves.words.view(np.uint16)
     for number in range(len(games)):
-        mover, opponent, black = _MOVER, _OPPONENT, True
+        mover, opponent, black = START_MOVER, START_OPPONENT, True
         result = np.sign(int(games[number].score) - 32)
         for ply in range(60):
             mover, opponent, squares, passed = to_move(mover, opponent)
             black = black != passed
-            if squares == _ZERO:
+            if squares == ZERO:
                 break
             played = square_of(games[number].moves[ply])
-            if plan[number, 0 if black else 1, ply] == LEARNER and squares & (squares - _ONE) != _ZERO:
+            if plan[number, 0 if black else 1, ply] == LEARNER and squares & (squares - ONE) != ZERO:
                 discs = count(mover | opponent)
                 stage = policy_stage(discs)
                 own = tables.policy[stage]

@@ -13,7 +13,7 @@ import numpy as np
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.encodings import unpacked
 from pydlshogi.games.othello.policy import STAGES, policy_stage
-from pydlshogi.games.othello.rules import MOST_MOVES, final_score, moved, to_move
+from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, final_score, moved, to_move
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
 from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
@@ -23,8 +23,6 @@ from pydlshogi.support.hashes import splitmix
 SURROUNDINGS: Final = 3**8
 """What the eight squares around one can hold: 0 nothing or no square, 1 the mover's disc, 2 the opponent's, each."""
 
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
 _STEP: Final[Any] = np.uint64(0x9E3779B97F4A7C15)
 _AROUND: Final = ((-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1))
 """The squares around one, in rising order: files and ranks to go."""
@@ -118,15 +116,15 @@ def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums:
     while True:
         mover, opponent, moves, passed = to_move(mover, opponent)
         turns += passed
-        if moves == _ZERO:
+        if moves == ZERO:
             break
         square = lowest(moves)
-        if moves & (moves - _ONE) != _ZERO:
+        if moves & (moves - ONE) != ZERO:
             total, number, left = np.float32(0), 0, moves
             stage = policy_stage(count(mover | opponent))
-            while left != _ZERO:
+            while left != ZERO:
                 each = lowest(left)
-                left &= left - _ONE
+                left &= left - ONE
                 total += weights[stage, each, surroundings(mover, opponent, each)]
                 sums[number] = total
                 number += 1
@@ -134,7 +132,7 @@ def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums:
             number = 0
             while sums[number] < wanted:
                 number += 1
-                moves &= moves - _ONE
+                moves &= moves - ONE
             square = lowest(moves)
         mover, opponent = moved(mover, opponent, square)
         turns += 1

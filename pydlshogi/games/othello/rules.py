@@ -31,8 +31,8 @@ States = npt.NDArray[Any]
 SETTINGS: Final = np.dtype([("nothing", np.uint8)])
 SCRATCH: Final = SETTINGS
 
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
+ZERO: Final = np.uint64(0)
+ONE: Final = np.uint64(1)
 _H8: Final = np.uint64(1 << 63)
 _INNER_FILES: Final = np.uint64(0x7E7E7E7E7E7E7E7E)
 """Squares from which a line along a rank or a diagonal goes on to both sides."""
@@ -49,7 +49,7 @@ def _rays() -> npt.NDArray[np.uint64]:
         for direction, (dx, dy) in enumerate(steps + [(-dx, -dy) for dx, dy in steps]):
             x, y = square % 8 + dx, square // 8 + dy
             while 0 <= x < 8 and 0 <= y < 8:
-                rays[square, direction] |= _ONE << np.uint64(8 * y + x)
+                rays[square, direction] |= ONE << np.uint64(8 * y + x)
                 x, y = x + dx, y + dy
     return rays
 
@@ -95,15 +95,15 @@ def flips(mover: np.uint64, opponent: np.uint64, square: np.uint64) -> np.uint64
 
     Along each ray the first square that is not the opponent's is found: upwards by a carry, downwards by counting.
     """
-    turned = _ZERO
+    turned = ZERO
     for direction in range(4):
         ray = _RAYS[square, direction]
-        end = ((opponent | ~ray) + _ONE) & mover & ray
-        turned |= (end - np.uint64(end != _ZERO)) & ray
+        end = ((opponent | ~ray) + ONE) & mover & ray
+        turned |= (end - np.uint64(end != ZERO)) & ray
     for direction in range(4, 8):
         ray = _RAYS[square, direction]
-        end = (_H8 >> zeros_above((ray & ~opponent) | _ONE)) & mover & ray
-        turned |= (_ZERO - (end << _ONE)) & ray
+        end = (_H8 >> zeros_above((ray & ~opponent) | ONE)) & mover & ray
+        turned |= (ZERO - (end << ONE)) & ray
     return turned
 
 
@@ -113,7 +113,7 @@ def to_move(mover: np.uint64, opponent: np.uint64) -> tuple[np.uint64, np.uint64
     nowhere if the game is over; and whether it was passed.
     """
     squares = mobility(mover, opponent)
-    if squares != _ZERO:
+    if squares != ZERO:
         return mover, opponent, squares, False
     return opponent, mover, mobility(opponent, mover), True
 
@@ -122,7 +122,7 @@ def to_move(mover: np.uint64, opponent: np.uint64) -> tuple[np.uint64, np.uint64
 def moved(mover: np.uint64, opponent: np.uint64, square: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The discs of the side to move and of the other after a move to `square`."""
     turned = flips(mover, opponent, square)
-    return opponent ^ turned, mover | turned | (_ONE << square)
+    return opponent ^ turned, mover | turned | (ONE << square)
 
 
 @inlined
@@ -203,6 +203,8 @@ class Position(NamedTuple):
 
 
 START: Final = Position(0x0000000810000000, 0x0000001008000000)
+START_MOVER: Final = np.uint64(START.mover)
+START_OPPONENT: Final = np.uint64(START.opponent)
 
 
 def position_of(diagram: str) -> Position:
@@ -253,12 +255,12 @@ def _play(state: Record, move: int, after: Record) -> None:
 def _legal_moves(state: Record, moves: Uint16Array) -> int:
     """Fill `moves` with squares in rising order, or PASS alone; returns how many: none where the game is over."""
     squares, number = mobility(state.mover, state.opponent), 0
-    if squares == _ZERO and mobility(state.opponent, state.mover) != _ZERO:
+    if squares == ZERO and mobility(state.opponent, state.mover) != ZERO:
         moves[0] = PASS
         return 1
-    while squares != _ZERO:
+    while squares != ZERO:
         moves[number] = lowest(squares)
-        squares &= squares - _ONE
+        squares &= squares - ONE
         number += 1
     return number
 
@@ -277,7 +279,7 @@ def _verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings:
 @rule
 def _key(state: Record) -> int:
     """63 bits of a hash."""
-    return splitmix(state.mover ^ splitmix(state.opponent)) >> _ONE  # type: ignore[no-any-return]
+    return splitmix(state.mover ^ splitmix(state.opponent)) >> ONE  # type: ignore[no-any-return]
 
 
 @rule

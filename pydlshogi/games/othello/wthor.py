@@ -13,7 +13,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.games.othello.rules import PASS, START, final_score, moved, to_move
+from pydlshogi.games.othello.rules import (
+    ONE,
+    PASS,
+    START,
+    START_MOVER,
+    START_OPPONENT,
+    ZERO,
+    final_score,
+    moved,
+    to_move,
+)
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.files import read_plain, replacing
@@ -48,10 +58,6 @@ Games = npt.NDArray[Any]
 
 _SOUND: Final = -1
 _WRONG_SCORE: Final = -2
-_MOVER: Final = np.uint64(START.mover)
-_OPPONENT: Final = np.uint64(START.opponent)
-_ZERO: Final = np.uint64(0)
-_ONE: Final = np.uint64(1)
 MOVES: Final = np.array([10 * rank + file for rank in range(1, 9) for file in range(1, 9)], np.uint8)
 """uint8 [64]: the move to each square as it is written."""
 
@@ -153,19 +159,19 @@ def _flaws(games: Games) -> npt.NDArray[np.int8]:
     """int8 [games]: _SOUND, _WRONG_SCORE, or the index of the first move that cannot be played."""
     flaws = np.full(len(games), _SOUND, np.int8)
     for number in range(len(games)):
-        mover, opponent, black = _MOVER, _OPPONENT, True
+        mover, opponent, black = START_MOVER, START_OPPONENT, True
         for ply in range(61):
             mover, opponent, moves, passed = to_move(mover, opponent)
             black = black != passed
             move = games[number].moves[ply] if ply < 60 else np.uint8(0)
             if move == 0:
-                if moves == _ZERO:
+                if moves == ZERO:
                     lead = final_score(mover, opponent)
                     if 2 * int(games[number].score) - 64 != (lead if black else -lead):
                         flaws[number] = _WRONG_SCORE
                 break
             square = square_of(move)
-            if square >= np.uint64(64) or moves & (_ONE << square) == _ZERO:
+            if square >= np.uint64(64) or moves & (ONE << square) == ZERO:
                 flaws[number] = ply
                 break
             mover, opponent = moved(mover, opponent, square)
