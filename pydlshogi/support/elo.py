@@ -5,7 +5,7 @@ of games (0, 1/2, 1, 3/2, 2 points of 2; "pentanomial"), three for single games.
 and are not independent; pairs are, so pairs are what error bars are made of. It does not know games or engines.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import erfc, inf, log, log10, sqrt
 from typing import Final, Literal, NamedTuple
@@ -28,6 +28,19 @@ class Elo(NamedTuple):
     def margin(self) -> float:
         """Half the width of the interval: the number behind the plus-minus sign."""
         return (self.high - self.low) / 2
+
+
+def histogram_of_pairs(points: Mapping[int, float]) -> list[int]:
+    """How many pairs of games brought the first engine 0, 1/2, 1, 3/2 and 2 points.
+
+    `points`: 0, 1/2 or 1 by the number of the game, from 0; 2 n and 2 n + 1 are a pair. A game without its twin does
+    not count.
+    """
+    counts = [0] * 5
+    for number in points:
+        if number % 2 == 0 and number + 1 in points:
+            counts[round(2 * (points[number] + points[number + 1]))] += 1
+    return counts
 
 
 def elo_of_score(score: float) -> float:

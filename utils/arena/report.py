@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
-from pydlshogi.support.elo import Sprt, estimate, superiority
+from pydlshogi.support.elo import Sprt, estimate, histogram_of_pairs, superiority
 from utils.arena.play_game import Limit
 from utils.arena.store import SIDES, Settings, Side
 
@@ -25,11 +25,8 @@ class Score:
         self.results = {side: Counter() for side in SIDES}
         for game in self.games.values():
             self.results[game["black"]][_result(game)] += 1
-        self.pairs = [0] * 5
-        points = {"win": 2, "draw": 1, "loss": 0}
-        for number, game in self.games.items():
-            if number % 2 == 1 and number + 1 in self.games:
-                self.pairs[points[_result(game)] + points[_result(self.games[number + 1])]] += 1
+        points = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+        self.pairs = histogram_of_pairs({number - 1: points[_result(game)] for number, game in self.games.items()})
 
     @property
     def total(self) -> Counter[str]:

@@ -26,7 +26,7 @@ from pydlshogi.games.othello.player import TUTORIAL_CUTS, AlphaBetaEngine
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.elo import estimate
+from pydlshogi.support.elo import estimate, histogram_of_pairs, mean_score
 from pydlshogi.support.files import shipped_model
 
 _MEGABYTES: Final = 64
@@ -91,15 +91,8 @@ def play(engines: Sequence[OthelloEngine], opening: Transcript, seconds: float) 
 
 def counts_of(games: Sequence[dict[str, Any]]) -> list[int]:
     """How many pairs of games brought the first engine 0, 0.5, 1, 1.5 and 2 points."""
-    points: dict[int, list[float]] = {}
-    for game in games:
-        lead = game["black_leads"] if game["number"] % 2 == 0 else -game["black_leads"]
-        points.setdefault(game["number"] // 2, []).append(0.5 + 0.5 * float(np.sign(lead)))
-    counts = [0] * 5
-    for pair in points.values():
-        if len(pair) == 2:
-            counts[round(2 * sum(pair))] += 1
-    return counts
+    leads = {game["number"]: game["black_leads"] * (-1) ** game["number"] for game in games}
+    return histogram_of_pairs({number: 0.5 + 0.5 * float(np.sign(lead)) for number, lead in leads.items()})
 
 
 def table(games: Sequence[dict[str, Any]], rows: dict[str, Pairing]) -> str:
@@ -109,8 +102,7 @@ def table(games: Sequence[dict[str, Any]], rows: dict[str, Pairing]) -> str:
         for seconds in sorted({game["seconds"] for game in games if game["row"] == name}):
             counts = counts_of([game for game in games if (game["row"], game["seconds"]) == (name, seconds)])
             if pairs := sum(counts):
-                share = sum(points * count for points, count in enumerate(counts)) / (4 * pairs)
-                elo = estimate(counts)
+                share, elo = mean_score(counts), estimate(counts)
                 margin = (
                     f"{elo.difference:+.0f} ± {elo.margin:.0f}" if math.isfinite(elo.difference + elo.margin) else "-"
                 )

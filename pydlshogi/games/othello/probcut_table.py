@@ -27,6 +27,7 @@ from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.crew import Crew, Plain
+from pydlshogi.support.elo import histogram_of_pairs
 
 LONGEST_TASK: Final = 3600.0
 """Seconds after which a game, or a process that searches some positions, is given up."""
@@ -156,10 +157,8 @@ def table(games: Sequence[dict[str, Any]]) -> str:
 
 
 def _cell(games: Sequence[dict[str, Any]]) -> str:
-    points: dict[int, list[float]] = {}
-    for game in games:
-        points.setdefault(game["number"] // 2, []).append((1 + np.sign(game["discs"])) / 2)
-    pairs = [float(np.mean(both)) for both in points.values() if len(both) == 2]
+    counts = histogram_of_pairs({game["number"]: (1 + float(np.sign(game["discs"]))) / 2 for game in games})
+    pairs = np.repeat(np.linspace(0, 1, 5), counts)
     if len(pairs) < 2:
         return "-"
     error = 1.96 * float(np.std(pairs, ddof=1)) / math.sqrt(len(pairs))
