@@ -7,7 +7,7 @@ than compute the network.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from queue import LifoQueue
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,21 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
 from pydlshogi.support.compiled import compiled
 
+Stream = TypeVar("Stream")
 Run = Callable[[npt.NDArray[Any]], tuple[Float32Array, Float32Array]]
 """Planes [B, planes, height, width] to raw logits: policy float32 [B, labels] and value float32, B numbers.
 
 Called by one thread at a time; what it gives may be overwritten at its next call."""
+
+
+@contextmanager
+def borrowed(free: LifoQueue[Stream]) -> Iterator[Stream]:
+    """A free stream of a backend, waited for where there is none; it is free again at the end."""
+    stream = free.get()
+    try:
+        yield stream
+    finally:
+        free.put(stream)
 
 
 class _Stream:
@@ -67,7 +78,7 @@ class HostBackend:
         self, packed: Uint32Array, firsts: Int32Array, labels: Int32Array, temperature: float
     ) -> tuple[Float32Array, Float32Array]:
         priors, values = np.empty(firsts[-1], np.float32), np.empty(len(packed), np.float32)
-        with self._stream() as stream:
+        with borrowed(self._free) as stream:
             planes = stream.planes(len(packed))
             self.encoding.unpack(packed, planes)
             policy, value = stream.run(planes)
@@ -76,19 +87,11 @@ class HostBackend:
         return priors, values
 
     def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        with self._stream() as stream:
+        with borrowed(self._free) as stream:
             own = stream.planes(len(planes))
             own[:] = planes
             policy, value = stream.run(own)
             return policy.copy(), value.reshape(-1).copy()
-
-    @contextmanager
-    def _stream(self) -> Iterator[_Stream]:
-        stream = self._free.get()
-        try:
-            yield stream
-        finally:
-            self._free.put(stream)
 
 
 @compiled

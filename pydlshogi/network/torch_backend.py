@@ -14,7 +14,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError, Resources
-from pydlshogi.network.host import HostBackend
+from pydlshogi.network.host import HostBackend, borrowed
 from pydlshogi.network.torch_nets import from_npz
 from pydlshogi.network.weights import Weights, read_network
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
@@ -160,15 +160,12 @@ class CudaBackend:
         self, packed: Uint32Array, firsts: Int32Array, labels: Int32Array, temperature: float
     ) -> tuple[Float32Array, Float32Array]:
         priors, values = np.empty(firsts[-1], np.float32), np.empty(len(packed), np.float32)
-        stream = self._free.get()
-        try:
+        with borrowed(self._free) as stream:
             for begin, end in portions(firsts, stream.largest):
                 bounds = firsts[begin : end + 1]
                 rows, moves = slice(begin, end), slice(bounds[0], bounds[-1])
                 given = packed[rows], bounds - bounds[0], labels[moves], temperature
                 stream.predict(*given, priors[moves], values[rows])
-        finally:
-            self._free.put(stream)
         return priors, values
 
     def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
