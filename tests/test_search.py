@@ -23,7 +23,7 @@ from pydlshogi.uct.kernels import MAX_BATCH, MAX_DEPTH
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import AWAITED, EXPANDED, NONE, TERMINAL, UctNodeTable
+from pydlshogi.uct.uct_node import AWAITED, EXPANDED, NONE, TERMINAL, UctNodeTable, free_condemned
 
 WON = Outcome(1.0, plies=1)
 DRAWN = Outcome(0.5)
@@ -780,7 +780,7 @@ def test_advance_keeps_the_subtree_and_nothing_else(batch: int) -> None:
     child = next(int(edge["child"]) for edge in edges_of(search, search.root_node()) if edge["move"] == best.move)
     below = reached_from(search, child)
     search.advance(search.position, best.move)
-    search.table.give_back(len(search.table))
+    free_condemned(search.table.tree, len(search.table))
     assert game.played == [best.move]
     after = remembered(search)
     assert after.keys() == below
@@ -827,7 +827,7 @@ def test_a_position_the_search_does_not_know_starts_from_nothing() -> None:
     search = run(a_search(TicTacToe()), HashEvaluator(), 100)
     search.set_root(TicTacToe([0, 1, 2, 3, 5]))
     assert search.root.visits == 0
-    search.table.give_back(len(search.table))
+    free_condemned(search.table.tree, len(search.table))
     assert len(search.table) == 1
     run(search, HashEvaluator(), 10, check=True)
 

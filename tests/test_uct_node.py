@@ -16,6 +16,7 @@ from pydlshogi.uct.uct_node import (
     TERMINAL,
     UctNodeTable,
     bring_best,
+    free_condemned,
     give_stat,
     insert,
     reserve_edges,
@@ -189,7 +190,7 @@ def test_the_index_is_a_dictionary(seed: int) -> None:
         if known and (len(known) == 64 or rng.random() < 0.4):
             name = rng.choice(sorted(known))
             table.let_go(known.pop(name))
-            table.give_back(1)
+            free_condemned(table.tree, 1)
         else:
             name = (rng.getrandbits(63) if rng.random() < 0.5 else rng.randrange(100), rng.randrange(3))
             if name not in known:
@@ -341,7 +342,7 @@ def test_edges_given_back_serve_smaller_and_equal_positions() -> None:
         key += 1
     assert len(table) < 60, "the nodes were to suffice"
     table.let_go(large)
-    table.give_back(1)
+    free_condemned(table.tree, 1)
     nodes = [add(table, (1000 + number, 0), list(range(count))) for number, count in enumerate((16, 15, 7, 1))]
     assert [len(moves_of(table, node)) for node in nodes] == [16, 15, 7, 0]
 
@@ -356,7 +357,7 @@ def test_small_positions_given_back_make_room_for_a_large_one() -> None:
         root(table, (held, 0))
     for held in random.Random(1).sample(range(1, key), key - 1):
         table.let_go(table.find(held, 0))
-        table.give_back(1)
+        free_condemned(table.tree, 1)
     assert len(moves_of(table, add(table, (1000, 0), list(range(MOST_MOVES))))) == MOST_MOVES
 
 
@@ -376,14 +377,14 @@ def test_edges_come_and_go_without_touching_those_of_others(seed: int) -> None:
         while len(kept) > rng.randint(0, 60):
             name = rng.choice(sorted(kept))
             table.let_go(table.find(*name))
-            table.give_back(1)
+            free_condemned(table.tree, 1)
             del kept[name]
         for name, moves_before in kept.items():
             assert set(moves_of(table, table.find(*name))) == moves_before
     assert without > 10
     for name in kept:
         table.let_go(table.find(*name))
-        table.give_back(1)
+        free_condemned(table.tree, 1)
     assert len(moves_of(table, add(table, (9999, 0), list(range(MOST_MOVES))))) == MOST_MOVES
 
 
@@ -419,7 +420,7 @@ def test_what_no_root_leads_to_is_given_back_and_nothing_else(seed: int) -> None
     for name in roots:
         table.let_go(table.find(*name))
     expected = reached(before, new)
-    table.give_back(len(before))
+    free_condemned(table.tree, len(before))
     after = contents(table)
     assert after.keys() == expected
     for name in expected:
@@ -433,7 +434,7 @@ def test_it_is_given_back_bit_by_bit() -> None:
     sizes = [len(table)]
     while len(table):
         before = contents(table)
-        table.give_back(3)
+        free_condemned(table.tree, 3)
         after = contents(table)
         assert after.items() <= before.items()
         sizes.append(len(table))
@@ -450,10 +451,10 @@ def test_what_is_reached_again_before_it_was_given_back_stays() -> None:
     root(table, (3, 0))
     visit(table, other, 0, parent)
     before = contents(table)
-    table.give_back(100)
+    free_condemned(table.tree, 100)
     assert contents(table) == before
     table.let_go(other)
-    table.give_back(100)
+    free_condemned(table.tree, 100)
     assert len(table) == 0
 
 
@@ -479,13 +480,13 @@ def test_what_was_given_back_can_be_used_again_and_again() -> None:
         for held in range(1000 * turn + 1, key):
             table.let_go(table.find(held, 1))
         table.let_go(previous)
-        table.give_back(10_000)
+        free_condemned(table.tree, 10_000)
         left = contents(table)
         assert len(left) <= 1  # the last, which found no room for its child, was nobody's
         for name in left:
             root(table, name)
             table.let_go(table.find(*name))
-        table.give_back(1)
+        free_condemned(table.tree, 1)
         assert len(table) == 0
         assert table.fullness == 0.0
     assert len(set(sizes)) == 1

@@ -196,10 +196,6 @@ class UctNodeTable:
         """Take the link of a root back."""
         unlink(self.tree, node)
 
-    def give_back(self, most: int) -> None:
-        """Make room: give back up to `most` condemned nodes."""
-        give_back(self.tree, most)
-
 
 def _bits(key: int) -> int:
     """A key as kernels take it."""
@@ -376,12 +372,6 @@ def free_condemned(tree: Tree, most: int) -> None:
         heap[_FREE_NODE] = node
         heap[_USED_NODES] -= 1
         most -= 1
-
-
-@compiled
-def give_back(tree: Tree, most: int) -> None:
-    """Give back up to `most` condemned nodes."""
-    free_condemned(tree, most)
 
 
 # Edges
