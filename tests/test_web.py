@@ -146,6 +146,19 @@ def board(pool: Pool) -> Iterator[Board]:
         yield made
 
 
+@pytest.fixture
+def asked(board: Board, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """What the table asks. The test answers."""
+    made: list[Task] = []
+
+    def ask(question: Question, tell: Tell) -> Task:
+        made.append(Task(question, tell))
+        return made[-1]
+
+    monkeypatch.setattr(pool, "ask", ask)
+    return made
+
+
 # Playing
 
 
@@ -316,6 +329,14 @@ def test_a_hint_and_the_policy(board: Board) -> None:
     assert info["bestMove"] in board.state()["legal"]
 
 
+def test_the_last_of_two_questions_is_answered(board: Board, asked: list[Task]) -> None:
+    for do in ("watch", "policy", "policy"):
+        assert board.do(do, on=True) == ""
+    first, second = asked[-2:]
+    first.tell(Answer())  # it was cancelled
+    assert not second.cancelled.is_set()
+
+
 def test_the_policy_is_shown_where_a_mate_is_known(board: Board) -> None:
     board.new(start=MATE_IN_ONE)
     assert board.do("policy") == ""
@@ -371,20 +392,11 @@ def test_what_a_move_took_is_off_the_clock_and_in_the_record(board: Board, hands
     assert board.state()["clock"]["left"] == [593, 600]
 
 
-def test_the_clock_of_an_engine_runs_while_it_thinks(
-    board: Board, pool: Pool, hands: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Task] = []
-
-    def ask(question: Question, tell: Tell) -> Task:
-        asked.append(Task(question, tell))
-        return asked[-1]
-
+def test_the_clock_of_an_engine_runs_while_it_thinks(board: Board, hands: Hands, asked: list[Task]) -> None:
     def think(seconds: float) -> None:
         asked[-1].tell(Answer(final=False))
         hands.seconds += seconds
 
-    monkeypatch.setattr(pool, "ask", ask)
     sides = ["network search", ""]
     assert board.do("new", game="othello", start="f5d6c3d3", sides=sides, clock=[1000, 500]) == ""
     hands.seconds += 5000
@@ -674,17 +686,7 @@ def test_who_looks_through_records_loses_no_game(board: Board) -> None:
     assert board.state()["earlier"] == 10
 
 
-def test_an_engine_thinks_in_the_game_that_is_shown(
-    board: Board, hands: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pool = board.server.table.pool
-    asked: list[Task] = []
-
-    def ask(question: Question, tell: Tell) -> Task:
-        asked.append(Task(question, tell))
-        return asked[-1]
-
-    monkeypatch.setattr(pool, "ask", ask)
+def test_an_engine_thinks_in_the_game_that_is_shown(board: Board, hands: Hands, asked: list[Task]) -> None:
     assert board.do("new", game="shogi", start="even", sides=["", "easy"], clock=[600, 30]) == ""
     hands.seconds += 7
     board.play("7g7f")

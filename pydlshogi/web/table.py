@@ -582,21 +582,20 @@ class Table:
         return Question(played.game, played.start, tuple(played.moves[: played.at]), **wanted)
 
     def _ask(self, question: Question, heard: Callable[[Answer], None]) -> None:
-        """Ask about the present position; `heard` is called with the lock, and only while it is the present one."""
-        generation = self.generation
+        """Ask about the present position; `heard` is called with the lock, and only until something else is asked."""
         if self._task is not None:
             self.pool.cancel(self._task)
 
         def tell(answer: Answer) -> None:
             with self._lock:
-                if generation == self.generation:
+                if task is self._task:
                     if answer.error:
                         self._error = answer.error
                         self._say_state()
                     else:
                         heard(answer)
 
-        self._task = self.pool.ask(question, tell)
+        task = self._task = self.pool.ask(question, tell)
 
     def _show(self, answer: Answer) -> None:
         """News of a search of the position shown."""
