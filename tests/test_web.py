@@ -230,6 +230,16 @@ def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> Non
     assert ended["game"] == "dobutsu"
 
 
+def test_an_engine_that_is_ended_plays_no_hasty_move() -> None:
+    pool = Pool(1, SETTINGS)
+    with served(pool) as board:
+        board.do("watch", on=True)
+        assert board.do("new", game="shogi", start="even", sides=["full strength", ""], clock=[1e5, 0]) == ""
+        board.news.until(lambda info: info["rootInfo"]["visits"] > 20, "info")
+        pool.close(cancel=True)
+        assert board.state()["moves"] == []
+
+
 def test_nothing_may_be_played_while_the_engine_thinks(board: Board) -> None:
     board.new("dobutsu", sides=("", "full strength"))
     board.play("1d1c")

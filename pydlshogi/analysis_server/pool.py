@@ -124,6 +124,8 @@ class Pool:
         self._numbers = count()
         self._changed = threading.Condition()
         self._closed = False
+        self._silent = False
+        """Nobody is told anything any more."""
         self._current: set[Task] = set()
         self._threads = [threading.Thread(target=self._work, name=f"search {number}") for number in range(searches)]
         for thread in self._threads:
@@ -149,13 +151,12 @@ class Pool:
                 task.clock.stop()
 
     def close(self, *, cancel: bool = False) -> None:
-        """Answer what has been asked, `cancel`: by what is known now; then end."""
+        """Answer what has been asked, then end; `cancel`: end now, and answer nothing more."""
         with self._changed:
-            self._closed = True
-            tasks = [*self._current, *(task for _, _, task in self._waiting)]
+            self._closed, self._silent = True, cancel
             self._changed.notify_all()
-        for task in tasks if cancel else ():
-            self.cancel(task)
+            for task in self._current if cancel else ():
+                self.cancel(task)
         for thread in self._threads:
             thread.join()
 
@@ -171,6 +172,8 @@ class Pool:
         try:
             while (task := self._next()) is not None:
                 answer = self._answer(task, players)
+                if self._silent:
+                    return
                 try:
                     task.tell(answer)
                 except Exception:  # nor does one that cannot be told end the search of the others
@@ -185,7 +188,7 @@ class Pool:
         """The most urgent question, the oldest of those; None when all is done."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
-            if not self._waiting:
+            if self._silent or not self._waiting:
                 return None
             _, _, task = heapq.heappop(self._waiting)
             self._current.add(task)
