@@ -569,6 +569,8 @@ def test_without_the_token_the_page_says_what_is_missing(browser: Any, board: Bo
     page = browser.new_page()
     page.goto(f"http://{board.host}/")
     playwright.expect(page.locator("#status")).to_contain_text("Open the address", timeout=WAIT)
+    page.goto(board.server.address)
+    page.wait_for_selector("body[data-generation]", timeout=WAIT)
     page.close()
 
 

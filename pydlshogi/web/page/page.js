@@ -39,6 +39,7 @@ const MINUTES = [0, 1, 3, 5, 10, 15, 30, 60] // that a clock may have
 const SECONDS = [0, 5, 10, 30, 60]
 const $ = id => document.getElementById(id)
 const token = location.hash.slice(1)
+addEventListener('hashchange', () => location.reload())
 
 let language = localStorage.getItem('language') ?? navigator.language.slice(0, 2)
 if (!(language in LANGUAGES)) language = 'en'
