@@ -1004,13 +1004,10 @@ def test_many_ask_at_once(board: Board) -> None:
 
 
 def test_as_a_program(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--option", "Backend=uniform"]
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "PATH": ""}
     program = subprocess.Popen(
-        [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--option", "Backend=uniform"],
-        cwd=ROOT,
-        env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "PATH": ""},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         assert program.stdout is not None
@@ -1019,6 +1016,11 @@ def test_as_a_program(tmp_path: Path) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=WAIT)
         connection.request("GET", "/")
         assert b"<title>pydlshogi board</title>" in connection.getresponse().read()
+        second = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=WAIT, check=False
+        )
+        assert (second.returncode, second.stdout) == (1, "")
+        assert second.stderr.startswith("board: a board runs already: open the address that it has printed")
     finally:
         program.kill()
         program.communicate()

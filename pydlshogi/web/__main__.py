@@ -10,11 +10,12 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import state_folder
+from pydlshogi.support.files import InUse, reserved, state_folder
 from pydlshogi.web.server import BoardServer
 from pydlshogi.web.table import Table
 
@@ -35,9 +36,18 @@ def port_number(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    folder = state_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with reserved(folder):  # two boards would write over each other's games
+            _serve(arguments, folder / "board.json")
+    except InUse as error:
+        raise InUse("a board runs already: open the address that it has printed, or end it by Ctrl-C") from error
+
+
+def _serve(arguments: argparse.Namespace, kept: Path) -> None:
     pool = Pool(1, option_settings(arguments.option))
     try:
-        kept = state_folder() / "board.json"
         with BoardServer(lambda tell: Table(pool, tell, kept), arguments.port) as server:
             print(server.address, flush=True)
             if not arguments.no_browser:
