@@ -911,6 +911,18 @@ def test_an_earlier_game_that_cannot_be_gone_on_with_is_passed_over(pool: Pool, 
         assert server.table.state()["moves"] == ["7g7f"]
 
 
+def test_earlier_games_outlast_one_that_cannot_be_gone_on_with(pool: Pool, tmp_path: Path) -> None:
+    kept = tmp_path / "board.json"
+    unsound = json.dumps({"game": "go", "earlier": [{"moves": ["7g7f"], "times": [None]}]})
+    kept.write_text(unsound)
+    for _ in range(2):
+        with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+            assert server.table.state()["earlier"] == 1
+    assert unsound in [path.read_text() for path in tmp_path.iterdir()]
+    server.table.do({"do": "earlier", "generation": server.table.generation})
+    assert server.table.state()["moves"] == ["7g7f"]
+
+
 # Strangers and nonsense
 
 

@@ -699,17 +699,17 @@ class Table:
             self._error = f"the game is not kept: {error}"
 
     def _remember(self) -> None:
-        """Take the game that was kept; a new one where there is none that can be read."""
+        """Take the games that were kept; a new one where there is none that can be read, whose file is put aside."""
         if self._kept is not None and self._kept.exists():
             try:
                 kept = dict(json.loads(self._kept.read_bytes()))
                 earlier = [TableGame(**game) for game in kept.pop("earlier", [])]
-                self._take(TableGame(**kept))
-            except (OSError, ValueError, TypeError, LookupError, PlayerError) as error:
-                log.warning("%s holds no game that can be gone on with: %s", self._kept, error)
-            else:
                 self._earlier = [_Earlier(played, {}, {}, ({}, {}), (), 0) for played in earlier]
+                self._take(TableGame(**kept))
                 return
+            except (OSError, ValueError, TypeError, LookupError, PlayerError) as error:
+                aside = self._kept.rename(f"{self._kept}.{time.strftime('%Y%m%d-%H%M%S')}")
+                log.warning("%s, as it is named now, holds no game that can be gone on with: %s", aside, error)
         self._take(TableGame())
 
 
