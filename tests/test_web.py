@@ -474,6 +474,20 @@ def test_each_side_has_its_time(board: Board) -> None:
         )
 
 
+def test_after_a_restart_a_persons_clock_waits_for_a_page(pool: Pool, hands: Hands, tmp_path: Path) -> None:
+    kept = tmp_path / "board.json"
+    kept.write_text(json.dumps({"moves": ["7g7f"], "times": [7], "at": 1, "sides": ["easy", ""], "clock": [1000, 500]}))
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+        hands.seconds += 5000
+        assert server.table.state()["clock"]["stands"]
+        said: dict[str, Message] = {}
+        server.table.greet(said.__setitem__)
+        hands.seconds += 3
+        clock = said["state"]["clock"]
+        assert (clock["running"], clock["spent"], clock["stands"]) == (1, 0, False)
+        assert server.table.state()["clock"]["spent"] == 3
+
+
 def test_a_game_is_lost_on_time_and_the_record_says_so(board: Board) -> None:
     assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[0.2, 0.1]) == ""
     assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "time", "winner": 1}

@@ -214,9 +214,9 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.pages.one_more() as page:
             if page is None:
                 raise _Rejected(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages look already")
+            self.server.table.greet(page.put)
             self.close_connection = True
             self._send_head(HTTPStatus.OK, {"Content-Type": "text/event-stream", "Connection": "close"})
-            self.server.table.greet(page.put)
             try:
                 while True:
                     news = page.take(ALIVE_EVERY)

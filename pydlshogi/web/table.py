@@ -96,6 +96,8 @@ class Table:
         self._runs_since: float | None = None
         """On the monotonic clock, in seconds; None: the clock stands."""
         self._alarm: threading.Timer | None = None
+        self._seen = False
+        """A page has come."""
         self._error = ""
         with self._lock:
             self._remember()
@@ -150,6 +152,10 @@ class Table:
     def greet(self, put: Callable[[str, Message], None]) -> None:
         """Say all there is to a page that comes, before anything newer is said."""
         with self._lock:
+            if not self._seen:
+                self._seen = True
+                if self._persons_turn():
+                    self._set_clock()
             put("state", self.state())
             put("setup", self.setup())
             if (known := self._known()) is not None:
@@ -517,10 +523,11 @@ class Table:
         return self._spent_before + (0.0 if self._runs_since is None else time.monotonic() - self._runs_since)
 
     def _set_clock(self) -> None:
-        """A person's clock runs. An engine's stands until it begins to think: it has ended what it thought before, and
-        must load perhaps, or wait for another search; while somebody looks back it does not think at all."""
+        """A person's clock runs once a page has come. An engine's stands until it begins to think: it has ended what it
+        thought before, and must load perhaps, or wait for another search; while somebody looks back it does not think
+        at all."""
         running = self._running()
-        if running is not None and self._played.sides[running]:
+        if running is not None and (self._played.sides[running] or not self._seen):
             self._spent_before, self._runs_since = self._spent(), None
         elif self._runs_since is None:
             self._runs_since = time.monotonic()
