@@ -450,12 +450,43 @@ def test_keys_pressed_quickly_are_met_in_their_order(person: Person) -> None:
             window.mostUnderWay = Math.max(window.mostUnderWay, ++underWay)
             return real(...request).finally(() => underWay--)
         }
+        const data = new DataTransfer()
+        data.setData('text', 'f5d6c3d3c4f4')
+        document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))
         for (let times = 0; times < 6; times++) {
             document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }))
         }
     }""")
-    person.moves(6)
+    page.wait_for_selector('body[data-moves="f5 d6 c3 d3 c4 f4"][data-at="6"]')
     assert page.evaluate("window.mostUnderWay") == 1
+
+
+LOOK_AWAY = """away => {
+    Object.defineProperty(document, 'hidden', { value: away, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+}"""
+
+
+def test_a_key_goes_on_from_what_is_shown(person: Person) -> None:
+    person.board.play("7g7f 3c3d 2g2f 8c8d")
+    person.moves(4)
+    person.page.evaluate(LOOK_AWAY, True)
+    with person.page.expect_response("**/do"):
+        person.press("ArrowLeft")
+    person.board.do("goto", ply=1)  # in another tab, and this one sees no state between
+    person.page.evaluate(LOOK_AWAY, False)
+    person.moves(1)
+    person.press("ArrowRight")
+    person.moves(2)
+    person.page.evaluate(LOOK_AWAY, True)
+    person.board.do("undo")
+    with person.page.expect_response("**/do"):
+        person.press("End")  # there is no such move any more
+    person.page.evaluate(LOOK_AWAY, False)
+    person.moves(1)
+    person.press("ArrowLeft")
+    person.moves(0)
+    person.wrong.clear()  # Chromium writes each answer of 409 to the console
 
 
 def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) -> None:

@@ -248,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
                     raise _Rejected(HTTPStatus.NOT_FOUND, "there is no such page")
         except Refused as error:
             raise _Rejected(HTTPStatus.CONFLICT, str(error)) from None
-        self._send(HTTPStatus.OK, "application/json", b"{}")
+        self._send(HTTPStatus.OK, "application/json", json.dumps({"generation": table.generation}).encode())
 
     def _body(self, largest: int) -> bytes:
         length = self.headers.get("Content-Length", "")

@@ -50,7 +50,7 @@ let info = null
 let heat = {}
 let stateCame = 0 // when, in milliseconds
 let turned = false
-let wanted = null // the ply that was asked for, until the server shows it
+let wanted = null // {ply, generation}: what was asked for, until a state of that generation is shown
 let veiled = null // the ply of which nothing is shown: there a better move is to be found
 let preview = null // {moves, plies}: a line that is stepped through
 const word = name => wordIn(language, name, state && kind(state.game, state.start))
@@ -76,11 +76,14 @@ const post = (path, body) => ask(path, { method: 'POST', body })
 
 // Requests under way together may be met in any order: each command waits for the answer to the one before.
 let answered = Promise.resolve()
+function inTurn (path, body) {
+  answered = answered.then(() => post(path, body))
+  return answered
+}
+
 function send (command) {
   if (command.do === 'hint') veiled = null
-  const body = JSON.stringify({ generation: state.generation, ...command })
-  answered = answered.then(() => post('do', body))
-  return answered
+  return inTurn('do', JSON.stringify({ generation: state.generation, ...command }))
 }
 
 // A page that is not seen holds no connection: browsers allow only a few to one address.
@@ -106,7 +109,7 @@ function listen () {
     }
     state = message
     stateCame = performance.now()
-    if (state.at === wanted) wanted = null
+    forgetIfShown()
     if (state.at !== veiled && wanted === null) veiled = null
     show()
   })
@@ -343,13 +346,19 @@ function drawJudged () {
 
 // Doing
 
-const here = () => wanted ?? state.at
+const here = () => wanted?.ply ?? state.at
 
-function goTo (ply) {
+async function goTo (ply) {
   const within = Math.max(0, Math.min(state.moves.length, ply))
   if (within === here()) return
-  wanted = within
-  send({ do: 'goto', ply: within })
+  const asked = wanted = { ply: within, generation: Infinity }
+  const answer = await send({ do: 'goto', ply: within })
+  asked.generation = answer?.ok ? (await answer.json()).generation : 0
+  forgetIfShown()
+}
+
+function forgetIfShown () {
+  if (state.generation >= wanted?.generation) wanted = null
 }
 
 const GO = {
@@ -461,7 +470,7 @@ $('newDialog').onclose = async () => {
 async function openRecord (data) {
   const before = $('status').textContent
   say('status', word('opening'))
-  const answer = await post('record', data)
+  const answer = await inTurn('record', data)
   if (!answer?.ok && $('status').textContent === word('opening')) say('status', before)
 }
 $('open').onclick = () => present($('openDialog'))
