@@ -764,6 +764,9 @@ def test_a_whole_game_is_analysed(board: Board) -> None:
     board.do("judge", on=True)
     assert board.do("judge", on=False) == ""
     assert board.state()["judging"] == 0
+    board.do("judge", on=True)
+    assert board.do("watch", on=True) == ""
+    assert (board.state()["judging"], board.state()["watching"]) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -331,6 +331,8 @@ class Table:
         if not isinstance(lines, int) or not 1 <= lines <= MOST_LINES:
             raise Refused(f"1 to {MOST_LINES} candidates can be shown")
         self._watching, self._lines = bool(command.get("on")), lines
+        if self._watching:  # what is judged would wait as long as that lasts
+            self._stop_judging()
         self._changed()
 
     def _hint(self, command: Mapping[str, Any]) -> None:
