@@ -472,9 +472,9 @@ class Table:
         """Let an engine think about the position shown, if it is to move or is watched."""
         if self._ending is not None:
             return
-        turn, played = self._position.turn, self._played
-        if played.sides[turn] and played.at == len(played.moves):
-            question = self._question(opponent=played.sides[turn], clock=self._limits(), priority=_URGENT)
+        if self._engines_turn():
+            opponent = self._played.sides[self._position.turn]
+            question = self._question(opponent=opponent, clock=self._limits(), priority=_URGENT)
             self._ask(question, self._answer_by_move)
         elif self._watching:
             self._ask(self._question(lines=self._lines), self._show)

@@ -24,7 +24,6 @@ export class Board {
     root.addEventListener('pointerdown', event => this.press(event))
     // Whoever came by the mouse means the game with the arrow keys, and who came by Tab the squares.
     this.mouse = false
-    root.addEventListener('pointerdown', () => { this.mouse = true })
     addEventListener('keydown', event => { this.mouse &&= event.key !== 'Tab' })
     root.addEventListener('contextmenu', event => event.preventDefault())
     addEventListener('pointermove', event => this.pull(event))
@@ -38,12 +37,10 @@ export class Board {
     const same = old && ['game', 'position', 'flip'].every(key => old[key] === view[key]) &&
       String(old.legal) === String(view.legal) && String(old.last) === String(view.last)
     this.view = view
-    if (!same) {
-      this.from = ''
-      this.drag = null
-      this.draw()
-    }
-    this.drawNews() // alone, where only the engine has news: who is about to touch a piece finds it where it was
+    if (same) return this.drawNews() // of the engine alone: who is about to touch a piece finds it where it was
+    this.from = ''
+    this.drag = null
+    this.draw()
   }
 
   draw () {
@@ -122,6 +119,7 @@ export class Board {
       viewBox: `0 0 ${w + 2 * MARGIN} ${h + 2 * hand + 2 * MARGIN + 8}` },
     pieces, ground, ...trays, this.heat, grid, ...held, coordinates, this.arrows, this.ghost))
     if (focused) this.cell(focused)?.focus({ preventScroll: true })
+    this.drawNews()
   }
 
   drawNews () {
@@ -183,12 +181,12 @@ export class Board {
       this.from = this.from !== at && this.view.legal.some(move => split(move).from === at) ? at : ''
     }
     this.draw()
-    this.drawNews()
   }
 
   // Dragging, with the mouse or a pen: a finger scrolls the page, and taps. With the right button it draws an arrow.
 
   press (event) {
+    this.mouse = true
     const at = event.target.closest('[data-at]')?.dataset.at
     if (event.button === 2) this.pointed = at ?? ''
     const movable = this.view?.legal.some(move => split(move).from && split(move).from === at)
@@ -204,7 +202,6 @@ export class Board {
       drag.pulled = true
       this.from = drag.at
       this.draw()
-      this.drawNews()
       const piece = this.cell(drag.at).querySelector('use')
       piece.classList.add('lifted')
       this.ghost.replaceChildren(piece.cloneNode())
@@ -247,7 +244,6 @@ export class Board {
     this.drag = null
     this.from = ''
     this.draw()
-    this.drawNews()
   }
 
   /** Which of two moves that differ in the promotion; "" if neither. */

@@ -515,7 +515,6 @@ function speak () {
   if (state) {
     show()
     board.draw()
-    board.drawNews()
   }
 }
 $('language').onclick = () => {
