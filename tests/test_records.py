@@ -102,6 +102,7 @@ def test_jsonl(tmp_path: Path) -> None:
         + line(win_inferred=1)
         + line(split="val", win="w")
         + line(moves="7g7e")
+        + line(moves="7g7f K*5e")
         + line(moves="7g7f+")
         + line(win=None)
         + "{broken\n"
@@ -111,10 +112,11 @@ def test_jsonl(tmp_path: Path) -> None:
     assert positions["result"].tolist() == [WIN, LOSS] + 4 * [NO_RESULT]
     assert positions["eval"].tolist() == [12] + 5 * [NO_EVAL]
     assert "7g7e, is not legal" in said[0]
-    assert "7g7f+, is not legal" in said[1]
-    assert "win is None" in said[2]
-    assert "{broken" in said[3]
-    assert said[4:] == ["packed 3 games (train), 4 left out"]
+    assert "move 2, K*5e, is not legal" in said[1]
+    assert "7g7f+, is not legal" in said[2]
+    assert "win is None" in said[3]
+    assert "{broken" in said[4]
+    assert said[5:] == ["packed 3 games (train), 5 left out"]
     assert load_positions(source, "val", tmp_path / "cache", said.append)["result"].tolist() == [LOSS, WIN]
 
 

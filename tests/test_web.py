@@ -887,7 +887,7 @@ def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_pat
     [
         *(
             b"",
-            b"[]",
+            b"[1]",
             b'{"game": "go"}',
             b'{"moves": ["1a1b"]}',
             b'{"sides": 7}',
@@ -912,6 +912,7 @@ def test_a_broken_file_is_a_new_game(pool: Pool, tmp_path: Path, content: bytes)
     kept.write_bytes(content)
     with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
         assert server.table.state()["moves"] == []
+    assert content in [path.read_bytes() for path in tmp_path.iterdir()]  # put aside
 
 
 def test_an_earlier_game_that_cannot_be_gone_on_with_is_passed_over(pool: Pool, tmp_path: Path) -> None:
@@ -1070,6 +1071,22 @@ def test_a_port_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
             assert done.returncode == status
             assert "Traceback" not in done.stderr
             assert done.stderr.endswith(f" {complaint}\n")
+
+
+def test_a_board_that_can_keep_no_game_is_there_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with socket.create_server(("127.0.0.1", 0)) as other:  # how far it gets: it is to end by itself
+        done = subprocess.run(
+            [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--port", str(other.getsockname()[1])],
+            cwd=ROOT,
+            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "file"), "LOCALAPPDATA": str(tmp_path / "file")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    warned, ended = done.stderr.splitlines()
+    assert warned.startswith("board: no game will be kept: ")
+    assert ended.endswith(os.strerror(errno.EADDRINUSE))
 
 
 # The words

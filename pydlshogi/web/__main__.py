@@ -9,6 +9,7 @@ import logging
 import sys
 import webbrowser
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -37,12 +38,15 @@ def port_number(text: str) -> int:
 
 def _run(arguments: argparse.Namespace) -> None:
     folder = state_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with reserved(folder):  # two boards would write over each other's games
-            _serve(arguments, folder / "board.json")
-    except InUse as error:
-        raise InUse("a board runs already: open the address that it has printed, or end it by Ctrl-C") from error
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(reserved(folder))  # two boards would write over each other's games
+        except InUse as error:
+            raise InUse("a board runs already: open the address that it has printed, or end it by Ctrl-C") from error
+        except OSError as error:
+            logging.warning("no game will be kept: %s: %s", folder, error.strerror)
+        _serve(arguments, folder / "board.json")
 
 
 def _serve(arguments: argparse.Namespace, kept: Path) -> None:

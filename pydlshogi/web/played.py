@@ -42,6 +42,8 @@ class TableGame:
         """Raises TypeError or ValueError for values that cannot be; whether the moves are legal is not looked at."""
         if len(self.times) != len(self.moves):
             raise ValueError("a time for each move is wanted")
+        if not 0 <= self.at <= len(self.moves):
+            raise ValueError("the board shows more moves than there are")
         if self.ended is not None:
             Ending(*self.ended)
         if self.clock is not None and not all(0 <= seconds < 1e6 for seconds in TimeControl(*self.clock)):

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from pydlshogi.games.shogi.names import WHITE
+from pydlshogi.games.shogi.names import USI_MOVE, WHITE
 from pydlshogi.games.shogi.sfen import board_from_sfen
 from pydlshogi.kifu.game import MOVE16_OF, legal_usi
 from pydlshogi.read_kifu import Game, KifuError, read, read_list
@@ -219,7 +219,8 @@ def _check_moves(start: str, moves: Iterable[str]) -> None:
     if pawns > _MOST_PAWNS:
         raise ValueError(f"the start position has {pawns} pawns, a set has {_MOST_PAWNS}")
     for ply, usi in enumerate(moves, 1):
-        move = board.move_from_usi(usi)
+        # cshogi looks for a king that is dropped beyond its tables.
+        move = board.move_from_usi(usi) if USI_MOVE.fullmatch(usi) else 0
         if not move or not legal_usi(board, move):
             raise ValueError(f"move {ply}, {usi}, is not legal")
         board.push(move)
