@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions, PolicyPlayerOptions, Search1PlayerOptions
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.player.options import (
     Button,
     Check,
@@ -16,6 +16,7 @@ from pydlshogi.player.options import (
     String,
     UnknownOption,
 )
+from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
 
 
 class Sample(EngineOptions):
@@ -168,7 +169,7 @@ def test_help_names_every_option_and_the_table_those_that_are_shown() -> None:
     assert all(row.count("|") == 5 for row in rows)
 
 
-@pytest.mark.parametrize("options", [MCTSPlayerOptions, PolicyPlayerOptions, Search1PlayerOptions])
+@pytest.mark.parametrize("options", [MCTSPlayerOptions, ReflexOptions, Search1Options])
 def test_a_gui_is_shown_what_a_player_or_an_analyst_sets(options: type[EngineOptions]) -> None:
     assert len(options.declarations()) <= 35
     # What a GUI sends by itself it must have been told of.

@@ -4,7 +4,7 @@ Where a task has a `service`, that evaluation server has its networks; else ever
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
@@ -62,11 +62,8 @@ class PlaySets:
     settings: SelfPlay
     service: Service | None = None
 
-    def __call__(self) -> AbstractContextManager[Callable[[Seed], tuple[PlayedGames, float]]]:
-        return self._open()
-
     @contextmanager
-    def _open(self) -> Iterator[Callable[[Seed], tuple[PlayedGames, float]]]:
+    def __call__(self) -> Iterator[Callable[[Seed], tuple[PlayedGames, float]]]:
         game = game_named(self.game)
         settings = self.settings
         with evaluator_of(
@@ -92,11 +89,8 @@ class Reanalyse:
     settings: SelfPlay
     service: Service | None = None
 
-    def __call__(self) -> AbstractContextManager[Callable[[tuple[Seed, PlayedGames]], PlayedGames]]:
-        return self._open()
-
     @contextmanager
-    def _open(self) -> Iterator[Callable[[tuple[Seed, PlayedGames]], PlayedGames]]:
+    def __call__(self) -> Iterator[Callable[[tuple[Seed, PlayedGames]], PlayedGames]]:
         game = game_named(self.game)
         settings = self.settings
         with evaluator_of(
@@ -115,11 +109,8 @@ class PlayComparisons:
     settings: Cycle
     service: Service | None = None
 
-    def __call__(self) -> AbstractContextManager[Callable[[Seed], list[int]]]:
-        return self._open()
-
     @contextmanager
-    def _open(self) -> Iterator[Callable[[Seed], list[int]]]:
+    def __call__(self) -> Iterator[Callable[[Seed], list[int]]]:
         game, settings = game_named(self.game), self.settings
         with ExitStack() as stack:
             temperature = settings.policy_temperature

@@ -6,7 +6,7 @@ They take what GUIs really send: any order, any blanks, decimals, negative clock
 import math
 import re
 from collections import deque
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Info
 from pydlshogi.player.clock import Limits
@@ -64,22 +64,17 @@ def parse_go(text: str) -> Limits:
     return Limits(**given, searchmoves=tuple(searchmoves))
 
 
-class PositionCommand(NamedTuple):
-    """What follows `position`, not looked at yet."""
+def parse_position(text: str) -> tuple[str | None, tuple[str, ...]]:
+    """Sfen, None for the start of the game, and moves, neither looked at yet.
 
-    sfen: str | None
-    """None: the start of the game."""
-    moves: tuple[str, ...]
-
-
-def parse_position(text: str) -> PositionCommand:
-    """`startpos`, `sfen ...` or a bare sfen, then perhaps `moves ...`, perhaps with none after it."""
+    `startpos`, `sfen ...` or a bare sfen, then perhaps `moves ...`, perhaps with none after it.
+    """
     tokens = text.split()
     cut = tokens.index("moves") if "moves" in tokens else len(tokens)
     start, moves = tokens[:cut], tokens[cut + 1 :]
     if start[:1] == ["startpos"]:
-        return PositionCommand(None, tuple(moves))
-    return PositionCommand(" ".join(start[start[:1] == ["sfen"] :]), tuple(moves))
+        return None, tuple(moves)
+    return " ".join(start[start[:1] == ["sfen"] :]), tuple(moves)
 
 
 def parse_setoption(text: str) -> tuple[str, str]:

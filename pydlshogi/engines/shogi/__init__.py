@@ -4,9 +4,10 @@ from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions, PolicyPlayerOptions, Search1PlayerOptions
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.player.base_player import BasePlayer, Engine, PlayedPosition
 from pydlshogi.player.options import EngineOptions
+from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
 
 
 def mcts(options: MCTSPlayerOptions | None = None) -> Engine:
@@ -14,14 +15,14 @@ def mcts(options: MCTSPlayerOptions | None = None) -> Engine:
     return _engine("pydlshogi", options or MCTSPlayerOptions(), "ShogiMCTSPlayer")
 
 
-def policy(options: PolicyPlayerOptions | None = None) -> Engine:
+def policy(options: ReflexOptions | None = None) -> Engine:
     """The engine that plays the network's first choice."""
-    return _engine("pydlshogi policy_player", options or PolicyPlayerOptions(), "ShogiPolicyPlayer")
+    return _engine("pydlshogi policy_player", options or ReflexOptions(), "ShogiPolicyPlayer")
 
 
-def search1(options: Search1PlayerOptions | None = None) -> Engine:
+def search1(options: Search1Options | None = None) -> Engine:
     """The engine that looks one move ahead."""
-    return _engine("pydlshogi search1_player", options or Search1PlayerOptions(), "ShogiSearch1Player")
+    return _engine("pydlshogi search1_player", options or Search1Options(), "ShogiSearch1Player")
 
 
 def _engine(name: str, options: EngineOptions, player: str) -> Engine:

@@ -5,7 +5,6 @@ from typing import Any
 from pydlshogi.engines.shogi.book import BookOptions
 from pydlshogi.player.mcts_options import MCTSOptions
 from pydlshogi.player.options import Combo, Spin
-from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
 
 
 class MCTSPlayerOptions(MCTSOptions, BookOptions):
@@ -51,11 +50,3 @@ class MCTSPlayerOptions(MCTSOptions, BookOptions):
             "declaration": LAW_24 if rule.startswith("CSARule24") else LAW_27,
             "odds_count": rule.endswith("H"),
         }
-
-
-class PolicyPlayerOptions(ReflexOptions):
-    """Those of the engine that plays the network's first choice."""
-
-
-class Search1PlayerOptions(Search1Options):
-    """Those of the engine that looks one move ahead."""
