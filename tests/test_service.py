@@ -193,7 +193,7 @@ def test_the_seed_decides_a_set_with_the_service_too(networks: list[bytes]) -> N
 
 
 def test_the_policys_temperature_reaches_self_play_and_comparisons(networks: list[bytes]) -> None:
-    tiny: dict[str, Any] = {"games": 2, "playouts": 8, "full_share": 1, "draw_ply": 10, "compare_playouts": 8}
+    tiny: dict[str, Any] = {"games": 2, "playouts": 8, "full_share": 1, "draw_ply": 24, "compare_playouts": 8}
     sets, counts = [], []
     for temperature in (0.05, 1.0, 20.0):
         settings = Cycle(**tiny, policy_temperature=temperature)
