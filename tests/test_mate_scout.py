@@ -282,7 +282,7 @@ def test_the_move_preferred_is_looked_into(sfen: str, blunder: str) -> None:
     assert root.proven[0][0] == [move]
     assert root.proven[0][1] >= 5
     thinker = Thinker(sfen, Resign_Threshold=0)
-    position.push_usi(thinker.go(nodes=400).move)
+    position.push_usi(thinker.go(nodes=800).move)
     scout.begin(position, 33)
     scout.look_at_root(lambda: math.inf)
     assert not scout.mate_at(position)

@@ -4,9 +4,9 @@
     python -m pydlshogi.train --train games.jsonl.xz --searched searched --init model/pydlshogi.npz --out runs/soft ...
 
 A record knows one move of a position; a search says how good all of them are, and what the position is worth. The
-searches are those of the engine in play, without its first moves by lot. A set is 256 positions drawn from the
-training split, and a file in the folder; sets that are there are not searched again. A folder is of one network, one
-number of playouts and one drawing.
+searches have dlshogi's constants, and no moves by lot. A set is 256 positions drawn from the training split, and a file
+in the folder; sets that are there are not searched again. A folder is of one network, one number of playouts and one
+drawing.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Options of a USI engine, tuned by games against itself: paired openings, simultaneous perturbation (SPSA).
 
-    python -m utils.tune bat/mcts_player.sh C_init=144,50,300 C_fpu_reduction=27,0,60 \\
+    python -m utils.tune bat/mcts_player.sh C_init=70,30,300 C_fpu_reduction=37,0,60 \\
         --time 1000 --pairs 1000 --openings openings.sfen --out tunes/c
 
 Each option has its start and the range that it may take. In every pair of games the engine plays against itself with

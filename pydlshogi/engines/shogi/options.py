@@ -10,6 +10,12 @@ from pydlshogi.player.options import Combo, Spin
 class MCTSPlayerOptions(MCTSOptions, BookOptions):
     """Those of the engine that searches."""
 
+    # Found by games of the network that ships: see docs/laboratory.md.
+    c_init = Spin("C_init", 70, 0, 10000, shown=False, help="exploration in percent")
+    c_init_root = Spin("C_init_root", 98, 0, 10000, shown=False, help="C_init at the root")
+    fpu_reduction = Spin(
+        "C_fpu_reduction", 37, 0, 100, shown=False, help="percent that unvisited moves are judged below their node"
+    )
     entering_king_rule = Combo(
         "EnteringKingRule",
         "CSARule27",
