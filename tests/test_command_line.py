@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from errno import ENOSPC
 from pathlib import Path
@@ -27,6 +28,13 @@ def raising(error: BaseException) -> Callable[[], None]:
     return run
 
 
+def stopped_in_a_lock() -> None:
+    try:
+        raise KeyboardInterrupt
+    finally:
+        threading.Lock().release()
+
+
 @pytest.mark.parametrize(
     ("run", "status", "line"),
     [
@@ -35,6 +43,7 @@ def raising(error: BaseException) -> Callable[[], None]:
         (raising(KeyError("lost")), 1, "tool: 'lost'\n"),
         (raising(OSError(ENOSPC, "No space left on device", "file")), 1, "tool: file: No space left on device\n"),
         (raising(KeyboardInterrupt()), 130, "tool: stopped\n"),
+        (stopped_in_a_lock, 130, "tool: stopped\n"),
         (raising(CrewError("6 was given up")), 1, "tool: 6 was given up\n"),
     ],
 )
@@ -52,8 +61,9 @@ def test_how_to_go_on_follows_what_broke_it_off(capsys: pytest.CaptureFixture[st
 
 
 def test_a_defect_keeps_its_traceback() -> None:
-    with pytest.raises(IndexError):
-        exit_status("tool", raising(IndexError()), KeyError)
+    for error in (IndexError(), RuntimeError()):
+        with pytest.raises(type(error)):
+            exit_status("tool", raising(error), KeyError)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")

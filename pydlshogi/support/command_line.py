@@ -99,7 +99,10 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
     except MemoryError as error:
         print(f"{program}: out of memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        # Where tqdm is interrupted as it takes its lock, it fails to give it back.
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__context__, KeyboardInterrupt):
+            raise
         print(f"{program}: stopped{how_to_go_on}", file=sys.stderr)
         return 130
     return status
