@@ -8,7 +8,6 @@ interrupted run.
 """
 
 import argparse
-import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,7 +33,7 @@ from pydlshogi.player.choice import draw
 from pydlshogi.player.lines import centipawns
 from pydlshogi.read_kifu import to_csa
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
-from pydlshogi.support.files import open_plain, read_plain, replacing, reserved, shipped_model
+from pydlshogi.support.files import digest, read_plain, replacing, reserved, shipped_model
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
 from pydlshogi.uct.batch import Batch, Evaluator
@@ -228,10 +227,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def play_missing() -> None:
         out = options.out
         out.mkdir(parents=True, exist_ok=True)
-        with open_plain(network) as file:
-            digest = hashlib.sha256(file.read()).hexdigest()
+        decides = {"network": digest(network), "seed": options.seed, "starts": starts, **settings._asdict()}
         with reserved(out), crew_of(options) as crew:
-            decides = {"network": digest, "seed": options.seed, "starts": starts, **settings._asdict()}
             settle(out / "selfplay.json", decides)
             missing = [number for number in range(1, options.games + 1) if not record_path(out, number).exists()]
             with tqdm(total=len(missing), unit="game", dynamic_ncols=True, disable=None if missing else True) as bar:

@@ -35,7 +35,7 @@ from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
 from pydlshogi.support.crew import Crew
-from pydlshogi.support.files import cache_folder, reserved
+from pydlshogi.support.files import cache_folder, digest, reserved
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.shogi.records import DatasetError, limit_repeats, load_positions
 from pydlshogi.training.shogi.searched import Searched
@@ -100,7 +100,7 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
         raise DatasetError(f"{options.records} has positions for {len(rows) // _OF_A_SET} sets, not {options.sets}")
     about = {
         "positions": hashlib.sha256(positions["hcp"][rows[:_OF_A_SET]].tobytes()).hexdigest(),
-        "network": hashlib.sha256(options.network.read_bytes()).hexdigest(),
+        "network": digest(options.network),
         "playouts": options.playouts,
         "seed": options.seed,
     }

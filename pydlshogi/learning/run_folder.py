@@ -33,25 +33,24 @@ class RunFolder:
         """The settings of the run: a new one gets `defaults` changed by what was `given`; one that is there keeps its
         own, changed by what was given. Raises RunError where that cannot be.
         """
-        settings = replace(defaults, **given)
         if not self._about.exists():
             for path in (self.checkpoint, self.journal, self.result):
                 if path.exists() and path.stat().st_size:
                     raise RunError(f"{self.path} holds {path.name} of something else: give another --out")
-        else:
-            try:
-                about = json.loads(self._about.read_bytes())
-                before = replace(defaults, **about["settings"])
-            except (KeyError, TypeError, ValueError) as error:
-                raise RunError(f"{self._about} does not describe a run") from error
-            if about["game"] != game:
-                raise RunError(f"{self.path} is a run of {about['game']}, not of {game}")
-            settings = replace(before, **given)
-            for name in _FIXED:
-                if getattr(settings, name) != getattr(before, name):
-                    raise RunError(
-                        f"{self.path} is a run with {option_of(name)} {getattr(before, name)}: give another --out"
-                    )
+            return replace(defaults, **given)
+        try:
+            about = json.loads(self._about.read_bytes())
+            before = replace(defaults, **about["settings"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunError(f"{self._about} does not describe a run") from error
+        if about["game"] != game:
+            raise RunError(f"{self.path} is a run of {about['game']}, not of {game}")
+        settings = replace(before, **given)
+        for name in _FIXED:
+            if getattr(settings, name) != getattr(before, name):
+                raise RunError(
+                    f"{self.path} is a run with {option_of(name)} {getattr(before, name)}: give another --out"
+                )
         return settings
 
     def describe(self, game: str, settings: Cycle) -> None:

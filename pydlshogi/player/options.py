@@ -9,6 +9,7 @@
 import math
 import re
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, overload
 
 from pydlshogi.player.clock import ClockSettings
@@ -62,6 +63,12 @@ class Option(Generic[T]):
 
     def __set__(self, instance: "Options", value: T) -> None:
         instance.__dict__[self._slot] = value
+
+    def starting_at(self, default: T) -> Self:
+        """The same option with another default, for a class that declares it anew."""
+        option = copy(self)
+        option.default = default
+        return option
 
     def parse(self, text: str) -> tuple[T, str]:
         """The value `text` stands for, and a remark if that is not quite what it says.

@@ -2,6 +2,7 @@
 
 import errno
 import glob
+import hashlib
 import os
 import secrets
 import sys
@@ -73,6 +74,12 @@ def read_plain(path: Path, most: int) -> bytes:
         if os.fstat(file.fileno()).st_size > most:
             raise OSError(errno.EFBIG, f"Larger than {most >> 20} MB", str(path))
         return file.read()
+
+
+def digest(path: Path) -> str:
+    """What tells the file at `path` from others: SHA-256 in hex. Raises OSError, as `open_plain`."""
+    with open_plain(path) as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 class InUse(BlockingIOError):

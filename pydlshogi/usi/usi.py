@@ -295,8 +295,7 @@ class Usi:
     def _isready(self, _text: str) -> None:
         """Answer at once during a search; else let the worker get ready, with blank lines said until it is."""
         with self._lock:
-            loaded = self._ready or self._able
-            searching = loaded and any(not clock.stopped for clock in self._clocks)
+            searching = self._able and any(not clock.stopped for clock in self._clocks)
         if searching:
             self._output.say("readyok")
             return

@@ -27,7 +27,7 @@ from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import estimate, histogram_of_pairs, mean_score
-from pydlshogi.support.files import shipped_model
+from pydlshogi.support.files import digest, shipped_model
 
 _MEGABYTES: Final = 64
 
@@ -129,13 +129,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         openings = read_games(options.openings)
-        network = options.network.read_bytes() if options.network else b""
-        held = network + " ".join(transcript(opening.moves) for opening in openings).encode()
-        digest = hashlib.sha256(held).hexdigest()[:16]
+        network = digest(options.network) if options.network else ""
+        held = " ".join([network, *(transcript(opening.moves) for opening in openings)])
+        parameters = hashlib.sha256(held.encode()).hexdigest()[:16]
         tasks = [(row, options.seconds, number) for row in rows for number in range(options.games)]
         engines: dict[str, list[OthelloEngine]] = {}
         with closing(FinishedGames(options.file, ("row", "number", "seconds", "black_leads"))) as finished:
-            if any(game["row"] in rows and game.get("parameters") != digest for game in finished.games):
+            if any(game["row"] in rows and game.get("parameters") != parameters for game in finished.games):
                 raise TableError(f"{options.file} holds games of another network or openings: choose another file")
             there = {(game["row"], game["seconds"], game["number"]) for game in finished.games}
             missing = [task for task in tasks if task not in there]
@@ -146,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         engine.prepare()
                 sides = engines[row] if number % 2 == 0 else engines[row][::-1]
                 game = play(sides, openings[number // 2 % len(openings)], seconds)
-                finished.add({"row": row, "number": number, "seconds": seconds, "parameters": digest, **game})
+                finished.add({"row": row, "number": number, "seconds": seconds, "parameters": parameters, **game})
             print(table(finished.games, {**ROWS, **rows}))
 
     return exit_status("parts", run, EngineError, RecordError, TableError, resume="the same command goes on")

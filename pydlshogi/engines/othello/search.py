@@ -134,9 +134,7 @@ class SearchEngine:
             return False
 
         self._look(position, _BEFORE_SOLVING if solve else wanted, stopped)
-        hints = self._hints(most)
-        if solve:
-            hints = self._solved(position, most, clock.expired)
+        hints = self._solved(position, most, clock.expired) if solve else self._hints(most)
         for hint in hints:
             report(hint)
         return hints
@@ -174,25 +172,25 @@ class SearchEngine:
         hints: list[Hint] = []
         guesses = self._hints(RULES.most_moves)
         nodes = 0
-        for number, move in enumerate([guess.move for guess in guesses]):
+        for number, guess in enumerate(guesses):
             # Once `most` moves are known, others matter only where they are better than the last of those.
             floor = hints[most - 1].score if len(hints) >= most else None
-            child = position.play(move)
+            child = position.play(guess.move)
             score = float(-child.score)
-            line: tuple[int, ...] = (move,)
+            line: tuple[int, ...] = (guess.move,)
             if not child.over:
                 high = 64 if floor is None else -round(floor)
                 solution = self._solver.solve(child, high=high, stopped=stopped) if high > -64 else None
                 if solution is None:
                     if stopped():
-                        best_guess = min(0.0, _score(guesses[number]))
+                        best_guess = min(0.0, _score(guess))
                         holds = sum(_score(hint) >= best_guess for hint in hints)
                         hints[holds:holds] = guesses[number:]
                         break
                     continue
                 nodes += solution.nodes
-                score, line = float(-solution.score), (move, solution.move)
-            hints.append(Hint(move, score, line, position.empties, exact=True, nodes=nodes))
+                score, line = float(-solution.score), (guess.move, solution.move)
+            hints.append(Hint(guess.move, score, line, position.empties, exact=True, nodes=nodes))
             hints.sort(key=_score, reverse=True)
         return [hint._replace(nodes=nodes) for hint in hints[:most]]
 

@@ -11,11 +11,9 @@ class MCTSPlayerOptions(MCTSOptions, BookOptions):
     """Those of the engine that searches."""
 
     # Found by games of the network that ships: see docs/laboratory.md.
-    c_init = Spin("C_init", 70, 0, 10000, shown=False, help="exploration in percent")
-    c_init_root = Spin("C_init_root", 98, 0, 10000, shown=False, help="C_init at the root")
-    fpu_reduction = Spin(
-        "C_fpu_reduction", 37, 0, 100, shown=False, help="percent that unvisited moves are judged below their node"
-    )
+    c_init = MCTSOptions.c_init.starting_at(70)
+    c_init_root = MCTSOptions.c_init_root.starting_at(98)
+    fpu_reduction = MCTSOptions.fpu_reduction.starting_at(37)
     entering_king_rule = Combo(
         "EnteringKingRule",
         "CSARule27",
