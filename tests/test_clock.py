@@ -34,6 +34,8 @@ def time() -> Time:
         (Limits(btime=440_000), 1, PLAIN, Budget(1023.3, 10232.6, 10232.6, 440_000)),
         (Limits(btime=440_000), 30, PLAIN, Budget(3142.9, 31428.6, 62857.1, 440_000)),
         (Limits(btime=440_000), 200, PLAIN, Budget(3142.9, 31428.6, 62857.1, 440_000)),
+        # a position that says it is number 0, and no ply at which games are drawn
+        (Limits(btime=440_000), 0, PLAIN._replace(draw_ply=0), Budget(1000, 10_000, 10_000, 440_000)),
         # four plies before the game is drawn
         (Limits(btime=40_000), 253, PLAIN._replace(draw_ply=256), Budget(1000, 10_000, 20_000, 40_000)),
         # a game that goes on all the same

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
-from pydlshogi.support.compiled import ROOMS_WITHOUT_KERNELS, compiled_for, kernels_folder, part, rule
+from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.compiled import ROOMS_WITHOUT_KERNELS, allocating, compiled_for, kernels_folder, part, rule
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pydlshogi"
 
@@ -190,6 +192,19 @@ def test_each_game_has_a_kernel_of_its_own_with_its_own_rules() -> None:
 
 def test_asked_for_again_a_kernel_is_the_same() -> None:
     assert compiled_for("doubles", _changed, change=doubled) is compiled_for("doubles", _changed, change=doubled)
+
+
+def _squares(most: int) -> Int64Array:
+    numbers = np.empty(most, np.int64)
+    for number in range(most):
+        numbers[number] = number * number
+    return numbers
+
+
+def test_rules_make_no_arrays_and_so_need_not_count_who_uses_them() -> None:
+    assert allocating(_squares)(3).tolist() == [0, 1, 4]
+    with pytest.raises(TypingError, match="empty"):
+        rule(_squares)(3)
 
 
 GAME = """

@@ -81,6 +81,8 @@ class TestElo:
         assert estimate((0, 0, 9, 1, 0)).margin < estimate((9, 1, 10)).margin / 4
 
     def test_equal_scores_leave_an_interval_after_wilson(self) -> None:
+        assert [estimate((0, 0, 0, 0, n)).high for n in range(1, 300)] == [inf] * 299
+        assert [estimate((n, 0, 0, 0, 0)).low for n in range(1, 300)] == [-inf] * 299
         assert estimate((0, 0, 0, 0, 5)) == pytest.approx((inf, elo_of_score(5 / (5 + 1.959964**2)), inf), abs=1e-3)
 
     def test_superiority_of_nothing_is_one_half(self) -> None:

@@ -522,6 +522,11 @@ def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None
     assert board.state()["moves"] == [*state["moves"][:2], other]
 
 
+def test_an_emoticon_in_a_comment_makes_no_record_of_othello_of_it(board: Board) -> None:
+    state = opened(board, "手合割：平手\n*ひどい(;_;)\n1 ７六歩(77)\n".encode())
+    assert len(state["moves"]) == 1
+
+
 def opened(board: Board, data: bytes) -> Message:
     status, answer = board.ask("POST", "/record", data)
     assert status == 200, answer

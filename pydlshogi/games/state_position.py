@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from pydlshogi.game import UNDECIDED, Outcome, Rules, outcome_of
-from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
+from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array, Uint64Array
 from pydlshogi.support.compiled import compiled_for, rule_of_game
 
 
@@ -77,13 +77,19 @@ class StatePosition:
         return int(np.count_nonzero(self.states[::-2] == self.state))
 
     def key(self) -> int:
-        return int(self._kernels.keys(self.states[-1:])[0, 0])
+        return int(self._keys(self.states[-1:])[0, 0])
 
     def board_key(self) -> int:
-        return int(self._kernels.keys(self.states[-1:])[0, 1])
+        return int(self._keys(self.states[-1:])[0, 1])
 
     def past_board_keys(self) -> list[int]:
-        return [int(key) for key in self._kernels.keys(self.states[:-1])[:, 1]]
+        return [int(key) for key in self._keys(self.states[:-1])[:, 1]]
+
+    def _keys(self, states: Records) -> Uint64Array:
+        """uint64 [states, 2]: key and board key of each."""
+        keys = np.empty((len(states), 2), np.uint64)
+        self._kernels.keys(states, keys)
+        return keys
 
     def ply(self) -> int:
         return self._first_ply + self._count - 1
@@ -105,7 +111,7 @@ class _Kernels(NamedTuple):
     play: Callable[..., None]
     legal_moves: Callable[..., int]
     judge: Callable[..., tuple[int, bool]]
-    keys: Callable[..., Any]
+    keys: Callable[..., None]
 
 
 @cache
@@ -153,9 +159,6 @@ def _judge(
     return verdict(states[last], ply, moves, number, settings[0], scratch[0]), False
 
 
-def _keys(states: Records) -> Any:
-    """uint64 [states, 2]: key and board key of each."""
-    keys = np.empty((len(states), 2), np.uint64)
+def _keys(states: Records, keys: Uint64Array) -> None:
     for i in range(len(states)):
         keys[i, 0], keys[i, 1] = key_of(states[i]), board_key_of(states[i])
-    return keys

@@ -173,7 +173,7 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
     delay = min(settings.network_delay, spendable / 4)
     divisor = 14 + max(0, 30 - ply)
     last_ply = _LONGEST_GAME
-    if settings.draw_ply >= ply:
+    if settings.draw_ply and settings.draw_ply >= ply:
         last_ply = settings.draw_ply
         divisor = min(divisor, last_ply - ply + 1)
 

@@ -68,22 +68,27 @@ if _KERNELS is not None:
 _kernels: dict[str, Any] = {}
 """Those made for games, by name."""
 
+_ALLOCATING: Final[Any] = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: Final[Any] = {**_ALLOCATING, "_nrt": False}
+"""Without numba's runtime: it counts the references to arrays, a dozen of them at each step of a playout, and where
+several threads count the same ones they wait for each other.
+"""
 _NO_WRAPPERS: Final[Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def rule(function: Function) -> Function:
     """Compile `function` as a part of the kernels that call it."""
-    return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
+    return cast(Function, numba.njit(**_OPTIONS)(function))
 
 
 def part(function: Function) -> Function:
     """Compile `function` as a part of rules, never called from Python: without what such a call takes."""
-    return cast(Function, numba.njit(nogil=True, error_model="numpy", **_NO_WRAPPERS)(function))
+    return cast(Function, numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function))
 
 
 def inlined(function: Function) -> Function:
     """Compile `function` into each kernel that calls it: handing a dozen arrays on costs more than a short body."""
-    return cast(Function, numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+    return cast(Function, numba.njit(**_OPTIONS, forceinline=True)(function))
 
 
 def once(function: Function) -> Function:
@@ -92,12 +97,17 @@ def once(function: Function) -> Function:
     Machine code is optimised anew in every caller, its caller, and so on: large functions, one below the other, cost
     seconds each.
     """
-    return cast(Function, numba.njit(nogil=True, error_model="numpy", inline="always")(function))
+    return cast(Function, numba.njit(**_OPTIONS, inline="always")(function))
 
 
 def compiled(function: Function) -> Function:
     """Compile `function` as a kernel at its first call, or load what was compiled before."""
-    return cast(Function, numba.njit(nogil=True, error_model="numpy", cache=_KERNELS is not None)(function))
+    return cast(Function, numba.njit(**_OPTIONS, cache=_KERNELS is not None)(function))
+
+
+def allocating(function: Function) -> Function:
+    """The same for a kernel that makes arrays, which rules and other kernels cannot."""
+    return cast(Function, numba.njit(**_ALLOCATING, cache=_KERNELS is not None)(function))
 
 
 def compiled_for(name: str, function: Function, **rules: object) -> Function:

@@ -75,7 +75,8 @@ def estimate(counts: Sequence[int]) -> Elo:
     else:
         centre = (mean + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
         reach = Z95 * sqrt(mean * (1 - mean) / n + (Z95 / (2 * n)) ** 2) / (1 + Z95**2 / n)
-        low, high = centre - reach, centre + reach
+        # A score of 0 or 1 is itself an end of its interval, which rounding would miss.
+        low, high = centre - reach if mean > 0 else 0.0, centre + reach if mean < 1 else 1.0
     return Elo(elo_of_score(mean), elo_of_score(low), elo_of_score(high))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.compiled import allocating
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def batch_of(examples: Examples, encoding: Encoding, turns: Int64Array) -> Train
     return TrainingBatch(planes, examples.firsts, labels, examples.weights, examples.values, examples.value_weights)
 
 
-@compiled
+@allocating
 def _turn(planes: Float32Array, rows: Int64Array, plane_seen: Int32Array, square_seen: Int32Array) -> None:
     """Show, in place, `rows` of `planes` [B, planes, squares] as a symmetry does: see `encoding.Symmetry`."""
     for row in rows:

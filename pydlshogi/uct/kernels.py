@@ -98,6 +98,7 @@ ROW: Final = np.dtype(
         ("node", np.int32),  # where it ends, or NONE
         ("request", np.int32),  # the evaluation it waits for, or NONE
         ("count", np.int32),  # legal moves where it ends
+        ("edges", np.int32),  # the first of those reserved for the node where it ends, or NONE
         ("known", np.float32),  # what lasts of the first evaluation of the node where it ends; nan: there was none
         ("verdict", np.int16),  # of the rules, see game.py
         ("move", np.uint16),  # its last
@@ -179,7 +180,7 @@ def _best_edge(tree: Tree, node: int, count: int, puct: Records, at_root: bool, 
             elif forced > 0 and visited < math.sqrt(forced * priors[first + edge]):
                 return edge
         score += exploration * priors[first + edge] / (constants.u_offset + visited)
-        if score > best_score or best == NONE:
+        if not score <= best_score:  # so that some edge is followed even where a broken network says nan
             best_score = score
             best = edge
     untried = given
@@ -187,7 +188,7 @@ def _best_edge(tree: Tree, node: int, count: int, puct: Records, at_root: bool, 
         untried = _first_allowed(tree, first + given, first + count, only) - first
     if untried < count:
         score = unvisited + exploration * priors[first + untried] / constants.u_offset
-        if score > best_score or best == NONE:
+        if not score <= best_score:
             best = untried
     return best
 
@@ -506,20 +507,19 @@ def back_up(
     `moves`, uint16 [rows, most moves], are the legal moves of each row. The priors of request i begin at
     `first_priors[i]` in `priors`. `lasting` is what lasts of the `values`, see `Evaluations`.
     """
-    places = np.empty(len(asked), np.int32)
     hold_soon(tree.lock)
     for i in range(len(asked)):
         row = rows[asked[i]]
         # Without room for its edges a node stays LEAF and is evaluated at each visit.
-        places[i] = NONE
+        row.edges = NONE
         if row.length == 0:
-            places[i] = reserve_root_edges(tree, wide(row.count))
+            row.edges = reserve_root_edges(tree, wide(row.count))
         elif row.node != NONE and row.expands:
-            places[i] = reserve_edges(tree, wide(row.count))
+            row.edges = reserve_edges(tree, wide(row.count))
     release(tree.lock)
     # Nobody looks for edges at a node that awaits its evaluation, so others may have the lock meanwhile.
     for i in range(len(asked)):
-        first, count = wide(places[i]), wide(rows[asked[i]].count)
+        first, count = wide(rows[asked[i]].edges), wide(rows[asked[i]].count)
         if first != NONE:
             for edge in range(count):
                 tree.moves[first + edge] = moves[asked[i], edge]
@@ -528,7 +528,7 @@ def back_up(
     hold_soon(tree.lock)
     for i in range(len(asked)):
         if rows[asked[i]].node != NONE:
-            _note(tree, rows[asked[i]], wide(places[i]), values[i], lasting[i])
+            _note(tree, rows[asked[i]], values[i], lasting[i])
     for i in range(len(rows)):
         row = rows[i]
         if row.fate == _WAIT:
@@ -538,8 +538,8 @@ def back_up(
 
 
 @inlined
-def _note(tree: Tree, row: Record, first_edge: int, value: float, lasting: float) -> None:
-    """Note an evaluation in the node where `row` ends. Its edges begin at `first_edge`; NONE: it gets none."""
+def _note(tree: Tree, row: Record, value: float, lasting: float) -> None:
+    """Note an evaluation in the node where `row` ends, and its edges."""
     nodes, node = tree.nodes, wide(row.node)
     if nodes[node].evaluations == 0:
         nodes[node].value = lasting
@@ -548,9 +548,9 @@ def _note(tree: Tree, row: Record, first_edge: int, value: float, lasting: float
         nodes[node].evaluations += 1
     nodes[node].state = LEAF
     nodes[node].stats = 0
-    if first_edge != NONE:
+    if row.edges != NONE:
         nodes[node].state = EXPANDED
-        nodes[node].first = first_edge
+        nodes[node].first = row.edges
         nodes[node].count = row.count
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
@@ -55,7 +56,8 @@ def _serve(arguments: argparse.Namespace, kept: Path) -> None:
         with BoardServer(lambda tell: Table(pool, tell, kept), arguments.port) as server:
             print(server.address, flush=True)
             if not arguments.no_browser:
-                webbrowser.open(server.address)
+                # Beside the server: a browser in the terminal is waited for.
+                Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
             server.serve_forever()
     finally:
         pool.close(cancel=True)

@@ -32,7 +32,7 @@ from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive, square_of
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint8Array
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.compiled import allocating, compiled
 
 _NO_SQUARE: Final = np.uint64(64)
 
@@ -125,7 +125,7 @@ def weights_of(fitted: Float32Array) -> Int16Array:
     return weights
 
 
-@compiled
+@allocating
 def classes_of(states: States) -> Int32Array:
     """int32 [positions, 47]: the classes of the numbers of all patterns, and that of the parity of the discs."""
     classes = np.empty((len(states), len(FIRST) + 1), np.int32)
@@ -139,7 +139,7 @@ def classes_of(states: States) -> Int32Array:
     return classes
 
 
-@compiled
+@allocating
 def sums(classes: Int32Array, weights: Float32Array) -> Float32Array:
     """float32 [positions]: the sum of the weights of each position's classes."""
     total = np.zeros(len(classes), np.float32)
@@ -149,7 +149,7 @@ def sums(classes: Int32Array, weights: Float32Array) -> Float32Array:
     return total
 
 
-@compiled
+@allocating
 def _spread(classes: Int32Array, values: Float32Array, length: int) -> Float32Array:
     """float32 [length]: for each class the sum of the values of the positions it occurs in."""
     total = np.zeros(length, np.float32)

@@ -40,7 +40,7 @@ from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, positive
-from pydlshogi.support.compiled import compiled, inlined
+from pydlshogi.support.compiled import allocating, inlined
 from pydlshogi.support.files import shipped_model
 
 _NO_SQUARE: Final = np.uint64(64)
@@ -85,7 +85,7 @@ def _judged(shares: Float32Array, legal: int, chosen: int, hits: Float64Array) -
     return -math.log(shares[chosen])
 
 
-@compiled
+@allocating
 def _learn_policy(
     games: Games,
     which: Int64Array,
@@ -120,7 +120,7 @@ def _learn_policy(
     return loss
 
 
-@compiled
+@allocating
 def _learn_rollouts(
     games: Games,
     which: Int64Array,
@@ -163,7 +163,7 @@ KINDS: Final = {
 }
 
 
-@compiled
+@allocating
 def _scores(games: Games, which: Int64Array, patterns: Int16Array, leads: Float32Array, results: Float32Array) -> Any:
     """int64 [VALUE_STAGES]: how many positions of each stage were met.
 

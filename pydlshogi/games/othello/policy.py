@@ -191,7 +191,9 @@ def shift(weights: Float32Array, moves: Moves, move: int, step: np.float32) -> N
 @inlined
 def soften(logits: Float32Array, count: int) -> None:
     """Turn the first `count` logits into probabilities."""
-    highest, total = logits[:count].max(), np.float32(0)
+    highest, total = logits[0], np.float32(0)
+    for move in range(1, count):
+        highest = max(highest, logits[move])
     for move in range(count):
         logits[move] = np.exp(logits[move] - highest)
         total += logits[move]

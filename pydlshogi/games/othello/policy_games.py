@@ -23,7 +23,7 @@ from pydlshogi.games.othello.rollouts import drawn
 from pydlshogi.games.othello.rules import MOST_MOVES, START_MOVER, START_OPPONENT, ZERO, final_score, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, MOVES, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Int8Array, Int32Array, Uint64Array
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.compiled import allocating
 from pydlshogi.support.elo import estimate, mean_score
 
 GIVEN: Final = -1
@@ -36,7 +36,7 @@ OPENING: Final = 8
 """Random moves at the beginning of the games of a match."""
 
 
-@compiled
+@allocating
 def play_games(
     games: Games, plan: Int8Array, policies: Float32Array, lot: Uint64Array, through: Int32Array, moves: Moves
 ) -> None:

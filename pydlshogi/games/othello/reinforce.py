@@ -38,7 +38,7 @@ from pydlshogi.games.othello.wthor import GAME, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int8Array
 from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, positive
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.compiled import allocating
 from pydlshogi.support.files import shipped_model
 
 LEARNER: Final = 1
@@ -66,7 +66,7 @@ class Settings(NamedTuple):
     """Of learning, for a game."""
 
 
-@compiled
+@allocating
 def add_gradient(
     games: Games, plan: Int8Array, tables: Tables, gradient: Float32Array, choices: Float64Array, moves: Moves
 ) -> None:

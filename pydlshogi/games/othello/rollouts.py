@@ -16,7 +16,7 @@ from pydlshogi.games.othello.policy import STAGES, policy_stage
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, final_score, moved, to_move
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
 from pydlshogi.support.arrays_file import named_arrays
-from pydlshogi.support.compiled import compiled, inlined
+from pydlshogi.support.compiled import allocating, inlined
 from pydlshogi.support.files import replacing
 from pydlshogi.support.hashes import splitmix
 
@@ -140,7 +140,7 @@ def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums:
     return -score if turns & 1 else score
 
 
-@compiled
+@allocating
 def play_all(packed: Uint32Array, weights: Float32Array, lot: Uint64Array, results: Float32Array) -> None:
     """Play packed positions to their ends; each result is 1 if the side to move has won, 0.5 draw, 0 if it has lost."""
     sums = np.empty(MOST_MOVES, np.float32)

@@ -25,7 +25,7 @@ from pydlshogi.games.othello.rules import (
     to_move,
 )
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.compiled import allocating, compiled
 from pydlshogi.support.files import read_plain, replacing
 
 LARGEST_FILE: Final = 1 << 28
@@ -154,7 +154,7 @@ def square_of(move: np.uint8) -> np.uint64:
     return np.uint64(8 * rank + file) if 0 <= rank < 8 and 0 <= file < 8 else np.uint64(64)
 
 
-@compiled
+@allocating
 def _flaws(games: Games) -> npt.NDArray[np.int8]:
     """int8 [games]: _SOUND, _WRONG_SCORE, or the index of the first move that cannot be played."""
     flaws = np.full(len(games), _SOUND, np.int8)
