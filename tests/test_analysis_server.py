@@ -315,3 +315,18 @@ def test_every_start_can_be_played_from(game: str, start: str | None) -> None:
     position = next(iter(GAMES[game].engines.values()))().set_up(start)
     assert len(position.legal_moves())
     assert not GAMES[game].may_declare(position)
+
+
+def test_where_nobody_listens_any_longer_nothing_more_is_searched(caplog: pytest.LogCaptureFixture) -> None:
+    written = []
+
+    def write(line: str) -> None:
+        written.append(line)
+        raise BrokenPipeError
+
+    pool = Pool(1, SETTINGS)
+    queries = [{"id": str(number), "game": "dobutsu", "maxVisits": 10} for number in range(20)]
+    Server(pool, write).hear(json.dumps(query).encode() for query in queries)
+    pool.close()
+    assert len(written) == 1
+    assert not caplog.records

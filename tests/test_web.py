@@ -670,6 +670,14 @@ def test_who_tries_another_move_can_come_back(board: Board) -> None:
     board.do("goto", ply=5)
     board.do("undo")  # of a move in the midst of a game
     assert (board.state()["at"], board.state()["leftAt"]) == (4, 5)
+    board.do("back")
+    end = len(state["moves"])
+    board.do("goto", ply=end)
+    ending = board.state()["ending"]
+    board.do("undo")  # at the end of a game that has one
+    assert (board.state()["at"], board.state()["leftAt"]) == (end - 1, end)
+    board.do("back")
+    assert (board.state()["moves"], board.state()["ending"]) == (state["moves"], ending)
 
 
 def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) -> None:

@@ -152,13 +152,21 @@ class Pool:
 
     def close(self, *, cancel: bool = False) -> None:
         """Answer what has been asked, then end; `cancel`: end now, and answer nothing more."""
+        if cancel:
+            self.give_up()
         with self._changed:
-            self._closed, self._silent = True, cancel
+            self._closed = True
             self._changed.notify_all()
-            for task in self._current if cancel else ():
-                self.cancel(task)
         for thread in self._threads:
             thread.join()
+
+    def give_up(self) -> None:
+        """Answer nothing more. May be called by `tell`, where nobody listens any longer."""
+        with self._changed:
+            self._closed = self._silent = True
+            self._changed.notify_all()
+            for task in self._current:
+                self.cancel(task)
 
     def _key(self, question: Question) -> tuple[str, str]:
         offered = GAMES[question.game]
@@ -177,7 +185,8 @@ class Pool:
                 try:
                     task.tell(answer)
                 except Exception:  # nor does one that cannot be told end the search of the others
-                    log.exception("an answer was lost")
+                    if not self._silent:
+                        log.exception("an answer was lost")
                 with self._changed:
                     self._current.discard(task)
         finally:

@@ -82,4 +82,8 @@ class Server:
 
     def _say(self, line: dict[str, Any]) -> None:
         with self._writing:
-            self._write(json.dumps(line))
+            try:
+                self._write(json.dumps(line))
+            except OSError:  # whoever asked is gone
+                self._pool.give_up()
+                raise

@@ -429,7 +429,7 @@ class Table:
         played = self._played
         if plies < len(played.moves):
             self._stop_judging()
-        if played.at < len(played.moves):
+        if played.at < len(played.moves) or self._ending is not None:
             if played.left is None:
                 self._left = self._opinions, self._heard
             played.leave()
