@@ -523,20 +523,6 @@ def test_ponderhit_turns_pondering_into_a_timed_search(stochastic: str) -> None:
     assert answer.move in thinker.legal_moves()
 
 
-class HitAtLast(Clock):
-    """The hit comes when whoever ponders has nothing left to do but to wait for it."""
-
-    def wait_until_released(self, timeout: float | None = None) -> bool:
-        self.hit()
-        return super().wait_until_released(timeout)
-
-
-def test_a_search_that_ended_while_pondering_answers_after_the_hit_as_in_any_game() -> None:
-    thinker = Thinker(Resign_Threshold=1000)
-    clock = HitAtLast(Limits(ponder=True, nodes=50, btime=0, wtime=0, byoyomi=4000))
-    assert thinker.think(clock, lambda info: None) == BestMove("resign")
-
-
 def test_after_ponderhit_the_only_legal_move_is_played_at_once() -> None:
     thinker = Thinker("4k2r1/9/9/9/9/9/9/9/8K b - 1", PV_Interval=0)
     clock = Clock(Limits(ponder=True, btime=0, wtime=0, byoyomi=4000))

@@ -186,8 +186,6 @@ class MCTSPlayer(NetworkPlayer):
         except BaseException:
             self._discard_search()  # it holds playouts that were never paid
             raise
-        if clock.pondering and clock.wait_until_released():
-            clock.settle()  # only now is it known whether a game is played or an analysis was wanted
         answer = self._choose(position, search, clock, report)
         self._choosing.note(clock.answering())
         return answer
