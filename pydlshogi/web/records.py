@@ -36,8 +36,6 @@ ENDINGS: Final[Mapping[RecordEnding, str]] = {
 """How records say that games ended, and how the board does. The others end nothing."""
 _WINNERS: Final[Mapping[Win, int | None]] = {"b": 0, "w": 1, "d": None}
 _TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
-_GGF: Final = re.compile(r"\(;\s*[A-Za-z]+\[")
-"""Other than an emoticon in a comment."""
 _USI: Final = re.compile(r"(?:position|sfen|startpos)\b|[^\s/]+(?:/[^\s/]+){3,8} [bw] ")
 _WTHOR_HEADER: Final = 16
 _WTHOR_GAME: Final = 68
@@ -59,13 +57,15 @@ def open_record(data: bytes, game: str) -> Opened:
 
     `game`: what `startpos` begins. Raises RecordError.
     """
+    from pydlshogi.games.othello.ggf import holds_ggf
+
     if _is_wthor(data):
         return _othello_archive(data)
     text = decode(data)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if lines and _USI.match(lines[0]):
         return [partial(_looked_through, _game_of(line, game), line) for line in lines]
-    if _GGF.search(text) or (lines and _TRANSCRIPT.fullmatch(lines[0])):
+    if holds_ggf(text) or (lines and _TRANSCRIPT.fullmatch(lines[0])):
         return _othello_text(text)
     try:
         return [partial(_shogi, each) for each in parse(data, "the record")]
@@ -155,12 +155,11 @@ def _othello_archive(data: bytes) -> Opened:
 
 
 def _othello_text(text: str) -> Opened:
-    from pydlshogi.games.othello.ggf import parse_ggf
+    from pydlshogi.games.othello.records import parse_games
     from pydlshogi.games.othello.transcript import RecordError as OthelloError
-    from pydlshogi.games.othello.transcript import parse_transcripts
 
     try:
-        return [partial(_othello, game) for game in (parse_ggf if _GGF.search(text) else parse_transcripts)(text)]
+        return [partial(_othello, game) for game in parse_games(text)]
     except OthelloError as error:
         raise RecordError(f"the record: {error}") from None
 

@@ -9,6 +9,12 @@ from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
 
 _PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*)\]\s*")
 _RESULT: Final = re.compile(r"[+-]?\d+(?:\.\d*)?")
+_GAME: Final = re.compile(r"\(;\s*[A-Za-z]+\[")
+
+
+def holds_ggf(text: str) -> bool:
+    """Whether there is a game in a text, and not just an emoticon in a comment."""
+    return _GAME.search(text) is not None
 
 
 def parse_ggf(text: str) -> Iterator[Transcript]:

@@ -3,10 +3,15 @@
 from os import PathLike
 from pathlib import Path
 
-from pydlshogi.games.othello.ggf import parse_ggf
+from pydlshogi.games.othello.ggf import holds_ggf, parse_ggf
 from pydlshogi.games.othello.transcript import RecordError, Transcript, parse_transcripts
 from pydlshogi.games.othello.wthor import LARGEST_FILE, games_of, read_wthor
 from pydlshogi.support.files import read_plain
+
+
+def parse_games(text: str) -> list[Transcript]:
+    """The games of a text, GGF or transcripts. Raises RecordError."""
+    return list(parse_ggf(text) if holds_ggf(text) else parse_transcripts(text))
 
 
 def read_games(path: str | PathLike[str]) -> list[Transcript]:
@@ -16,7 +21,7 @@ def read_games(path: str | PathLike[str]) -> list[Transcript]:
             header, rows = read_wthor(path)
             return list(games_of(rows, int(header["year"])))
         text = read_plain(Path(path), LARGEST_FILE).decode("utf-8-sig", "replace")
-        games = list(parse_ggf(text) if "(;" in text else parse_transcripts(text))
+        games = parse_games(text)
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from error
     if not games:
