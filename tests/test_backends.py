@@ -383,15 +383,15 @@ openvino_only = pytest.mark.parametrize("name", [pytest.param("openvino", marks=
 
 
 @openvino_only
-@pytest.mark.parametrize("amx", [True, False])
-def test_auto_is_openvino_on_a_cpu_and_in_bfloat16_where_there_is_amx(
-    name: str, amx: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fast", [True, False])
+def test_auto_is_openvino_on_a_cpu_and_in_bfloat16_where_that_is_fast(
+    name: str, fast: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pydlshogi.network.openvino_backend.has_amx", lambda: amx)
+    monkeypatch.setattr("pydlshogi.network.openvino_backend.bfloat16_is_fast", lambda: fast)
     description = load("auto", folder / "resnet.npz", device="cpu").description
     assert description == load(name, folder / "resnet.npz").description
     assert description.startswith("OpenVINO ")
-    assert description.endswith("policy_value_resnet 3x12 bfloat16" if amx else "policy_value_resnet 3x12 float32")
+    assert description.endswith("policy_value_resnet 3x12 bfloat16" if fast else "policy_value_resnet 3x12 float32")
 
 
 def does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -403,7 +403,7 @@ def lacks_its_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError("Exception from src/inference/src/cpp/core.cpp:182:\nCannot load its library")
 
     module = importlib.import_module("pydlshogi.network.openvino_backend")
-    module.has_amx.cache_clear()
+    module.bfloat16_is_fast.cache_clear()
     monkeypatch.setattr(module, "has_bfloat16", get_property)
 
 
@@ -430,7 +430,7 @@ def test_without_a_usable_openvino_auto_is_onnx(
 
 @openvino_only
 def test_auto_prefers_a_gpu_to_openvino(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"pydlshogi.network.{name}_backend.has_amx", lambda: True)
+    monkeypatch.setattr(f"pydlshogi.network.{name}_backend.bfloat16_is_fast", lambda: True)
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
     monkeypatch.setattr("pydlshogi.network.onnx_backend.onnx_backend", lambda *_: "the GPU's")
     assert load("auto", folder / "resnet.npz") == "the GPU's"
@@ -465,14 +465,22 @@ def test_openvino_does_not_call_float32_half(name: str, folder: Path, monkeypatc
 
 
 @openvino_only
-def test_bfloat16_without_amx_is_not_amx(name: str) -> None:
+def test_bfloat16_that_is_emulated_is_not_fast(name: str) -> None:
     """What OpenVINO may use of the processor can be limited, but only before it starts."""
-    program = f"from pydlshogi.network.{name}_backend import has_amx; print(has_amx())"
-    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}
+    program = f"from pydlshogi.network.{name}_backend import bfloat16_is_fast; print(bfloat16_is_fast())"
+    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+@openvino_only
+def test_bfloat16_is_fast_where_the_processor_says_so(name: str) -> None:
+    flags = set(Path("/proc/cpuinfo").read_text().split()) if sys.platform == "linux" else set()
+    if not flags & {"avx512_bf16", "amx_bf16"}:
+        pytest.skip("needs a processor with instructions for bfloat16, and Linux to say so")
+    assert importlib.import_module(f"pydlshogi.network.{name}_backend").bfloat16_is_fast()
 
 
 ONNX_READERS = ["onnx", pytest.param("openvino", marks=WITH_OPENVINO)]

@@ -54,8 +54,8 @@ def load_backend(
     device: "gpu" demands one; "auto" takes one if the framework sees one; "tensorrt" is onnx only. `description` tells
         what it became.
     precision: "half" is float16 on a GPU and bfloat16 on a CPU (torch and openvino only); "auto" is half on a GPU where
-        the framework has it, with openvino also on a CPU with AMX, and else float32. Only openvino applies it to an
-        `.onnx` file; onnx runs that as it is.
+        the framework has it, with openvino also on a CPU that has instructions for it, and else float32. Only openvino
+        applies it to an `.onnx` file; onnx runs that as it is.
     threads: of the CPU; 0 means all cores this process may use. Chainer takes one a stream.
     streams: how many batches the network works on at once, each for a thread that calls; they share the CPU's threads.
     spinning: waiting threads keep their core busy: faster on an idle machine, much slower on a shared one (onnx only).
@@ -89,7 +89,7 @@ def why_unusable(name: str) -> str:
         with _framework(name):
             module = importlib.import_module(f"pydlshogi.network.{name}_backend")
             if name == "openvino":
-                module.has_amx()  # it loads what runs on the CPU only when asked something
+                module.bfloat16_is_fast()  # it loads what runs on the CPU only when asked something
     except BackendError as error:
         return str(error)
     return ""
