@@ -1,10 +1,11 @@
 """A batch and a network to gradients: the loss, its arithmetic, and how the cores of a machine share the work."""
 
 import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import torch
@@ -17,6 +18,8 @@ from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.processes import available_cores
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.settings import Learning
+
+Item = TypeVar("Item")
 
 FIGURES: Final = ("loss", "policy_loss", "value_loss", "policy_accuracy", "value_accuracy")
 """policy_accuracy: how much of the policy target is on the network's first label, the share of the moves played where
@@ -98,6 +101,10 @@ class Shards:
         loss, figures = losses(net, part, self._device, self._settings)
         loss.backward()  # type: ignore[no-untyped-call]
         return figures
+
+    def map(self, function: Callable[[Item], None], items: Iterable[Item]) -> Iterator[None]:
+        """Call `function` with each of `items` in the threads of the shards."""
+        return self._pool.map(function, items)
 
     def close(self) -> None:
         self._pool.shutdown()

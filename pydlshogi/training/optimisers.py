@@ -4,6 +4,7 @@ Muon is of K. Jordan and others, "Muon: An optimizer for hidden layers in neural
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 import torch
@@ -12,9 +13,14 @@ from torch import Tensor, nn
 from pydlshogi.network.torch_nets import Block
 from pydlshogi.training.settings import Learning
 
+Each = Callable[[Callable[[Any], None], Iterable[Any]], Iterable[None]]
+"""`map`, or one that has threads for it."""
 
-def optimisers_of(net: nn.Module, settings: Learning) -> list[torch.optim.Optimizer]:
+
+def optimisers_of(net: nn.Module, settings: Learning, each: Each = map) -> list[torch.optim.Optimizer]:
     """One optimiser for all parameters; with muon two, of which Muon has the 3x3 kernels and AdamW all others.
+
+    each: what Muon goes through the kernels with, which takes as long as the gradients of a small network.
 
     kernels: of convolutions larger than 1x1, and of all in residual blocks. matrices: of the other 1x1 convolutions and
     linear layers. vectors: biases, those of labels too, and normalisation; they do not decay.
@@ -28,7 +34,7 @@ def optimisers_of(net: nn.Module, settings: Learning) -> list[torch.optim.Optimi
     if settings.optimiser == "muon":
         groups = [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
         rest = torch.optim.AdamW(groups, lr=rate / 10, betas=(0.9, 0.99))
-        return [Muon(kernels, lr=rate, weight_decay=decay), rest]
+        return [Muon(kernels, lr=rate, weight_decay=decay, each=each), rest]
     groups = [{"params": kernels + matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
     if settings.optimiser == "adamw":
         return [torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.99))]
@@ -60,24 +66,37 @@ _ITERATIONS: Final = 5
 class Muon(torch.optim.Optimizer):
     """Nesterov momentum, made orthogonal kernel by kernel (all axes but the first taken as one), with weight decay."""
 
-    def __init__(self, params: Iterable[Any], lr: float, momentum: float = 0.95, weight_decay: float = 0.0) -> None:
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.0,
+        each: Each = map,
+    ) -> None:
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        self._each = each
 
-    @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
         """Change the parameters by what their gradients say; `closure` is not used."""
         for group in self.param_groups:
-            for parameter in group["params"]:
-                gradient = parameter.grad
-                state = self.state[parameter]
-                if not state:
-                    state["momentum"] = torch.zeros_like(parameter)
-                momentum = state["momentum"].lerp_(gradient, 1 - group["momentum"])
-                kernel = gradient.lerp(momentum, group["momentum"]).flatten(1)
-                # A tall matrix would otherwise change its outputs less than a wide one.
-                scale = max(1.0, kernel.shape[0] / kernel.shape[1]) ** 0.5
-                parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                parameter.add_(orthogonal(kernel).view_as(parameter), alpha=-group["lr"] * scale)
+            change = partial(self._change, group)
+            for _ in self._each(change, group["params"]):
+                pass
+
+    @torch.no_grad()
+    def _change(self, group: dict[str, Any], parameter: Tensor) -> None:
+        gradient = parameter.grad
+        assert gradient is not None
+        state = self.state[parameter]
+        if not state:
+            state["momentum"] = torch.zeros_like(parameter)
+        momentum = state["momentum"].lerp_(gradient, 1 - group["momentum"])
+        kernel = gradient.lerp(momentum, group["momentum"]).flatten(1)
+        # A tall matrix would otherwise change its outputs less than a wide one.
+        scale = max(1.0, kernel.shape[0] / kernel.shape[1]) ** 0.5
+        parameter.mul_(1 - group["lr"] * group["weight_decay"])
+        parameter.add_(orthogonal(kernel).view_as(parameter), alpha=-group["lr"] * scale)
 
 
 def orthogonal(matrix: Tensor) -> Tensor:

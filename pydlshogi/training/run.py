@@ -45,10 +45,10 @@ class Run:
         self.settings = settings
         self.averaged = build(self.architecture).to(device)
         self.averaged.load_state_dict(self.net.state_dict())
-        self.optimisers = optimisers_of(self.net, settings)
+        self.shards = Shards(self.net, self.architecture, device, settings)
+        self.optimisers = optimisers_of(self.net, settings, self.shards.map)
         self.peaks = [[group["lr"] for group in optimiser.param_groups] for optimiser in self.optimisers]
         """The highest learning rate of each parameter group."""
-        self.shards = Shards(self.net, self.architecture, device, settings)
         self.step = 0
         self.progress = 0.0
         """Share of the run that is done, 0 to 1."""
