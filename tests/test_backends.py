@@ -563,6 +563,12 @@ def test_no_other_file_is_read_for_an_onnx_file(name: str, graph: onnx.ModelProt
     assert refusal(name, tmp_path / "net.onnx") == "some of it is in another file; export it with all weights inside"
 
 
+@pytest.mark.parametrize("name", ONNX_READERS)
+def test_an_onnx_file_that_gives_another_shape_than_it_declares_is_a_line(name: str, tmp_path: Path) -> None:
+    onnx.save(graph_between([PLANES], LOGITS), tmp_path / "foreign.onnx")
+    assert refusal(name, tmp_path / "foreign.onnx")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs pipes and devices in the file system, which Windows does not have")
 @pytest.mark.parametrize("name", ONNX_READERS)
 def test_an_onnx_file_is_a_plain_file(name: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
 
 import cshogi
@@ -14,10 +15,15 @@ from thinker import ALL_MOVES, Thinker
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
+from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.player import mcts_player
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits, allot, milliseconds
 from pydlshogi.player.lines import centipawns
+from pydlshogi.player.stopping import certain
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct import search
 from pydlshogi.uct.batch import Batch, Evaluations
@@ -285,8 +291,8 @@ def test_more_memory_than_there_is_is_said_before_a_game(monkeypatch: pytest.Mon
         raise MemoryError
 
     monkeypatch.setattr(mcts_player, "np", SimpleNamespace(empty=refused, uint8=np.uint8))
-    with pytest.raises(PlayerError, match=r"^USI_Hash 1048576: the system does not lend so much memory$"):
-        Thinker(USI_Hash=1048576)
+    with pytest.raises(PlayerError, match=r"^USI_Hash 16384: the system does not lend so much memory$"):
+        Thinker(USI_Hash=16384)
 
 
 def test_candidates_of_the_book_under_debug_message() -> None:
@@ -363,6 +369,38 @@ def test_a_missing_network_is_one_line_and_can_be_replaced() -> None:
     assert "\n" not in str(error.value)
     options.set("Backend", "uniform")
     player.prepare()
+
+
+def test_a_network_written_anew_under_its_name_is_loaded_anew(tmp_path: Path) -> None:
+    options = MCTSPlayerOptions()
+    options.set("modelfile", str(tmp_path / "net.npz"))
+    player = shogi.mcts(options).load()
+    for channels in (4, 8):
+        write_weights(
+            tmp_path / "net.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, channels), seed=1)
+        )
+        player.prepare()
+        assert f"1x{channels} " in player.description
+        assert player.loading(options) is None
+
+
+def test_an_opinion_is_the_search_s_before_and_after_a_search() -> None:
+    """The policy has the same temperature."""
+    options = MCTSPlayerOptions()
+    options.set("Threads", "1")
+    player = shogi.mcts(options).load()
+    player.prepare()
+    position = ShogiPosition()
+    before = list(player.evaluate(position))
+    player.think(position, player.start_clock(position, Clock(Limits(nodes=2))), lambda _: None)
+    assert list(player.evaluate(position)) == before
+
+
+def test_a_root_is_not_visited_more_often_than_can_be_counted() -> None:
+    root = SimpleNamespace(visits=2**30, expanded=True, plies=None, leader=lambda: (0, 1))
+    assert certain(root, solved=False, analysing=True)  # type: ignore[arg-type]
+    root.visits -= 1
+    assert not certain(root, solved=False, analysing=True)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("threads", "most"), [(1, 45), (2, 22)])

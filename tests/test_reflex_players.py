@@ -115,6 +115,22 @@ def test_the_same_seed_plays_the_same_game(make: Make) -> None:
     assert moves() == moves()
 
 
+def test_a_seed_counts_from_when_it_is_set(make: Make) -> None:
+    asked = Asked(make(), MIDDLE, temperature=300)
+    answers = []
+    for _ in range(2):
+        asked.player.options.set("Random_Seed", "7")
+        answers.append([asked.think() for _ in range(10)])
+        asked.player.options.set("Random_Seed", "0")
+        asked.think()
+    assert answers[0] == answers[1]
+
+
+def test_the_network_has_all_threads_for_one_batch(make: Make) -> None:
+    asked = Asked(make(), Backend="onnx", Threads=2, DNN_Batch_Size=16)
+    assert "2 threads" in asked.player.description  # type: ignore[attr-defined]
+
+
 def test_a_drawn_move_is_as_likely_as_its_probability() -> None:
     sfen = "4k4/9/9/9/9/9/9/9/K8 b - 1"
     asked = Asked(shogi.policy(), sfen, temperature=100, Random_Seed=3)

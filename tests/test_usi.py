@@ -306,6 +306,12 @@ def test_isready_during_a_search_leaves_it_alone(engine: InProcess) -> None:
     assert len(answers(engine.until("bestmove") + engine.settle())) == 1
 
 
+def test_isready_during_a_question_waits_for_the_options_before_it(talk_to: Callable[..., InProcess]) -> None:
+    engine = talk_to(ScriptedPlayer()).start()
+    engine.send("position startpos", "perft 99", "setoption name Load value refused", "isready", "stop")
+    assert "readyok" not in engine.until("info string Error!")
+
+
 def test_isready_while_pondering_is_answered_at_once_though_an_option_was_set(
     talk_to: Callable[..., InProcess],
 ) -> None:
@@ -683,6 +689,17 @@ def legal(moves: tuple[str, ...]) -> list[str]:
     for move in moves:
         board.push_usi(move)
     return [cshogi.move_to_usi(move) for move in board.legal_moves]
+
+
+@pytest.mark.parametrize(("hit", "answer"), [("ponderhit", "bestmove resign"), ("stop", "bestmove 5i")])
+def test_a_search_that_ended_before_the_hit_plays_as_one_that_did_not(hit: str, answer: str) -> None:
+    """While pondering nobody resigns, since the move may never be asked for; all moves here lose to a gold."""
+    engine = InProcess(mcts_engine())
+    engine.start()
+    engine.send("position sfen 4k4/9/9/9/9/9/4g4/9/4K4 b g 1", "go ponder btime 60000 wtime 60000")
+    engine.wait_for_thought()
+    assert engine.go(hit)[-1].startswith(answer)
+    engine.close()
 
 
 # 10: special roots

@@ -55,7 +55,7 @@ def openvino_backend(path: Path, encodings: Sequence[Encoding], resources: Resou
             planes=graph.dtype,
             foreign=graph.foreign,
         )
-    except (RuntimeError, UnicodeDecodeError) as error:  # its message quotes names as they stand in the file
+    except (RuntimeError, ValueError) as error:  # its message quotes names as they stand in the file
         raise ModelError(f"{path}: not an ONNX file that can be loaded: {_reason(error)}") from error
 
 
@@ -69,7 +69,9 @@ class _Run:
     def __call__(self, planes: npt.NDArray[Any]) -> tuple[Float32Array, Float32Array]:
         given = {self._graph.planes: openvino.Tensor(planes, shared_memory=True)}
         logits = self._request.infer(given, share_outputs=True)
-        return logits[self._graph.policy], logits[self._graph.value]
+        # A file may declare another shape than what it computes.
+        policy = logits[self._graph.policy].reshape(len(planes), self._graph.labels)
+        return policy, logits[self._graph.value].reshape(len(planes))
 
 
 def has_bfloat16() -> bool:

@@ -150,9 +150,6 @@ class BasePlayer(ABC):
     def new_game(self) -> None:  # noqa: B027
         """Forget what was learned from the last game."""
 
-    def game_over(self, result: str) -> None:  # noqa: B027
-        """The game ended: "win", "lose", "draw", another word, or nothing."""
-
     # Thinking
 
     def clock_settings(self) -> ClockSettings:

@@ -360,6 +360,11 @@ class Clock:
         return self._pondering
 
     @property
+    def hit_late(self) -> bool:
+        """Whether the expected move was played when the thinking had ended already."""
+        return self._thought_until is not None and self._thought_until < self._running_since
+
+    @property
     def budget(self) -> Budget:
         """What the move may cost; nothing but playouts limits it while pondering."""
         with self._lock:

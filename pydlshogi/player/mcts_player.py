@@ -146,6 +146,10 @@ class MCTSPlayer(NetworkPlayer):
             draw_value=(options.draw_value_white if turn else options.draw_value_black) / 1000,
         )
 
+    def _temperature(self) -> int:
+        """Of the policy, in percent: the user's, else the network's."""
+        return self.options.temperature or self.fitted["temperature"]
+
     # Thinking
 
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
@@ -153,13 +157,13 @@ class MCTSPlayer(NetworkPlayer):
             return self.solve(position, clock, report)
         if not len(position.legal_moves()):
             return BestMove("resign")
-        if answer := self.answer_at_once(position, clock, report):
-            return answer
         if self._seed != self.options.seed:
             self._seed_anew()
+        if answer := self.answer_at_once(position, clock, report):
+            return answer
         search, pipeline = self._make_search()
         puct = self._puct(position.turn)
-        temperature = self.options.temperature or self.fitted["temperature"]
+        temperature = self._temperature()
         rules = self.rule_settings(position)
         searched_with = (puct, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes())
         try:
@@ -346,6 +350,10 @@ class MCTSPlayer(NetworkPlayer):
             report(info)
 
     # What people at a terminal ask for
+
+    def evaluate(self, position: PlayedPosition) -> Iterator[str]:
+        self.evaluator_at(self._temperature() / 100)
+        return super().evaluate(position)
 
     def bench(self, position: PlayedPosition, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
         """What runs the network, and the playouts per second from `position`: `bench [SECONDS]`, else 5."""

@@ -23,7 +23,7 @@ from pydlshogi.player.batching import FASTEST_OF, best_batch_size, fastest
 from pydlshogi.player.clock import Clock, Latency, milliseconds
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
 from pydlshogi.player.options import EngineOptions
-from pydlshogi.support.arrays import Records
+from pydlshogi.support.arrays import Float32Array, Int32Array, Records
 from pydlshogi.support.files import shipped_model
 from pydlshogi.support.processes import available_cores
 from pydlshogi.uct.batch import Batch, Evaluator
@@ -67,6 +67,8 @@ class NetworkPlayer(BasePlayer):
     """The file in `model/` of the network that comes along."""
     quantised: ClassVar[str] = ""
     """Its twin in int8; "": there is none."""
+    one_at_a_time: ClassVar[bool] = False
+    """It asks for one batch at a time, for which the network may have all threads."""
 
     def __init__(self, options: NetworkOptions) -> None:
         super().__init__(options)
@@ -93,6 +95,7 @@ class NetworkPlayer(BasePlayer):
         wanted = (
             options.backend,
             options.modelfile,
+            _stamp(options.modelfile),
             options.device,
             options.precision,
             options.threads,
@@ -131,7 +134,7 @@ class NetworkPlayer(BasePlayer):
                 modelfile, backend = self._choose_network(options, threads)
             except (BackendError, ModelError) as error:
                 raise PlayerError(str(error)) from None
-            if not options.batch_size:
+            if not (options.batch_size or self.one_at_a_time):
                 batch_size = best_batch_size(backend, modelfile)
             evaluator = NetworkEvaluator(backend)
             description = f"{modelfile.name}: {backend.description}"
@@ -153,7 +156,7 @@ class NetworkPlayer(BasePlayer):
                 device=options.device,
                 precision=options.precision,
                 threads=threads,
-                streams=threads,
+                streams=1 if self.one_at_a_time else threads,
                 spinning=options.spinning,
                 batch_size=options.batch_size or UNMEASURED_BATCH,
             )
@@ -228,18 +231,32 @@ class NetworkPlayer(BasePlayer):
         if isinstance(self.evaluator, NetworkEvaluator):
             self.evaluator.temperature = temperature
 
+    def opinion(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
+        """What the evaluator thinks of a position without a search: the priors of its legal `moves`, and the value."""
+        batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
+        batch.add(position, moves)
+        priors, values, _ = self.evaluator.evaluate(batch)
+        return priors, float(values[0])
+
     def evaluate(self, position: PlayedPosition) -> Iterator[str]:
         """The network's own opinion, without a search: the win rate, and the ten moves of the highest priors."""
         moves = position.legal_moves()
         if not len(moves):
             yield "no legal move"
             return
-        batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
-        batch.add(position, moves)
-        priors, values, _ = self.evaluator.evaluate(batch)
-        yield f"win rate {values[0]:.4f}"
+        priors, value = self.opinion(position, moves)
+        yield f"win rate {value:.4f}"
         for place in np.argsort(-priors, kind="stable")[:10]:
             yield f"{position.usi(int(moves[place])):5} {priors[place]:.4f}"
+
+
+def _stamp(modelfile: str) -> tuple[int, ...]:
+    """It changes when the file is written anew; () for the network that comes along, and where there is no file."""
+    try:
+        status = Path(modelfile).stat() if modelfile else None
+    except (OSError, ValueError):
+        return ()
+    return (status.st_mtime_ns, status.st_size) if status else ()
 
 
 def _fitted_for(backend: Backend, modelfile: Path) -> tuple[Mapping[str, int], str]:

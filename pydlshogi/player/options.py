@@ -367,7 +367,7 @@ class ClockOptions(EngineOptions):
 class SearchOptions(ClockOptions):
     """What an engine declares that searches a tree."""
 
-    hash_mb = Spin("USI_Hash", 1024, 1, 1048576, aliases=("Hash",), help="MB for the search tree")
+    hash_mb = Spin("USI_Hash", 1024, 1, 18432, aliases=("Hash",), help="MB for the search tree")
     multi_pv = Spin("MultiPV", 1, 1, 600, aliases=("USI_MultiPV",), help="lines of play to show")
     pv_interval = Spin(
         "PV_Interval", 500, 0, 1000000, aliases=("PvInterval",), help="ms between reports; 0: every batch"

@@ -33,10 +33,12 @@ class ReflexPlayer(NetworkPlayer):
     """Rates the legal moves and plays one of them, whatever the clock says: it is done before it could ask."""
 
     options: ReflexOptions
+    one_at_a_time = True
 
     def __init__(self, options: ReflexOptions) -> None:
         super().__init__(options)
         self._random = random.Random()
+        self._seed = 0
 
     def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
         """Also what fills a batch from a position, which a search does by other means."""
@@ -45,7 +47,8 @@ class ReflexPlayer(NetworkPlayer):
         return super().warmed_up(evaluator, batch_size)
 
     def new_game(self) -> None:
-        self._random.seed(self.options.seed or None)
+        self._seed = self.options.seed
+        self._random.seed(self._seed or None)
 
     @abstractmethod
     def rate(self, position: PlayedPosition) -> list[Rated]:
@@ -56,6 +59,8 @@ class ReflexPlayer(NetworkPlayer):
             return Checkmate("notimplemented")
         if not len(position.legal_moves()):
             return BestMove("resign")
+        if self._seed != self.options.seed:
+            self.new_game()
         if answer := self.answer_at_once(position, clock, report):
             return answer
         ratings = self.rate(position)
@@ -90,11 +95,9 @@ class PolicyPlayer(ReflexPlayer):
 
     def rate(self, position: PlayedPosition) -> list[Rated]:
         moves = position.legal_moves()
-        batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
-        batch.add(position, moves)
-        priors, values, _ = self.evaluator.evaluate(batch)
+        priors, value = self.opinion(position, moves)
         return [
-            Rated(position.usi(move), prior, math.log(max(prior, 1e-7)), float(values[0]))
+            Rated(position.usi(move), prior, math.log(max(prior, 1e-7)), value)
             for move, prior in zip(moves.tolist(), priors.tolist(), strict=True)
         ]
 

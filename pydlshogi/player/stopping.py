@@ -6,6 +6,8 @@ from typing import Final
 from pydlshogi.player.clock import Clock
 from pydlshogi.uct.root import MoveStats, Root
 
+MOST_VISITS: Final = 1 << 30
+"""Of a root, which it reaches in a day or so; nodes count them in 32 bits."""
 _UNNOTICED: Final = 20.0
 """Milliseconds. With nothing left to lose on time, a move is worth a look of the network that takes no longer."""
 
@@ -20,9 +22,9 @@ def certain(root: Root, *, solved: bool, analysing: bool) -> bool:
     """Whether more playouts would not change the answer.
 
     The win is known (`solved`), the result is proven, or only one move is not proven to lose and nobody wants to know
-    more of it.
+    more of it. Nor are more made than can be counted.
     """
-    if solved:
+    if solved or root.visits >= MOST_VISITS:
         return True
     if not root.expanded:
         return False

@@ -186,7 +186,9 @@ class Usi:
         # Shared by the reading thread and the worker, under the lock.
         self._lock = threading.Lock()
         self._clocks: list[Clock] = []
-        """Of the searches and questions asked for and not yet answered."""
+        """Of the searches asked for and not yet answered."""
+        self._question_clocks: list[Clock] = []
+        """Of the questions asked and not yet answered."""
         self._last_times = Limits()
         """What is left on the clocks, as far as known, for a `ponderhit` that does not say."""
 
@@ -224,7 +226,7 @@ class Usi:
             "go": self._go,
             "stop": lambda _: self._stop(),
             "ponderhit": self._ponderhit,
-            "gameover": self._gameover,
+            "gameover": lambda _: self._stop(),
             "debug": lambda _: None,
             "register": lambda _: None,
             "copyprotection": lambda _: None,
@@ -258,7 +260,7 @@ class Usi:
                 self._obey(command, text.strip())
             except Exception as error:
                 self._complain_of_defect(error)
-        self._stop_endless(everything=quitting)
+        self._stop(everything=quitting)
         self._put(self._end_of_input)
         if quitting:
             self._worker.join(_PATIENCE)
@@ -335,19 +337,13 @@ class Usi:
         """Put a question of people in the queue, with a clock by which `stop` can end it."""
         clock = Clock()
         with self._lock:
-            self._clocks.append(clock)
+            self._question_clocks.append(clock)
         self._put(lambda: self._answer_question(command, text, clock))
 
-    def _stop(self) -> None:
+    def _stop(self, *, everything: bool = True) -> None:
+        """Stop all that is under way, or only the searches that would not end by themselves."""
         with self._lock:
-            for clock in self._clocks:
-                clock.stop()
-        self._put(self._answer_what_was_stopped, in_turn=False)
-
-    def _stop_endless(self, *, everything: bool) -> None:
-        """Stop the searches that would not end by themselves, or all."""
-        with self._lock:
-            for clock in self._clocks:
+            for clock in [*self._clocks, *self._question_clocks]:
                 limits = clock.limits
                 if everything or limits.infinite or limits.ponder or (limits.mate and limits.mate_time is None):
                     clock.stop()
@@ -366,10 +362,6 @@ class Usi:
             self._last_times = Limits()
         self._put(lambda: self._with_player(lambda player: player.new_game()))
 
-    def _gameover(self, text: str) -> None:
-        self._stop()
-        self._put(lambda: self._with_player(lambda player: player.game_over(text)))
-
     # The worker
 
     def _put(self, act: Callable[[], None], *, in_turn: bool = True) -> None:
@@ -384,10 +376,8 @@ class Usi:
                 continue
             try:
                 job.act()
-            except PlayerError as error:
-                self._complain(str(error))
             except Exception as error:
-                self._complain_of_defect(error)
+                self._blame(error)
 
     def _end_of_input(self) -> None:
         self._input_ended = True
@@ -561,7 +551,7 @@ class Usi:
                 self._output.say(line)
         finally:
             with self._lock:
-                self._clocks.remove(clock)
+                self._question_clocks.remove(clock)
 
     # Searches
 
@@ -605,6 +595,10 @@ class Usi:
                 position = self._position(asked.game)
                 player.start_clock(position, clock)
                 answer = player.think(position, clock, voice.report)
+                clock.wait_until_released()
+                if clock.hit_late:
+                    # What was chosen before is what an analysis plays: at full skill, never resigning.
+                    answer = player.think(position, clock, voice.report)
                 if clock.limits.mate and isinstance(answer, BestMove):
                     answer = Checkmate("notimplemented")
             except Exception as error:
