@@ -48,6 +48,26 @@ tempfile.TemporaryFile = refusing
 """
 """Root may write everywhere: this is how the system answers others."""
 
+MEANWHILE = """
+import shutil
+import subprocess
+import sys
+
+copy_all = shutil.copytree
+
+def copy(source, target):
+    if os.environ.pop("MEANWHILE", ""):
+        subprocess.run([sys.executable, "-B", __file__], check=True)
+    return shutil.copy2(source, target)
+
+def interrupted(source, target):
+    shutil.copytree = copy_all
+    return copy_all(source, target, copy_function=copy)
+
+shutil.copytree = interrupted
+"""
+"""While the first file is copied, the program starts a second time."""
+
 
 class Installation:
     """A package with one rule, a program with a kernel made of it, and a home for its user."""
@@ -127,6 +147,15 @@ def test_a_user_who_may_not_write_there_gets_a_copy_of_what_was_compiled_there(i
         answer, loaded, own = installation.run(READ_ONLY=str(installation.package))
         assert (answer, loaded) == ("42", "1")
         assert Path(own) == installation.home / "pydlshogi" / Path(folder).name
+
+
+def test_a_start_while_another_copies_finds_all_or_nothing(installation: Installation) -> None:
+    installation.program.write_text(READ_ONLY + MEANWHILE + PROGRAM)
+    installation.run(READ_ONLY="/nowhere")
+    answer, loaded, rest = installation.run(READ_ONLY=str(installation.package), MEANWHILE="yes")
+    folder, *second = rest.split()
+    assert [answer, loaded, folder] == second == ["42", "1", folder]
+    assert list(Path(folder).parent.iterdir()) == [Path(folder)]
 
 
 def test_without_a_place_anywhere_each_start_compiles(installation: Installation) -> None:

@@ -94,6 +94,10 @@ def test_other_files_are_refused(load: object, tmp_path: Path) -> None:
         np.savez(file, logits=np.zeros(3), weights=np.zeros(3), steps=np.zeros(3), scales=np.zeros(3))
     with pytest.raises(ValueError, match="not"):
         load(path)
+    logits, weights = (np.full((policy.STAGES, each.WEIGHTS), "x") for each in (rollouts, policy))
+    np.savez(path, logits=logits, weights=weights, steps=np.ones(policy.STAGES), scales=np.ones(STAGES))
+    with pytest.raises(ValueError, match="not"):
+        load(path)
 
 
 def test_a_lead_means_more_near_the_end() -> None:

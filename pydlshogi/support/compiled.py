@@ -49,7 +49,7 @@ def kernels_folder() -> Path | None:
     for folder in candidates:
         try:
             if folder != compiled_in_package and compiled_in_package.exists() and not folder.exists():
-                shutil.copytree(compiled_in_package, folder)
+                _copy_whole(compiled_in_package, folder)
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder) as file:
                 file.write(bytes(1 << 20))
@@ -58,6 +58,18 @@ def kernels_folder() -> Path | None:
         else:
             return folder
     return None
+
+
+def _copy_whole(source: Path, target: Path) -> None:
+    """Copy a folder so that nobody who starts at the same time sees half of it. OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as made:
+        copy = shutil.copytree(source, Path(made) / target.name)
+        try:
+            copy.rename(target)
+        except OSError:
+            if not target.exists():  # else another start was faster
+                raise
 
 
 _KERNELS: Final = None if os.environ.get("NUMBA_DISABLE_JIT") == "1" else kernels_folder()

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.checkpoint import Checkpoint, kept
-from pydlshogi.games.othello.patterns import DISC, evaluate, load_weights, stage_of, write_numbers
+from pydlshogi.games.othello.patterns import DISC, WORDS, evaluate, load_weights, stage_of, write_numbers
 from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.games.othello.policy import (
@@ -171,7 +171,7 @@ def _scores(games: Games, which: Int64Array, patterns: Int16Array, leads: Float3
     ahead in each of them, and 1, 0.5 or 0 as it won, drew or lost its game.
     """
     met = np.zeros(VALUE_STAGES, np.int64)
-    words = np.zeros((1, 12), np.uint64)
+    words = np.zeros((1, WORDS), np.uint64)
     numbers = words.view(np.uint16)
     for number in which:
         mover, opponent, black = START_MOVER, START_OPPONENT, True

@@ -289,6 +289,7 @@ def load_policy(path: Path) -> tuple[Float32Array, Float32Array]:
     weights, steps, scales = named_arrays(path, ["weights", "steps", "scales"], "policy")
     shapes = (weights.shape, steps.shape, scales.shape)
     wanted = ((STAGES, WEIGHTS), (STAGES,), (VALUE_STAGES,))
-    if shapes != wanted or weights.dtype != np.int8 or not (np.isfinite(steps).all() and (scales > 0).all()):
-        raise ValueError(f"{path} holds arrays of {shapes}, not of {wanted}")
+    kinds = weights.dtype.kind + steps.dtype.kind + scales.dtype.kind
+    if shapes != wanted or kinds != "iff" or not (np.isfinite(steps).all() and (scales > 0).all()):
+        raise ValueError(f"{path} holds arrays of {shapes}, not of {wanted}, or of other numbers")
     return weights * steps.astype(np.float32)[:, None], scales.astype(np.float32)

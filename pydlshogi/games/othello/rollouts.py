@@ -158,7 +158,7 @@ def save_rollouts(path: Path, logits: Float32Array) -> None:
 def load_rollouts(path: Path) -> Float32Array:
     """Weights that `save_rollouts` wrote, as `play_out` takes them. Raises ValueError, OSError."""
     (logits,) = named_arrays(path, ["logits"], "weights of rollouts")
-    if logits.shape != (STAGES, WEIGHTS) or not np.isfinite(logits).all():
+    if logits.shape != (STAGES, WEIGHTS) or logits.dtype.kind != "f" or not np.isfinite(logits).all():
         raise ValueError(f"{path} holds {logits.dtype} {list(logits.shape)}, not {[STAGES, WEIGHTS]} numbers")
     return weights_of(logits.astype(np.float32))
 
