@@ -236,7 +236,7 @@ class Learner:
         networks = self._folder.network(number).read_bytes(), self._folder.network(other).read_bytes()
         games = max(2, settings.compare_games // workers)
         task = PlayComparisons(self._game.name, networks, games, settings, self._service)
-        seeds = [(settings.seed, _COMPARISON, worker) for worker in range(workers)]
+        seeds = [(settings.seed, _COMPARISON, number, worker) for worker in range(workers)]
         longest = set_deadline(replace(settings, games=games, playouts=settings.compare_playouts))
         results = [counts for _, counts in self._crew.map(task, seeds, longest)]
         return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]

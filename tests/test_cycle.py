@@ -20,7 +20,9 @@ import pytest
 from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.learning.played import PlayedGames
+from pydlshogi.learning.tasks import PlayComparisons
 from pydlshogi.network.weights import architecture_of, read_weights
+from pydlshogi.support.processes import ProcessCrew
 
 pytest.importorskip("torch")
 cycle = pytest.importorskip("pydlshogi.cycle")
@@ -169,6 +171,23 @@ def test_at_the_gate_a_network_must_beat_the_best(
     assert second["last"]["against"] == best
     assert second["elo"] == first["elo"]
     assert f"; against {best} -1200 Elo (95 %: -inf to -489)" in capsys.readouterr().out
+
+
+def test_no_two_comparisons_play_the_same_openings(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    again, crew_map = copied(run, tmp_path), ProcessCrew.map
+    seeds: list[set[Any]] = []
+
+    def noting(crew: ProcessCrew, task: Any, items: Any, deadline: float) -> Any:
+        if isinstance(task, PlayComparisons):
+            seeds[-1] |= set(items)
+        return crew_map(crew, task, items, deadline)
+
+    monkeypatch.setattr(ProcessCrew, "map", noting)
+    for _ in range(3):
+        seeds.append(set())
+        one_more_cycle(again, "--compare-every", "1")
+    assert seeds[1]
+    assert seeds[2].isdisjoint(seeds[1])
 
 
 def test_games_that_were_there_already_do_not_make_a_run_faster(
