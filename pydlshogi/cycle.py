@@ -85,10 +85,11 @@ class Learner:
         network = folder.newest_network() if goes_on else Path(settings.init) if settings.init else None
         weights, _, self._encoding = read_network(network, encodings) if network else (None, None, encodings[0])
         self._run = Run(settings, self._encoding, device, None if goes_on else weights)
-        names = ("cycle", "seconds", "positions", "games", "oldest", "best", "elo")
+        names = ("cycle", "seconds", "positions", "games", "oldest", "best", "anchor", "elo")
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
         if goes_on:
             self._run.load(read_checkpoint(folder.checkpoint))
+            self._run.kept.setdefault("anchor", float(settings.compare_every))  # older checkpoints have none
         folder.describe(game.name, replace(settings, encoding=self._encoding.name))
         if not goes_on:
             write_weights(folder.network(0), to_npz(self._run.averaged))
@@ -122,7 +123,7 @@ class Learner:
         self._run.window.zero_()
         self._journal.write(line)  # if the checkpoint does not follow, it is dropped again
         self._run.save(folder.checkpoint)
-        kept_networks = {number + 1, int(kept["best"]), int(kept["compared"]), self._anchor}
+        kept_networks = {number + 1, int(kept["best"]), int(kept["compared"]), int(kept["anchor"])}
         folder.forget_networks(kept_networks)
         return line
 
@@ -203,20 +204,17 @@ class Learner:
             **dict(zip(FIGURES, (run.window / max(1, steps)).tolist(), strict=True)),
         }
 
-    @property
-    def _anchor(self) -> int:
-        """The network that every later one is compared with: the first that was compared."""
-        return self._settings.compare_every
-
     def _compare(self, number: int, times: Times) -> dict[str, Any]:
         """Compare the network after so many cycles with the last one compared or, at the gate, with the best; and with
-        the anchor.
+        the anchor, the first that was compared.
         """
         start = time.monotonic()
         kept, gate, line = self._run.kept, self._settings.gate, dict[str, Any]()
+        if kept["compared"] < 0:
+            kept["anchor"] = number
         others = {"last": int(kept["best" if gate else "compared"])}
-        if self._anchor != others["last"]:
-            others["anchor"] = self._anchor
+        if kept["anchor"] != others["last"]:
+            others["anchor"] = int(kept["anchor"])
         for name, other in others.items():
             if 0 <= other < number and self._folder.network(other).exists():
                 counts = self._match(number, other)
