@@ -218,6 +218,13 @@ def test_old_games_get_new_targets_and_keep_their_results() -> None:
     assert np.add.reduceat(new.weights, new.firsts[:-1]) == pytest.approx(np.ones(len(old)), abs=1e-5)
 
 
+def test_where_games_teach_gumbels_policy_old_ones_do_too(all_moves: PlayedGames) -> None:
+    """It is over all moves, those without a visit too."""
+    new = reanalysed(DOBUTSU, HASH, replace(ALL, gumbel=4, playouts=3), all_moves)
+    at_the_start = np.diff(new.firsts)[new.plies == 0]
+    assert at_the_start.tolist() == [4] * ALL.games
+
+
 def test_equal_players_share_every_pair() -> None:
     assert compare(DOBUTSU, (HASH, HASH), Puct(), 8, 12, 60, (1,)) == [0, 0, 6, 0, 0]
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from pydlshogi.games.catalogue import GameEntry, LearnedPosition
 from pydlshogi.learning.forest import Forest
+from pydlshogi.learning.gumbel import improved_policy
 from pydlshogi.learning.played import Lesson, PlayedGames, searched_columns
 from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.learning.targets import lesson_of, pruned_visits
@@ -20,7 +21,8 @@ def reanalysed(game: GameEntry, evaluator: Evaluator, settings: SelfPlay, played
         part = dict(enumerate(positions[first : first + settings.side_by_side]))
         found = forest.search(part, settings.playouts)
         for tree, position in part.items():
-            weights = pruned_visits(found[tree], puct)
+            # Gumbel's policy is better than the priors whichever moves a search has looked at.
+            weights = improved_policy(found[tree]) if settings.gumbel else pruned_visits(found[tree], puct)
             lessons.append(lesson_of(evaluator.encoding, position, 0, forest.root(tree), found[tree], weights))
     return replace(played, **searched_columns(lessons))
 
