@@ -44,7 +44,7 @@ from pydlshogi.support.settings import SettingError, check
 from pydlshogi.training.batches import batches
 from pydlshogi.training.examples import TrainingBatch, batch_of, joined
 from pydlshogi.training.gradients import FIGURES
-from pydlshogi.training.journal import Journal
+from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
 
 _COMPARISON: Final = 1 << 20
@@ -281,12 +281,11 @@ def learn(game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, servi
         lines: list[dict[str, Any]] = []
         while not learner.done:
             lines.append(learner.cycle())
-            tqdm.write(described(lines[-1]))
+            say(described(lines[-1]))
             if len(lines) == _SIZED:
-                tqdm.write(sized(game, lines[1:], settings.minutes, crew.size()))
-            sys.stdout.flush()
+                say(sized(game, lines[1:], settings.minutes, crew.size()))
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
-    tqdm.write(f"the network is {learner.finish()}")
+    say(f"the network is {learner.finish()}")
 
 
 def _encodings(game: GameEntry, name: str) -> Sequence[Encoding]:

@@ -47,7 +47,7 @@ from pydlshogi.support.settings import SettingError, by_field, check, option_of
 from pydlshogi.training.batches import Shuffle, batches, numbered_batch
 from pydlshogi.training.examples import Source, TrainingBatch
 from pydlshogi.training.gradients import FIGURES
-from pydlshogi.training.journal import Journal
+from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, ValueTarget, averaged_evals, fit_eval_coef
@@ -238,12 +238,6 @@ def preparing(settings: Settings, examples: Source, rows: Int64Array) -> Callabl
     symmetries = len(encoding.symmetries) if settings.symmetries else 0
     shuffle = Shuffle(rows, settings.batch_size, settings.seed, symmetries=symmetries)
     return partial(numbered_batch, examples, encoding, shuffle)
-
-
-def say(text: str) -> None:
-    """Show a line, if anybody can see it: a run of many hours outlives whoever read its output."""
-    with suppress(OSError):
-        tqdm.write(text)
 
 
 def line_of(run: Run, settings: Settings, seconds: float) -> dict[str, Any]:

@@ -192,6 +192,15 @@ def test_no_two_comparisons_play_the_same_openings(run: Path, tmp_path: Path, mo
     assert seeds[2].isdisjoint(seeds[1])
 
 
+def test_nobody_need_read_what_a_run_says(run: Path, tmp_path: Path) -> None:
+    again = copied(run, tmp_path)
+    (again / "net.npz").unlink()
+    with subprocess.Popen(command_for(again, taken(run) + 1e-6), stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+    assert read_weights(again / "net.npz")
+
+
 def test_games_that_were_there_already_do_not_make_a_run_faster(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

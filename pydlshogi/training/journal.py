@@ -1,8 +1,15 @@
-"""log.jsonl, the journal of a run: it outlives full disks and killed processes, and fits the run after a resumption."""
+"""What is told of a run: log.jsonl, its journal, and lines for whoever watches.
+
+The journal outlives full disks and killed processes, and fits the run after a resumption.
+"""
 
 import json
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from tqdm import tqdm
 
 from pydlshogi.support.files import append_whole, replacing
 
@@ -25,6 +32,13 @@ class Journal:
         with self._path.open("ab", buffering=0) as file:
             append_whole(file, self._waiting)
         self._waiting = b""
+
+
+def say(text: str) -> None:
+    """Show a line, if anybody can see it: a run of many hours outlives whoever read its output."""
+    with suppress(OSError):
+        tqdm.write(text)
+        sys.stdout.flush()
 
 
 def _step_of(line: str) -> float:
