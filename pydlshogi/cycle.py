@@ -283,7 +283,7 @@ def learn(game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, servi
             lines.append(learner.cycle())
             say(described(lines[-1]))
             if len(lines) == _SIZED:
-                say(sized(game, lines[1:], settings.minutes, crew.size()))
+                say(sized(game, lines[1:], settings.minutes, min(crew.size(), settings.sets)))
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
     say(f"the network is {learner.finish()}")
 
@@ -314,6 +314,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reserved(folder.path), crew_of(options) as crew:
             settings = folder.settle(game.name, Cycle(**game.learning), given)
             check(settings)
+            settings = replace(settings, sets=settings.sets or max(2, crew.size()))
             if settings.gate and not settings.compare_every:
                 raise SettingError("--gate goes by comparisons: --compare-every must be at least 1")
             with serving(game, crew.host) if options.serve else nullcontext() as service:

@@ -141,6 +141,16 @@ def test_what_cannot_be_done_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_all_workers_play_where_the_run_does_not_say_otherwise(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sets = []
+    monkeypatch.setattr(cycle, "learn", lambda _game, _folder, settings, _crew, _service: sets.append(settings.sets))
+    for folder, workers in ((tmp_path, "1"), (tmp_path, "16"), (run, "16")):
+        assert cycle.main(["dobutsu", "--out", str(folder), "--workers", workers]) == 0
+    assert sets == [2, 16, 2]
+
+
 def copied(run: Path, folder: Path) -> Path:
     return Path(shutil.copytree(run, folder / "run"))
 

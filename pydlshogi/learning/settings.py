@@ -67,7 +67,9 @@ class Cycle(Learning, SelfPlay):
 
     minutes: float = setting(20.0, "length of the run", low=0.01)
     encoding: str = setting("", "how the network sees the game; left out: as --init does, or as is usual for the game")
-    sets: int = setting(2, "sets of games that are played between two networks", low=1)
+    sets: int = setting(
+        0, "sets of games that are played between two networks; 0: one for each worker, but at least 2", low=0
+    )
     window: int = setting(30_000, "positions that are learned from at first: the newest", low=1)
     window_growth: float = setting(0.65, "the window grows with this power of the positions made", low=0, high=1)
     reuse: float = setting(4.0, "how often a position is learned, on average, while it is in the window", low=0)
