@@ -185,9 +185,12 @@ def learning(**more: Any) -> Learning:
     return Learning(**{"kind": "policy_value", "channels": 8, "precision": "float32", "shards": 1, **more})
 
 
-def test_no_shard_goes_without_a_position() -> None:
-    shards = Shards(build(BOTH[0]), BOTH[0], CPU, learning(batch_size=2, shards=5))
-    assert np.isfinite(shards.gradients(some_batch(2)).numpy()).all()
+@pytest.mark.parametrize("size", [2, 3])
+def test_no_shard_gets_less_than_two_positions(size: int) -> None:
+    """PyTorch refuses to normalise a layer of one position by itself."""
+    dense = architecture_for(SQUARE, "policy_value_dense", 1, 8)
+    shards = Shards(build(dense), dense, CPU, learning(batch_size=size, shards=5))
+    assert np.isfinite(shards.gradients(some_batch(size)).numpy()).all()
     shards.close()
 
 
@@ -658,7 +661,7 @@ def test_a_missing_pytorch_is_one_line(tmp_path: Path) -> None:
         (["--train=x.jsonl", "--out=o", "--stop-at=noon"], "not a time"),
         (["--train=x.jsonl", "--out=o", "--stop-at=0001-01-01T00:00"], "not a time"),
         (["--train=x.jsonl", "--out=o", "--stop-at=2001-01-01T00:00"], "is past"),
-        (["--train=x.jsonl", "--out=o", "--steps=1", "--batch-size=0"], "--batch-size must be at least 1"),
+        (["--train=x.jsonl", "--out=o", "--steps=1", "--batch-size=0"], "--batch-size must be at least 2"),
         (["--train=x.jsonl", "--out=o", "--steps=-5"], "--steps must be at least 0"),
         (["--train=x.jsonl", "--out=o", "--hours=inf"], "--hours must be at least 0"),
         (["--train=x.jsonl", "--out=o", "--steps=1", "--learning-rate=nan"], "--learning-rate must be at least 0"),
@@ -691,7 +694,7 @@ def test_a_checkpoint_that_is_none_is_one_line(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(
-    ("size", "said"), [("0", "--batch-size must be at least 1"), ("99999", "positions do not fill a batch of 99999")]
+    ("size", "said"), [("0", "--batch-size must be at least 2"), ("99999", "positions do not fill a batch of 99999")]
 )
 def test_the_benchmark_refuses_what_a_run_would(
     folder: Path, size: str, said: str, capsys: pytest.CaptureFixture[str]

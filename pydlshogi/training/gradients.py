@@ -63,7 +63,8 @@ class Shards:
     """
 
     def __init__(self, net: nn.Module, architecture: Architecture, device: torch.device, settings: Learning) -> None:
-        count = min(settings.shards or (available_cores() if device.type == "cpu" else 1), settings.batch_size)
+        count = settings.shards or (available_cores() if device.type == "cpu" else 1)
+        count = min(count, settings.batch_size // 2)  # the statistics of one position say nothing
         self._nets = [net]
         for _ in range(count - 1):
             replica = build(architecture).to(device)

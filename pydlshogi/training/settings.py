@@ -17,7 +17,7 @@ class Learning:
     channels: int = setting(96, "channels of the convolutions", low=1, high=4096)
     init: str = setting("", "network (.npz) to begin with, of this size or smaller: it grows")
 
-    batch_size: int = setting(256, "positions a step", low=1)
+    batch_size: int = setting(256, "positions a step", low=2)
     optimiser: str = setting(
         "muon", "of the 3x3 kernels; with muon the other weights get adamw", "muon", "adamw", "sgd"
     )
