@@ -169,9 +169,8 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     if settings.searched:
         searched = read_sets(Path(settings.searched))
         examples = SearchedRecords(learned, searched, encoding, target, settings.search_value)
-        rows = np.arange(len(examples))
-    else:
-        rows = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
+        learned = learned[searched.rows]
+    rows = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
     prepare = preparing(settings, examples, rows)
 
     def try_to_write(action: Callable[[], None]) -> bool:

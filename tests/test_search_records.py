@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,6 +131,23 @@ def test_a_run_learns_what_was_found(folder: Path) -> None:
     losses = [line["policy_loss"] for line in lines if "policy_loss" in line]
     assert losses[-1] < losses[0] - 0.05
     assert read_weights(folder / "run" / "net.npz")
+
+
+def test_a_searched_position_counts_no_more_often_than_allowed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[Any] = []
+
+    def noting(_settings: object, _examples: object, rows: Any) -> Any:
+        kept.append(rows)
+        raise train.TrainingError("enough")
+
+    monkeypatch.setattr(train, "preparing", noting)
+    given = {
+        "train": folder / "games.jsonl", "cache": folder, "out": folder / "other", "searched": folder / "sets",
+        "steps": 1, "depth": 1, "channels": 8, "shards": 1, "precision": "float32", "repeats": 1,
+    }  # fmt: skip
+    assert train.main([f"--{name}={value}" for name, value in given.items()]) == 1
+    searched = read_sets(folder / "sets")
+    assert len(kept[0]) == len(np.unique(searched.hcp[kept[0]], axis=0)) < len(searched)
 
 
 def test_what_is_no_set_is_a_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
