@@ -105,7 +105,13 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
             ["dobutsu", "--out", "{run}", "--optimiser", "sgd"],
             "{run} is a run with --optimiser muon: give another --out",
         ),
+        (["dobutsu", "--out", "{run}", "--init", "{run}/net.npz"], "{run} is a run with --init '': give another --out"),
         (["dobutsu", "--out", "{new}", "--playouts", "0"], "--playouts must be at least 1"),
+        (["dobutsu", "--out", "{new}", "--draw-ply", "9999999999"], "--draw-ply must be at least 0 and at most 1e+09"),
+        (
+            ["dobutsu", "--out", "{new}", "--cheap-playouts", "9999999999"],
+            "--cheap-playouts must be at least 1 and at most 1e+09",
+        ),
         (["shogi", "--out", "{new}", "--encoding", "planes"], "--encoding planes is none of shogi: book, dlshogi"),
         (["dobutsu", "--out", "{new}", "--init", "{new}/no.npz"], "{new}/no.npz: No such file or directory"),
         (["dobutsu", "--out", "{run}/net.npz"], "{run}/net.npz: File exists"),

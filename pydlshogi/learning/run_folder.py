@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from pydlshogi.learning.played import PlayedGames
@@ -10,7 +11,7 @@ from pydlshogi.learning.settings import Cycle
 from pydlshogi.support.files import replacing
 from pydlshogi.support.settings import option_of
 
-_FIXED: Final = ("encoding", "kind", "depth", "channels", "optimiser", "seed")
+_FIXED: Final = ("encoding", "kind", "depth", "channels", "init", "optimiser", "seed")
 """Settings that a run keeps to."""
 
 
@@ -48,9 +49,8 @@ class RunFolder:
         settings = replace(before, **given)
         for name in _FIXED:
             if getattr(settings, name) != getattr(before, name):
-                raise RunError(
-                    f"{self.path} is a run with {option_of(name)} {getattr(before, name)}: give another --out"
-                )
+                option = f"{option_of(name)} {quote(str(getattr(before, name)))}"
+                raise RunError(f"{self.path} is a run with {option}: give another --out")
         return settings
 
     def describe(self, game: str, settings: Cycle) -> None:

@@ -10,6 +10,9 @@ from pydlshogi.support.settings import add_options, check, setting
 from pydlshogi.training.settings import Learning
 from pydlshogi.uct.puct import Puct
 
+_MOST = 10**9
+"""Of what kernels count in 32 bits."""
+
 AnySelfPlay = TypeVar("AnySelfPlay", bound="SelfPlay")
 
 
@@ -19,8 +22,8 @@ class SelfPlay:
 
     games: int = setting(512, "games of a set", low=1)
     side_by_side: int = setting(256, "games that are played at once: their positions make one batch", low=1)
-    playouts: int = setting(64, "of a full search, whose move is learned", low=1)
-    cheap_playouts: int = setting(16, "of a cheap search, which only plays on", low=1)
+    playouts: int = setting(64, "of a full search, whose move is learned", low=1, high=_MOST)
+    cheap_playouts: int = setting(16, "of a cheap search, which only plays on", low=1, high=_MOST)
     full_share: float = setting(0.5, "of the moves that get a full search", low=0, high=1)
     exploration: float = setting(1.25, "C_init of the search, at the root too", low=0)
     fpu_reduction: float = setting(0.2, "by which unvisited moves are judged below their node", low=0)
@@ -44,7 +47,7 @@ class SelfPlay:
     opening_random: float = setting(
         0.25, "share of those moves that is drawn from all that are legal, so that games stay varied", low=0, high=1
     )
-    draw_ply: int = setting(512, "plies after which a game is drawn; 0: never", low=0)
+    draw_ply: int = setting(512, "plies after which a game is drawn; 0: never", low=0, high=_MOST)
     until_mated: bool = setting(True, "play on when the rules foresee the end of a game")
     resign: float = setting(0.0, "expected score below which a side gives up", low=0, high=0.5)
     play_on: float = setting(
@@ -78,7 +81,7 @@ class Cycle(Learning, SelfPlay):
     )
     compare_every: int = setting(10, "cycles between two comparisons; 0: none", low=0)
     compare_games: int = setting(128, "of a comparison with the last network compared, and with the anchor", low=2)
-    compare_playouts: int = setting(64, "of every move in a comparison", low=1)
+    compare_playouts: int = setting(64, "of every move in a comparison", low=1, high=_MOST)
     reanalyse: int = setting(
         0, "sets of games in the window that are searched anew in every cycle, by the newest network", low=0
     )
