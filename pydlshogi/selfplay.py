@@ -57,21 +57,21 @@ def play(
     files = {number: out / f"{number:05}.npz" for number in range(1, settings.sets + 1)}
     missing = [number for number, path in files.items() if not path.exists()]
     moves = out / "games.jsonl"
-    if missing:
-        moves.unlink(missing_ok=True)
     seeds = [(settings.seed, number) for number in missing]
     with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
         task = PlaySets(game.name, network, settings, service)
         for (_, number), (played, _) in crew.map(task, seeds, set_deadline(settings)):
             played.write(files[number])
             bar.update()
-    sets = [PlayedGames.read(path) for path in files.values()]
-    if not moves.exists():
-        with replacing(moves) as file:
-            file.writelines(line for played in sets for line in lines(game, settings, played))
+    games = positions = 0
+    with replacing(moves) as file:
+        for played in map(PlayedGames.read, files.values()):
+            file.writelines(lines(game, settings, played))
+            games += len(played.lengths)
+            positions += len(played)
     return (
-        f"{out} holds {sum(len(each.lengths) for each in sets)} games of {game.name} in {len(sets)} sets, with "
-        f"{sum(map(len, sets)):,} positions to learn from; {moves} has their moves; "
+        f"{out} holds {games} games of {game.name} in {len(files)} sets, with {positions:,} positions to learn from; "
+        f"{moves} has their moves; "
         + (f"{len(missing)} sets were played now" if missing else "nothing was left to play")
     )
 
