@@ -82,7 +82,7 @@ def test_a_game_of_shogi_goes_on_where_a_board_comes_back_with_another_hand() ->
 def test_self_play_at_shogi_ends_games_when_a_referee_does() -> None:
     kings = "4k4/9/9/9/9/9/9/9/4K4 b - 1"
     game = SHOGI._replace(start=lambda draw_ply: ShogiPosition(kings, draw_ply=draw_ply))
-    settings = SelfPlay(games=16, playouts=4, opening_plies=0, draw_ply=100)
+    settings = SelfPlay(games=16, playouts=4, opening_plies=0, draw_ply=300)
     played = SelfPlayers(game, HashEvaluator(DLSHOGI), settings).play((1,))
     endings = set()
     for moves in played.games():
@@ -174,6 +174,14 @@ def test_no_setting_of_self_play_is_without_effect(name: str) -> None:
 def test_cheap_searches_are_not_learned() -> None:
     played = SelfPlayers(DOBUTSU, HASH, QUICK).play((5,))
     assert 0 < len(played) < 0.8 * len(played.moves)
+
+
+def test_cheap_searches_force_no_playouts() -> None:
+    cheap = replace(QUICK, full_share=0, cheap_playouts=12)
+    forced, free = (
+        SelfPlayers(DOBUTSU, HASH, replace(cheap, forced_playouts=forced)).play((6,)) for forced in (2.0, 0.0)
+    )
+    assert forced.games() == free.games()
 
 
 def test_openings_are_varied_and_not_learned() -> None:

@@ -48,10 +48,11 @@ class SelfPlayers:
         self._game = game
         self._evaluator = evaluator
         self._settings = settings
-        self._puct = settings.puct(forced_playouts=settings.forced_playouts)
+        self._puct = {False: settings.puct(), True: settings.puct(forced_playouts=settings.forced_playouts)}
+        """By whether a search is a full one: only those force playouts [KataGo 2019]."""
         self._trees = min(settings.games, settings.side_by_side)
         encoding = evaluator.encoding
-        self._search = many_trees(game, encoding, self._puct, settings.playouts, self._trees, settings.draw_ply)
+        self._search = many_trees(game, encoding, self._puct[True], settings.playouts, self._trees, settings.draw_ply)
         self._batch = Batch(self._trees, game.rules.most_moves, encoding)
 
     def play(self, seed: tuple[int, ...]) -> PlayedGames:
@@ -70,8 +71,14 @@ class SelfPlayers:
             self._batch.clear()
             # Gumbel's lots name the move of one playout at a time.
             each = 1 if settings.gumbel else min(_MOST_OF_A_TREE, self._trees // int(alive.sum()))
-            leaves = search.gather(self._batch, alive.astype(np.int32) * each, self._first_moves(boards))
-            search.backup(leaves, self._evaluator.evaluate(self._batch))
+            full, first_moves = np.array([board.full for board in boards]), self._first_moves(boards)
+            gathered = []
+            for is_full, search.puct in self._puct.items():
+                wanted = (alive & (full == is_full)).astype(np.int32) * each
+                gathered.append(search.gather(self._batch, wanted, first_moves))
+            evaluations = self._evaluator.evaluate(self._batch)
+            for leaves in gathered:
+                search.backup(leaves, evaluations)
             expanded, visits, proven = search.standings()
             for tree in np.flatnonzero(alive & fresh & expanded).tolist():
                 fresh[tree] = False
@@ -141,7 +148,7 @@ class SelfPlayers:
                 chosen = [move.move for move in moves].index(board.gumbel.chosen(moves))
                 board.gumbel = None
             else:
-                weights = pruned_visits(moves, self._puct)
+                weights = pruned_visits(moves, self._puct[board.full])
                 cooled = 0.5 ** (len(board.moves) / settings.halflife)
                 temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
                 chosen = drawn(weights, temperature, generator)
