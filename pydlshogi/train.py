@@ -62,6 +62,8 @@ from pydlshogi.training.shogi.validation import sample, validate
 NAMED: Final[dict[str, Encoding]] = {encoding.name: encoding for encoding in ENCODINGS}
 EVAL_COEF: Final = "eval_coef"
 """Centipawns of the records' evaluations for one unit of the logit of a win rate; kept with the run."""
+LOGGED: Final = "logged"
+"""The step of the last line of the log; kept with the run."""
 CHECKPOINT: Final = "checkpoint.pt"
 BEFORE_DECAY: Final = "before_decay.pt"
 """The run when its learning rate began to fall, kept for whoever wants to go on from there in another way."""
@@ -109,15 +111,18 @@ class Timeline:
         return timedelta(seconds=round(max(0.0, seconds)))
 
 
-def tensorboard_for(settings: Settings) -> Callable[[dict[str, Any], int], None]:
-    """A function that hands a line of the log and its step to TensorBoard; without --tensorboard it does nothing."""
+def tensorboard_for(settings: Settings, step: int) -> Callable[[dict[str, Any], int], None]:
+    """A function that hands a line of the log and its step to TensorBoard; without --tensorboard it does nothing.
+
+    What TensorBoard has of steps after `step` is void: the run that resumes there makes them again.
+    """
     if not settings.tensorboard:
         return lambda figures, step: None
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
         raise TrainingError("--tensorboard needs TensorBoard: pip install tensorboard") from error
-    writer = SummaryWriter(settings.out)
+    writer = SummaryWriter(settings.out, purge_step=step + 1)
 
     def add(figures: dict[str, Any], step: int) -> None:
         for name, value in figures.items():
@@ -159,11 +164,12 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
         run.kept[EVAL_COEF] = fit_eval_coef(learned)
     else:
         run.load(state)
+    run.kept.setdefault(LOGGED, run.step - run.step % settings.log_every)  # older checkpoints have none
     eval_coef = run.kept[EVAL_COEF]
     if settings.eval_plies > 1:
         learned = np.array(learned)
         learned["eval"] = averaged_evals(learned, settings.eval_plies, eval_coef)
-    journal, plot = Journal(out / JOURNAL, run.step), tensorboard_for(settings)
+    journal, plot = Journal(out / JOURNAL, run.step), tensorboard_for(settings, run.step)
     target = ValueTarget(settings.val_lambda, eval_coef)
     examples: Source = Recorded(learned, encoding, target)
     if settings.searched:
@@ -185,7 +191,7 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     bar = tqdm(total=1.0, initial=run.progress, disable=None, bar_format="{percentage:3.0f}%|{bar:20}|{postfix}")
     timeline = Timeline(settings, run.progress, run.step)
     run.progress = timeline.progress(run.progress, run.step)
-    logged = time.monotonic()
+    logged, since = time.monotonic(), run.step
     saved = -math.inf  # the first step is: a run that is killed before the next checkpoint goes on all the same
     figures = ""
     of_how_many = f" of {settings.steps}" if settings.steps else ""
@@ -199,9 +205,9 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
             left = f"{timeline.left(run.step)} left"
             if run.step % settings.log_every == 0:
                 run.check()
-                line = line_of(run, settings, now - logged)
+                line = line_of(run, settings, (run.step - since) / (now - logged))
                 run.window.zero_()
-                logged = now
+                logged, since, run.kept[LOGGED] = now, run.step, run.step
                 try_to_write(partial(journal.write, line))
                 plot(line, run.step)
                 figures = shown(line)
@@ -239,15 +245,15 @@ def preparing(settings: Settings, examples: Source, rows: Int64Array) -> Callabl
     return partial(numbered_batch, examples, encoding, shuffle)
 
 
-def line_of(run: Run, settings: Settings, seconds: float) -> dict[str, Any]:
-    """The line of the log for the steps since the last one, which took `seconds`."""
-    means = (run.window / settings.log_every).tolist()
+def line_of(run: Run, settings: Settings, steps_per_s: float) -> dict[str, Any]:
+    """The line of the log for the steps since the last one."""
+    means = (run.window / (run.step - run.kept[LOGGED])).tolist()
     return {
         "step": run.step,
         "positions": run.step * settings.batch_size,
         **{name: round(mean, 5) for name, mean in zip(FIGURES, means, strict=True)},
         "learning_rate": schedule(run.progress, settings) * settings.learning_rate,
-        "positions_per_s": round(settings.log_every * settings.batch_size / seconds, 1),
+        "positions_per_s": round(steps_per_s * settings.batch_size, 1),
         "progress": round(run.progress, 5),
         "time": round(time.time()),
     }

@@ -1,6 +1,7 @@
 """Training: its parts against slow obvious versions, and whole runs on random games, killed, spoilt and resumed."""
 
 import errno
+import itertools
 import json
 import math
 import os
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -639,6 +641,32 @@ def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureF
     assert "--channels cannot change on the way: it was 8" in capsys.readouterr().err
     assert train.main(["--resume", out, "--steps=8"]) == 0
     assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
+
+
+def test_the_log_counts_steps_rightly_after_a_resumption(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three steps wait for their line, and the steps of other lines are said to TensorBoard once."""
+    purged: list[int] = []
+
+    class Writer:
+        def __init__(self, _folder: str, purge_step: int = 0) -> None:
+            purged.append(purge_step)
+
+        def add_scalar(self, *_figure: Any) -> None: ...
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
+    assert train.main(options(folder, "run", **{"steps": 3, "log-every": 100})) == 0
+    rates, line_of = [], train.line_of
+    monkeypatch.setattr(train, "line_of", lambda run, *given: rates.append(given[-1]) or line_of(run, *given))
+    monkeypatch.setattr(
+        train, "time", SimpleNamespace(time=itertools.count().__next__, monotonic=itertools.count().__next__)
+    )
+    out = f"--out={folder / 'run'}"
+    assert train.main(["--resume", out, "--steps=6", "--log-every=2", "--tensorboard"]) == 0
+    assert [row[0] for row in curve(folder, "run")] == [4, 6]
+    losses = [row[1] for row in curve(folder, "run")]
+    assert losses[0] == pytest.approx(losses[1], rel=0.1)
+    assert purged == [4]
+    assert rates == [1, 1]  # a step takes a second of this clock
 
 
 def test_a_missing_pytorch_is_one_line(tmp_path: Path) -> None:
