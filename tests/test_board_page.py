@@ -662,7 +662,7 @@ def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
     page.locator("#moves").evaluate("moves => { moves.scrollTop = 0 }")
     page.locator("#moves button").nth(2).hover()
     page.mouse.down()
-    assert board.do("sides", sides=["", ""]) == ""  # while somebody presses the button
+    assert board.do("watch", on=False) == ""  # while somebody presses the button
     page.wait_for_selector(f'body:not([data-generation="{generation}"])')
     assert page.locator("#moves").evaluate("moves => moves.scrollTop") == 0
     page.mouse.up()

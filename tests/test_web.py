@@ -1005,7 +1005,21 @@ def test_the_page_is_all_there_and_strict(board: Board) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["", "[]", "7", "null", "{", "[" * 9000, '{"do": []}', '{"do": "__init__"}', '{"do": "move"}', "\0", '"é"']
+    "body",
+    [
+        "",
+        "[]",
+        "7",
+        "null",
+        "{",
+        "[" * 9000,
+        '{"do": []}',
+        '{"do": "__init__"}',
+        '{"do": "move"}',
+        '{"do": "sides", "sides": ["", ""]}',
+        "\0",
+        '"é"',
+    ],
 )
 def test_malformed_commands_change_nothing(board: Board, body: str) -> None:
     before = board.state()

@@ -180,7 +180,6 @@ class Table:
             "back": self._come_back,
             "earlier": self._take_earlier,
             "choose": self._choose,
-            "sides": self._sides,
             "watch": self._watch,
             "hint": self._hint,
             "policy": self._policy,
@@ -275,10 +274,6 @@ class Table:
             raise Refused(str(error)) from None
         _, self._opinions, self._heard, self._left, self._opened, self._chosen = wanted
         self._earlier = [*shown, *self._earlier]
-        self._changed()
-
-    def _sides(self, command: Mapping[str, Any]) -> None:
-        self._played.sides = self._checked_sides(self._played.game, command)
         self._changed()
 
     def _move(self, command: Mapping[str, Any]) -> None:
