@@ -571,6 +571,18 @@ def test_that_a_record_is_being_opened_is_said(person: Person) -> None:
     person.wrong.clear()  # Chromium writes each answer of 409 to the console
 
 
+def test_a_browser_that_keeps_nothing_shows_the_board(browser: Any, board: Board) -> None:
+    page = browser.new_page()
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get () { throw new DOMException('', 'SecurityError') } })"
+    )
+    page.goto(board.server.address)
+    page.wait_for_selector("body[data-generation]", timeout=WAIT)
+    page.get_by_role("button", name="日本語").click()
+    playwright.expect(page.get_by_role("button", name="新規対局")).to_be_visible(timeout=WAIT)
+    page.close()
+
+
 def test_two_tabs_see_the_same(person: Person, browser: Any) -> None:
     other = Person(browser, person.board)
     person.click("2g", "2f")

@@ -41,7 +41,16 @@ const $ = id => document.getElementById(id)
 const token = location.hash.slice(1)
 addEventListener('hashchange', () => location.reload())
 
-let language = localStorage.getItem('language') ?? navigator.language.slice(0, 2)
+/** What is kept for the page; nothing where the browser refuses, as with cookies. */
+function storage () {
+  try {
+    return localStorage
+  } catch {
+    return null
+  }
+}
+
+let language = storage()?.getItem('language') ?? navigator.language.slice(0, 2)
 if (!(language in LANGUAGES)) language = 'en'
 let setup = null
 /** @type {?State} */
@@ -519,7 +528,7 @@ function speak () {
 }
 $('language').onclick = () => {
   language = language === 'en' ? 'ja' : 'en'
-  localStorage.setItem('language', language)
+  storage()?.setItem('language', language)
   speak()
 }
 
