@@ -583,6 +583,23 @@ def test_a_browser_that_keeps_nothing_shows_the_board(browser: Any, board: Board
     page.close()
 
 
+def test_the_number_of_a_game_is_not_taken_out_of_ones_hands(person: Person) -> None:
+    page = person.page
+    person.board.ask("POST", "/record", b"f5d6\nf5f6\nf5f4\n")
+    number = page.locator("#fileNumber")
+    playwright.expect(number).to_be_visible(timeout=WAIT)
+    number.focus()
+    person.press("Control+a", "3")
+    person.board.do("goto", ply=1)  # as an engine's move or news of an analysis, in the midst of it
+    person.moves(1)
+    assert number.input_value() == "3"
+    person.press("Enter")
+    page.wait_for_selector('body[data-moves="f5 f4"]')
+    person.board.do("choose", number=2)
+    page.wait_for_selector('body[data-moves="f5 f6"]')
+    assert number.input_value() == "2"
+
+
 def test_two_tabs_see_the_same(person: Person, browser: Any) -> None:
     other = Person(browser, person.board)
     person.click("2g", "2f")

@@ -61,6 +61,7 @@ let stateCame = 0 // when, in milliseconds
 let turned = false
 let wanted = null // {ply, generation}: what was asked for, until a state of that generation is shown
 let veiled = null // the ply of which nothing is shown: there a better move is to be found
+let fileShown = ''
 let preview = null // {moves, plies}: a line that is stepped through
 const word = name => wordIn(language, name, state && kind(state.game, state.start))
 const board = new Board($('board'), move => send({ do: 'move', move }), word)
@@ -178,7 +179,8 @@ function show () {
   $('left').hidden = state.leftAt === null
   $('earlier').hidden = !state.earlier
   $('file').hidden = (state.file?.games ?? 1) < 2
-  if (state.file) {
+  if (state.file && fileShown !== JSON.stringify(state.file)) { // else a number that is being typed stays
+    fileShown = JSON.stringify(state.file)
     Object.assign($('fileNumber'), { max: state.file.games, value: state.file.number })
     $('fileGames').textContent = `/ ${state.file.games}`
   }
