@@ -1049,6 +1049,19 @@ def test_giant_requests_are_not_read(board: Board, path: str, length: str, statu
         assert connection.recv(100).startswith(f"HTTP/1.1 {status} ".encode())
 
 
+def test_what_nobody_foresaw_is_told_and_logged(
+    board: Board, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr(board.server.table, "record", fail)
+    status, answer = board.ask("GET", "/record")
+    assert (status, json.loads(answer)) == (500, {"error": "something failed: OverflowError('too large')"})
+    assert "too large" in caplog.text
+    board.play("7g7f")
+
+
 def test_many_ask_at_once(board: Board) -> None:
     generation = board.state()["generation"]
     with ThreadPoolExecutor(8) as people:

@@ -182,8 +182,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._check_sender()
             act()
         except _Rejected as error:
-            self.close_connection = True  # what else the request holds is not read
-            self._send(error.status, "application/json", json.dumps({"error": str(error)}).encode())
+            self._refuse(error.status, str(error))
+        except OSError:  # whoever asked has left
+            raise
+        except Exception as error:
+            log.exception("a request failed")
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, f"something failed: {error!r}")
+
+    def _refuse(self, status: HTTPStatus, reason: str) -> None:
+        self.close_connection = True  # what else the request holds is not read
+        self._send(status, "application/json", json.dumps({"error": reason}).encode())
 
     def _check_sender(self) -> None:
         host, origin = self.headers.get("Host"), self.headers.get("Origin")

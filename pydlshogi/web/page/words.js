@@ -87,6 +87,7 @@ const JAPANESE = {
 /** What is most often wrong with a record or a position: patterns, as the reason names what it is about. */
 const REASONS_IN_JAPANESE = [
   [/^the record: /, '棋譜を読めません: '],
+  [/^something failed: /, 'サーバーの内部エラー: '],
   [/: empty$|: it holds no game$/, ': 何も書かれていません'],
   [/(Black|White) has no king: a problem, not a game$/, '玉が一枚しかない詰将棋は開けません'],
   [/neither .+: not a (CSA )?record$/, '棋譜ではありません'],
