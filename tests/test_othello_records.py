@@ -112,6 +112,10 @@ class TestGGF:
         named = game._replace(black="b", white="w", event="somewhere", date="2024")
         assert list(parse_ggf(ggf(named))) == [named]
 
+    def test_a_result_that_cannot_be_says_nothing(self) -> None:
+        (game,) = parse_ggf(SERVER.replace("RE[-10.000:r]", f"RE[{'9' * 400}]"))
+        assert game.result is None
+
     def test_a_name_cannot_break_the_format(self) -> None:
         (game,) = parse_ggf(ggf(Transcript(black="a]b[c\n;)")))
         assert game.black == "a)b(c ;)"

@@ -8,7 +8,7 @@ from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move,
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
 
 _PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*)\]\s*")
-_RESULT: Final = re.compile(r"[+-]?\d+(?:\.\d*)?")
+_RESULT: Final = re.compile(r"[+-]?\d{1,2}(?!\d)(?:\.\d*)?")
 _GAME: Final = re.compile(r"\(;\s*[A-Za-z]+\[")
 
 
