@@ -26,6 +26,7 @@ from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
+from pydlshogi.web import __main__ as web
 from pydlshogi.web.records import ENDINGS
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer, Page
 from pydlshogi.web.table import Refused, Table
@@ -1127,6 +1128,25 @@ def test_a_board_that_can_keep_no_game_is_there_all_the_same(tmp_path: Path) -> 
     warned, ended = done.stderr.splitlines()
     assert warned.startswith("board: no game will be kept: ")
     assert ended.endswith(os.strerror(errno.EADDRINUSE))
+
+
+def test_that_no_game_is_kept_is_said_where_it_is_true(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(web, "_serve", lambda arguments, kept: None)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr(web, "reserved", refuse)
+        assert web.main([]) == 0
+    assert caplog.messages == []
+    monkeypatch.setattr("pydlshogi.support.files.TemporaryFile", refuse)  # as in a folder that is there, but not ours
+    assert web.main([]) == 0
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith("no game will be kept: ")
 
 
 # The words

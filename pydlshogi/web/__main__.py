@@ -17,7 +17,7 @@ from threading import Thread
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import InUse, reserved, state_folder
+from pydlshogi.support.files import InUse, check_writable, reserved, state_folder
 from pydlshogi.web.server import BoardServer
 from pydlshogi.web.table import Table
 
@@ -39,15 +39,20 @@ def port_number(text: str) -> int:
 
 def _run(arguments: argparse.Namespace) -> None:
     folder = state_folder()
+    kept = folder / "board.json"
     with ExitStack() as stack:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            check_writable(kept)
+        except OSError as error:
+            logging.warning("no game will be kept: %s: %s", folder, error.strerror)
+        try:
             stack.enter_context(reserved(folder))  # two boards would write over each other's games
         except InUse as error:
             raise InUse("a board runs already: open the address that it has printed, or end it by Ctrl-C") from error
-        except OSError as error:
-            logging.warning("no game will be kept: %s: %s", folder, error.strerror)
-        _serve(arguments, folder / "board.json")
+        except OSError:
+            pass  # there are file systems without locks
+        _serve(arguments, kept)
 
 
 def _serve(arguments: argparse.Namespace, kept: Path) -> None:
