@@ -23,7 +23,7 @@ from pydlshogi.engines.games import GAMES, Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
-from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer
+from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
@@ -35,6 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "pydlshogi" / "web" / "page"
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
 SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4", "Random_Seed": "1"}
+EVEN = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
 WRONG_WTHOR = bytes(4) + (1).to_bytes(4, "little") + bytes(16) + bytes([11]) + bytes(59)  # a first move to a1
@@ -312,6 +313,15 @@ def test_an_engine_that_gives_pieces_plays_on() -> None:
         state = board.news.until(lambda state: state["at"] or state["ending"])
         assert (state["at"], state["ending"]) == (1, None)
     pool.close(cancel=True)
+
+
+@pytest.mark.parametrize("record", ["手合割：平手\n   1 ７六歩(77)\n", f"position sfen {EVEN} moves 7g7f"])
+def test_an_engine_resigns_in_an_even_game_that_was_opened(board: Board, asked: list[Task], record: str) -> None:
+    opened(board, record.encode())
+    board.do("goto", ply=1)
+    board.new(start="position shown", sides=("", "easy"))
+    asked[-1].tell(Answer(1, (Info(pv=("3c3d",), win_rate=0.0),), "resign"))
+    assert board.state()["ending"] == {"reason": "resignation", "winner": 0}
 
 
 def test_the_search_is_seen(board: Board) -> None:

@@ -388,7 +388,9 @@ class Table:
         except (ValueError, LookupError, TypeError, PlayerError):
             self._played = before
             raise
-        position = self._set_up()
+        position, usual = self._set_up(), Question(played.game)
+        if position.sfen() == set_up(usual, self.pool.engine_for(usual)).sfen():
+            played.start = None
         for ply, written in enumerate(played.moves):
             move = position.move_from_usi(written)
             played.moves[ply] = position.usi(move)  # as the engines write it, with whose moves it is compared
