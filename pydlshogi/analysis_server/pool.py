@@ -92,6 +92,7 @@ class Task:
     def __init__(self, question: Question, tell: Tell) -> None:
         self.question = question
         self.tell = tell
+        self.begun = False
         self.cancelled = threading.Event()
         self.clock: Clock | None = None
         """Of its search; None before it begins."""
@@ -136,7 +137,8 @@ class Pool:
         return self._engines[self._key(question)]
 
     def ask(self, question: Question, tell: Tell) -> Task:
-        """Have a question answered: `tell` is called by the thread of a search, which waits for it to return."""
+        """Have a question answered: `tell` is called by the thread of a search, which waits for it to return, or by who
+        cancels it before that has begun."""
         task = Task(question, tell)
         with self._changed:
             heapq.heappush(self._waiting, (-question.priority, next(self._numbers), task))
@@ -146,9 +148,12 @@ class Pool:
     def cancel(self, task: Task) -> None:
         """Let the last answer to a question come now; it may be empty. Nothing happens where it has come already."""
         with self._changed:
+            waits = not (task.begun or task.cancelled.is_set() or self._silent)
             task.cancelled.set()
             if task.clock is not None:
                 task.clock.stop()
+        if waits:
+            task.tell(Answer())
 
     def close(self, *, cancel: bool = False) -> None:
         """Answer what has been asked, then end; `cancel`: end now, and answer nothing more."""
@@ -196,16 +201,17 @@ class Pool:
     def _next(self) -> Task | None:
         """The most urgent question, the oldest of those; None when all is done."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed)
-            if self._silent or not self._waiting:
-                return None
-            _, _, task = heapq.heappop(self._waiting)
-            self._current.add(task)
-            return task
+            while True:
+                self._changed.wait_for(lambda: self._waiting or self._closed)
+                if self._silent or not self._waiting:
+                    return None
+                _, _, task = heapq.heappop(self._waiting)
+                if not task.cancelled.is_set():
+                    task.begun = True
+                    self._current.add(task)
+                    return task
 
     def _answer(self, task: Task, players: dict[tuple[str, str], BasePlayer]) -> Answer:
-        if task.cancelled.is_set():
-            return Answer()
         key = self._key(task.question)
         try:
             if key not in players:

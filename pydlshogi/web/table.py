@@ -416,10 +416,15 @@ class Table:
             return []
         return [_Earlier(played, self._opinions, self._heard, self._left, self._opened, self._chosen)]
 
-    def _stop_judging(self) -> None:
-        for task in self._judging:
+    def _stop_thinking(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
             self.pool.cancel(task)
-        self._judging = []
+
+    def _stop_judging(self) -> None:
+        tasks, self._judging = self._judging, []
+        for task in tasks:
+            self.pool.cancel(task)
 
     def _cut(self, plies: int) -> None:
         """Only so many moves remain. Who looked back can come back to the game as it was."""
@@ -454,9 +459,7 @@ class Table:
     def _changed(self) -> None:
         """The game is another one now: keep it, say it, and let the engines think about it."""
         self.generation += 1
-        if self._task is not None:
-            self.pool.cancel(self._task)
-            self._task = None
+        self._stop_thinking()
         self._position = self._set_up(self._played.at)
         self._ending = self._judged_ending(self._position) if self._played.at == len(self._played.moves) else None
         self._error = ""
@@ -589,8 +592,7 @@ class Table:
 
     def _ask(self, question: Question, heard: Callable[[Answer], None]) -> None:
         """Ask about the present position; `heard` is called with the lock, and only until something else is asked."""
-        if self._task is not None:
-            self.pool.cancel(self._task)
+        self._stop_thinking()
 
         def tell(answer: Answer) -> None:
             with self._lock:
