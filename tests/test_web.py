@@ -734,6 +734,36 @@ def test_who_looks_through_records_loses_no_game(board: Board) -> None:
     assert board.state()["earlier"] == 10
 
 
+def test_the_analysis_of_a_game_is_kept_while_others_of_its_file_are_looked_at(board: Board) -> None:
+    def judged() -> Any:
+        return board.state()["judged"]
+
+    opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
+    board.do("judge", on=True)
+    first = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    board.do("choose", number=2)
+    assert judged() == []
+    board.do("choose", number=1)
+    assert (judged(), board.state()["earlier"]) == (first, 0)
+    board.do("choose", number=2)
+    opened(board, b"position startpos moves 1g1f\nposition startpos moves 5g5f\n")
+    assert judged() == []
+    board.do("choose", number=2)
+    board.do("earlier")
+    assert (board.state()["moves"], judged()) == (["9g9f", "9c9d"], [])
+    board.do("choose", number=1)
+    assert judged() == first
+
+
+def test_moves_that_are_written_otherwise_are_no_changes(board: Board) -> None:
+    board.new("othello")
+    board.play("f5 d6")
+    opened(board, b"startpos moves F5 D6\nstartpos moves F5 F6\n")
+    for number in (2, 1, 2):
+        board.do("choose", number=number)
+    assert board.state()["earlier"] == 1
+
+
 def test_an_engine_thinks_in_the_game_that_is_shown(board: Board, hands: Hands, asked: list[Task]) -> None:
     assert board.do("new", game="shogi", start="even", sides=["", "easy"], clock=[600, 30]) == ""
     hands.seconds += 7

@@ -53,6 +53,17 @@ class Refused(ValueError):
     """Something that cannot be done now; the message is one line for people."""
 
 
+class _File(NamedTuple):
+    """A file that was opened."""
+
+    games: Opened
+    chosen: int
+    moves: tuple[str, ...] = ()
+    """Of the game chosen, as it is in the file."""
+    known: Mapping[int, _Known] = {}
+    """Of its games that have been looked at."""
+
+
 class _Earlier(NamedTuple):
     """A game that another one has replaced, and what Table knew of it, by the same names."""
 
@@ -60,8 +71,7 @@ class _Earlier(NamedTuple):
     opinions: dict[int, Opinion]
     heard: dict[int, Answer]
     left: _Known
-    opened: Opened
-    chosen: int
+    file: _File | None
 
 
 class Table:
@@ -86,9 +96,8 @@ class Table:
         """The last that was said of the positions after so many moves."""
         self._left: _Known = ({}, {})
         """Both, of the game that was left to try other moves."""
-        self._opened: Opened = ()
-        """The games of the file that was opened last."""
-        self._chosen = 0
+        self._file: _File | None = None
+        """Where the game comes from, if it does."""
         self._earlier: list[_Earlier] = []
         """The one that was replaced last stands last."""
         self._spent_before = 0.0
@@ -142,7 +151,7 @@ class Table:
                 "winRates": [self._win_rate(ply) for ply in range(len(played.moves) + 1)],
                 "judged": [as_json(judged) for judged in judged],
                 "summary": [account._asdict() for account in accounts(judged)],
-                "file": {"number": self._chosen + 1, "games": len(self._opened)} if self._opened else None,
+                "file": self._file and {"number": self._file.chosen + 1, "games": len(self._file.games)},
                 "leftAt": played.left and played.left["at"],
                 "earlier": len(self._earlier),
                 "clock": self._clock_state(),
@@ -245,21 +254,27 @@ class Table:
             from_here = start == "position shown" and name == shown.game
             played = shown.so_far() if from_here else begin(name, start)
             played.sides, played.clock = self._checked_sides(name, command), _clock_of(command)
-            self._replace(played, ())
+            self._replace(played)
         except (ValueError, PlayerError) as error:
             raise Refused(str(error)) from None
 
     def _choose(self, command: Mapping[str, Any]) -> None:
-        number = command.get("number")
-        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(self._opened):
+        number, games = command.get("number"), self._file.games if self._file else ()
+        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(games):
             raise Refused("the file that was opened has no such game")
-        self._show_opened(self._opened, number - 1)
+        self._show_opened(games, number - 1)
 
-    def _show_opened(self, opened: Opened, number: int) -> None:
-        # What was only looked through can be opened again.
-        changed = not self._opened or self._opened[self._chosen]().moves != self._played.moves
+    def _show_opened(self, games: Opened, number: int) -> None:
+        file = self._file
+        known = {**file.known} if file else {}
+        changed = file is None or file.moves != tuple(self._played.moves)
+        if file and not changed:
+            known[file.chosen] = self._opinions, self._heard
+        same = file is not None and games is file.games
+        # What was only looked through can be opened again, but for what was found out.
+        keep = changed or (not same and any(opinions for opinions, _ in known.values()))
         try:
-            self._replace(opened[number](), opened, number, keep=changed)
+            self._replace(games[number](), _File(games, number, known=known if same else {}), keep)
         except (ValueError, PlayerError) as error:
             raise Refused(str(error)) from None
 
@@ -272,7 +287,7 @@ class Table:
             self._take(wanted.played)
         except (ValueError, LookupError, TypeError, PlayerError) as error:
             raise Refused(str(error)) from None
-        _, self._opinions, self._heard, self._left, self._opened, self._chosen = wanted
+        _, self._opinions, self._heard, self._left, self._file = wanted
         self._earlier = [*shown, *self._earlier]
         self._changed()
 
@@ -401,11 +416,14 @@ class Table:
         # So that the engine is loaded by the time it is wanted.
         self.pool.ask(Question(played.game, visits=1), lambda _: None)
 
-    def _replace(self, played: TableGame, opened: Opened, chosen: int = 0, keep: bool = True) -> None:
+    def _replace(self, played: TableGame, file: _File | None = None, keep: bool = True) -> None:
         """Show another game; `keep`: the one before can be taken up again. Raises ValueError or PlayerError."""
         shown = self._shown() if keep else []
         self._take(played)
-        self._opened, self._chosen = opened, chosen
+        self._file = file
+        if file is not None:
+            self._file = file._replace(moves=tuple(played.moves))
+            self._opinions, self._heard = file.known.get(file.chosen, ({}, {}))
         self._earlier = [*self._earlier, *shown][-MOST_EARLIER:]
         self._changed()
 
@@ -414,7 +432,7 @@ class Table:
         played = self._played
         if not (played.moves or played.left):
             return []
-        return [_Earlier(played, self._opinions, self._heard, self._left, self._opened, self._chosen)]
+        return [_Earlier(played, self._opinions, self._heard, self._left, self._file)]
 
     def _stop_thinking(self) -> None:
         task, self._task = self._task, None
@@ -712,7 +730,7 @@ class Table:
             try:
                 kept = dict(json.loads(self._kept.read_bytes()))
                 earlier = [TableGame(**game) for game in kept.pop("earlier", [])]
-                self._earlier = [_Earlier(played, {}, {}, ({}, {}), (), 0) for played in earlier]
+                self._earlier = [_Earlier(played, {}, {}, ({}, {}), None) for played in earlier]
                 self._take(TableGame(**kept))
                 return
             except (OSError, ValueError, TypeError, LookupError, PlayerError) as error:
