@@ -75,15 +75,15 @@ def annotated(
 
     `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one opinion.
     """
-    missing = len(game.moves) - len(judgements)
+    known = {judged.number: judged for judged in judgements}
+    judged_or_not = [known.get(number) for number in range(1, len(game.moves) + 1)]
     board = cshogi.Board(game.start_sfen)
     comments = []
-    for judged in judgements:
-        comments.append(_comment(board, judged, kif))
-        board.push_usi(judged.move)
-    game = replace(game, evals=(*(judged.evaluation for judged in judgements), *(None,) * missing))
-    lines = [*(judged.after.line for judged in judgements), *[()] * missing]
-    comments += [""] * missing
+    for judged, move in zip(judged_or_not, game.moves, strict=True):
+        comments.append(_comment(board, judged, kif) if judged else "")
+        board.push_usi(move)
+    game = replace(game, evals=tuple(judged.evaluation if judged else None for judged in judged_or_not))
+    lines = [judged.after.line if judged else () for judged in judged_or_not]
     return to_kif(game, lines, comments, candidates) if kif else to_csa(game, lines, comments)
 
 

@@ -863,6 +863,18 @@ def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Pat
     assert board.ask("GET", "/record", X_Token="")[0] == 403
 
 
+def test_where_a_search_failed_the_record_has_no_opinion(board: Board, asked: list[Task], tmp_path: Path) -> None:
+    board.play("7g7f 3c3d 2g2f")
+    before = len(asked)
+    board.do("judge", on=True)
+    for ply, (task, move) in enumerate(zip(asked[before:], ("7g7f", "", "2g2f", "8c8d"), strict=True)):
+        info = Info(score_cp=100 + ply, win_rate=0.5, nodes=1, pv=(move,), multipv=1)
+        task.tell(Answer(ply % 2, (info,), move) if move else Answer(error="the search failed"))
+    (tmp_path / "game.kif").write_bytes(board.ask("GET", "/record")[1])
+    (game,) = read(tmp_path / "game.kif")
+    assert [eval is not None for eval in game.evals] == [False, True, True]
+
+
 # More than one page, and a server that was killed
 
 
