@@ -96,7 +96,9 @@ class TestGGF:
             white="two",
             event="GGS/os",
             date="2009-07-01 02:52:45 MDT",
+            ending="resignation",
         )
+        assert list(parse_ggf(ggf(game))) == [game]
 
     def test_games_among_other_things(self) -> None:
         assert len(list(parse_ggf(f"+ {SERVER}\n\nhello {SERVER}{SERVER}"))) == 3

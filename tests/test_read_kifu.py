@@ -69,6 +69,7 @@ def random_game(seed: int, start_sfen: str = EVEN, plies: int = 120) -> Game:
         tuple(rng.randrange(100) for _ in moves),
         names=("first", "second"),
         event="random",
+        place="somewhere",
         date="2026/01/02 03:04:05",
     )
 

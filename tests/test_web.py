@@ -656,6 +656,50 @@ def test_what_is_saved_can_be_opened(board: Board, game: str) -> None:
     assert [state[name] for name in ("game", "moves", "start")] == [before[name] for name in ("game", "moves", "start")]
 
 
+@pytest.mark.parametrize("word", ["切れ負け", "反則負け", "反則勝ち", "入玉勝ち", "千日手", "持将棋", "不戦勝"])
+def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_path: Path, word: str) -> None:
+    heads = "開始日時：2020/01/02\n棋戦：名人戦\n場所：東京\n手合割：平手\n先手：甲\n後手：乙\n"
+    record = f"{heads}   1 ７六歩(77)   ( 0:01/00:00:01)\n   2 ３四歩(33)   ( 0:02/00:00:02)\n   3 {word}\n"
+    (tmp_path / "before.kif").write_text(record, encoding="utf-8")
+    opened(board, record.encode())
+    (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
+    assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
+    assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
+
+
+@pytest.mark.parametrize(
+    ("result", "ending"),
+    [
+        ("-12", None),
+        ("+64.00:r", {"reason": "resignation", "winner": 0}),
+        ("-64:r", {"reason": "resignation", "winner": 1}),
+        ("+2:t", {"reason": "time", "winner": 0}),
+    ],
+)
+def test_a_record_of_othello_is_saved_with_what_it_says(board: Board, result: str, ending: Message | None) -> None:
+    record = "(;GM[Othello]PC[GGS]DT[2020]PB[a]PW[b]RE[%s]TY[8]BO[8 %s *]B[F5]W[D6];)"
+    squares = f"{'-' * 27}O*{'-' * 6}*O{'-' * 27}"
+    opened(board, (record % (result, squares)).encode())
+    board.do("goto", ply=2)
+    assert board.state()["ending"] == ending
+    saved = board.ask("GET", "/record")[1].decode()
+    assert "PC[GGS]DT[2020]PB[a]PW[b]" in saved
+    before = board.state()
+    board.new()
+    assert opened(board, saved.encode())["names"] == ["a", "b"]
+    board.do("goto", ply=2)
+    assert board.state()["ending"] == before["ending"]
+
+
+def test_a_game_of_othello_that_a_person_resigned_is_saved_so(board: Board) -> None:
+    board.new("othello")
+    board.play("f5")
+    board.do("resign")
+    opened(board, board.ask("GET", "/record")[1])
+    board.do("goto", ply=1)
+    assert board.state()["ending"] == {"reason": "resignation", "winner": 0}
+
+
 def test_a_record_says_how_it_ended(board: Board) -> None:
     record = b"V2.2\nPI\n+\n+7776FU\nT3\n-3334FU\nT4\n%TORYO\n"
     state = opened(board, record)

@@ -130,6 +130,7 @@ class _Reader:
             names=(notes.get("N+", ""), notes.get("N-", "")),
             ratings=(_rating(notes.get("'black_rate")), _rating(notes.get("'white_rate"))),
             event=notes.get("$EVENT", ""), date=notes.get("$START_TIME", ""),
+            place=notes.get("$SITE", ""),
         )  # fmt: skip
 
     def _set_up(self, first_to_move: int) -> None:
@@ -302,12 +303,13 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
     Version 2.2, which every programme reads, unless a name or a time needs 3.0; that one wants UTF-8.
     """
     names = [" ".join(name.split()) for name in game.names]
-    event = " ".join(game.event.split())
+    event, place = (" ".join(value.split()) for value in (game.event, game.place))
     fractions = any(time is not None and time != int(time) for time in game.times)
-    modern = fractions or not "".join((*names, event, game.date)).isascii()
+    modern = fractions or not "".join((*names, event, place, game.date)).isascii()
     text = ["'CSA encoding=UTF-8", "V3.0"] if modern else ["V2.2"]
     text += [f"N{sign}{name}" for sign, name in zip(_SIGNS, names, strict=True) if name]
-    text += [f"${key}:{value}" for key, value in (("EVENT", event), ("START_TIME", game.date)) if value]
+    headers = (("EVENT", event), ("SITE", place), ("START_TIME", game.date))
+    text += [f"${key}:{value}" for key, value in headers if value]
     board = cshogi.Board(game.start_sfen)
     text += ["PI", "+"] if game.start_sfen == cshogi.STARTING_SFEN else board.csa_pos().splitlines()
     for side, name, rating in zip(("black", "white"), names, game.ratings, strict=True):

@@ -52,6 +52,7 @@ class Game:
     ratings: tuple[float | None, float | None] = (None, None)
     event: str = ""
     date: str = ""
+    place: str = ""
 
 
 def settle(verdict: Verdict, turn: int) -> tuple[Ending, Win | None]:

@@ -153,6 +153,7 @@ class _Reader:
         return Game(
             self._start_sfen, tuple(self._moves), win, ending, tuple(self._evals), tuple(self._times),
             names=(names[0], names[1]), event=self._headers.get("棋戦", ""), date=self._headers.get("開始日時", ""),
+            place=self._headers.get("場所", ""),
         )  # fmt: skip
 
     def _read_header(self, line: str, narrow: str) -> None:
@@ -394,9 +395,8 @@ def to_kif(
     handicap = _HANDICAP_NAMES.get(game.start_sfen)
     board = cshogi.Board(game.start_sfen)
     lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
-    text = [
-        f"{key}：{' '.join(value.split())}" for key, value in (("開始日時", game.date), ("棋戦", game.event)) if value
-    ]
+    headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
+    text = [f"{key}：{' '.join(value.split())}" for key, value in headers if value]
     text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
     text += [f"{side}：{' '.join(name.split())}" for side, name in zip((lower, upper), game.names, strict=True)]
     text.append("手数----指手---------消費時間--")

@@ -35,6 +35,9 @@ class TableGame:
     """Seconds that each move took; None: nobody knows."""
     clock: Sequence[float] | None = None
     """Main time and byoyomi."""
+    event: str = ""
+    date: str = ""
+    place: str = ""
     left: dict[str, Any] | None = None
     """The game that was left to try other moves, where one was: `moves`, `times`, `at` and `ended`."""
 

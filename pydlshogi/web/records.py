@@ -96,19 +96,24 @@ def usi_line(played: TableGame, start: str) -> str:
 
 
 def transcript(played: TableGame) -> File:
-    """A game of Othello: a transcript, or GGF where it began elsewhere."""
+    """A game of Othello: a transcript, or GGF where there is more to say than moves."""
     from pydlshogi.games.othello.ggf import ggf
     from pydlshogi.games.othello.rules import parse_move
     from pydlshogi.games.othello.transcript import game_of
     from pydlshogi.games.othello.transcript import transcript as one_line
 
     moves = [parse_move(move) for move in played.moves]
-    if played.start is None:
+    if played.start is None and played.ended is None and not any([*played.names, played.event, played.date]):
         return File("txt", f"{one_line(moves)}\n".encode())
     from pydlshogi.games.othello.position import OthelloPosition
 
-    game = game_of(moves, OthelloPosition(played.start).now)
-    return File("ggf", f"{ggf(game._replace(black=played.names[0], white=played.names[1]))}\n".encode())
+    game = game_of(moves, OthelloPosition(played.start).now)._replace(
+        black=played.names[0], white=played.names[1], event=played.event, date=played.date
+    )
+    if played.ended is not None:
+        ending, winner = played.ended
+        game = game._replace(ending=ending, result=-64 if winner else 64)
+    return File("ggf", f"{ggf(game)}\n".encode())
 
 
 def _looked_through(game: str, line: str) -> TableGame:
@@ -129,8 +134,10 @@ def _game_of(line: str, game: str) -> str:
 def _shogi(game: Game) -> TableGame:
     ending = ENDINGS.get(game.ending)
     ended = (ending, _WINNERS[game.win]) if ending and game.win else None
-    moves, times = list(game.moves), list(game.times)
-    return TableGame("shogi", game.start_sfen, moves, 0, ["", ""], ended, list(game.names), times)
+    return TableGame(
+        "shogi", game.start_sfen, list(game.moves), 0, ["", ""], ended, list(game.names), list(game.times),
+        event=game.event, date=game.date, place=game.place,
+    )  # fmt: skip
 
 
 def _is_wthor(data: bytes) -> bool:
@@ -169,4 +176,8 @@ def _othello(game: "Transcript") -> TableGame:
 
     start = None if game.start == START else game.start.diagram()
     moves = [move_name(move) for move in game.moves]
-    return TableGame("othello", start, moves, 0, ["", ""], None, [game.black, game.white], [None] * len(moves))
+    ended = (game.ending, 0 if game.result > 0 else 1) if game.ending and game.result else None
+    return TableGame(
+        "othello", start, moves, 0, ["", ""], ended, [game.black, game.white], [None] * len(moves),
+        event=game.event, date=game.date,
+    )  # fmt: skip

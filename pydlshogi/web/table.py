@@ -241,6 +241,9 @@ class Table:
             (None,) * len(played.moves),
             tuple(played.times),
             (names[0], names[1]),
+            event=played.event,
+            date=played.date,
+            place=played.place,
         )
         candidates = {ply: _candidates(answer) for ply, answer in self._heard.items() if answer.lines}
         return encoded(annotated(game, self._judgements(), kif=True, candidates=candidates), kif=True)

@@ -8,7 +8,9 @@ from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move,
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
 
 _PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*)\]\s*")
-_RESULT: Final = re.compile(r"[+-]?\d{1,2}(?!\d)(?:\.\d*)?")
+_RESULT: Final = re.compile(r"([+-]?\d{1,2}(?!\d)(?:\.\d*)?)(?::([rt]))?")
+_ENDINGS: Final = {"r": "resignation", "t": "time"}
+_FLAGS: Final = {ending: f":{flag}" for flag, ending in _ENDINGS.items()}
 _GAME: Final = re.compile(r"\(;\s*[A-Za-z]+\[")
 
 
@@ -36,7 +38,7 @@ def ggf(game: Transcript) -> str:
         ("DT", game.date),
         ("PB", game.black),
         ("PW", game.white),
-        ("RE", "?" if game.result is None else f"{game.result:+d}"),
+        ("RE", "?" if game.result is None else f"{game.result:+d}{_FLAGS.get(game.ending, '')}"),
         ("TY", "8"),
         ("BO", f"8 {squares} {side}"),
     ]
@@ -73,7 +75,8 @@ def _game(properties: list[tuple[str, str]]) -> Transcript:
     _check_colours([colour for colour, move in moves if move != PASS], game)
     result = _RESULT.match(values.get("RE", ""))
     return game._replace(
-        result=game.result if result is None else round(float(result[0])),
+        result=game.result if result is None else round(float(result[1])),
+        ending=_ENDINGS.get(result[2], "") if result else "",
         black=values.get("PB", ""),
         white=values.get("PW", ""),
         event=values.get("PC", ""),

@@ -25,6 +25,8 @@ class Transcript(NamedTuple):
     white: str = ""
     event: str = ""
     date: str = ""
+    ending: str = ""
+    """ "resignation" or "time", where the game ended so."""
 
     @property
     def end(self) -> Position:
