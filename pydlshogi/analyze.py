@@ -71,18 +71,19 @@ def annotated(
     kif: bool,
     candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
 ) -> str:
-    """`game` as a CSA or KIF text with the opinions as its evaluations; moves not judged have none.
+    """`game` as a CSA or KIF text with the opinions as its evaluations; moves not judged keep theirs.
 
     `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one opinion.
     """
     known = {judged.number: judged for judged in judgements}
     judged_or_not = [known.get(number) for number in range(1, len(game.moves) + 1)]
     board = cshogi.Board(game.start_sfen)
-    comments = []
-    for judged, move in zip(judged_or_not, game.moves, strict=True):
+    comments, evals = [], []
+    for judged, evaluation, move in zip(judged_or_not, game.evals, game.moves, strict=True):
         comments.append(_comment(board, judged, kif) if judged else "")
+        evals.append(judged.evaluation if judged else evaluation)
         board.push_usi(move)
-    game = replace(game, evals=tuple(judged.evaluation if judged else None for judged in judged_or_not))
+    game = replace(game, evals=tuple(evals))
     lines = [judged.after.line if judged else () for judged in judged_or_not]
     return to_kif(game, lines, comments, candidates) if kif else to_csa(game, lines, comments)
 
@@ -267,7 +268,8 @@ def _run(arguments: argparse.Namespace) -> int:
         for line in summary(judgements, game.names):
             print(line)
         if not arguments.no_record:
-            _write(record, encoded(annotated(game, judgements, kif), kif))
+            unjudged = replace(game, evals=(None,) * len(game.moves))
+            _write(record, encoded(annotated(unjudged, judgements, kif), kif))
         if arguments.json:
             judged = {
                 "start": game.start_sfen,

@@ -667,6 +667,24 @@ def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_p
     assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
 
 
+def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: Path) -> None:
+    def evaluations() -> tuple[int | None, ...]:
+        (tmp_path / "game.kif").write_bytes(board.ask("GET", "/record")[1])
+        return read(tmp_path / "game.kif")[0].evals
+
+    opened(board, (FIXTURES / "floodgate.csa").read_bytes())
+    (record,) = read(FIXTURES / "floodgate.csa")
+    assert evaluations() == record.evals
+    board.do("goto", ply=4)
+    board.play("2g2f")
+    assert evaluations() == (*record.evals[:4], None)
+    board.do("back")
+    assert evaluations() == record.evals
+    board.do("judge", on=True)
+    board.news.until(lambda state: state["judged"] and not state["judging"])
+    assert evaluations()[0] not in (None, record.evals[0])
+
+
 @pytest.mark.parametrize(
     ("result", "ending"),
     [

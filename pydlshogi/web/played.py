@@ -35,16 +35,20 @@ class TableGame:
     """Seconds that each move took; None: nobody knows."""
     clock: Sequence[float] | None = None
     """Main time and byoyomi."""
+    evals: list[int | None] = field(default_factory=list)
+    """What a record says of its moves, in centipawns from Black's view; it says nothing of those beyond."""
     event: str = ""
     date: str = ""
     place: str = ""
     left: dict[str, Any] | None = None
-    """The game that was left to try other moves, where one was: `moves`, `times`, `at` and `ended`."""
+    """The game that was left to try other moves, where one was: `moves`, `times`, `evals`, `at` and `ended`."""
 
     def check(self) -> None:
         """Raises TypeError or ValueError for values that cannot be; whether the moves are legal is not looked at."""
         if len(self.times) != len(self.moves):
             raise ValueError("a time for each move is wanted")
+        if len(self.evals) > len(self.moves):
+            raise ValueError("there are more evaluations than moves")
         if not 0 <= self.at <= len(self.moves):
             raise ValueError("the board shows more moves than there are")
         if self.ended is not None:
@@ -60,7 +64,7 @@ class TableGame:
 
     def cut(self, plies: int) -> None:
         """Only so many moves remain."""
-        del self.moves[plies:], self.times[plies:]
+        del self.moves[plies:], self.times[plies:], self.evals[plies:]
         self.at = plies
         self.ended = None
 
@@ -73,7 +77,7 @@ class TableGame:
     def leave(self) -> None:
         """Remember the game as it is, unless another is remembered already: other moves are tried from here on."""
         if self.left is None:
-            names = ("moves", "times", "at", "ended")
+            names = ("moves", "times", "evals", "at", "ended")
             self.left = {name: list(value) if isinstance(value := vars(self)[name], list) else value for name in names}
 
     def come_back(self) -> None:

@@ -136,7 +136,7 @@ def _shogi(game: Game) -> TableGame:
     ended = (ending, _WINNERS[game.win]) if ending and game.win else None
     return TableGame(
         "shogi", game.start_sfen, list(game.moves), 0, ["", ""], ended, list(game.names), list(game.times),
-        event=game.event, date=game.date, place=game.place,
+        evals=list(game.evals), event=game.event, date=game.date, place=game.place,
     )  # fmt: skip
 
 

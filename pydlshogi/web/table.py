@@ -238,7 +238,7 @@ class Table:
             tuple(played.moves),
             _WINS[ending.winner] if ending else None,
             _IN_RECORDS[ending.reason] if ending else "unknown",
-            (None,) * len(played.moves),
+            (*played.evals, *(None,) * (len(played.moves) - len(played.evals))),
             tuple(played.times),
             (names[0], names[1]),
             event=played.event,
