@@ -27,7 +27,7 @@ from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
-from pydlshogi.web.records import ENDINGS
+from pydlshogi.web.records import ENDINGS, Opened, open_record
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer, Page
 from pydlshogi.web.table import Refused, Table
 
@@ -640,13 +640,13 @@ def test_moves_that_are_written_otherwise_are_the_same_moves(
     assert (board.state()["moves"], board.state()["leftAt"]) == (moves, None)
 
 
-@pytest.mark.parametrize("game", ["dobutsu", "othello", "from a position"])
+@pytest.mark.parametrize("game", ["dobutsu", "othello", "from a position", "no move"])
 def test_what_is_saved_can_be_opened(board: Board, game: str) -> None:
     if game == "from a position":
         board.new("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1")
     else:
-        board.new(game)
-    for _ in range(3):
+        board.new("othello" if game == "no move" else game)
+    for _ in range(0 if game == "no move" else 3):
         board.play(board.state()["legal"][0])
     before = board.state()
     status, record = board.ask("GET", "/record")
@@ -859,6 +859,23 @@ def test_a_long_line_is_answered(board: Board, text: str) -> None:
     before = board.state()
     assert board.ask("POST", "/record", text.encode())[0] == 409
     assert board.state() == before
+
+
+def test_the_game_goes_on_while_a_large_file_is_read(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, done = threading.Event(), threading.Event()
+
+    def read_slowly(data: bytes, game: str) -> Opened:
+        reading.set()
+        assert done.wait(WAIT)
+        return open_record(data, game)
+
+    monkeypatch.setattr("pydlshogi.web.table.open_record", read_slowly)
+    with ThreadPoolExecutor(1) as people:
+        file = people.submit(opened, board, b"f5d6")
+        assert reading.wait(WAIT)
+        board.play("7g7f")
+        done.set()
+        assert file.result()["game"] == "othello"
 
 
 def test_a_whole_game_is_analysed(board: Board) -> None:

@@ -103,7 +103,8 @@ def transcript(played: TableGame) -> File:
     from pydlshogi.games.othello.transcript import transcript as one_line
 
     moves = [parse_move(move) for move in played.moves]
-    if played.start is None and played.ended is None and not any([*played.names, played.event, played.date]):
+    more = [played.start, played.ended, *played.names, played.event, played.date]
+    if moves and not any(more):
         return File("txt", f"{one_line(moves)}\n".encode())
     from pydlshogi.games.othello.position import OthelloPosition
 

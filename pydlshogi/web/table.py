@@ -210,13 +210,13 @@ class Table:
 
     def open_record(self, data: bytes) -> None:
         """Show the first game of a file. Raises Refused."""
+        try:
+            opened = open_record(data, self._played.game)  # of a large file that takes seconds
+        except RecordError as error:
+            raise Refused(str(error)) from None
+        if not opened:
+            raise Refused("the record: it holds no game")
         with self._lock:
-            try:
-                opened = open_record(data, self._played.game)
-            except RecordError as error:
-                raise Refused(str(error)) from None
-            if not opened:
-                raise Refused("the record: it holds no game")
             self._show_opened(opened, 0)
 
     def record(self) -> File:
