@@ -600,6 +600,34 @@ def test_the_number_of_a_game_is_not_taken_out_of_ones_hands(person: Person) -> 
     assert number.input_value() == "2"
 
 
+def test_that_the_game_is_not_kept_stays_to_be_read(browser: Any, tmp_path: Path) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    pool = Pool(1, SETTINGS)
+    with served(pool, tmp_path / "folder" / "board.json") as board:
+        person = Person(browser, board)
+        person.page.route("**/do", hold)
+        shutil.rmtree(tmp_path / "folder")
+        (tmp_path / "folder").touch()
+        with person.page.expect_request("**/do"):
+            person.click("7g", "7f")
+        answer = held[0].fetch()
+        person.moves(1)
+        with person.page.expect_response("**/do"):
+            held[0].fulfill(response=answer)
+        error = person.page.locator("#error")
+        person.page.get_by_role("button", name="Save").click()
+        playwright.expect(error).to_contain_text("the game is not kept", timeout=WAIT)
+        (tmp_path / "folder").unlink()
+        board.play("3c3d")
+        playwright.expect(error).to_have_text("", timeout=WAIT)
+        person.page.context.close()
+    pool.close(cancel=True)
+
+
 def test_two_tabs_see_the_same(person: Person, browser: Any) -> None:
     other = Person(browser, person.board)
     person.click("2g", "2f")

@@ -75,7 +75,7 @@ const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(st
 async function ask (path, request) {
   try {
     const answer = await fetch(path, { ...request, headers: { 'X-Token': token } })
-    $('error').textContent = answer.ok ? '' : reasonIn(language, (await answer.json()).error)
+    $('error').textContent = answer.ok ? word(state?.error ?? '') : reasonIn(language, (await answer.json()).error)
     return answer
   } catch {
     $('error').textContent = word('gone')
@@ -117,6 +117,7 @@ function listen () {
       heat = {}
       preview = null
     }
+    if (state?.error && !message.error) $('error').textContent = ''
     state = message
     stateCame = performance.now()
     forgetIfShown()
