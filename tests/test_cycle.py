@@ -17,6 +17,7 @@ import numpy as np
 import psutil
 import pytest
 
+from pydlshogi import cycle
 from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.learning.played import PlayedGames
@@ -25,7 +26,7 @@ from pydlshogi.network.weights import architecture_of, read_weights
 from pydlshogi.support.processes import ProcessCrew
 
 pytest.importorskip("torch")
-cycle = pytest.importorskip("pydlshogi.cycle")
+learner = pytest.importorskip("pydlshogi.learning.learner")
 from pydlshogi.training.run import read_checkpoint  # noqa: E402
 
 TINY = [
@@ -151,7 +152,7 @@ def test_all_workers_play_where_the_run_does_not_say_otherwise(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sets = []
-    monkeypatch.setattr(cycle, "learn", lambda _game, _folder, settings, _crew, _service: sets.append(settings.sets))
+    monkeypatch.setattr(learner, "learn", lambda _game, _folder, settings, _crew, _service: sets.append(settings.sets))
     for folder, workers in ((tmp_path, "1"), (tmp_path, "16"), (run, "16")):
         assert cycle.main(["dobutsu", "--out", str(folder), "--workers", workers]) == 0
     assert sets == [2, 16, 2]
@@ -183,7 +184,7 @@ def test_at_the_gate_a_network_must_beat_the_best(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     again = copied(run, tmp_path)
-    monkeypatch.setattr(cycle.Learner, "_match", lambda *_: [64, 0, 0, 0, 0])
+    monkeypatch.setattr(learner.Learner, "_match", lambda *_: [64, 0, 0, 0, 0])
     first, second = (one_more_cycle(again, "--compare-every", "1", "--gate") for _ in range(2))
     best = first["last"]["against"]
     assert second["last"]["against"] == best
@@ -252,12 +253,12 @@ def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
         {"played": 100, "play": 40.0, "network": 30.0, "learn": 5.0, "compare": 0.0},
         {"played": 140, "play": 20.0, "network": 15.0, "learn": 15.0, "compare": 10.0},
     ]
-    assert cycle.sized(game_named("dobutsu"), cycles, 30, 2) == (
+    assert learner.sized(game_named("dobutsu"), cycles, 30, 2) == (
         "sizing: 160 games a minute, 2 at work; playing takes 67% of the time, of that the network 75%, the search "
         "25%; 30 minutes are some 4,800 games, and 58,368 as for the network that ships would take 6.1 hours"
     )
     for game in GAMES:
-        assert cycle.sized(game_named(game), cycles, 30, 2).endswith(" hours")
+        assert learner.sized(game_named(game), cycles, 30, 2).endswith(" hours")
 
 
 def whole(folder: Path) -> list[dict[str, Any]]:
@@ -372,7 +373,7 @@ def made(run: Path, *options: str) -> Any:
     steady = [*TINY, "--compare-every", "1", "--warmup", "0", "--decay", "0", "--window", "60", *options]
     assert cycle.main(["dobutsu", "--out", str(run), "--minutes", "0.01", *steady]) == 0
     one_more_cycle(run, *options)
-    figures = [{name: line[name] for name in line if name not in asdict(cycle.Times())} for line in lines(run)]
+    figures = [{name: line[name] for name in line if name not in asdict(learner.Times())} for line in lines(run)]
     return figures, {name: array.tobytes() for name, array in read_weights(run / "net.npz").items()}
 
 

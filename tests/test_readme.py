@@ -70,7 +70,7 @@ COMMANDS = sorted(
 """All but the one that only the engine itself calls."""
 
 
-NEED_MORE = {"pydlshogi.cycle": "train", "pydlshogi.train": "train", "utils.plot_log": "train", "utils.torture": "test"}
+NEED_MORE = {"pydlshogi.train": "train", "utils.plot_log": "train", "utils.torture": "test"}
 """What README installs an extra for."""
 
 
@@ -97,12 +97,12 @@ def test_every_command_it_names_explains_itself_where_it_says(module: str) -> No
     assert "%%" not in done.stdout
 
 
-def helped(module: str, missing: set[str]) -> subprocess.CompletedProcess[str]:
-    """`python -m module --help` where these modules are missing."""
+def helped(module: str, missing: set[str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`python -m module`, with --help where no arguments are given, where these modules are missing."""
     program = f"""
 import runpy, sys
 sys.modules |= dict.fromkeys({missing!r})
-sys.argv = ["", "--help"]
+sys.argv = ["", *{arguments or ("--help",)!r}]
 runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
 """
     command = [sys.executable, "-c", program]
@@ -115,6 +115,14 @@ def test_what_needs_more_says_what(module: str) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert f"is not installed here: run `sh bat/environment.sh {NEED_MORE[module]}`" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_cycle_is_explained_without_pytorch_and_asks_for_it_only_then(tmp_path: Path) -> None:
+    done = helped("pydlshogi.cycle", not_installed({"train"}), "dobutsu", "--out", str(tmp_path / "run"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("cycle: PyTorch is not installed here: run `sh bat/environment.sh train`")
+    assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_filling_in_needs_its_marks() -> None:

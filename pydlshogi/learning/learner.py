@@ -1,0 +1,282 @@
+"""A run that learns a game from nothing: cycle after cycle it plays, learns, and compares.
+
+All that a run knows is in its folder: see run_folder.py.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.games.catalogue import GameEntry
+from pydlshogi.learning.played import PlayedGames
+from pydlshogi.learning.run_folder import RunFolder
+from pydlshogi.learning.service import Service
+from pydlshogi.learning.settings import Cycle
+from pydlshogi.learning.tasks import PlayComparisons, PlaySets, Reanalyse, set_deadline
+from pydlshogi.network.torch_nets import to_npz
+from pydlshogi.network.weights import read_network, write_weights
+from pydlshogi.support.crew import Crew
+from pydlshogi.support.elo import MOST_ELO, estimate
+from pydlshogi.support.settings import SettingError
+from pydlshogi.training.batches import batches
+from pydlshogi.training.examples import TrainingBatch, batch_of, joined
+from pydlshogi.training.gradients import FIGURES
+from pydlshogi.training.journal import Journal, say
+from pydlshogi.training.run import Run, read_checkpoint
+
+_COMPARISON: Final = 1 << 20
+"""Comparisons draw their openings from other seeds than games."""
+_SIZED: Final = 4
+"""Cycles after which a run can say what it would need; the first of them does not count."""
+
+
+@dataclass
+class Times:
+    """Seconds that the parts of a cycle took."""
+
+    play: float = 0.0
+    network: float = 0.0
+    """Of `play`: where the network was asked."""
+    learn: float = 0.0
+    compare: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.play + self.learn + self.compare
+
+
+class Learner:
+    """A run: cycle after cycle."""
+
+    def __init__(
+        self, game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None
+    ) -> None:
+        self._game = game
+        self._folder = folder
+        self._settings = settings
+        self._crew = crew
+        self._service = service
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        goes_on = folder.checkpoint.exists()
+        encodings = _encodings(game, settings.encoding)
+        network = folder.newest_network() if goes_on else Path(settings.init) if settings.init else None
+        weights, _, self._encoding = read_network(network, encodings) if network else (None, None, encodings[0])
+        self._run = Run(settings, self._encoding, device, None if goes_on else weights)
+        names = ("cycle", "seconds", "positions", "games", "oldest", "best", "anchor", "elo")
+        self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
+        if goes_on:
+            self._run.load(read_checkpoint(folder.checkpoint))
+            self._run.kept.setdefault("anchor", float(settings.compare_every))  # older checkpoints have none
+        folder.describe(game.name, replace(settings, encoding=self._encoding.name))
+        if not goes_on:
+            write_weights(folder.network(0), to_npz(self._run.averaged))
+        self._journal = Journal(folder.journal, int(self._run.kept["cycle"]))
+
+    @property
+    def minutes(self) -> float:
+        """How long the run has taken so far."""
+        return self._run.kept["seconds"] / 60
+
+    @property
+    def done(self) -> bool:
+        return self.minutes >= self._settings.minutes
+
+    def cycle(self) -> dict[str, Any]:
+        """Play, learn, compare. Returns the line of the journal."""
+        folder, kept, times = self._folder, self._run.kept, Times()
+        number = int(kept["cycle"])
+        start = time.monotonic()
+        sets, share, games = self._play(number)
+        times.network = share * (time.monotonic() - start)
+        self._reanalyse(number)
+        times.play = time.monotonic() - start
+        line = {"step": number + 1, "played": games} | self._learn(number, sets, times)
+        kept["cycle"] = number + 1
+        write_weights(folder.network(number + 1), to_npz(self._run.averaged))
+        if self._settings.compare_every and (number + 1) % self._settings.compare_every == 0:
+            line |= self._compare(number + 1, times)
+        kept["seconds"] += times.total
+        line |= asdict(times)
+        self._run.window.zero_()
+        self._journal.write(line)  # if the checkpoint does not follow, it is dropped again
+        self._run.save(folder.checkpoint)
+        kept_networks = {number + 1, int(kept["best"]), int(kept["compared"]), int(kept["anchor"])}
+        folder.forget_networks(kept_networks)
+        return line
+
+    def finish(self) -> Path:
+        """Write the network of the run; returns where."""
+        write_weights(self._folder.result, to_npz(self._run.averaged), half=True)
+        return self._folder.result
+
+    def _play(self, number: int) -> tuple[list[PlayedGames], float, int]:
+        """The sets of games of this cycle, those that are missing played now; the network's share of that time; and how
+        many games that was.
+        """
+        folder, settings = self._folder, self._settings
+        missing = [index for index in range(settings.sets) if not folder.games(number, index).exists()]
+        player = int(self._run.kept["best"]) if settings.gate else number
+        task = PlaySets(self._game.name, folder.network(player).read_bytes(), settings, self._service)
+        seeds = [(settings.seed, number, index) for index in missing]
+        shares, games = [0.0], 0
+        for (_, _, index), (played, share) in self._crew.map(task, seeds, set_deadline(settings)):
+            played.write(folder.games(number, index))
+            shares.append(share)
+            games += len(played.lengths)
+        return folder.played(number), sum(shares) / max(1, len(missing)), games
+
+    def _reanalyse(self, number: int) -> None:
+        """Search some of the sets in the window anew, chosen by lot."""
+        folder, settings = self._folder, self._settings
+        oldest = int(self._run.kept["oldest"])
+        if not settings.reanalyse or oldest == number:
+            return
+        lot = np.random.default_rng((settings.seed, number))
+        numbers = lot.integers(oldest * settings.sets, number * settings.sets, settings.reanalyse).tolist()
+        chosen = sorted({divmod(each, settings.sets) for each in numbers})
+        # With another number of sets before, not every one that is drawn was played.
+        there = [(cycle, index) for cycle, index in chosen if folder.games(cycle, index).exists()]
+        items = [((cycle, index), PlayedGames.read(folder.games(cycle, index))) for cycle, index in there]
+        task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings, self._service)
+        for ((cycle, index), _), played in self._crew.map(task, items, set_deadline(settings)):
+            folder.replace_games(cycle, index, played)
+
+    def _learn(self, number: int, sets: Sequence[PlayedGames], times: Times) -> dict[str, Any]:
+        """Learn from the window of newest games; returns figures of the games, and of what was learned."""
+        settings, run, kept = self._settings, self._run, self._run.kept
+        new, games = sum(map(len, sets)), sum(len(each.lengths) for each in sets)
+        kept["positions"] += new
+        kept["games"] += games
+        start = time.monotonic()
+        window = max(1.0, kept["positions"] / settings.window) ** settings.window_growth * settings.window
+        newest, kept["oldest"] = self._folder.newest(number, round(window))
+        examples = joined([each.examples(settings.search_value) for each in newest])
+        steps = round(new * settings.reuse / settings.batch_size)
+        symmetries = len(self._encoding.symmetries) if settings.symmetries else 0
+
+        def prepare(step: int) -> TrainingBatch:
+            lot = np.random.default_rng((settings.seed, number, step))
+            rows = lot.integers(len(examples), size=settings.batch_size)
+            turns = lot.integers(symmetries + 1, size=settings.batch_size)
+            return batch_of(examples.examples(rows), self._encoding, turns)
+
+        for batch in islice(batches(prepare, 0), steps if len(examples) else 0):
+            seconds = kept["seconds"] + times.play + time.monotonic() - start
+            run.progress = min(1.0, seconds / (60 * settings.minutes))
+            run.learn(batch)
+        run.check()
+        times.learn = time.monotonic() - start
+        lengths, scores = (np.concatenate([getattr(each, name) for each in sets]) for name in ("lengths", "scores"))
+        gave_up, wrongly = np.sum([each.misjudged for each in sets], axis=0).tolist()
+        return {
+            "games": games,
+            "positions": new,
+            "window": len(examples),
+            "steps": steps,
+            "length": float(lengths.mean()),
+            "draws": float((scores == 0.5).mean()),
+            "first_wins": float((scores == 1).mean()),
+            "exact": float(np.concatenate([each.exact for each in sets]).mean()),
+            "false_resignations": float(wrongly / gave_up) if gave_up else 0.0,
+            **dict(zip(FIGURES, (run.window / max(1, steps)).tolist(), strict=True)),
+        }
+
+    def _compare(self, number: int, times: Times) -> dict[str, Any]:
+        """Compare the network after so many cycles with the last one compared or, at the gate, with the best; and with
+        the anchor, the first that was compared.
+        """
+        start = time.monotonic()
+        kept, gate, line = self._run.kept, self._settings.gate, dict[str, Any]()
+        if kept["compared"] < 0:
+            kept["anchor"] = number
+        others = {"last": int(kept["best" if gate else "compared"])}
+        if kept["anchor"] != others["last"]:
+            others["anchor"] = int(kept["anchor"])
+        for name, other in others.items():
+            if 0 <= other < number and self._folder.network(other).exists():
+                counts = self._match(number, other)
+                difference = max(-MOST_ELO, min(MOST_ELO, estimate(counts).difference))  # it is to be summed up
+                line[name] = {"against": other, "counts": counts, "elo": difference}
+        gained = line["last"]["elo"] if "last" in line else 0.0
+        elo = kept["elo"] + gained
+        if gained > 0 or not gate:
+            kept["best"], kept["elo"] = number, elo
+        kept["compared"] = number
+        times.compare = time.monotonic() - start
+        return {"elo": elo, **line}
+
+    def _match(self, number: int, other: int) -> list[int]:
+        """Results of pairs, of the network after `number` cycles against that after `other`."""
+        settings, workers = self._settings, self._crew.size()
+        networks = self._folder.network(number).read_bytes(), self._folder.network(other).read_bytes()
+        games = max(2, settings.compare_games // workers)
+        task = PlayComparisons(self._game.name, networks, games, settings, self._service)
+        seeds = [(settings.seed, _COMPARISON, number, worker) for worker in range(workers)]
+        longest = set_deadline(replace(settings, games=games, playouts=settings.compare_playouts))
+        results = [counts for _, counts in self._crew.map(task, seeds, longest)]
+        return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]
+
+
+def described(line: dict[str, Any]) -> str:
+    """A line of the journal for people."""
+    total = max(1e-9, line["play"] + line["learn"] + line["compare"])
+    said = (
+        f"cycle {line['step']}: {line['games']} games of {line['length']:.0f} plies, draws {line['draws']:.0%}, "
+        f"{line['positions']:,} positions of {line['window']:,} new; loss {line['policy_loss']:.3f} + "
+        f"{line['value_loss']:.3f} in {line['steps']} steps; {60 * line['played'] / total:.0f} games a minute, "
+        f"play {line['play'] / total:.0%}, learn {line['learn'] / total:.0%}"
+    )
+    for name in ("last", "anchor"):
+        if name in line:
+            match = line[name]
+            _, low, high = estimate(match["counts"])
+            said += f"; against {match['against']} {match['elo']:+.0f} Elo (95 %: {low:+.0f} to {high:+.0f})"
+    if not line["steps"]:
+        said += "; too few positions for a step"
+    return said
+
+
+def sized(game: GameEntry, lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
+    """What cycles with these lines of the journal let expect of a run of so many minutes, in one line."""
+    games, play, network = (max(1e-9, sum(line[name] for line in lines)) for name in ("played", "play", "network"))
+    total = play + sum(line["learn"] + line["compare"] for line in lines)
+    rate = 60 * games / total
+    needed = game.example.games / rate / 60
+    return (
+        f"sizing: {rate:,.0f} games a minute, {workers} at work; playing takes {play / total:.0%} of the time, of that "
+        f"the network {network / play:.0%}, the search {1 - network / play:.0%}; {minutes:g} minutes are some "
+        f"{rate * minutes:,.0f} games, and {game.example.games:,} as for {game.example.whose} would take {needed:,.1f} "
+        "hours"
+    )
+
+
+def learn(game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None) -> None:
+    """Run to the end."""
+    learner = Learner(game, folder, settings, crew, service)
+    layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes"
+    with tqdm(total=settings.minutes, initial=learner.minutes, bar_format=layout, disable=None) as bar:
+        lines: list[dict[str, Any]] = []
+        while not learner.done:
+            lines.append(learner.cycle())
+            say(described(lines[-1]))
+            if len(lines) == _SIZED:
+                say(sized(game, lines[1:], settings.minutes, min(crew.size(), settings.sets)))
+            bar.update(min(settings.minutes, learner.minutes) - bar.n)
+    say(f"the network is {learner.finish()}")
+
+
+def _encodings(game: GameEntry, name: str) -> Sequence[Encoding]:
+    """Those that a network of the run may have: the one of this name; "": any. Raises SettingError."""
+    named = [encoding for encoding in game.encodings if name in ("", encoding.name)]
+    if not named:
+        known = ", ".join(encoding.name for encoding in game.encodings)
+        raise SettingError(f"--encoding {name} is none of {game.name}: {known}")
+    return named
