@@ -166,10 +166,10 @@ def test_growth_tells_of_speed_room_and_pauses() -> None:
 
 
 def test_a_device_is_never_busier_or_faster_than_it_can_be() -> None:
-    """But for the batches that were under way when the clock was started."""
+    """But for the batches that were under way when the clock was started, and for playouts that ask it nothing."""
     share, speed = bench.device_share(5000, 32, 2, 0.2)
     assert 0 < share < 1.2
-    assert 0 < speed < 1.2 * 5000
+    assert 0 < speed < 2 * 5000
 
 
 def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
