@@ -317,7 +317,7 @@ def test_games_with_gumbels_roots() -> None:
 
 
 def move(visits: int, prior: float, value: float, plies: int | None = None) -> MoveStats:
-    return MoveStats(0, visits, value, prior, plies)
+    return MoveStats(0, visits, value, 0.1, prior, plies)
 
 
 def test_forced_visits_are_not_learned() -> None:

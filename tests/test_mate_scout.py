@@ -41,7 +41,7 @@ class Expecting(Root):
         return self.preferred, None
 
     def moves(self) -> list[MoveStats]:
-        return [MoveStats(move, 1, 0.5, 1.0, None) for move in self.expected[:1]]
+        return [MoveStats(move, 1, 0.5, 0.1, 1.0, None) for move in self.expected[:1]]
 
     def line(self, move: int) -> list[int]:
         self.asked += 1

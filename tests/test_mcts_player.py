@@ -137,7 +137,7 @@ def test_the_lines_are_ranked_by_visits_and_tell_them() -> None:
     thinker.go(nodes=300)
     visits = [info.visits or 0 for info in thinker.lines]
     assert len(visits) == len(thinker.legal_moves())
-    assert visits == sorted(visits, reverse=True)
+    assert visits[1:] == sorted(visits[1:], reverse=True)  # the first is the surest, see test_choice.py
     assert sum(visits) == 300
     assert sum(info.prior or 0 for info in thinker.lines) == pytest.approx(1)
     for info in thinker.lines:
@@ -193,9 +193,9 @@ def test_every_option_of_the_selection_reaches_its_constant(
 
 
 def test_analysis_never_draws_its_move() -> None:
-    thinker = Thinker(Random_Ply=9, Random_Cutoff=1000, Random_Seed=3, Backend="hash", MultiPV=ALL_MOVES)
-    answer = thinker.go(infinite=True, nodes=300)
-    assert answer.move == max(thinker.lines, key=lambda info: info.visits or 0).pv[0]
+    drawing = {"Random_Ply": 9, "Random_Cutoff": 1000, "Backend": "hash"}
+    answers = [Thinker(Random_Seed=seed, **drawing).go(infinite=True, nodes=300) for seed in (3, 4, 5)]
+    assert answers == 3 * [Thinker(Backend="hash").go(nodes=300)]
 
 
 def test_a_bad_move_drawn_below_full_skill_is_no_reason_to_resign() -> None:
@@ -586,16 +586,9 @@ def test_after_stochastic_pondering_the_rate_is_that_of_the_new_search() -> None
 
 
 def test_consideration_mode_always_gives_the_best_move() -> None:
-    thinker = Thinker(
-        ConsiderationMode="true",
-        Random_Ply=9,
-        Random_Cutoff=1000,
-        Random_Seed=5,
-        Backend="hash",
-        MultiPV=ALL_MOVES,
-    )
-    answer = thinker.go(nodes=300)
-    assert answer.move == max(thinker.lines, key=lambda info: info.visits or 0).pv[0]
+    drawing = {"ConsiderationMode": "true", "Random_Ply": 9, "Random_Cutoff": 1000, "Backend": "hash"}
+    answers = [Thinker(Random_Seed=seed, **drawing).go(nodes=300) for seed in (3, 4, 5)]
+    assert answers == 3 * [Thinker(Backend="hash").go(nodes=300)]
 
 
 @pytest.mark.parametrize("sfen", [START, MATE_IN_ONE, ONE_LEGAL_MOVE])

@@ -977,7 +977,7 @@ def test_a_position_without_moves_is_lost() -> None:
 
 def test_moves_are_ranked_by_proof_then_visits() -> None:
     def stats(visits: int, plies: int | None, prior: float = 0.1) -> MoveStats:
-        return MoveStats(0, visits, 0.5, prior, plies)
+        return MoveStats(0, visits, 0.5, 0.1, prior, plies)
 
     best_first = [
         stats(1, 1),
@@ -992,6 +992,20 @@ def test_moves_are_ranked_by_proof_then_visits() -> None:
     ]
     shuffled = random.Random(1).sample(best_first, len(best_first))
     assert sorted(shuffled, key=lambda move: move.rank, reverse=True) == best_first
+
+
+def test_the_error_of_a_value_follows_from_what_was_paid() -> None:
+    """A line of one move after the other: the third playout ends three plies below the root."""
+    opinions = Opinions({"A": 0.2, "B": 0.4, "C": 0.9})
+    line = Letters({"R": "A", "A": "B", "B": "C", "C": "D", "D": "E", "E": ""}, "R")
+    paid = [0.8, 0.4, 0.1]
+    for playouts in (1, 2, 3):
+        (move,) = run(a_search(line), opinions, playouts, batch=1).root.moves()
+        assert move.value == pytest.approx(np.mean(paid[:playouts]))
+        if playouts == 1:
+            assert math.isnan(move.error)
+        else:
+            assert move.error == pytest.approx(np.std(paid[:playouts], ddof=1) / math.sqrt(playouts))
 
 
 def test_a_repetition_is_paid_but_never_stored() -> None:

@@ -22,7 +22,7 @@ from pydlshogi.player.base_player import (
     any_move,
     moves_named,
 )
-from pydlshogi.player.choice import draw, hopeless
+from pydlshogi.player.choice import draw, hopeless, surest
 from pydlshogi.player.clock import Clock, ClockSettings, Worst, milliseconds
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
@@ -315,29 +315,45 @@ class MCTSPlayer(NetworkPlayer):
                 )
             )
             return BestMove(*mate[:2])
-        moves = Root(search).moves()
-        if not moves:
+        root = Root(search)
+        if not root.expanded:
             return _unsearched(position, clock, report)
         watched = self._watched(clock)
-        best = moves[0] if watched else self._drawn(position, moves)
+        moves, best = self._looked_into(root, clock)
+        chosen = best if watched else self._drawn(position, moves, best)
         if options.debug_message:
             for line in candidates(position, moves):
                 report(Info(string=line))
         lines = Lines(position, search, self.scout, self.eval_coef)
-        self._report(lines, search, clock, report, best)
-        if not watched and hopeless(moves[0], options.resign_threshold / 1000):
+        self._report(lines, search, clock, report, chosen)
+        if not watched and hopeless(best, options.resign_threshold / 1000):
             return BestMove("resign")
-        return BestMove(*lines.of(best)[:2])
+        return BestMove(*lines.of(chosen)[:2])
+
+    def _looked_into(self, root: Root, clock: Clock) -> tuple[list[MoveStats], MoveStats]:
+        """The moves, and the surest of them: the scout has looked at what follows it, as at the most visited one."""
+
+        def time_left() -> float:
+            return 0.0 if clock.stopped else clock.budget.maximum - self._choosing.value - clock.spent()
+
+        looked = set[int]()
+        while True:
+            moves = root.moves()
+            best = surest(moves)
+            if best.move == moves[0].move or best.move in looked:
+                return moves, best
+            looked.add(best.move)
+            self.scout.look_after(root, best.move, time_left)
 
     def _watched(self, clock: Clock) -> bool:
         """Somebody wants to know the best move rather than a game to be played."""
         return analysing(clock) or self.options.consideration_mode
 
-    def _drawn(self, position: PlayedPosition, moves: Sequence[MoveStats]) -> MoveStats:
-        """The best move. Early in the game, and below full skill, one of those nearly as good."""
+    def _drawn(self, position: PlayedPosition, moves: Sequence[MoveStats], best: MoveStats) -> MoveStats:
+        """The best of the moves. Early in the game, and below full skill, one of those nearly as good."""
         weakness = FULL_SKILL - self.options.skill_level
         if not weakness and position.ply() > self.options.random_ply:
-            return moves[0]
+            return best
         return draw(moves, weakness / 100 or self.options.random_cutoff / 1000, self.random)
 
     def _report(

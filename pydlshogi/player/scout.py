@@ -25,6 +25,9 @@ class Scout(Protocol):
     def look_between(self, root: Root, nodes: float, time_left: Callable[[], float]) -> None:
         """Looks between two batches of the search, at the price of about so many nodes."""
 
+    def look_after(self, root: Root, move: int | None, time_left: Callable[[], float]) -> None:
+        """A look at the position after `move`, if it was never looked at: may it be played?"""
+
     def solution(self) -> Sequence[int]:
         """The moves of a forced win at the root; empty where none is known."""
 
@@ -45,6 +48,9 @@ class NoScout:
         pass
 
     def look_between(self, root: Root, nodes: float, time_left: Callable[[], float]) -> None:
+        pass
+
+    def look_after(self, root: Root, move: int | None, time_left: Callable[[], float]) -> None:
         pass
 
     def solution(self) -> Sequence[int]:

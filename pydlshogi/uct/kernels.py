@@ -569,7 +569,9 @@ def _pay(tree: Tree, steps: Records, first: int, depth: int, end: int, value: fl
     for level in range(first + depth - 1, first - 1, -1):
         node = wide(steps[level].node)
         value = 1.0 - value
-        tree.stats[nodes[node].stats + steps[level].edge].value_sum += value
+        stat = nodes[node].stats + steps[level].edge
+        tree.stats[stat].value_sum += value
+        tree.stats[stat].squares += value * value
         nodes[node].value_sum += value
         nodes[node].unpaid -= 1
         if child != NONE and nodes[child].proof != 0 and _prove(tree, node, wide(nodes[child].proof)):
@@ -640,6 +642,7 @@ def forget_repetitions(tree: Tree, root: int, past: Uint64Array) -> None:
         nodes[root].seen -= tree.priors[nodes[root].first + edge]
         stats[stat].visits = 0
         stats[stat].value_sum = 0.0
+        stats[stat].squares = 0.0
         stats[stat].child = NONE
         if child != NONE:
             unlink(tree, child)

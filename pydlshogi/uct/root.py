@@ -20,6 +20,8 @@ class MoveStats(NamedTuple):
     visits: int
     value: float
     """Mean value for the side that plays it, of the visits that have been paid; nan without such."""
+    error: float
+    """Standard error of that mean; nan for fewer than two of them."""
     prior: float
     plies: int | None
     """Proven: it wins in this many plies (> 0), or loses in this many (< 0). None: not proven."""
@@ -161,17 +163,24 @@ class Root:
             stats["visits"].tolist() + rest,
             paid.tolist() + rest,
             stats["value_sum"].tolist() + rest,
+            stats["squares"].tolist() + rest,
             tree.priors[first : first + count].tolist(),
             proofs + rest,
         )
         ranked = [
-            MoveStats(move, visits, total / paid if paid > 0 else math.nan, prior, -proof or None)
-            for move, visits, paid, total, prior, proof in zip(*columns, strict=True)
+            MoveStats(move, visits, *_mean_and_error(paid, total, squares), prior, -proof or None)
+            for move, visits, paid, total, squares, prior, proof in zip(*columns, strict=True)
         ]
         if self._search.restricted:
             allowed = set(tree.moves[first : first + count][self._allowed(first, count)].tolist())
             ranked = [move for move in ranked if move.move in allowed]
         return sorted(ranked, key=lambda move: move.rank, reverse=True)
+
+
+def _mean_and_error(paid: int, total: float, squares: float) -> tuple[float, float]:
+    """The mean of the values paid, and its standard error; nan without such, and with one alone."""
+    mean = total / paid if paid > 0 else math.nan
+    return mean, math.sqrt(max(0.0, squares / paid - mean * mean) / (paid - 1)) if paid > 1 else math.nan
 
 
 @compiled

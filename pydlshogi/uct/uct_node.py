@@ -61,6 +61,7 @@ NODE: Final = np.dtype(
 STAT: Final = np.dtype(
     [
         ("value_sum", np.float64),  # sum of the scores paid, for the side that makes the move
+        ("squares", np.float64),  # sum of their squares
         ("visits", np.int32),  # playouts that went this way, paid or not
         ("child", np.int32),  # the node it leads to, or NONE
     ],
@@ -532,6 +533,7 @@ def give_stat(tree: Tree, node: int, edge: int) -> int:
         nodes[node].room = room + 1
     stat = nodes[node].stats + given
     stats[stat].value_sum = 0.0
+    stats[stat].squares = 0.0
     stats[stat].visits = 0
     stats[stat].child = NONE
     nodes[node].given = given + 1

@@ -98,11 +98,11 @@ class MateScout:
 
     def look_between(self, root: Root, nodes: float, time_left: Callable[[], float]) -> None:
         if nodes and root.expanded:
-            self._look_after(root, root.leader()[0], time_left)
+            self.look_after(root, root.leader()[0], time_left)
             self._look_along(root, nodes, time_left)
 
-    def _look_after(self, root: Root, move: int | None, time_left: Callable[[], float]) -> None:
-        """The first look at the position after `move`, which the search prefers: whether to play it is to be mated.
+    def look_after(self, root: Root, move: int | None, time_left: Callable[[], float]) -> None:
+        """The first look at the position after `move`: whether to play it is to be mated.
 
         A mate that is known already, from a search before, is told to this one.
         """

@@ -1,0 +1,30 @@
+"""Which move is played of those that were searched."""
+
+import math
+
+import pytest
+
+from pydlshogi.player.choice import surest
+from pydlshogi.uct.root import MoveStats
+
+
+def move(name: str, visits: int, value: float, error: float, plies: int | None = None) -> MoveStats:
+    return MoveStats(ord(name), visits, value, error, 0.1, plies)
+
+
+@pytest.mark.parametrize(
+    ("moves", "chosen"),
+    [
+        ([move("a", 100, 0.50, 0.01), move("b", 60, 0.55, 0.01)], "b"),
+        ([move("a", 100, 0.50, 0.01), move("b", 60, 0.501, 0.01)], "a"),  # with fewer visits less is sure
+        ([move("a", 100, 0.50, 0.01), move("b", 60, 0.55, 0.03)], "a"),
+        ([move("a", 100, 0.50, 0.01), move("b", 14, 0.90, 0.01)], "a"),  # fewer than 15 % of the most visits
+        ([move("a", 100, 0.50, 0.01), move("b", 15, 0.90, 0.01)], "b"),
+        ([move("a", 9, 0.50, 0.01, plies=3), move("b", 90, 0.90, 0.01)], "a"),
+        ([move("a", 100, 0.50, 0.01), move("b", 90, 0.90, 0.01, plies=-4)], "a"),
+        ([move("a", 1, 0.50, math.nan), move("b", 1, 0.90, math.nan)], "a"),
+        ([move("a", 3, 0.50, 0.2), move("b", 1, 0.90, math.nan)], "a"),
+    ],
+)
+def test_the_surest_move(moves: list[MoveStats], chosen: str) -> None:
+    assert chr(surest(moves).move) == chosen
