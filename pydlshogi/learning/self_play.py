@@ -75,7 +75,8 @@ class SelfPlayers:
             gathered = []
             for is_full, search.puct in self._puct.items():
                 wanted = (alive & (full == is_full)).astype(np.int32) * each
-                gathered.append(search.gather(self._batch, wanted, first_moves))
+                if wanted.any():
+                    gathered.append(search.gather(self._batch, wanted, first_moves))
             evaluations = self._evaluator.evaluate(self._batch)
             for leaves in gathered:
                 search.backup(leaves, evaluations)

@@ -7,6 +7,21 @@ from typing import Final
 
 from pydlshogi.uct.root import MoveStats
 
+
+class Lots(random.Random):
+    """What is drawn by lot, by a seed that the user may set; 0: each time otherwise."""
+
+    def begin(self, seed: int) -> None:
+        """Begin anew: another game."""
+        self.begun_with = seed
+        self.seed(seed or None)
+
+    def heed(self, seed: int) -> None:
+        """Begin anew if another seed was set."""
+        if seed != self.begun_with:
+            self.begin(seed)
+
+
 DEVIATIONS: Final = 5.0
 """Standard errors between the value of a move and what it is worth surely."""
 LEAST_SHARE: Final = 0.15

@@ -5,7 +5,6 @@ nor a game: what a game adds is in `pydlshogi.engines`.
 """
 
 import math
-import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -22,7 +21,7 @@ from pydlshogi.player.base_player import (
     any_move,
     moves_named,
 )
-from pydlshogi.player.choice import draw, hopeless, surest
+from pydlshogi.player.choice import Lots, draw, hopeless, surest
 from pydlshogi.player.clock import Clock, ClockSettings, Worst, milliseconds
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
@@ -51,8 +50,8 @@ class MCTSPlayer(NetworkPlayer):
     def __init__(self, options: MCTSOptions) -> None:
         super().__init__(options)
         self.scout: Scout = NoScout()
-        self.random = random.Random()
-        self._seed_anew()
+        self.lots = Lots()
+        self.lots.begin(options.seed)
         self._search: Search | None = None
         self._pipeline: Pipeline | None = None
         self._searched_with: tuple[object, ...] = ()
@@ -111,12 +110,8 @@ class MCTSPlayer(NetworkPlayer):
             self._pipeline.finish()
             self._search.clear()
         self.scout.forget()
-        self._seed_anew()
+        self.lots.begin(self.options.seed)
         self._full_said = False
-
-    def _seed_anew(self) -> None:
-        self._seed = self.options.seed
-        self.random.seed(self._seed or None)
 
     def clock_settings(self) -> ClockSettings:
         options = self.options
@@ -157,8 +152,7 @@ class MCTSPlayer(NetworkPlayer):
             return self.solve(position, clock, report)
         if not len(position.legal_moves()):
             return BestMove("resign")
-        if self._seed != self.options.seed:
-            self._seed_anew()
+        self.lots.heed(self.options.seed)
         if answer := self.answer_at_once(position, clock, report):
             return answer
         search, pipeline = self._make_search()
@@ -354,7 +348,7 @@ class MCTSPlayer(NetworkPlayer):
         weakness = FULL_SKILL - self.options.skill_level
         if not weakness and position.ply() > self.options.random_ply:
             return best
-        return draw(moves, weakness / 100 or self.options.random_cutoff / 1000, self.random)
+        return draw(moves, weakness / 100 or self.options.random_cutoff / 1000, self.lots)
 
     def _report(
         self, lines: Lines, search: Search, clock: Clock, report: Report, chosen: MoveStats | None = None

@@ -24,7 +24,7 @@ from pydlshogi.player.clock import Clock, Latency, milliseconds
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.arrays import Float32Array, Int32Array, Records
-from pydlshogi.support.files import shipped_model
+from pydlshogi.support.files import shipped_model, stamp_of
 from pydlshogi.support.processes import available_cores
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import Root
@@ -95,7 +95,7 @@ class NetworkPlayer(BasePlayer):
         wanted = (
             options.backend,
             options.modelfile,
-            _stamp(options.modelfile),
+            stamp_of(Path(options.modelfile)) if options.modelfile else (),
             options.device,
             options.precision,
             options.threads,
@@ -248,15 +248,6 @@ class NetworkPlayer(BasePlayer):
         yield f"win rate {value:.4f}"
         for place in np.argsort(-priors, kind="stable")[:10]:
             yield f"{position.usi(int(moves[place])):5} {priors[place]:.4f}"
-
-
-def _stamp(modelfile: str) -> tuple[int, ...]:
-    """It changes when the file is written anew; () for the network that comes along, and where there is no file."""
-    try:
-        status = Path(modelfile).stat() if modelfile else None
-    except (OSError, ValueError):
-        return ()
-    return (status.st_mtime_ns, status.st_size) if status else ()
 
 
 def _fitted_for(backend: Backend, modelfile: Path) -> tuple[Mapping[str, int], str]:

@@ -5,11 +5,11 @@ its position best.
 """
 
 import math
-import random
 from abc import abstractmethod
 from typing import NamedTuple
 
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayedPosition, Report, moves_named
+from pydlshogi.player.choice import Lots
 from pydlshogi.player.clock import Clock, Latency
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.network_player import NetworkPlayer
@@ -37,8 +37,8 @@ class ReflexPlayer(NetworkPlayer):
 
     def __init__(self, options: ReflexOptions) -> None:
         super().__init__(options)
-        self._random = random.Random()
-        self._seed = 0
+        self._lots = Lots()
+        self._lots.begin(options.seed)
 
     def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
         """Also what fills a batch from a position, which a search does by other means."""
@@ -47,8 +47,7 @@ class ReflexPlayer(NetworkPlayer):
         return super().warmed_up(evaluator, batch_size)
 
     def new_game(self) -> None:
-        self._seed = self.options.seed
-        self._random.seed(self._seed or None)
+        self._lots.begin(self.options.seed)
 
     @abstractmethod
     def rate(self, position: PlayedPosition) -> list[Rated]:
@@ -59,8 +58,7 @@ class ReflexPlayer(NetworkPlayer):
             return Checkmate("notimplemented")
         if not len(position.legal_moves()):
             return BestMove("resign")
-        if self._seed != self.options.seed:
-            self.new_game()
+        self._lots.heed(self.options.seed)
         if answer := self.answer_at_once(position, clock, report):
             return answer
         ratings = self.rate(position)
@@ -87,7 +85,7 @@ class ReflexPlayer(NetworkPlayer):
             return best
         sharpness = 100 / self.options.temperature
         weights = [math.exp((each.logit - best.logit) * sharpness) for each in ratings]
-        return self._random.choices(ratings, weights)[0]
+        return self._lots.choices(ratings, weights)[0]
 
 
 class PolicyPlayer(ReflexPlayer):

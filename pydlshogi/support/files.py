@@ -56,6 +56,15 @@ def open_plain(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
+def stamp_of(path: Path) -> tuple[int, ...]:
+    """What changes when the file is written anew; () where there is none."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return status.st_mtime_ns, status.st_size
+
+
 def append_whole(file: FileIO, data: bytes) -> None:
     """Add `data` to a file opened with "ab" and without a buffer: all of it, or nothing and an OSError is raised."""
     size = os.fstat(file.fileno()).st_size

@@ -22,7 +22,7 @@ from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.clock import Limits
 from pydlshogi.player.options import Check, EngineOptions, Filename, Spin
-from pydlshogi.support.files import open_plain
+from pydlshogi.support.files import open_plain, stamp_of
 
 if TYPE_CHECKING:
     from pydlshogi.games.shogi.position import ShogiPosition
@@ -257,13 +257,7 @@ class OwnBook:
         """How to open what `options` name; None: that is open, as it is on the disk."""
         # GUIs with a box for it switch the book on for engines that have none: then there is nothing to open.
         path = Path(options.book_file) if options.own_book and options.book_file else None
-        stamp: tuple[object, ...] = ()
-        if path is not None:
-            try:
-                status = path.stat()
-                stamp = (path, status.st_mtime_ns, status.st_size)
-            except OSError:
-                stamp = (path,)
+        stamp = (path, *stamp_of(path)) if path else ()
         return None if stamp == self._opened.stamp else partial(open_book, path, stamp)
 
     def use(self, opened: OpenedBook) -> None:

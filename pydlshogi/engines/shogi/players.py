@@ -111,7 +111,7 @@ class ShogiMCTSPlayer(ShogiPlayer, MCTSPlayer):
         if self.options.consideration_mode:
             return None
         try:
-            choice = self._book.consult(position, clock.limits, self.options, self.random)
+            choice = self._book.consult(position, clock.limits, self.options, self.lots)
         except BookError as error:
             report(Info(string=f"Error! {error}"))
             return None
