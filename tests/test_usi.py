@@ -336,6 +336,30 @@ def test_options_set_while_loading_are_not_loaded_on_the_clock_after_readyok(tal
     assert player.loads == 1
 
 
+def test_a_question_while_the_player_loads_waits_for_that_and_loads_nothing_again(
+    talk_to: Callable[..., InProcess],
+) -> None:
+    class LoadsOnce(Gated):
+        installed = False
+
+        def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:  # type: ignore[override]
+            return None if self.installed else super().loading(options)
+
+        def install(self, loaded: Loaded) -> None:
+            self.installed = True
+
+        def evaluate(self, position: PlayedPosition) -> Iterator[str]:
+            yield f"loaded {self.loads}"
+
+    player = LoadsOnce()
+    engine = talk_to(player)
+    engine.send("isready", "eval")
+    player.gate.set()
+    assert engine.until("loaded")[-2:] == ["readyok", "loaded 1"]
+    assert check(engine.go("go nodes 1"))
+    assert engine.said.count("readyok") == 1
+
+
 def test_options_set_at_the_end_of_a_search_are_loaded_before_readyok(talk_to: Callable[..., InProcess]) -> None:
     engine = talk_to(ScriptedPlayer()).start()
     engine.send("go ponder", "stop", "gameover win", "setoption name Load value refused", "isready")

@@ -35,7 +35,7 @@ import threading
 from argparse import ArgumentParser
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from copy import copy
 from queue import SimpleQueue
 from typing import Final, NamedTuple
@@ -162,6 +162,14 @@ class Asked(NamedTuple):
     """No `readyok` was due when it came, so that its time has run since then."""
 
 
+class Loading(NamedTuple):
+    """What the loader is at."""
+
+    what: Future[Loaded | None]
+    met: int
+    """How many options had been set when it began."""
+
+
 class Usi:
     """One conversation with one GUI."""
 
@@ -203,7 +211,7 @@ class Usi:
         self._game = GivenGame()
         self._reached: tuple[int, PlayedPosition] | None = None
         """How many `setoption`s had been met when it was set up, and the position that the game has led to."""
-        self._loading: Future[Loaded | None] | None = None
+        self._loading: Loading | None = None
         self._ready = False
         """The player has loaded, and no option was set since that began."""
         self._able = False
@@ -406,9 +414,8 @@ class Usi:
         """Let the loader bring what the present options want, unless it is at it."""
         if self._loading is None:
             self._import()
-            met = self._options_met
-            self._loading = self._loader.submit(self._load, copy(self._engine.options))
-            self._loading.add_done_callback(lambda _: self._put(lambda: self._loading_done(met), in_turn=False))
+            self._loading = Loading(self._loader.submit(self._load, copy(self._engine.options)), self._options_met)
+            self._loading.what.add_done_callback(lambda _: self._put(self._end_loading, in_turn=False))
 
     def _load(self, options: EngineOptions) -> Loaded | None:
         """In the loader: what the player lacks for these options; None: nothing."""
@@ -416,13 +423,14 @@ class Usi:
         load = self._player.result().loading(options)
         return load() if load else None
 
-    def _loading_done(self, met: int) -> None:
-        """Give the player what was loaded when `met` options had been set, and answer those who waited."""
-        assert self._loading is not None
-        loading, self._loading = self._loading, None
+    def _end_loading(self) -> None:
+        """Give the player what was loaded, if that has not been done yet, and answer those who waited."""
+        if self._loading is None or not self._loading.what.done():
+            return
+        (what, met), self._loading = self._loading, None
         loaded = True
         try:
-            self._install(loading.result())
+            self._install(what.result())
         except Exception as error:
             self._blame(error)
             loaded = False
@@ -471,6 +479,9 @@ class Usi:
         """The player, loaded now if need be. Raises what loading raises."""
         self._import()
         assert self._player is not None
+        while self._loading is not None:
+            wait([self._loading.what])
+            self._end_loading()
         self._install(self._loader.submit(self._load, copy(self._engine.options)).result())
         return self._player.result()
 
