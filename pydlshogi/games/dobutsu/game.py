@@ -32,8 +32,9 @@ GAME: Final = GameEntry(
         "side_by_side": 128,
         "full_share": 1.0,
         "forced_playouts": 0.0,  # of 64 playouts they would take every second one
-        "opening_plies": 6.0,
-        "opening_random": 0.3,
+        "window_growth": 1.0,
+        "opening_plies": 10.0,
+        "opening_random": 1.0,
         "final_temperature": 0.25,
         "draw_ply": 160,
     },
