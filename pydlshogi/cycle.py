@@ -9,7 +9,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 from pydlshogi.games.catalogue import UnknownGame, game_named
@@ -48,7 +48,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reserved(folder.path), crew_of(options) as crew:
             settings = folder.settle(game.name, Cycle(**game.learning), given)
             check(settings)
-            settings = replace(settings, sets=settings.sets or max(2, crew.size()))
             if settings.gate and not settings.compare_every:
                 raise SettingError("--gate goes by comparisons: --compare-every must be at least 1")
             with serving(game, crew.host) if options.serve else nullcontext() as service:

@@ -60,7 +60,7 @@ def play(
     seeds = [(settings.seed, number) for number in missing]
     with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
         task = PlaySets(game.name, network, settings, service)
-        for (_, number), (played, _) in crew.map(task, seeds, set_deadline(settings)):
+        for (_, number), (played, _) in crew.map(task, seeds, set_deadline(settings, network)):
             played.write(files[number])
             bar.update()
     games = positions = 0

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from tqdm import tqdm
 
 from pydlshogi import cycle
 from pydlshogi.games.catalogue import GAMES, game_named
@@ -152,10 +153,28 @@ def test_all_workers_play_where_the_run_does_not_say_otherwise(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sets = []
-    monkeypatch.setattr(learner, "learn", lambda _game, _folder, settings, _crew, _service: sets.append(settings.sets))
-    for folder, workers in ((tmp_path, "1"), (tmp_path, "16"), (run, "16")):
-        assert cycle.main(["dobutsu", "--out", str(folder), "--workers", workers]) == 0
+    monkeypatch.setattr(learner.Learner, "done", property(lambda self: sets.append(self.sets) or True))
+    for folder, workers in ((tmp_path, "1"), (tmp_path, "16"), (copied(run, tmp_path / "old"), "16")):
+        assert cycle.main(["dobutsu", "--out", str(folder), *TINY[:4], "--workers", workers]) == 0
     assert sets == [2, 16, 2]
+
+
+def test_a_run_that_has_taken_longer_than_is_asked_ends_at_a_terminal_too(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = copied(run, tmp_path)
+    (again / "net.npz").unlink()
+    monkeypatch.setattr(learner.Learner, "minutes", 21.0)
+    monkeypatch.setattr(learner, "tqdm", lambda **options: tqdm(**{**options, "disable": False}))
+    assert cycle.main(["dobutsu", "--out", str(again), "--minutes", "20"]) == 0
+    assert (again / "net.npz").exists()
+    assert "20.0 of 20 minutes" in capsys.readouterr().err
+
+
+def test_a_cycle_that_teaches_nothing_has_a_journal_of_numbers(run: Path, tmp_path: Path) -> None:
+    line = one_more_cycle(copied(run, tmp_path), "--full-share", "0")
+    assert line["positions"] == 0
+    assert line["exact"] == 0
 
 
 def copied(run: Path, folder: Path) -> Path:

@@ -32,10 +32,11 @@ def report(game: GameEntry, network: bytes, settings: SelfPlay, workers: int, ro
             "one evaluation server": (together, PlaySets(game.name, network, settings, service)),
         }
         speeds: dict[str, list[float]] = {name: [] for name in ways}
+        longest = set_deadline(settings, network)
         for number in range(rounds + 1):
             for name, (crew, task) in ways.items():
                 start = perf_counter()
-                sets = list(crew.map(task, [(number, worker) for worker in range(workers)], set_deadline(settings)))
+                sets = list(crew.map(task, [(number, worker) for worker in range(workers)], longest))
                 speeds[name].append(60 * sum(len(played.lengths) for _, (played, _) in sets) / (perf_counter() - start))
         slow = median(speeds["a network in each process"][1:])
         for name, (_, *counted) in speeds.items():

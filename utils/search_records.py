@@ -111,7 +111,8 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     items = ((number, part, positions["hcp"][part]) for number, part in zip(missing, parts, strict=True))
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
         task = SearchSets(options.network.resolve(), options.playouts)
-        for (number, _, _), searched in crew.map(task, items, deadline(_OF_A_SET, options.playouts)):
+        longest = deadline(_OF_A_SET, options.playouts, options.network.stat().st_size)
+        for (number, _, _), searched in crew.map(task, items, longest):
             searched.write(paths[number])
             bar.update()
     print(f"{options.out} holds {options.sets} sets")

@@ -86,6 +86,11 @@ class Learner:
         return self._run.kept["seconds"] / 60
 
     @property
+    def sets(self) -> int:
+        """How many sets of games the next cycle plays; workers may come or go."""
+        return self._settings.sets or max(2, self._crew.size())
+
+    @property
     def done(self) -> bool:
         return self.minutes >= self._settings.minutes
 
@@ -122,12 +127,12 @@ class Learner:
         many games that was.
         """
         folder, settings = self._folder, self._settings
-        missing = [index for index in range(settings.sets) if not folder.games(number, index).exists()]
+        missing = [index for index in range(self.sets) if not folder.games(number, index).exists()]
         player = int(self._run.kept["best"]) if settings.gate else number
         task = PlaySets(self._game.name, folder.network(player).read_bytes(), settings, self._service)
         seeds = [(settings.seed, number, index) for index in missing]
         shares, games = [0.0], 0
-        for (_, _, index), (played, share) in self._crew.map(task, seeds, set_deadline(settings)):
+        for (_, _, index), (played, share) in self._crew.map(task, seeds, set_deadline(settings, task.network)):
             played.write(folder.games(number, index))
             shares.append(share)
             games += len(played.lengths)
@@ -140,13 +145,14 @@ class Learner:
         if not settings.reanalyse or oldest == number:
             return
         lot = np.random.default_rng((settings.seed, number))
-        numbers = lot.integers(oldest * settings.sets, number * settings.sets, settings.reanalyse).tolist()
-        chosen = sorted({divmod(each, settings.sets) for each in numbers})
+        sets = self.sets
+        numbers = lot.integers(oldest * sets, number * sets, settings.reanalyse).tolist()
+        chosen = sorted({divmod(each, sets) for each in numbers})
         # With another number of sets before, not every one that is drawn was played.
         there = [(cycle, index) for cycle, index in chosen if folder.games(cycle, index).exists()]
         items = [((cycle, index), PlayedGames.read(folder.games(cycle, index))) for cycle, index in there]
         task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings, self._service)
-        for ((cycle, index), _), played in self._crew.map(task, items, set_deadline(settings)):
+        for ((cycle, index), _), played in self._crew.map(task, items, set_deadline(settings, task.network)):
             folder.replace_games(cycle, index, played)
 
     def _learn(self, number: int, sets: Sequence[PlayedGames], times: Times) -> dict[str, Any]:
@@ -184,7 +190,7 @@ class Learner:
             "length": float(lengths.mean()),
             "draws": float((scores == 0.5).mean()),
             "first_wins": float((scores == 1).mean()),
-            "exact": float(np.concatenate([each.exact for each in sets]).mean()),
+            "exact": float(np.concatenate([each.exact for each in sets]).sum() / max(1, new)),
             "false_resignations": float(wrongly / gave_up) if gave_up else 0.0,
             **dict(zip(FIGURES, (run.window / max(1, steps)).tolist(), strict=True)),
         }
@@ -215,12 +221,14 @@ class Learner:
 
     def _match(self, number: int, other: int) -> list[int]:
         """Results of pairs, of the network after `number` cycles against that after `other`."""
-        settings, workers = self._settings, self._crew.size()
+        settings = self._settings
+        workers = min(self._crew.size(), settings.compare_games // 2)
         networks = self._folder.network(number).read_bytes(), self._folder.network(other).read_bytes()
-        games = max(2, settings.compare_games // workers)
+        games = settings.compare_games // workers
         task = PlayComparisons(self._game.name, networks, games, settings, self._service)
         seeds = [(settings.seed, _COMPARISON, number, worker) for worker in range(workers)]
-        longest = set_deadline(replace(settings, games=games, playouts=settings.compare_playouts))
+        played = replace(settings, games=games, playouts=settings.compare_playouts)
+        longest = set_deadline(played, max(networks, key=len))
         results = [counts for _, counts in self._crew.map(task, seeds, longest)]
         return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]
 
@@ -262,13 +270,14 @@ def learn(game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, servi
     """Run to the end."""
     learner = Learner(game, folder, settings, crew, service)
     layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes"
-    with tqdm(total=settings.minutes, initial=learner.minutes, bar_format=layout, disable=None) as bar:
+    before = min(learner.minutes, settings.minutes)  # of a bar that is more than full tqdm no longer knows the whole
+    with tqdm(total=settings.minutes, initial=before, bar_format=layout, disable=None) as bar:
         lines: list[dict[str, Any]] = []
         while not learner.done:
             lines.append(learner.cycle())
             say(described(lines[-1]))
             if len(lines) == _SIZED:
-                say(sized(game, lines[1:], settings.minutes, min(crew.size(), settings.sets)))
+                say(sized(game, lines[1:], settings.minutes, min(crew.size(), learner.sets)))
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
     say(f"the network is {learner.finish()}")
 

@@ -1,6 +1,7 @@
 """The folder of a run: all that it knows is in its files, each there whole or not at all."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from shlex import quote
@@ -85,7 +86,9 @@ class RunFolder:
 
     def played(self, cycle: int) -> list[PlayedGames]:
         """The sets of games of one cycle. Raises ArraysError, OSError."""
-        paths = sorted((self.path / "games").glob(f"{cycle:05}-*.npz"))
+        return self._games_in(sorted((self.path / "games").glob(f"{cycle:05}-*.npz")))
+
+    def _games_in(self, paths: Sequence[Path]) -> list[PlayedGames]:
         for path in paths:
             if path not in self._read:
                 self._read[path] = PlayedGames.read(path)
@@ -102,10 +105,16 @@ class RunFolder:
 
         And the cycle of the last of them.
         """
+        paths: dict[int, list[Path]] = {}
+        for path in sorted((self.path / "games").glob("*-*.npz")):
+            if (played_in := path.stem.split("-")[0]).isdecimal():
+                paths.setdefault(int(played_in), []).append(path)
         chosen: list[PlayedGames] = []
         for number in range(cycle, -1, -1):
-            chosen += self.played(number)
-            if sum(map(len, chosen)) >= positions:
+            sets = self._games_in(paths.get(number, []))
+            chosen += sets
+            positions -= sum(map(len, sets))
+            if positions <= 0:
                 break
         self._forget_games(number)
         return chosen, number

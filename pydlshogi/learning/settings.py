@@ -74,7 +74,9 @@ class Cycle(Learning, SelfPlay):
         0, "sets of games that are played between two networks; 0: one for each worker, but at least 2", low=0
     )
     window: int = setting(30_000, "positions that are learned from at first: the newest", low=1)
-    window_growth: float = setting(0.65, "the window grows with this power of the positions made", low=0, high=1)
+    window_growth: float = setting(
+        0.65, "the window grows with this power of the positions made; 1: it keeps all, in memory", low=0, high=1
+    )
     reuse: float = setting(4.0, "how often a position is learned, on average, while it is in the window", low=0)
     search_value: float = setting(
         0.3, "share of the search's expected score in the value learned; the rest is the result's", low=0, high=1

@@ -22,19 +22,20 @@ Seed = tuple[int, ...]
 
 _SHORTEST_DEADLINE: Final = 3600.0
 _SLOWEST: Final = 200
-"""Playouts a second of a slow core."""
+"""Playouts a second of a slow core with a network of a megabyte; with larger ones so many fewer."""
+_MEGABYTE: Final = 10**6
 _LONGEST_GAME: Final = 512
 """Plies, where games have no end of their own."""
 
 
-def deadline(positions: int, playouts: int) -> float:
+def deadline(positions: int, playouts: int, network_bytes: int) -> float:
     """Seconds after which a worker that makes so many playouts in each of so many positions is given up."""
-    return max(_SHORTEST_DEADLINE, positions * playouts / _SLOWEST)
+    return max(_SHORTEST_DEADLINE, positions * playouts / _SLOWEST * max(1.0, network_bytes / _MEGABYTE))
 
 
-def set_deadline(settings: SelfPlay) -> float:
-    """Seconds after which a worker that plays or searches a set of games is given up."""
-    return deadline(settings.games * (settings.draw_ply or _LONGEST_GAME), settings.playouts)
+def set_deadline(settings: SelfPlay, network: bytes) -> float:
+    """Seconds after which a worker that plays or searches a set of games with a network is given up."""
+    return deadline(settings.games * (settings.draw_ply or _LONGEST_GAME), settings.playouts, len(network))
 
 
 class Timed:

@@ -1,15 +1,20 @@
 """What programs of the command line share: who does the work, and how they end: a status, and at most one line."""
 
 import os
+import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Final
 
 from pydlshogi.support.crew import Crew, CrewError
 from pydlshogi.support.files import InUse
 from pydlshogi.support.processes import ProcessCrew, available_cores
+
+_OUT_OF_MEMORY: Final = re.compile(r"(?i).*(out of memory|can't allocate memory).*")
+"""How PyTorch says it, in an error that is no MemoryError."""
 
 
 def add_crew_options(parser: ArgumentParser, workers: int = 0) -> None:
@@ -100,6 +105,9 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         print(f"{program}: out of memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, RuntimeError) as error:
+        if said := _OUT_OF_MEMORY.search(str(error)):
+            print(f"{program}: out of memory: {said[0]}{how_to_go_on}", file=sys.stderr)
+            return 1
         # Where tqdm is interrupted as it takes its lock, it fails to give it back.
         if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__context__, KeyboardInterrupt):
             raise

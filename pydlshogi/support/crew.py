@@ -66,7 +66,7 @@ class Errand:
     def failed(self, lost: WorkerLost, most: int = ATTEMPTS) -> None:
         """Count one failure. Raises CrewError at the last."""
         self.failures += 1
-        if self.failures == most:
+        if self.failures >= most:  # which is less than it was where a machine has gone
             name = shorten(str(self.item), 200, placeholder=" ...")
             raise CrewError(f"{name} was given up after {most} attempts: {lost}")
 
