@@ -20,6 +20,8 @@ def move(name: str, visits: int, value: float, error: float, plies: int | None =
         ([move("a", 100, 0.50, 0.01), move("b", 60, 0.55, 0.03)], "a"),
         ([move("a", 100, 0.50, 0.01), move("b", 14, 0.90, 0.01)], "a"),  # fewer than 15 % of the most visits
         ([move("a", 100, 0.50, 0.01), move("b", 15, 0.90, 0.01)], "b"),
+        ([move("a", 500, 0.53, 0.0067), move("b", 80, 0.50, 0.0)], "a"),  # a sure draw
+        ([move("a", 24, 0.37, 0.079), move("b", 6, 0.005, 0.0004)], "a"),  # surely lost
         ([move("a", 9, 0.50, 0.01, plies=3), move("b", 90, 0.90, 0.01)], "a"),
         ([move("a", 100, 0.50, 0.01), move("b", 90, 0.90, 0.01, plies=-4)], "a"),
         ([move("a", 1, 0.50, math.nan), move("b", 1, 0.90, math.nan)], "a"),

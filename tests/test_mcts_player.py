@@ -216,6 +216,14 @@ def test_searchmoves_are_the_only_moves_played() -> None:
     assert {info.pv[0] for info in thinker.infos} == {"1g1f", "9g9f"}
 
 
+def test_visits_that_searchmoves_asked_for_decide_no_other_search() -> None:
+    thinker = Thinker(Backend="hash", Random_Ply=0)
+    free = thinker.go(nodes=300).move
+    named = next(move for move in thinker.legal_moves() if move != free)
+    assert thinker.go(nodes=3000, searchmoves=(named,)).move == named
+    assert thinker.go(nodes=300).move == free
+
+
 def test_a_single_move_of_searchmoves_is_searched_and_not_resigned() -> None:
     thinker = Thinker(MATE_IN_ONE, Resign_Threshold=1000)
     assert thinker.go(nodes=60, searchmoves=("5i5h",)).move == "5i5h"
@@ -403,6 +411,13 @@ def test_a_root_is_not_visited_more_often_than_can_be_counted() -> None:
     assert not certain(root, solved=False, analysing=True)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("plies", [5, None])
+def test_a_proven_root_is_certain_once_a_move_proves_it(plies: int | None) -> None:
+    best = SimpleNamespace(plies=plies)
+    root = SimpleNamespace(visits=9, expanded=True, plies=7, leader=lambda: (0, 1), moves=lambda: [best])
+    assert certain(root, solved=False, analysing=True) == (plies is not None)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("threads", "most"), [(1, 45), (2, 22)])
 def test_a_sixteenth_of_the_tree_is_under_way_in_all_threads_together(
     monkeypatch: pytest.MonkeyPatch, threads: int, most: int
@@ -517,7 +532,10 @@ def stochastic_ponder(thinker: Thinker, end: Callable[[Clock], None]) -> BestMov
 def test_stochastic_ponder_knows_every_reply() -> None:
     """It thinks about the opponent's position, so the tree holds a reply nobody expected."""
     thinker = Thinker(START, ("7g7f", "3c3d"), Stochastic_Ponder="true", PV_Interval=0, MultiPV=ALL_MOVES)
-    assert stochastic_ponder(thinker, Clock.stop).move in thinker.legal_moves()
+    legal = thinker.legal_moves()
+    assert stochastic_ponder(thinker, Clock.stop).move in legal
+    assert len(thinker.infos) > 5
+    assert {info.pv[0] for info in thinker.infos if info.pv} <= set(legal)
     thinker.moves = ("7g7f", "8c8d")
     thinker.go(nodes=1)
     assert thinker.visits > 5

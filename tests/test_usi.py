@@ -360,6 +360,16 @@ def test_a_question_while_the_player_loads_waits_for_that_and_loads_nothing_agai
     assert engine.said.count("readyok") == 1
 
 
+def test_isready_behind_a_search_that_waits_for_the_player_is_answered(talk_to: Callable[..., InProcess]) -> None:
+    player = Gated()
+    engine = talk_to(player)
+    engine.send("go infinite", "setoption name Words value x", "isready")
+    engine.ask("usi", "usiok")
+    player.gate.set()
+    assert answers(engine.until("readyok")) == []
+    assert check(engine.go("stop"))
+
+
 def test_options_set_at_the_end_of_a_search_are_loaded_before_readyok(talk_to: Callable[..., InProcess]) -> None:
     engine = talk_to(ScriptedPlayer()).start()
     engine.send("go ponder", "stop", "gameover win", "setoption name Load value refused", "isready")
@@ -724,6 +734,25 @@ def test_a_search_that_ended_before_the_hit_plays_as_one_that_did_not(hit: str, 
     engine.wait_for_thought()
     assert engine.go(hit)[-1].startswith(answer)
     engine.close()
+
+
+def test_what_is_thought_again_after_a_late_hit_is_counted_from_then_on(talk_to: Callable[..., InProcess]) -> None:
+    class Born(ScriptedPlayer):
+        born_at = 0.0
+
+        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+            self.born_at = milliseconds() - clock.elapsed()
+            clock.think()
+            clock.settle()
+            return super().think(position, clock, report)
+
+    player = Born()
+    engine = talk_to(player).start()
+    engine.send("go ponder btime 60000 wtime 60000 nodes 1")
+    engine.wait_for_thought()
+    hit_at = milliseconds()
+    engine.go("ponderhit")
+    assert player.born_at >= hit_at
 
 
 # 10: special roots

@@ -29,7 +29,8 @@ LEAST_SHARE: Final = 0.15
 
 
 def surest(moves: Sequence[MoveStats]) -> MoveStats:
-    """The move of the highest lower bound of its value, among those with enough visits [KataGo's LCB].
+    """Of the moves with enough visits that are worth no less than the best, the one of the highest lower bound of its
+    value [KataGo's LCB, where they may be worth less; but so a sure draw or loss is taken for a likely win].
 
     It is the best one if that is proven. With few visits the bound lies deeper, much as Student's distribution has it.
     """
@@ -43,8 +44,8 @@ def surest(moves: Sequence[MoveStats]) -> MoveStats:
     if best.plies is not None:
         return best
     least = LEAST_SHARE * best.visits
-    compared = [move for move in moves if move.plies is None and move.visits >= least and not math.isnan(move.error)]
-    return max(compared, key=bound, default=best)
+    compared = [move for move in moves if move.plies is None and move.visits >= least and move.value >= best.value]
+    return max((move for move in compared if not math.isnan(move.error)), key=bound, default=best)
 
 
 def draw(moves: Sequence[MoveStats], cutoff: float, generator: random.Random) -> MoveStats:

@@ -159,7 +159,8 @@ class MCTSPlayer(NetworkPlayer):
         puct = self._puct(position.turn)
         temperature = self._temperature()
         rules = self.rule_settings(position)
-        searched_with = (puct, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes())
+        only = moves_named(position, clock.limits.searchmoves)  # the visits that they ask for say nothing of others
+        searched_with = (puct, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
         try:
             pipeline.finish()
             if searched_with != self._searched_with:
@@ -179,8 +180,9 @@ class MCTSPlayer(NetworkPlayer):
                 clock.think()
                 clock.settle()
                 return _unsearched(position, clock, report)
-            search.set_root(position, moves_named(position, clock.limits.searchmoves))
-            self._run(position, search, clock, report)
+            search.set_root(position, only)
+            lines = Lines(position, search, self.scout, self.eval_coef)
+            self._run(search, clock, lambda: self._report(lines, search, clock, report))
         except BaseException:
             self._discard_search()  # it holds playouts that were never paid
             raise
@@ -201,30 +203,34 @@ class MCTSPlayer(NetworkPlayer):
         search.puct = puct._replace(draw_value=1.0 - puct.draw_value)  # the opponent is at the root
         search.set_root(before)
         self.scout.begin(before, self.scout_plies())
-        self._run(before, search, clock, report, ponder=True)
         root = Root(search)
-        line = usi_line(before, root.line(expected))[1:] if root.expanded else ()
-        value = next((move.value for move in root.moves() if move.move == expected and not math.isnan(move.value)), 0.5)
+
+        def known() -> Info:
+            """Of the position after the expected move."""
+            value = next((move.value for move in root.moves() if move.move == expected), math.nan)
+            score = centipawns(0.5 if math.isnan(value) else 1 - value, self.eval_coef)
+            line = usi_line(before, root.line(expected))[1:] if root.expanded else ()
+            pv = line or (any_move(position).move,)
+            return Info(time=round(clock.elapsed()), nodes=search.playouts, score_cp=score, pv=pv)
+
+        self._run(search, clock, lambda: report(known()), ponder=True)
+        last = known()
         search.puct = puct
         clock.wait_until_released()
-        answer = BestMove(*line[:2]) if line else any_move(position)
         if clock.pondering:
-            score = centipawns(1 - value, self.eval_coef)
-            report(Info(time=round(clock.elapsed()), nodes=search.playouts, score_cp=score, pv=(answer.move,)))
+            report(last)
         else:
             clock.count_anew()  # as the next search will its playouts
-        return answer
+        return BestMove(*last.pv[:2])
 
-    def _run(
-        self, position: PlayedPosition, search: Search, clock: Clock, report: Report, *, ponder: bool = False
-    ) -> None:
+    def _run(self, search: Search, clock: Clock, report_now: Callable[[], None], *, ponder: bool = False) -> None:
         """Make playouts until the answer is certain or time is up, with looks of the scout between the batches.
 
-        `ponder`: end also when the opponent has moved, with nothing under way, for another root follows.
+        `report_now` says what is known so far. `ponder`: end also when the opponent has moved, with nothing under way,
+        for another root follows.
         """
         assert self._pipeline is not None
         pipeline, scout, root = self._pipeline, self.scout, Root(search)
-        lines = Lines(position, search, scout, self.eval_coef)
 
         def time_left() -> float:
             """Milliseconds until the optimum, as many as they would be on an idle machine; none once stopped."""
@@ -262,7 +268,7 @@ class MCTSPlayer(NetworkPlayer):
                 if not watched and clock.may_stop_early and out_of_reach(clock, before, root.leader()[1]):
                     break
                 if root.expanded and milliseconds() - reported >= self.options.pv_interval:
-                    self._report(lines, search, clock, report)
+                    report_now()
                     reported = milliseconds()
                 began = milliseconds()
                 if made := pipeline.step(wanted):

@@ -28,7 +28,9 @@ def certain(root: Root, *, solved: bool, analysing: bool) -> bool:
         return True
     if not root.expanded:
         return False
-    return root.plies is not None or (root.leader()[1] is None and not analysing)
+    # A win that the scout has seen proves a root, and is known no more once it could be part of a repetition.
+    proven = root.plies is not None and root.moves()[0].plies is not None
+    return proven or (root.leader()[1] is None and not analysing)
 
 
 def time_is_up(clock: Clock, playouts: int, latency: float, choosing: float, *, expanded: bool) -> bool:

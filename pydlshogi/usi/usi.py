@@ -434,7 +434,9 @@ class Usi:
         except Exception as error:
             self._blame(error)
             loaded = False
-        self._tell("readyok" if loaded else "", met)
+        searching = loaded and self._aside and met == self._options_met
+        # A search begins now: what came behind it waits for its end, which no `isready` does.
+        self._tell("readyok" if loaded else "", self._options_asked if searching else met)
         self._able |= loaded
         if met != self._options_met:
             if self._not_ready or self._aside:
@@ -609,6 +611,7 @@ class Usi:
                 clock.wait_until_released()
                 if clock.hit_late:
                     # What was chosen before is what an analysis plays: at full skill, never resigning.
+                    clock.count_anew()
                     answer = player.think(position, clock, voice.report)
                 if clock.limits.mate and isinstance(answer, BestMove):
                     answer = Checkmate("notimplemented")
