@@ -46,6 +46,7 @@ class Times:
     network: float = 0.0
     """Of `play`: where the network was asked."""
     learn: float = 0.0
+    """With what was searched anew."""
     compare: float = 0.0
 
     @property
@@ -100,9 +101,10 @@ class Learner:
         number = int(kept["cycle"])
         start = time.monotonic()
         sets, share, games = self._play(number)
-        times.network = share * (time.monotonic() - start)
-        self._reanalyse(number)
         times.play = time.monotonic() - start
+        times.network = share * times.play
+        self._reanalyse(number)
+        times.learn = time.monotonic() - start - times.play
         line = {"step": number + 1, "played": games} | self._learn(number, sets, times)
         kept["cycle"] = number + 1
         write_weights(folder.network(number + 1), to_npz(self._run.averaged))
@@ -175,11 +177,11 @@ class Learner:
             return batch_of(examples.examples(rows), self._encoding, turns)
 
         for batch in islice(batches(prepare, 0), steps if len(examples) else 0):
-            seconds = kept["seconds"] + times.play + time.monotonic() - start
+            seconds = kept["seconds"] + times.total + time.monotonic() - start
             run.progress = min(1.0, seconds / (60 * settings.minutes))
             run.learn(batch)
         run.check()
-        times.learn = time.monotonic() - start
+        times.learn += time.monotonic() - start
         lengths, scores = (np.concatenate([getattr(each, name) for each in sets]) for name in ("lengths", "scores"))
         gave_up, wrongly = np.sum([each.misjudged for each in sets], axis=0).tolist()
         return {
