@@ -476,7 +476,8 @@ def records(tmp_path: Path) -> Path:
 
 def test_a_book_made_from_games_counts_them(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = records.parent / "own.db"
-    assert make_book.main([str(records), "--out", str(out), "--min-games", "1", "--workers", "1"]) == 0
+    twice = [str(records), str(records)]
+    assert make_book.main([*twice, "--out", str(out), "--min-games", "1", "--workers", "1"]) == 0
     said = capsys.readouterr()
     assert said.out.endswith("from 4 games; 1 of 6 files could not be read\n")
     assert f"make_book: {records / 'broken.csa'}: " in said.err

@@ -408,7 +408,7 @@ class TestGames:
         candidates = "7g7f:50,2g2f:0,9g9f:-400,3c3d:40,8c8d:10,5c5d:-60"
         log = tmp_path / "a.log"
         a = engine("a", "resign", candidates="7g7f:50,2g2f:0,9g9f:-400", log=log)
-        words = ("--random-plies", "1", "--random-nodes", "17", "--random-margin", "50", "--seed")
+        words = ("--random-plies", "1", "--random-nodes", "17", "--random-margin", "50", "A.MultiPV=3", "--seed")
         assert "3c3d" in candidates
         for out, seed in (("m", "3"), ("n", "3"), ("o", "4")):
             assert match(tmp_path / out, a, engine("b"), *words, seed, games=40) == 0
@@ -417,7 +417,10 @@ class TestGames:
         assert openings[0][::2] == openings[0][1::2]
         assert openings[0] == openings[1] != openings[2]
         assert "go nodes 17" in heard(log, "go")
-        assert heard(log, "setoption")[:2] == ["setoption name MultiPV value 8", "setoption name MultiPV value 1"]
+        widths = [line.split()[-1] for line in heard(log, "setoption")]
+        assert widths[:4] == ["3", "8", "1", "3"]
+        sent = [line.split()[0] for line in log.read_text().splitlines() if line.startswith(("go", "usinewgame"))]
+        assert sent[:4] == ["usinewgame", "go", "usinewgame", "usinewgame"]  # it has no move in the first game
 
 
 class TestMatch:

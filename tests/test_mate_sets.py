@@ -99,10 +99,10 @@ def test_what_counts_as_announced_in_a_game(info: str, bestmove: str, line: tupl
 
 def test_positions_are_found_in_lines_of_all_kinds(tmp_path: Path) -> None:
     file = tmp_path / "set.sfen"
-    file.write_text(
-        f"# comment\n{IN_THREE} moves 1a1b 1b1c 1c1d\nsfen {IN_ONE}\n    - sfen: {BARE}\n      nomate: true\n"
-    )
-    assert read_problems(file) == [Problem(IN_THREE, 3), Problem(IN_ONE, 0), Problem(BARE, 0)]
+    unnumbered = IN_ONE.removesuffix(" 1")
+    lines = f"# comment\n{IN_THREE} moves 1a1b 1b1c 1c1d\nsfen {IN_ONE}\n    - sfen: {BARE}\n      nomate: true\n"
+    file.write_text(f"{lines}{unnumbered}\n")
+    assert read_problems(file) == [Problem(IN_THREE, 3), Problem(IN_ONE, 0), Problem(BARE, 0), Problem(IN_ONE, 0)]
 
 
 @pytest.mark.parametrize("way", [[], ["--byoyomi", "500"]])

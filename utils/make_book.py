@@ -98,8 +98,9 @@ class BookMaker:
 
 
 def sources(paths: Iterable[Path]) -> list[Path]:
-    """The record files that folders and lists name. Raises ListError and KifuError."""
-    return [file for path in paths for file in (read_list(path) if path.is_file() else record_files(path))]
+    """The record files that folders and lists name, each once. Raises ListError and KifuError."""
+    files = (file for path in paths for file in (read_list(path) if path.is_file() else record_files(path)))
+    return list({file.resolve(): file for file in files}.values())
 
 
 def _parser() -> argparse.ArgumentParser:

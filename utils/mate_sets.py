@@ -31,7 +31,7 @@ from pydlshogi.support.files import read_plain
 from utils.arena.engine_process import EngineError, command_line
 from utils.arena.usi_engine import UsiEngine
 
-_POSITION: Final = re.compile(r"((?:[\w+]+/){8}[\w+]+ [bw] \S+(?: \d+)?)(?: moves (.+))?")
+_POSITION: Final = re.compile(r"((?:[\w+]+/){8}[\w+]+ [bw] \S+)( \d+)?(?: moves (.+))?")
 _ANNOUNCED: Final = re.compile(r"info .*\bscore mate (-?\d+)\b.* pv (.+)")
 _LARGEST_FILE: Final = 1 << 26
 _JUDGE_NODES: Final = 200_000
@@ -83,7 +83,7 @@ def read_problems(path: Path) -> list[Problem]:
     """The positions of a file. Raises ValueError if there are none."""
     # Comments may be in any encoding; positions are ASCII.
     matches = map(_POSITION.search, read_plain(path, _LARGEST_FILE).decode("utf-8", "replace").splitlines())
-    problems = [Problem(match[1], len((match[2] or "").split())) for match in matches if match]
+    problems = [Problem(match[1] + (match[2] or " 1"), len((match[3] or "").split())) for match in matches if match]
     if not problems:
         raise ValueError(f"{path} holds no positions")
     return problems

@@ -44,12 +44,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(arguments: argparse.Namespace) -> None:
     pool = Pool(arguments.searches or available_cores(), option_settings(arguments.option))
-    finished = False
     try:
         Server(pool, partial(print, flush=True)).hear(sys.stdin.buffer)
-        finished = True
+        pool.close()
     finally:
-        pool.close(cancel=not finished)
+        pool.close(cancel=True)  # Ctrl-C may have ended the other one
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -123,7 +123,13 @@ class _Seats:
         lot = Random(f"{settings.seed} {fixture.number}")
         plies, nodes, margin = settings.random_plies, settings.random_nodes, settings.random_margin
         try:
-            return random_opening(self._engines["A"], fixture.opening, plies, nodes, margin, lot)
+            engine = self._engines["A"]
+            opening = random_opening(engine, fixture.opening, plies, nodes, margin, lot)
+            for name, value in settings.contestant("A").options.items():
+                if name.lower() in {"multipv", "usi_multipv"}:
+                    engine.set_option(name, value)
+            engine.new_game()  # or it would begin with what it knows of the opening already
+            return opening
         except EngineError as error:
             raise self._failure("A", error) from error
 
