@@ -114,6 +114,7 @@ def test_what_a_line_may_hold() -> None:
         ("time_settings 1 2", "syntax error"),
         ("time_settings nan 1 1", "syntax error"),
         ("time_left b -1 0", "syntax error"),
+        (f"time_left b 10 1{400 * '0'}", "syntax error"),
         ("known_command", "syntax error"),
     ],
 )
@@ -182,6 +183,10 @@ class TestTime:
         assert self.efforts("time_left b 11.61 0", "genmove b") == [effort]
         (effort,) = self.efforts("time_settings 300 10 5", "time_left b 3 2", "genmove b")
         assert effort.optimum == effort.maximum == pytest.approx(1.4)
+
+    def test_what_is_left_of_a_period_is_the_next_one_too_where_nothing_else_is_known(self) -> None:
+        efforts = self.efforts("time_left b 10 1", "genmove b", "genmove w", "genmove b")
+        assert [effort.maximum for effort in efforts] == [pytest.approx(9.9)] * 3
 
     def test_each_side_has_its_clock(self) -> None:
         black, white = self.efforts("time_settings 220.61 0 0", "time_left b 22.61 0", "genmove b", "genmove w")

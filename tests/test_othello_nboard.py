@@ -89,6 +89,11 @@ def test_any_game_can_be_set_up() -> None:
         assert expected == "PA" or float(said[2]) == expected
 
 
+def test_a_refused_move_does_not_pass() -> None:
+    game = ggf(Transcript(start=Position(mover=1 << 1, opponent=1 << 0, black_to_move=False)))
+    assert ask(f"set game {game}", "move H8", "go")[-1] == "=== PA/64.00/0.00"
+
+
 def test_what_is_wrong_is_a_status_and_changes_nothing() -> None:
     for line, reason in {
         "move A1": "Error! a1 cannot be played",

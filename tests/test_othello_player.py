@@ -76,6 +76,14 @@ def test_hints_are_the_best_moves_with_their_scores(engine: OthelloEngine, empti
     assert [hint.score for hint in few] == scores[:3]
 
 
+def test_the_hint_of_a_draw_has_no_sign(engine: OthelloEngine) -> None:
+    """The last square, h8's opposite: it makes it 32 to 32."""
+    rows = "-OXXXXXX XXOOOOOO XXXXXXXX XXXXXXXX XXXXXXOO OOOOOOOO OOOOOOOO OOOOOOOO".replace(" ", "")
+    black, white = (sum(1 << square for square, disc in enumerate(rows) if disc == side) for side in "XO")
+    (hint,) = engine.hints(Position(mover=black, opponent=white), 1, Clock(Effort(level=4)), unheard)
+    assert f"{hint.score:+.2f}" == "+0.00"
+
+
 @pytest.mark.parametrize("empties", [50, 30, 19])
 def test_it_stops_when_the_time_is_up(engine: OthelloEngine, empties: int) -> None:
     """On a clock that goes on by a second whenever it is looked at."""

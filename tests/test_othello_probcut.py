@@ -107,6 +107,9 @@ class TestCuts:
             ("shallow = 1", "shallow = 5", "a shallow search is one of fewer plies"),
             ("[1.000, 0.500]", "[1.000, -0.500]", "slopes are above 0"),
             ("[[pair]]", "[pair", "holds no cuts"),
+            ("depth = 5", "depth = inf", "holds no cuts: cannot convert"),
+            ("[1.000, 0.500]", "[1.000, 1e300]", "a number that is none, or too large"),
+            ("[1.000, 0.500]", "[1.000, nan]", "a number that is none, or too large"),
             ("depth = 5", 'depth = "x"', "holds no cuts: invalid literal"),
         ],
     )

@@ -413,6 +413,21 @@ def test_what_a_move_took_is_off_the_clock_and_in_the_record(board: Board, hands
     assert board.state()["clock"]["left"] == [593, 600]
 
 
+def test_a_look_at_other_moves_gives_no_time_back(board: Board, hands: Hands) -> None:
+    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
+    board.play("7g7f")
+    hands.seconds += 9
+    board.do("goto", ply=0)
+    board.play("2g2f")
+    hands.seconds += 5
+    board.do("back")
+    assert board.state()["clock"]["spent"] == 9
+    board.new("dobutsu")
+    hands.seconds += 5
+    board.do("earlier")
+    assert board.state()["clock"]["spent"] == 9
+
+
 def test_the_clock_of_an_engine_runs_while_it_thinks(board: Board, hands: Hands, asked: list[Task]) -> None:
     def think(seconds: float) -> None:
         asked[-1].tell(Answer(final=False))
@@ -751,6 +766,31 @@ def test_who_tries_another_move_can_come_back(board: Board) -> None:
     assert (board.state()["at"], board.state()["leftAt"]) == (end - 1, end)
     board.do("back")
     assert (board.state()["moves"], board.state()["ending"]) == (state["moves"], ending)
+
+
+def test_what_was_played_with_an_engine_beside_a_game_can_be_taken_up_again(board: Board, asked: list[Task]) -> None:
+    board.new(sides=("", "easy"))
+    board.play("7g7f")
+    before = board.state()["earlier"]
+    for move in ("2g2f", "9g9f"):
+        board.do("goto", ply=0)
+        board.play(move)
+    assert (board.state()["leftAt"], board.state()["earlier"]) == (0, before + 1)
+    board.do("back")
+    assert (board.state()["moves"], board.state()["earlier"]) == (["7g7f"], before + 2)
+    for move in ("9g9f", "2g2f"):
+        board.do("earlier")
+        assert (board.state()["moves"], board.state()["leftAt"]) == ([move], None)
+
+
+def test_an_undo_takes_nothing_from_a_record_that_was_opened(board: Board) -> None:
+    opened(board, b"position startpos moves 7g7f 3c3d 2g2f 8c8d")
+    board.do("goto", ply=4)
+    for _ in range(2):
+        board.do("undo")
+    assert (board.state()["at"], board.state()["leftAt"]) == (2, 4)
+    board.do("back")
+    assert board.state()["moves"] == ["7g7f", "3c3d", "2g2f", "8c8d"]
 
 
 def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) -> None:

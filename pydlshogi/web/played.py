@@ -74,11 +74,18 @@ class TableGame:
         self.times.append(seconds)
         self.at = len(self.moves)
 
+    def line(self) -> "TableGame":
+        """The same game without the one that was left; it stays as it is when this one changes."""
+        return replace(self, left=None, **self._line())
+
     def leave(self) -> None:
         """Remember the game as it is, unless another is remembered already: other moves are tried from here on."""
         if self.left is None:
-            names = ("moves", "times", "evals", "at", "ended")
-            self.left = {name: list(value) if isinstance(value := vars(self)[name], list) else value for name in names}
+            self.left = self._line()
+
+    def _line(self) -> dict[str, Any]:
+        names = ("moves", "times", "evals", "at", "ended")
+        return {name: list(value) if isinstance(value := vars(self)[name], list) else value for name in names}
 
     def come_back(self) -> None:
         """Take up the game that was left."""

@@ -142,7 +142,8 @@ class BoardServer(ThreadingHTTPServer):
             super().__init__(("127.0.0.1", port), _Handler)
         except OSError as error:
             raise OSError(error.errno, error.strerror, f"--port {port}") from error
-        self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
+        names = ("127.0.0.1", "localhost")
+        self.hosts = {f"{name}:{self.server_port}" for name in names} | set(names if self.server_port == 80 else ())
         self.table = make_table(self.pages.tell)
 
     @property

@@ -72,6 +72,8 @@ class _Earlier(NamedTuple):
     heard: dict[int, Answer]
     left: _Known
     file: _File | None
+    spent: float = 0.0
+    """Seconds that its side to move had taken."""
 
 
 class Table:
@@ -102,6 +104,8 @@ class Table:
         """The one that was replaced last stands last."""
         self._spent_before = 0.0
         """Seconds that the side to move had taken when its clock last stood."""
+        self._spent_at_left = 0.0
+        """The same of the game that was left, of the move that was under way there."""
         self._runs_since: float | None = None
         """On the monotonic clock, in seconds; None: the clock stands."""
         self._alarm: threading.Timer | None = None
@@ -290,7 +294,7 @@ class Table:
             self._take(wanted.played)
         except (ValueError, LookupError, TypeError, PlayerError) as error:
             raise Refused(str(error)) from None
-        _, self._opinions, self._heard, self._left, self._file = wanted
+        _, self._opinions, self._heard, self._left, self._file, self._spent_before = wanted
         self._earlier = [*shown, *self._earlier]
         self._changed()
 
@@ -317,9 +321,11 @@ class Table:
         if self._played.left is None:
             raise Refused("no game was left")
         self._stop_judging()
+        self._set_aside()
         self._played.come_back()
         self._opinions, self._heard = self._left
         self._begin_turn()
+        self._spent_before = self._spent_at_left
         self._changed()
 
     def _resign(self, command: Mapping[str, Any]) -> None:
@@ -435,7 +441,13 @@ class Table:
         played = self._played
         if not (played.moves or played.left):
             return []
-        return [_Earlier(played, self._opinions, self._heard, self._left, self._file)]
+        return [_Earlier(played, self._opinions, self._heard, self._left, self._file, self._spent())]
+
+    def _set_aside(self) -> None:
+        """What was played with an engine since a game was left is a game, too, that can be taken up again."""
+        if any(self._played.sides):
+            kept = _Earlier(self._played.line(), self._opinions, self._heard, ({}, {}), None, self._spent())
+            self._earlier = [*self._earlier, kept][-MOST_EARLIER:]
 
     def _stop_thinking(self) -> None:
         task, self._task = self._task, None
@@ -452,9 +464,12 @@ class Table:
         played = self._played
         if plies < len(played.moves):
             self._stop_judging()
-        if played.at < len(played.moves) or self._ending is not None:
+        of_file = self._file is not None and self._file.moves == tuple(played.moves)
+        if played.at < len(played.moves) or self._ending is not None or of_file:
             if played.left is None:
-                self._left = self._opinions, self._heard
+                self._left, self._spent_at_left = (self._opinions, self._heard), self._spent()
+            else:
+                self._set_aside()
             played.leave()
         played.cut(plies)
         self._begin_turn()

@@ -15,6 +15,7 @@ from pydlshogi.support.files import read_plain, replacing
 
 _LARGEST_FILE: Final = 1 << 20
 """Bytes."""
+_LARGEST_NUMBER: Final = 1e9
 
 
 class CutPair(NamedTuple):
@@ -111,8 +112,11 @@ def read_cuts(path: Path) -> Cuts:
             for pair in content["pair"]
         )
         cuts = Cuts(float(content["deviations"]), bool(content["everywhere"]), pairs)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no cuts: {error}") from error
+    numbers = [cuts.deviations, *(end for pair in pairs for end in (*pair.slope, *pair.offset, *pair.deviation))]
+    if not all(abs(number) <= _LARGEST_NUMBER for number in numbers):  # nor is nan
+        raise ValueError(f"{path}: a number that is none, or too large")
     if not all(0 < pair.shallow < pair.depth <= 60 and min(pair.slope) > 0 for pair in pairs):
         raise ValueError(f"{path}: a shallow search is one of fewer plies, and slopes are above 0")
     return cuts

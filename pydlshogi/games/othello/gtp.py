@@ -20,6 +20,7 @@ from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, mo
 MOST_HINTS: Final = 5
 
 _LINE: Final = re.compile(r"(?:([0-9]+)(?: +|$))?(.*)")
+_MOST_STONES: Final = 1000
 _COLOURS: Final = {"b": True, "black": True, "w": False, "white": False}
 
 log = logging.getLogger(__name__)
@@ -191,7 +192,7 @@ class Gtp:
 
     def _time_settings(self, words: list[str]) -> str:
         main, byoyomi, stones = float(words[0]), float(words[1]), int(words[2])
-        if not 0 <= main < float("inf") or not 0 <= byoyomi < float("inf") or stones < 0:
+        if not 0 <= main < float("inf") or not 0 <= byoyomi < float("inf") or not 0 <= stones <= _MOST_STONES:
             raise ValueError(words)
         # Byoyomi for no move is GTP's way to say that there is no limit.
         limited = (main > 0 and not byoyomi) or (byoyomi > 0 and stones > 0)
@@ -201,10 +202,11 @@ class Gtp:
 
     def _time_left(self, words: list[str]) -> str:
         black, seconds, stones = _COLOURS[words[0].lower()], float(words[1]), int(words[2])
-        if not 0 <= seconds < float("inf") or stones < 0:
+        if not 0 <= seconds < float("inf") or not 0 <= stones <= _MOST_STONES:
             raise ValueError(words)
-        self._settings = self._settings or TimeLeft(seconds)
-        left = TimeLeft(0.0, seconds, stones) if stones else self._settings._replace(main=seconds)
+        period = TimeLeft(0.0, seconds, stones) if stones else None
+        self._settings = self._settings or period or TimeLeft(seconds)
+        left = period or self._settings._replace(main=seconds)
         self._left = {True: self._settings, False: self._settings} | self._left | {black: left}
         return ""
 

@@ -72,9 +72,10 @@ class NBoard:
     def _move(self, text: str) -> None:
         """`F5`, or `F5/eval/seconds`."""
         move = parse_move(text.partition("/")[0].strip())
-        if self._position.moves() == [PASS] != [move]:
-            self._position = self._position.play(PASS)
-        self._position = self._position.play(move)
+        position = self._position
+        if position.moves() == [PASS] != [move]:
+            position = position.play(PASS)
+        self._position = position.play(move)
 
     def _hint(self, text: str) -> None:
         most = max(1, int(text or 1))

@@ -118,7 +118,7 @@ class AlphaBetaEngine:
                 if answer is None:
                     return hints[:most]
                 nodes += answer.nodes
-                score = -(answer.score or 0.0)
+                score = 0.0 - (answer.score or 0.0)  # a minus sign would make -0.0 of a draw
                 line = (hint.move, *answer.line)
                 deeper.append((score, Hint(hint.move, score, line, depth, answer.exact, nodes)))
             hints = [hint for _, hint in sorted(deeper, key=itemgetter(0), reverse=True)]

@@ -62,7 +62,7 @@ let turned = false
 let wanted = null // {ply, generation}: what was asked for, until a state of that generation is shown
 let veiled = null // the ply of which nothing is shown: there a better move is to be found
 let fileShown = ''
-let preview = null // {moves, plies}: a line that is stepped through
+let preview = null // {place, moves, plies}: a line that is stepped through, and which of the candidates begins it
 const word = name => wordIn(language, name, state && kind(state.game, state.start))
 const board = new Board($('board'), move => send({ do: 'move', move }), word)
 
@@ -127,6 +127,7 @@ function listen () {
   on('info', message => {
     if (message.generation !== state.generation || (veiled === message.ply && !state.watching)) return
     info = message
+    if (preview?.place >= (info.moveInfos ?? []).length) preview = null // with its row, which nobody can leave any more
     state.winRates[message.ply] = message.winRate
     drawBoard()
     drawLines()
@@ -287,7 +288,7 @@ function drawLines () {
 function lineRow (place) {
   const row = made('tr', { tabIndex: 0 }, ...Array.from({ length: 4 }, () => made('td')))
   const begin = () => {
-    preview = { moves: info.moveInfos[place].pv, plies: info.moveInfos[place].pv.length }
+    preview = { place, moves: info.moveInfos[place].pv, plies: info.moveInfos[place].pv.length }
     drawBoard()
   }
   const end = () => {
