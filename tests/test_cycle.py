@@ -274,7 +274,7 @@ def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
     ]
     assert learner.sized(game_named("dobutsu"), cycles, 30, 2) == (
         "sizing: 160 games a minute, 2 at work; playing takes 67% of the time, of that the network 75%, the search "
-        "25%; 30 minutes are some 4,800 games, and 58,368 as for the network that ships would take 6.1 hours"
+        "25%; 30 minutes are some 4,800 games, and 185,856 as for the network that ships would take 19.4 hours"
     )
     for game in GAMES:
         assert learner.sized(game_named(game), cycles, 30, 2).endswith(" hours")

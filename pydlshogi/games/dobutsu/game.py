@@ -38,5 +38,5 @@ GAME: Final = GameEntry(
         "final_temperature": 0.25,
         "draw_ply": 160,
     },
-    example=Example(58_368, "the network that ships"),
+    example=Example(185_856, "the network that ships"),
 )
