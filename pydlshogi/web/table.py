@@ -274,7 +274,7 @@ class Table:
     def _show_opened(self, games: Opened, number: int) -> None:
         file = self._file
         known = {**file.known} if file else {}
-        changed = file is None or file.moves != tuple(self._played.moves)
+        changed = not self._as_in_file()
         if file and not changed:
             known[file.chosen] = self._opinions, self._heard
         same = file is not None and games is file.games
@@ -284,6 +284,10 @@ class Table:
             self._replace(games[number](), _File(games, number, known=known if same else {}), keep)
         except (ValueError, PlayerError) as error:
             raise Refused(str(error)) from None
+
+    def _as_in_file(self) -> bool:
+        """Whether the game comes from a file, and nobody has played on it."""
+        return self._file is not None and self._file.moves == tuple(self._played.moves)
 
     def _take_earlier(self, command: Mapping[str, Any]) -> None:
         """Take up the game that was replaced last. The one shown is met after all others then."""
@@ -464,8 +468,7 @@ class Table:
         played = self._played
         if plies < len(played.moves):
             self._stop_judging()
-        of_file = self._file is not None and self._file.moves == tuple(played.moves)
-        if played.at < len(played.moves) or self._ending is not None or of_file:
+        if played.at < len(played.moves) or self._ending is not None or self._as_in_file():
             if played.left is None:
                 self._left, self._spent_at_left = (self._opinions, self._heard), self._spent()
             else:
