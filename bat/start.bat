@@ -9,8 +9,7 @@ if not exist "%python%" goto install
 fc /b "%root%\pyproject.toml" "%root%\.venv\pydlshogi\pyproject.toml" >nul 2>nul
 if not errorlevel 1 goto start
 :install
-call "%~dp0environment.bat"
-if errorlevel 1 exit /b 1
+call "%~dp0environment.bat" || exit /b 1
 
 :start
 set "PYTHONHOME="

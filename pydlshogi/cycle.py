@@ -19,7 +19,7 @@ from pydlshogi.learning.settings import Cycle, add_game_options
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.support.arrays_file import ArraysError
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
+from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, remedy
 from pydlshogi.support.files import reserved
 from pydlshogi.support.settings import SettingError, check
 
@@ -37,8 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from pydlshogi.learning import learner
         from pydlshogi.training.run import TrainingError
     except ImportError as missing:
-        remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install torch`"
-        sys.exit(f"cycle: PyTorch is not installed here: {remedy} ({missing})")
+        sys.exit(f"cycle: PyTorch is not installed here: {remedy('train', 'torch')} ({missing})")
     names = {each.name for each in fields(Cycle)}
     given = {name: value for name, value in vars(options).items() if name in names}
 

@@ -73,7 +73,7 @@ def environment() -> Iterator[pytest.MonkeyPatch]:
 @pytest.fixture(scope="session")
 def cluster(environment: pytest.MonkeyPatch) -> Iterator[Any]:
     """A node of two cores; others may join it. All are on this machine."""
-    pytest.importorskip("ray", reason="needs Ray: pip install 'pydlshogi[cluster]'")
+    pytest.importorskip("ray", reason="needs Ray: sh bat/environment.sh cluster")
     from ray.cluster_utils import Cluster
 
     lean = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
@@ -269,7 +269,9 @@ def test_without_ray_a_cluster_is_refused(environment: pytest.MonkeyPatch) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "ray", None)
         patch.delitem(sys.modules, "pydlshogi.support.cluster", raising=False)
-        with pytest.raises(CrewError, match=r"^--cluster needs Ray: .*; pip install 'pydlshogi\[cluster\]'$"):
+        with pytest.raises(
+            CrewError, match=r"^--cluster needs Ray: .*; run `sh bat/environment.sh cluster`, on Windows"
+        ):
             crew_of(parser.parse_args(["--cluster", "auto"]))
 
 
@@ -277,7 +279,7 @@ def test_without_ray_a_cluster_is_refused(environment: pytest.MonkeyPatch) -> No
 def test_a_cluster_that_does_not_answer_is_named(
     environment: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cluster = pytest.importorskip("pydlshogi.support.cluster", reason="needs Ray: pip install 'pydlshogi[cluster]'")
+    cluster = pytest.importorskip("pydlshogi.support.cluster", reason="needs Ray: sh bat/environment.sh cluster")
     monkeypatch.setattr(cluster, "_ANSWER", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"

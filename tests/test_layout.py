@@ -27,9 +27,12 @@ SEES = {
     "player": {"encoding", "evaluator", "game", "network", "support", "uct"},
     "engines": {"encoding", "evaluator", "game", "games", "network", "player", "support", "uct"},
     "learning": {"encoding", "evaluator", "game", "games", "network", "support", "training", "uct"},
+    "training": {"encoding", "games", "kifu", "network", "read_kifu", "support"},
     "usi": {"player", "support"},
+    "analysis_server": {"engines", "player", "support"},
+    "web": {"analysis", "analysis_server", "analyze", "engines", "games", "kifu", "player", "read_kifu", "support"},
 }
-"""What each part may import, from lowest to highest. Drivers (training, self-play, bench) may import all but usi."""
+"""What each part may import. Drivers (self-play, bench) may import all but usi."""
 
 ENTRY_POINTS = sorted((PACKAGE / "usi").glob("usi_*_player.py"))
 """The programs that GUIs start: each brings an engine and the protocol together."""

@@ -115,7 +115,11 @@ def test_one_line_and_no_work(module: str, words: list[str], line: str, files: P
     ("picture", "missing", "line"),
     [
         ("nowhere/pairs.png", "", "probcut: {here}/nowhere/pairs.png: No such file or directory"),
-        ("pairs.png", "matplotlib", "error: --plot needs matplotlib, which comes with the extra `train`"),
+        (
+            "pairs.png",
+            "matplotlib",
+            "error: --plot needs matplotlib, which is not installed here: run `sh bat/environment.sh train`",
+        ),
     ],
 )
 def test_a_picture_that_cannot_be_drawn_is_told_before_the_measuring(

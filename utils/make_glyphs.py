@@ -11,15 +11,15 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from pydlshogi.support.command_line import exit_status, remedy
+
 try:
     from fontTools.pens.boundsPen import BoundsPen
     from fontTools.pens.svgPathPen import SVGPathPen
     from fontTools.pens.transformPen import TransformPen
     from fontTools.ttLib import TTFont, TTLibError
 except ImportError as error:
-    sys.exit(f"make_glyphs: fontTools is not installed here: run `sh bat/environment.sh train` ({error})")
-
-from pydlshogi.support.command_line import exit_status
+    sys.exit(f"make_glyphs: fontTools is not installed here: {remedy('train', 'fonttools')} ({error})")
 
 LETTERS: Final = "王玉飛龍角馬金銀全桂圭香杏歩と"
 _LEAST: Final = 0.8

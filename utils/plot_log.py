@@ -11,16 +11,16 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from pydlshogi.support.command_line import exit_status, remedy
+
 try:
     import matplotlib
 except ImportError as error:
-    remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install matplotlib`"
-    sys.exit(f"plot_log: Matplotlib is not installed here: {remedy} ({error})")
+    sys.exit(f"plot_log: Matplotlib is not installed here: {remedy('train', 'matplotlib')} ({error})")
 
 matplotlib.use("Agg")  # no screen is needed to write a file
 from matplotlib import pyplot as plt
 
-from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import estimate
 from pydlshogi.support.files import replacing
 

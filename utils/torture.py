@@ -35,16 +35,16 @@ from typing import Any, Final
 import cshogi
 import shogi
 
+from pydlshogi.support.command_line import exit_status, remedy
+
 try:
     import psutil
 except ImportError as error:
-    remedy = "run `sh bat/environment.sh test`, on Windows `bat\\environment.bat test`, or `pip install psutil`"
-    sys.exit(f"torture: psutil is not installed here: {remedy} ({error})")
+    sys.exit(f"torture: psutil is not installed here: {remedy('test', 'psutil')} ({error})")
 
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.weights import read_weights
 from pydlshogi.read_kifu import read
-from pydlshogi.support.command_line import exit_status
 from utils.arena.engine_process import EngineDied, EngineError, Pipes, command_line
 from utils.arena.referee import Referee
 from utils.arena.usi_engine import UsiEngine

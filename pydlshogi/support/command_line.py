@@ -50,8 +50,13 @@ def crew_of(options: Namespace) -> Crew:
     try:
         from pydlshogi.support.cluster import RayCrew
     except ModuleNotFoundError as error:
-        raise CrewError(f"--cluster needs Ray: {error}; pip install 'pydlshogi[cluster]'") from error
+        raise CrewError(f"--cluster needs Ray: {error}; {remedy('cluster', 'ray')}") from error
     return RayCrew(options.cluster, count)
+
+
+def remedy(extra: str, package: str) -> str:
+    """What to do where a package is missing that comes with an extra."""
+    return f"run `sh bat/environment.sh {extra}`, on Windows `bat\\environment.bat {extra}`, or `pip install {package}`"
 
 
 def positive(text: str) -> int:

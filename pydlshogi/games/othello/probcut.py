@@ -34,7 +34,7 @@ from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, remedy
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import check_writable, replacing, shipped_model
 from pydlshogi.support.processes import ProcessCrew
@@ -224,7 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (1 <= options.depth <= 30 and options.workers > 0 and options.each > 0 and options.each % 2 == 0):
         parser.error("--depth is 1 to 30, --workers and --each above 0, --each even")
     if options.plot and not find_spec("matplotlib"):
-        parser.error("--plot needs matplotlib, which comes with the extra `train`: sh bat/environment.sh train")
+        parser.error("--plot needs matplotlib, which is not installed here: " + remedy("train", "matplotlib"))
 
     def run() -> None:
         if options.plot:
