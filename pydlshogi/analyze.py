@@ -7,6 +7,7 @@ same numbers for programs. Ctrl-C ends it early; what has been judged by then is
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -27,7 +28,7 @@ from pydlshogi.kifu.kif import AnalysedMove, line_to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, apply_settings, option_settings
 from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, remedy
 from pydlshogi.support.files import check_writable, replacing
 
 MILLISECONDS: Final = 1000.0
@@ -37,9 +38,9 @@ HEADING: Final = "   ply  move       eval  black wins  best     lost"
 
 _IN_CSA: Final = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
 _IN_KIF: Final = {"?!": "疑問手", "?": "悪手", "??": "大悪手"}
+_OURS: Final = re.compile(rf"(?:{'|'.join(_IN_KIF.values())}) 勝率-|(?:{'|'.join(_IN_CSA.values())}): win rate -")
 _COMMENTED_MOVES: Final = 6
 _FONT: Final = "DejaVu Sans"
-_MORE: Final = "it comes with the extra `train`: sh bat/environment.sh train, or pip install 'pydlshogi[train]'"
 
 
 class AnalysisError(Exception):
@@ -83,7 +84,9 @@ def annotated(
         comments.append(_comment(board, judged, kif) if judged else "")
         evals.append(judged.evaluation if judged else evaluation)
         board.push_usi(move)
-    game = replace(game, evals=tuple(evals))
+    # What an earlier analysis wrote is not said twice.
+    said = ("\n".join(line for line in text.split("\n") if not _OURS.match(line)) for text in game.comments)
+    game = replace(game, evals=tuple(evals), comments=tuple(said) if judgements else game.comments)
     lines = [judged.after.line if judged else () for judged in judged_or_not]
     return to_kif(game, lines, comments, candidates) if kif else to_csa(game, lines, comments)
 
@@ -234,11 +237,9 @@ def _judge_all(player: BasePlayer, game: Game, effort: Effort, judgements: list[
 
 def _run(arguments: argparse.Namespace) -> int:
     path: Path = arguments.record
-    if not find_spec("tqdm"):
-        raise AnalysisError(f"tqdm is missing; {_MORE}")
     drawn = not arguments.no_graph
     if drawn and not find_spec("matplotlib"):
-        print(f"analyze: no graph without matplotlib; {_MORE}", file=sys.stderr)
+        print(f"analyze: no graph without Matplotlib: {remedy('train', 'matplotlib')}", file=sys.stderr)
         drawn = False
     game = _game(path, arguments.game)
     kif = path.suffix.lower() in (".kif", ".kifu", ".ki2", ".ki2u")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -277,6 +278,15 @@ def test_what_was_better_is_told_from_its_own_position() -> None:
     assert text.endswith("-3334FU\n'** 0 +2726FU\n'*blunder: win rate -30.0%; better -8384FU +2726FU\n")
 
 
+@pytest.mark.parametrize("kif", [False, True])
+def test_a_record_that_is_judged_again_says_its_own_once_and_keeps_what_people_said(kif: bool) -> None:
+    played = replace(game("7g7f 3c3d"), comments=("", "good", "and\nbad"))
+    second = Judgement(2, 1, "3c3d", Opinion(0, 0.6, ("8c8d", "2g2f")), Opinion(0, 0.7, ("2g2f",)))
+    text = analyze.annotated(played, [judged(0.5, 0.5), second], kif)
+    (again,) = parse(text.encode(), "x.kif" if kif else "x.csa")
+    assert analyze.annotated(replace(again, evals=played.evals), [judged(0.5, 0.5), second], kif) == text
+
+
 def test_the_same_square_is_named_as_such_in_kif() -> None:
     record = replace(game("7g7f 3c3d 8h2b+"), evals=(None, None, 0))
     assert " 読み筋 △同　銀(31)\n" in to_kif(record, [(), (), ("3a2b",)])
@@ -308,7 +318,7 @@ def test_a_record_analysed(record: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert [analyze.score(evaluation or 0) for evaluation in after.evals] == [line.split()[2] for line in rows]
     assert black.startswith("Black (first_engine): ")
     assert white.startswith("White (second_engine): ")
-    assert replace(after, evals=before.evals) == replace(before, event=after.event)
+    assert replace(after, evals=before.evals, comments=()) == replace(before, event=after.event)
     assert [first, second] == [str(record.with_name(f"game.analysed.{suffix}")) for suffix in ("csa", "png")]
     assert Path(second).read_bytes().startswith(b"\x89PNG")
     assert record.read_bytes() == original
@@ -338,7 +348,13 @@ def test_other_programs_read_what_is_written(tmp_path: Path, name: str) -> None:
     (written,) = tmp_path.glob("*.analysed.*")
     (after,) = read(written)
     names = tuple(" ".join(name.split()) for name in before.names)
-    assert replace(after, evals=before.evals, event="") == replace(before, names=names, event="")
+    said = "\n".join(after.comments).split("\n")
+    assert [line for line in said if line and not re.search("勝率-|win rate -", line)] == "\n".join(
+        before.comments
+    ).split()
+    assert replace(after, evals=before.evals, event="", comments=()) == replace(
+        before, names=names, event="", comments=()
+    )
     assert None not in after.evals
     if before.start_sfen != START:
         return  # cshogi does not read hands beside a diagram
@@ -410,11 +426,8 @@ def test_a_graph_without_matplotlib_is_told_and_left_out(
 ) -> None:
     monkeypatch.setattr(analyze, "find_spec", lambda name: name != "matplotlib" or None)
     assert run(record) == 0
-    assert capsys.readouterr().err.startswith("analyze: no graph without matplotlib; ")
+    assert capsys.readouterr().err.startswith("analyze: no graph without Matplotlib: run `sh bat/environment.sh train`")
     assert not record.with_name("game.analysed.png").exists()
-    monkeypatch.setattr(analyze, "find_spec", lambda name: None)
-    assert run(record, "--overwrite") == 1
-    assert "\nanalyze: tqdm is missing; " in "\n" + capsys.readouterr().err
 
 
 def test_names_are_no_formulas(record: Path) -> None:

@@ -113,6 +113,7 @@ def test_mouse_and_dialogs(person: Person) -> None:
     person.click("B*", "5i")  # onto the king: nothing happens
     person.click("B*", "5e")
     assert person.moves(5)[4] == "B*5e"
+    assert person.page.locator(".cell.last").evaluate_all("cells => cells.map(c => c.dataset.at)") == ["5e"]
     person.page.reload()
     assert len(person.moves(5)) == 5  # the game is on the server
     person.page.get_by_role("button", name="Undo").click()
@@ -706,6 +707,8 @@ def test_a_phone_shows_what_is_wrong(person: Person) -> None:
     page.get_by_role("button", name="Open a record").click()
     page.fill("#recordText", "no record")
     page.get_by_role("button", name="Open a record").last.click()
+    playwright.expect(page.locator("#error")).to_be_visible()
+    assert page.locator("#recordText").input_value() == "no record"  # to be mended
     playwright.expect(page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
     playwright.expect(page.locator("#error")).to_be_in_viewport(timeout=WAIT)
     person.wrong.clear()  # Chromium writes each answer of 409 to the console

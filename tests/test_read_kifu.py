@@ -393,6 +393,7 @@ def kif(*lines: str, handicap: str = "平手") -> str:
         ("まで2手で持将棋", "jishogi", "d"),
         ("まで2手で中断", "interrupted", None),
         ("   3 投了\nまで2手で後手の勝ち", "resign", "w"),
+        ("   3 何か\nまで2手で後手の勝ち", "resign", "w"),
         ("", "unknown", None),
     ],
 )
@@ -500,6 +501,22 @@ def test_kif_evaluations(record, comments: list[str], evals: tuple[int | None, i
     assert game.evals == evals
 
 
+def test_what_people_say_is_no_evaluation_and_what_programs_write_no_comment(record) -> None:
+    lines = (
+        "*はじめに",
+        "1 ７六歩(77)",
+        "*30",
+        "*角道",
+        "**解析 候補1 評価値 12 読み筋 △３四歩",
+        "2 ３四歩(33)",
+        "* 普通",
+    )
+    game = record(kif(*lines))
+    assert (game.evals, game.comments) == ((30, None), ("はじめに", "角道", "普通"))
+    game = record("'*first\nPI\n+\n+7776FU\nT3\n'** 30 -3334FU\n'*good\n'*move\n'** no\n-3334FU\n'*end\n%TORYO\n")
+    assert (game.evals, game.comments) == ((30, None), ("first", "good\nmove", "end"))
+
+
 KI2_TABLE = [
     # Two golds beside each other, one straight behind: G 69, 58, 48 to 59-57 ... as JSA's table of notation has them.
     ("4k4/9/9/9/9/9/9/3G1G3/K8 b - 1", "▲５七金右", "4h5g"),
@@ -557,18 +574,20 @@ def test_ki2_as_cshogi_writes_it(record, seed: int) -> None:
 HANDICAP = KIF.Parser.HANDYCAP_SFENS["四枚落ち"]
 MIDDLE = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
 
+COMMENTS: list[tuple[str, ...]] = [(), ("before", "", "of, two\n\nlines"), ("", "後手の一手"), ("7776FU",)]
+
 
 @pytest.mark.parametrize("start", [EVEN, HANDICAP, MIDDLE])
 @pytest.mark.parametrize("seed", range(4))
 def test_csa_comes_back_as_it_was(record, start: str, seed: int) -> None:
-    game = replace(random_game(seed, start), ratings=(2900.5, None))
+    game = replace(random_game(seed, start), ratings=(2900.5, None), comments=COMMENTS[seed])
     assert record(to_csa(game)) == game
 
 
 @pytest.mark.parametrize("start", [EVEN, HANDICAP, MIDDLE])
 @pytest.mark.parametrize("seed", range(4))
 def test_kif_comes_back_as_it_was(record, start: str, seed: int) -> None:
-    game = random_game(seed, start)
+    game = replace(random_game(seed, start), comments=COMMENTS[seed])
     assert record(to_kif(game)) == game
 
 

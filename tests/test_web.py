@@ -350,6 +350,15 @@ def test_a_hint_and_the_policy(board: Board) -> None:
     assert info["bestMove"] in board.state()["legal"]
 
 
+def test_where_a_win_can_be_declared_that_is_the_hint(board: Board) -> None:
+    board.new(start=DECLARABLE)
+    for do in ("hint", "policy", "watch"):
+        assert board.do(do, on=True) == ""
+        info = board.news.until(lambda info: info["final"], "info")
+        assert (info["bestMove"], info["moveInfos"], info["winRate"]) == ("win", [], 1)
+    assert board.state()["winRates"] == [1]
+
+
 def test_the_last_of_two_questions_is_answered(board: Board, asked: list[Task]) -> None:
     for do in ("watch", "policy", "policy"):
         assert board.do(do, on=True) == ""
@@ -426,6 +435,16 @@ def test_a_look_at_other_moves_gives_no_time_back(board: Board, hands: Hands) ->
     hands.seconds += 5
     board.do("earlier")
     assert board.state()["clock"]["spent"] == 9
+    # Nor is what is done in another game taken off this one's.
+    board.do("goto", ply=0)
+    board.play("6g6f")
+    opened(board, (FIXTURES / "floodgate.csa").read_bytes())
+    hands.seconds += 700
+    board.do("goto", ply=2)
+    board.do("undo")
+    board.do("earlier")
+    board.do("back")
+    assert (board.state()["clock"]["spent"], board.state()["ending"]) == (9, None)
 
 
 def test_the_clock_of_an_engine_runs_while_it_thinks(board: Board, hands: Hands, asked: list[Task]) -> None:
@@ -655,13 +674,15 @@ def test_moves_that_are_written_otherwise_are_the_same_moves(
     assert (board.state()["moves"], board.state()["leftAt"]) == (moves, None)
 
 
-@pytest.mark.parametrize("game", ["dobutsu", "othello", "from a position", "no move"])
+@pytest.mark.parametrize("game", ["dobutsu", "othello", "from a position", "no move", "problem"])
 def test_what_is_saved_can_be_opened(board: Board, game: str) -> None:
-    if game == "from a position":
-        board.new("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1")
-    else:
-        board.new("othello" if game == "no move" else game)
-    for _ in range(0 if game == "no move" else 3):
+    starts = {
+        "from a position": ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1"),
+        "no move": ("othello", "even"),
+        "problem": ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1"),
+    }
+    board.new(*starts.get(game, (game, "even")))
+    for _ in range({"no move": 0, "problem": 1}.get(game, 3)):
         board.play(board.state()["legal"][0])
     before = board.state()
     status, record = board.ask("GET", "/record")
@@ -671,12 +692,21 @@ def test_what_is_saved_can_be_opened(board: Board, game: str) -> None:
     assert [state[name] for name in ("game", "moves", "start")] == [before[name] for name in ("game", "moves", "start")]
 
 
-@pytest.mark.parametrize("word", ["切れ負け", "反則負け", "反則勝ち", "入玉勝ち", "千日手", "持将棋", "不戦勝"])
+@pytest.mark.parametrize(
+    "word", ["切れ負け", "反則負け", "反則勝ち", "入玉勝ち", "千日手", "持将棋", "不戦勝", "中断", "不詰"]
+)
 def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_path: Path, word: str) -> None:
     heads = "開始日時：2020/01/02\n棋戦：名人戦\n場所：東京\n手合割：平手\n先手：甲\n後手：乙\n"
-    record = f"{heads}   1 ７六歩(77)   ( 0:01/00:00:01)\n   2 ３四歩(33)   ( 0:02/00:00:02)\n   3 {word}\n"
+    first = "*序盤\n   1 ７六歩(77)   ( 0:01/00:00:01)\n*角道を開ける\n*普通の手\n"
+    record = f"{heads}{first}   2 ３四歩(33)   ( 0:02/00:00:02)\n   3 {word}\n*お疲れ様\n"
     (tmp_path / "before.kif").write_text(record, encoding="utf-8")
-    opened(board, record.encode())
+    assert opened(board, record.encode())["comment"] == "序盤"
+    board.do("goto", ply=1)
+    assert board.state()["comment"] == "角道を開ける\n普通の手"
+    board.do("undo")
+    board.play("2g2f")
+    assert board.state()["comment"] == ""
+    board.do("back")
     (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
     assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
     assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
@@ -703,25 +733,34 @@ def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: P
 @pytest.mark.parametrize(
     ("result", "ending"),
     [
-        ("-12", None),
-        ("+64.00:r", {"reason": "resignation", "winner": 0}),
+        ("-12", {"reason": "as recorded", "winner": 1}),
+        ("+0", {"reason": "as recorded", "winner": None}),
+        ("?", None),
+        ("+6:r", {"reason": "resignation", "winner": 0}),
         ("-64:r", {"reason": "resignation", "winner": 1}),
         ("+2:t", {"reason": "time", "winner": 0}),
     ],
 )
 def test_a_record_of_othello_is_saved_with_what_it_says(board: Board, result: str, ending: Message | None) -> None:
-    record = "(;GM[Othello]PC[GGS]DT[2020]PB[a]PW[b]RE[%s]TY[8]BO[8 %s *]B[F5]W[D6];)"
-    squares = f"{'-' * 27}O*{'-' * 6}*O{'-' * 27}"
-    opened(board, (record % (result, squares)).encode())
+    record = f"(;GM[Othello]PC[GGS]DT[2020]PB[a]PW[b]RE[{result}]TY[8]BO[8 %s *]B[F5]W[D6];)"
+    opened(board, (record % f"{'-' * 27}O*{'-' * 6}*O{'-' * 27}").encode())
     board.do("goto", ply=2)
     assert board.state()["ending"] == ending
     saved = board.ask("GET", "/record")[1].decode()
-    assert "PC[GGS]DT[2020]PB[a]PW[b]" in saved
-    before = board.state()
+    assert f"PC[GGS]DT[2020]PB[a]PW[b]RE[{result}]" in saved
     board.new()
     assert opened(board, saved.encode())["names"] == ["a", "b"]
     board.do("goto", ply=2)
-    assert board.state()["ending"] == before["ending"]
+    assert board.state()["ending"] == ending
+    board.do("undo")
+    board.play("f6")
+    assert "RE[?]" in board.ask("GET", "/record")[1].decode()
+
+
+def test_a_game_of_othello_with_an_engine_is_saved_with_its_name(board: Board) -> None:
+    board.new("othello", sides=("", "beginner"))
+    board.play("f5")
+    assert "PW[beginner]" in board.ask("GET", "/record")[1].decode()
 
 
 def test_a_game_of_othello_that_a_person_resigned_is_saved_so(board: Board) -> None:
@@ -791,6 +830,19 @@ def test_an_undo_takes_nothing_from_a_record_that_was_opened(board: Board) -> No
     assert (board.state()["at"], board.state()["leftAt"]) == (2, 4)
     board.do("back")
     assert board.state()["moves"] == ["7g7f", "3c3d", "2g2f", "8c8d"]
+
+
+def test_nor_does_one_after_a_restart(pool: Pool, tmp_path: Path) -> None:
+    kept = tmp_path / "board.json"
+    with served(pool, kept) as board:
+        opened(board, b"position startpos moves 7g7f 3c3d 2g2f 8c8d")
+        board.do("goto", ply=4)
+        killed = kept.read_bytes()
+    kept.write_bytes(killed)
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+        server.table.do({"do": "undo", "generation": server.table.generation})
+        state = server.table.state()
+        assert (state["at"], state["leftAt"]) == (3, 4)
 
 
 def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) -> None:

@@ -14,7 +14,20 @@ from typing import Any, Final, get_args
 import cshogi
 
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.kifu.game import USI_OF, Answers, Ending, Game, RecordError, Verdict, Win, replay, settle, sfen_of
+from pydlshogi.kifu.game import (
+    USI_OF,
+    Answers,
+    Comments,
+    Ending,
+    Game,
+    RecordError,
+    Verdict,
+    Win,
+    comment_lines,
+    replay,
+    settle,
+    sfen_of,
+)
 
 _SIGNS: Final = "+-"
 _LETTERS: Final = {
@@ -30,7 +43,7 @@ _JOINED: Final = re.compile(r"^(?!['N$]).*,.*", re.MULTILINE)
 # No group is possessive: Python before 3.11.5 gets such ones wrong.
 _PLY: Final = re.compile(
     r"^([+-])(\d\d\d\d[A-Z][A-Z])\s*+(?:T(\d{1,9}+(?:\.\d*+)?)\s*+)?"
-    r"(?:'\*\*?+ *+([+-]?+\d{1,9}+)(?:\.\d++)?(?!\S).*+\s*+)?(?:'\*.*+\s*+)*",
+    r"(?:'\*\*?+ *+([+-]?+\d{1,9}+)(?:\.\d++)?(?!\S).*+\s*+)?((?:'\*.*+\s*+)*)",
     re.MULTILINE | re.ASCII,
 )
 _TIME: Final = re.compile(r"T(\d{1,9}(?:\.\d*)?)\s*", re.ASCII)
@@ -112,10 +125,14 @@ class _Reader:
         if "," in text:
             text = _JOINED.sub(lambda line: line[0].replace(",", "\n"), text)
         header, *plies = _PLY.split(text)
+        self._comments = Comments()
         self._read_statements(header)
-        self._times = _SECONDS.of(plies[2::5])
-        self._evals = [int(evaluation) if evaluation else None for evaluation in plies[3::5]]
-        self._play(plies[0::5], plies[1::5], plies[4::5])
+        self._times = _SECONDS.of(plies[2::6])
+        self._evals = [int(evaluation) if evaluation else None for evaluation in plies[3::6]]
+        for ply, text in enumerate(plies[4::6], 1):
+            if text:
+                self._read_comments(ply, text)
+        self._play(plies[0::6], plies[1::6], plies[5::6])
 
     def game(self) -> Game:
         if not (self._position or self._board or self._special or self._notes):
@@ -130,7 +147,7 @@ class _Reader:
             names=(notes.get("N+", ""), notes.get("N-", "")),
             ratings=(_rating(notes.get("'black_rate")), _rating(notes.get("'white_rate"))),
             event=notes.get("$EVENT", ""), date=notes.get("$START_TIME", ""),
-            place=notes.get("$SITE", ""),
+            place=notes.get("$SITE", ""), comments=self._comments.of_plies()[: count + 1],
         )  # fmt: skip
 
     def _set_up(self, first_to_move: int) -> None:
@@ -165,7 +182,14 @@ class _Reader:
                 self._read_statements(rest)
                 ended = ended or bool(self._special)
 
+    def _read_comments(self, ply: int, text: str) -> None:
+        """What programs write begins with two stars."""
+        for line in text.split("\n"):
+            if line.startswith("'*") and not line.startswith("'**"):
+                self._comments.add(ply, line[2:])
+
     def _read_statements(self, text: str) -> None:
+        self._read_comments(len(self._moves), text)
         for statement in text.split("\n"):
             head = statement[:1]
             if head in ("'", "$"):
@@ -305,7 +329,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
     names = [" ".join(name.split()) for name in game.names]
     event, place = (" ".join(value.split()) for value in (game.event, game.place))
     fractions = any(time is not None and time != int(time) for time in game.times)
-    modern = fractions or not "".join((*names, event, place, game.date)).isascii()
+    modern = fractions or not "".join((*names, event, place, game.date, *game.comments)).isascii()
     text = ["'CSA encoding=UTF-8", "V3.0"] if modern else ["V2.2"]
     text += [f"N{sign}{name}" for sign, name in zip(_SIGNS, names, strict=True) if name]
     headers = (("EVENT", event), ("SITE", place), ("START_TIME", game.date))
@@ -315,6 +339,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
     for side, name, rating in zip(("black", "white"), names, game.ratings, strict=True):
         if rating is not None:
             text.append(f"'{side}_rate:{name}:{rating}")
+    text += comment_lines(game, 0, "'*")
     turn = board.turn
     for number, ((board, move), evaluation, time) in enumerate(zip(replay(game), game.evals, game.times, strict=True)):
         text.append(_SIGNS[turn] + cshogi.move_to_csa(move))
@@ -323,6 +348,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
         if evaluation is not None:
             expected = line_to_csa(board, (game.moves[number], *lines[number]))[1:] if lines else []
             text.append(" ".join(["'**", str(evaluation), *expected]))
+        text += comment_lines(game, number + 1, "'*")
         if comments and comments[number]:
             text.append(f"'*{comments[number]}")
         turn ^= 1

@@ -39,7 +39,8 @@ class Game:
 
     `win` is None where the result is unknown or says nothing of the position: the game is unfinished, was
     interrupted, or (`ending` "abnormal") a connection broke. `evals` and `times` have one entry per move: the mover's
-    evaluation in centipawns from Black's view, and seconds. Pairs are (Black, White).
+    evaluation in centipawns from Black's view, and seconds. `comments` are what people said of the positions after so
+    many moves, "" for nothing, with nothing of those beyond; their lines are apart. Pairs are (Black, White).
     """
 
     start_sfen: str
@@ -53,6 +54,23 @@ class Game:
     event: str = ""
     date: str = ""
     place: str = ""
+    comments: tuple[str, ...] = ()
+
+
+class Comments(dict[int, list[str]]):
+    """The lines that are said of the positions after so many moves, as they are read."""
+
+    def add(self, ply: int, line: str) -> None:
+        self.setdefault(ply, []).append(line.strip())
+
+    def of_plies(self) -> tuple[str, ...]:
+        """As Game has them."""
+        return tuple("\n".join(self.get(ply, ())) for ply in range(1 + max(self, default=-1)))
+
+
+def comment_lines(game: Game, ply: int, mark: str) -> list[str]:
+    """The lines of what is said of the position after so many moves, each with the mark of a format before it."""
+    return [mark + line for text in game.comments[ply : ply + 1] if text for line in text.split("\n")]
 
 
 def settle(verdict: Verdict, turn: int) -> tuple[Ending, Win | None]:

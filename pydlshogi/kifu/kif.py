@@ -11,7 +11,19 @@ from typing import Any, Final, NamedTuple
 import cshogi
 from cshogi import KIF
 
-from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, RecordError, Verdict, legal_usi, replay, settle, sfen_of
+from pydlshogi.kifu.game import (
+    MATE_EVAL,
+    Comments,
+    Ending,
+    Game,
+    RecordError,
+    Verdict,
+    comment_lines,
+    legal_usi,
+    replay,
+    settle,
+    sfen_of,
+)
 
 _HANDICAPS: Final[dict[str, str]] = {
     **{name: sfen for name, sfen in KIF.Parser.HANDYCAP_SFENS.items() if sfen},
@@ -66,6 +78,8 @@ _ENDINGS: Final[dict[str, Verdict]] = {
     "不詰": ("no_mate", None),
 }
 
+_UNKNOWN: Final[Verdict] = ("unknown", None)
+
 _BLACK_VIEW: Final = (
     re.compile(r"\*+#?評価値=(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)"),
     re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>[0-9]{1,4})手)?"),
@@ -119,6 +133,7 @@ class _Reader:
         self._illegal = ""
         self._verdict: Verdict | None = None
         self._result = ""
+        self._comments = Comments()
 
     def read_line(self, line: str) -> None:
         if not line or line[0] in "#&":
@@ -126,8 +141,8 @@ class _Reader:
         if line[0] == "*":
             if self._illegal and "反則" in line:
                 self._verdict = self._verdict or _ENDINGS["反則負け"]
-            if self._evals and self._evals[-1] is None and not self._illegal:
-                self._evals[-1] = _evaluation(line, mover=1 - self._board.turn)
+            if not self._illegal:
+                self._read_comment(line)
             return
         narrow = line.translate(_NARROW)
         if (numbered := _NUMBERED.match(narrow)) and not _FILES.match(narrow):
@@ -139,11 +154,19 @@ class _Reader:
         elif not self._moves:
             self._read_header(line, narrow)
 
+    def _read_comment(self, line: str) -> None:
+        evaluation = _evaluation(line, mover=1 - self._board.turn) if self._evals else None
+        if evaluation is None and not line.startswith("**"):
+            self._comments.add(len(self._moves), line[1:])
+        elif self._evals and self._evals[-1] is None:
+            self._evals[-1] = evaluation
+
     def game(self) -> Game:
         if not (self._rows or self._moves or self._illegal or any(key in self._headers for key in _HEADERS)):
             raise RecordError("neither a move nor a position nor a player: not a record")
         board = self._set_up()
-        ending, win = settle(self._verdict or _verdict(self._result, board), board.turn)
+        verdict = None if self._verdict == _UNKNOWN else self._verdict
+        ending, win = settle(verdict or _verdict(self._result, board), board.turn)
         if self._illegal:
             if ending != "illegal_move":
                 raise self._refusal()
@@ -153,7 +176,7 @@ class _Reader:
         return Game(
             self._start_sfen, tuple(self._moves), win, ending, tuple(self._evals), tuple(self._times),
             names=(names[0], names[1]), event=self._headers.get("棋戦", ""), date=self._headers.get("開始日時", ""),
-            place=self._headers.get("場所", ""),
+            place=self._headers.get("場所", ""), comments=self._comments.of_plies(),
         )  # fmt: skip
 
     def _read_header(self, line: str, narrow: str) -> None:
@@ -196,9 +219,12 @@ class _Reader:
         hands: dict[str, int] = {}
         for side, keys in enumerate((("先手の持駒", "下手の持駒"), ("後手の持駒", "上手の持駒"))):
             held = self._headers.get(keys[0]) or self._headers.get(keys[1], "")
-            for name, number in re.findall(r"([歩香桂銀金角飛])([一二三四五六七八九十]*)", held):
+            for name, number in re.findall(r"([歩香桂銀金角飛])([一二三四五六七八九十]*|\d+)", held.translate(_NARROW)):
                 letter = cshogi.PIECE_SYMBOLS[_PIECES[name]]
-                hands[letter if side else letter.upper()] = _KANJI.get(number, 1)
+                many = int(number) if number.isdecimal() else _KANJI.get(number or "一")
+                if many is None:
+                    raise RecordError(f"{number} is no number of pieces in hand")
+                hands[letter if side else letter.upper()] = many
         return sfen_of(pieces, hands, self._diagram_turn)
 
     def _read_numbered(self, line: str, digits: str, word: str) -> None:
@@ -212,7 +238,7 @@ class _Reader:
         elif word[0] in "123456789同":
             raise RecordError(f"not a move: {line.strip()[:40]!r}")
         else:
-            self._verdict = self._verdict or _ENDINGS.get(word, ("unknown", None))
+            self._verdict = self._verdict or _ENDINGS.get(word, _UNKNOWN)
 
     def _read_ki2(self, line: str) -> None:
         position = 0
@@ -334,7 +360,7 @@ def _verdict(result: str, board: Any) -> Verdict:
         )  # fmt: skip
         ending = next((ending for word, ending in causes if word in result), None)
         return ending or ("mate" if board.is_game_over() else "resign"), "b" if wins else "w"
-    return next((verdict for word, verdict in _ENDINGS.items() if word in result), ("unknown", None))
+    return next((verdict for word, verdict in _ENDINGS.items() if word in result), _UNKNOWN)
 
 
 def _evaluation(comment: str, mover: int) -> int | None:
@@ -400,6 +426,7 @@ def to_kif(
     text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
     text += [f"{side}：{' '.join(name.split())}" for side, name in zip((lower, upper), game.names, strict=True)]
     text.append("手数----指手---------消費時間--")
+    text += comment_lines(game, 0, "*")
     candidates = candidates or {}
     text += _candidates(board, candidates.get(0, ()))
     spent = [0.0, 0.0]
@@ -418,6 +445,7 @@ def to_kif(
             expected = line_to_kif(board, (game.moves[number - 1], *lines[number - 1]))[1:] if lines else []
             words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
             text.append(" ".join([*words, "読み筋", *expected] if expected else words))
+        text += comment_lines(game, number, "*")
         if comments and comments[number - 1]:
             text.append(f"*{comments[number - 1]}")
         previous = move

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from pydlshogi.engines.games import Ending
+from pydlshogi.read_kifu import Ending as RecordEnding
 
 
 class TimeControl(NamedTuple):
@@ -37,11 +38,19 @@ class TableGame:
     """Main time and byoyomi."""
     evals: list[int | None] = field(default_factory=list)
     """What a record says of its moves, in centipawns from Black's view; it says nothing of those beyond."""
+    comments: list[str] = field(default_factory=list)
+    """What a record says of the positions after so many moves; it says nothing of those beyond."""
+    result: int | None = None
+    """By how many discs Black won, as a record of Othello says."""
+    broken_off: RecordEnding = "unknown"
+    """How a record says that the game ended, where that ends nothing here: it can be played on."""
     event: str = ""
     date: str = ""
     place: str = ""
+    opened: list[str] | None = None
+    """The moves of the file that it comes from, if it does."""
     left: dict[str, Any] | None = None
-    """The game that was left to try other moves, where one was: `moves`, `times`, `evals`, `at` and `ended`."""
+    """The game that was left to try other moves, where one was: what `_line` names of it."""
 
     def check(self) -> None:
         """Raises TypeError or ValueError for values that cannot be; whether the moves are legal is not looked at."""
@@ -49,6 +58,8 @@ class TableGame:
             raise ValueError("a time for each move is wanted")
         if len(self.evals) > len(self.moves):
             raise ValueError("there are more evaluations than moves")
+        if len(self.comments) > 1 + len(self.moves):
+            raise ValueError("there are more comments than positions")
         if not 0 <= self.at <= len(self.moves):
             raise ValueError("the board shows more moves than there are")
         if self.ended is not None:
@@ -64,19 +75,21 @@ class TableGame:
 
     def cut(self, plies: int) -> None:
         """Only so many moves remain."""
-        del self.moves[plies:], self.times[plies:], self.evals[plies:]
+        del self.moves[plies:], self.times[plies:], self.evals[plies:], self.comments[plies + 1 :]
         self.at = plies
-        self.ended = None
+        self.ended = self.result = None
+        self.broken_off = "unknown"
 
     def play(self, move: str, seconds: float | None) -> None:
         """Another move, at the end."""
         self.moves.append(move)
         self.times.append(seconds)
+        self.broken_off = "unknown"
         self.at = len(self.moves)
 
     def line(self) -> "TableGame":
-        """The same game without the one that was left; it stays as it is when this one changes."""
-        return replace(self, left=None, **self._line())
+        """The same game without the one that was left, and no file's; it stays as it is when this one changes."""
+        return replace(self, left=None, opened=None, **self._line())
 
     def leave(self) -> None:
         """Remember the game as it is, unless another is remembered already: other moves are tried from here on."""
@@ -84,7 +97,7 @@ class TableGame:
             self.left = self._line()
 
     def _line(self) -> dict[str, Any]:
-        names = ("moves", "times", "evals", "at", "ended")
+        names = ("moves", "times", "evals", "comments", "at", "ended", "result", "broken_off")
         return {name: list(value) if isinstance(value := vars(self)[name], list) else value for name in names}
 
     def come_back(self) -> None:

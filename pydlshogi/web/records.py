@@ -34,6 +34,8 @@ ENDINGS: Final[Mapping[RecordEnding, str]] = {
     "max_moves": "too many moves",
 }
 """How records say that games ended, and how the board does. The others end nothing."""
+RECORDED: Final = "as recorded"
+"""The end of a game of which a record says who won, but not how."""
 _WINNERS: Final[Mapping[Win, int | None]] = {"b": 0, "w": 1, "d": None}
 _TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
 _USI: Final = re.compile(r"(?:position|sfen|startpos)\b|[^\s/]+(?:/[^\s/]+){3,8} [bw] ")
@@ -102,19 +104,26 @@ def transcript(played: TableGame) -> File:
     from pydlshogi.games.othello.transcript import game_of
     from pydlshogi.games.othello.transcript import transcript as one_line
 
-    moves = [parse_move(move) for move in played.moves]
-    more = [played.start, played.ended, *played.names, played.event, played.date]
+    moves, names = [parse_move(move) for move in played.moves], names_of(played)
+    more = [played.start, played.ended, *names, played.event, played.date]
     if moves and not any(more):
         return File("txt", f"{one_line(moves)}\n".encode())
     from pydlshogi.games.othello.position import OthelloPosition
 
     game = game_of(moves, OthelloPosition(played.start).now)._replace(
-        black=played.names[0], white=played.names[1], event=played.event, date=played.date
+        black=names[0], white=names[1], event=played.event, date=played.date
     )
     if played.ended is not None:
         ending, winner = played.ended
         game = game._replace(ending=ending, result=-64 if winner else 64)
+    if played.result is not None:
+        game = game._replace(result=played.result)
     return File("ggf", f"{ggf(game)}\n".encode())
+
+
+def names_of(played: TableGame) -> list[str]:
+    """Who played Black and White: a person of that name, or an opponent."""
+    return [name or side for name, side in zip(played.names, played.sides, strict=True)]
 
 
 def _looked_through(game: str, line: str) -> TableGame:
@@ -137,7 +146,8 @@ def _shogi(game: Game) -> TableGame:
     ended = (ending, _WINNERS[game.win]) if ending and game.win else None
     return TableGame(
         "shogi", game.start_sfen, list(game.moves), 0, ["", ""], ended, list(game.names), list(game.times),
-        evals=list(game.evals), event=game.event, date=game.date, place=game.place,
+        evals=list(game.evals), comments=list(game.comments), broken_off="unknown" if ended else game.ending,
+        event=game.event, date=game.date, place=game.place,
     )  # fmt: skip
 
 
@@ -177,8 +187,10 @@ def _othello(game: "Transcript") -> TableGame:
 
     start = None if game.start == START else game.start.diagram()
     moves = [move_name(move) for move in game.moves]
-    ended = (game.ending, 0 if game.result > 0 else 1) if game.ending and game.result else None
+    ended = None
+    if game.result is not None and not game.end.over:
+        ended = (game.ending or RECORDED, _WINNERS["d" if not game.result else "b" if game.result > 0 else "w"])
     return TableGame(
         "othello", start, moves, 0, ["", ""], ended, [game.black, game.white], [None] * len(moves),
-        event=game.event, date=game.date,
+        result=game.result, event=game.event, date=game.date,
     )  # fmt: skip

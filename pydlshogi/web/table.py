@@ -24,7 +24,7 @@ from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import Game, Win
 from pydlshogi.support.files import replacing
 from pydlshogi.web.played import TableGame, TimeControl
-from pydlshogi.web.records import ENDINGS, File, Opened, RecordError, begin, open_record, transcript, usi_line
+from pydlshogi.web.records import ENDINGS, File, Opened, RecordError, begin, names_of, open_record, transcript, usi_line
 
 NEWS_EVERY: Final = 100.0
 """Milliseconds between two news of a search."""
@@ -47,6 +47,8 @@ _URGENT, _WATCHED, _JUDGED = 2, 1, 0
 log = logging.getLogger(__name__)
 Message: TypeAlias = dict[str, Any]
 _Known: TypeAlias = tuple[dict[int, Opinion], dict[int, Answer]]
+_Left: TypeAlias = tuple[dict[int, Opinion], dict[int, Answer], float]
+"""Of the game that was left: what was known of it, and the seconds that its side to move had taken."""
 
 
 class Refused(ValueError):
@@ -58,8 +60,6 @@ class _File(NamedTuple):
 
     games: Opened
     chosen: int
-    moves: tuple[str, ...] = ()
-    """Of the game chosen, as it is in the file."""
     known: Mapping[int, _Known] = {}
     """Of its games that have been looked at."""
 
@@ -70,7 +70,7 @@ class _Earlier(NamedTuple):
     played: TableGame
     opinions: dict[int, Opinion]
     heard: dict[int, Answer]
-    left: _Known
+    left: _Left
     file: _File | None
     spent: float = 0.0
     """Seconds that its side to move had taken."""
@@ -96,16 +96,13 @@ class Table:
         self._opinions: dict[int, Opinion] = {}
         self._heard: dict[int, Answer] = {}
         """The last that was said of the positions after so many moves."""
-        self._left: _Known = ({}, {})
-        """Both, of the game that was left to try other moves."""
+        self._left: _Left = ({}, {}, 0.0)
         self._file: _File | None = None
         """Where the game comes from, if it does."""
         self._earlier: list[_Earlier] = []
         """The one that was replaced last stands last."""
         self._spent_before = 0.0
         """Seconds that the side to move had taken when its clock last stood."""
-        self._spent_at_left = 0.0
-        """The same of the game that was left, of the move that was under way there."""
         self._runs_since: float | None = None
         """On the monotonic clock, in seconds; None: the clock stands."""
         self._alarm: threading.Timer | None = None
@@ -152,6 +149,8 @@ class Table:
                 "ending": ending and {"reason": ending.reason, "winner": ending.winner},
                 "watching": self._watching,
                 "judging": len(self._judging),
+                "comment": "".join(played.comments[played.at : played.at + 1]),
+                "lines": self._lines,
                 "winRates": [self._win_rate(ply) for ply in range(len(played.moves) + 1)],
                 "judged": [as_json(judged) for judged in judged],
                 "summary": [account._asdict() for account in accounts(judged)],
@@ -226,28 +225,30 @@ class Table:
     def record(self) -> File:
         """The game as a file, of shogi with what the engine thinks of it where it was asked."""
         with self._lock:
-            if self._played.game == "shogi":
+            start = self._set_up().sfen()
+            if self._played.game == "shogi" and all(king in start.split()[0] for king in "Kk"):
                 return File("kif", self._kif())
             if self._played.game == "othello":
                 return transcript(self._played)
-            return File("txt", f"{usi_line(self._played, self._set_up().sfen())}\n".encode())
+            return File("txt", f"{usi_line(self._played, start)}\n".encode())
 
     def _kif(self) -> bytes:
         played = self._played
         position = self._set_up(len(played.moves))
         ending = self._judged_ending(position)
-        names = [name or side for name, side in zip(played.names, played.sides, strict=True)]
+        names = names_of(played)
         game = Game(
             self._set_up().sfen(),
             tuple(played.moves),
             _WINS[ending.winner] if ending else None,
-            _IN_RECORDS[ending.reason] if ending else "unknown",
+            _IN_RECORDS[ending.reason] if ending else played.broken_off,
             (*played.evals, *(None,) * (len(played.moves) - len(played.evals))),
             tuple(played.times),
             (names[0], names[1]),
             event=played.event,
             date=played.date,
             place=played.place,
+            comments=tuple(played.comments),
         )
         candidates = {ply: _candidates(answer) for ply, answer in self._heard.items() if answer.lines}
         return encoded(annotated(game, self._judgements(), kif=True, candidates=candidates), kif=True)
@@ -287,7 +288,7 @@ class Table:
 
     def _as_in_file(self) -> bool:
         """Whether the game comes from a file, and nobody has played on it."""
-        return self._file is not None and self._file.moves == tuple(self._played.moves)
+        return self._played.opened == self._played.moves
 
     def _take_earlier(self, command: Mapping[str, Any]) -> None:
         """Take up the game that was replaced last. The one shown is met after all others then."""
@@ -327,9 +328,8 @@ class Table:
         self._stop_judging()
         self._set_aside()
         self._played.come_back()
-        self._opinions, self._heard = self._left
         self._begin_turn()
-        self._spent_before = self._spent_at_left
+        self._opinions, self._heard, self._spent_before = self._left
         self._changed()
 
     def _resign(self, command: Mapping[str, Any]) -> None:
@@ -424,7 +424,7 @@ class Table:
             played.moves[ply] = position.usi(move)  # as the engines write it, with whose moves it is compared
             position.push(move)
         self._stop_judging()
-        self._opinions, self._heard, self._left = {}, {}, ({}, {})
+        self._opinions, self._heard, self._left = {}, {}, ({}, {}, 0.0)
         self._begin_turn()
         # So that the engine is loaded by the time it is wanted.
         self.pool.ask(Question(played.game, visits=1), lambda _: None)
@@ -435,7 +435,7 @@ class Table:
         self._take(played)
         self._file = file
         if file is not None:
-            self._file = file._replace(moves=tuple(played.moves))
+            played.opened = [*played.moves]
             self._opinions, self._heard = file.known.get(file.chosen, ({}, {}))
         self._earlier = [*self._earlier, *shown][-MOST_EARLIER:]
         self._changed()
@@ -450,7 +450,7 @@ class Table:
     def _set_aside(self) -> None:
         """What was played with an engine since a game was left is a game, too, that can be taken up again."""
         if any(self._played.sides):
-            kept = _Earlier(self._played.line(), self._opinions, self._heard, ({}, {}), None, self._spent())
+            kept = _Earlier(self._played.line(), self._opinions, self._heard, ({}, {}, 0.0), None, self._spent())
             self._earlier = [*self._earlier, kept][-MOST_EARLIER:]
 
     def _stop_thinking(self) -> None:
@@ -470,7 +470,7 @@ class Table:
             self._stop_judging()
         if played.at < len(played.moves) or self._ending is not None or self._as_in_file():
             if played.left is None:
-                self._left, self._spent_at_left = (self._opinions, self._heard), self._spent()
+                self._left = self._opinions, self._heard, self._spent()
             else:
                 self._set_aside()
             played.leave()
@@ -646,7 +646,7 @@ class Table:
 
     def _show(self, answer: Answer) -> None:
         """News of a search of the position shown."""
-        if answer.lines:
+        if answer.lines or answer.move == "win":
             self._note(self._played.at, answer)
             self._tell("info", self._info(answer))
 
@@ -660,6 +660,8 @@ class Table:
         if answer.final:
             priors = {info.pv[0]: info.prior for info in answer.lines}
             self._tell("policy", {"generation": self.generation, "priors": priors})
+            if not priors:  # a win can be declared
+                self._show(answer)
             self._think()
 
     def _answer_by_move(self, answer: Answer) -> None:
@@ -704,7 +706,7 @@ class Table:
     def _note(self, ply: int, answer: Answer) -> None:
         """Remember what was said of a position, unless a longer search has spoken."""
         known = self._heard.get(ply, answer).lines
-        if not known or (answer.lines[0].nodes or 0) >= (known[0].nodes or 0):
+        if not (known and answer.lines) or (answer.lines[0].nodes or 0) >= (known[0].nodes or 0):
             self._heard[ply] = answer
 
     def _win_rate(self, ply: int) -> float | None:
@@ -751,7 +753,7 @@ class Table:
             try:
                 kept = dict(json.loads(self._kept.read_bytes()))
                 earlier = [TableGame(**game) for game in kept.pop("earlier", [])]
-                self._earlier = [_Earlier(played, {}, {}, ({}, {}), None) for played in earlier]
+                self._earlier = [_Earlier(played, {}, {}, ({}, {}, 0.0), None) for played in earlier]
                 self._take(TableGame(**kept))
                 return
             except (OSError, ValueError, TypeError, LookupError, PlayerError) as error:

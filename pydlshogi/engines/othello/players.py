@@ -34,7 +34,8 @@ class Nothing(NamedTuple):
 
 def alphabeta_engine(options: OthelloOptions) -> OthelloEngine:
     """The alpha-beta engine, with what ships."""
-    return AlphaBetaEngine(openings=shipped_model() / SHIPPED_OPENINGS, megabytes=options.hash_mb)
+    each_table = max(1, options.hash_mb // 2)
+    return AlphaBetaEngine(openings=shipped_model() / SHIPPED_OPENINGS, megabytes=each_table)
 
 
 def search_engine(options: OthelloOptions, *, iago: bool) -> OthelloEngine:
@@ -79,9 +80,9 @@ class OthelloPlayer(BasePlayer):
             return Checkmate("notimplemented")
         if limits.searchmoves:
             raise PlayerError("this engine cannot be told which moves to search")
-        if (outcome := position.outcome()) is not None:
+        if position.outcome() is not None:
             score = position.now.score
-            report(Info(win_rate=_win_rate(score) if limits.infinite else outcome.value, score_cp=100 * score))
+            report(Info(win_rate=_win_rate(score), score_cp=100 * score))
             return BestMove("resign")
         watch = _Watch(clock, self.options.level)
         lines = self.options.multi_pv if limits.infinite else 1
@@ -99,7 +100,7 @@ class OthelloPlayer(BasePlayer):
 
 
 def _win_rate(score: float) -> float:
-    """By so many discs. An analysis has it of proven scores too: what a move cost is the difference of two of them."""
+    """By so many discs, of proven scores too: what a move cost is the difference of two of them."""
     return 1 / (1 + math.exp(-score / DISCS))
 
 
@@ -130,7 +131,6 @@ class _Watch(OthelloClock):
         if hint.score is None:
             return Info(nodes=self._nodes, time=round(elapsed), pv=tuple(map(move_name, hint.line)))
         score = hint.score
-        sure = 0.5 + 0.5 * (score > 0) - 0.5 * (score < 0)
         return Info(
             depth=hint.depth,
             time=round(elapsed),
@@ -138,6 +138,6 @@ class _Watch(OthelloClock):
             nps=round(1000 * self._nodes / elapsed) if elapsed >= 1 else None,
             multipv=self._rank if lines > 1 else None,
             score_cp=round(100 * score),
-            win_rate=sure if hint.exact and not self._clock.limits.infinite else _win_rate(score),
+            win_rate=_win_rate(score),
             pv=tuple(map(move_name, hint.line)),
         )

@@ -93,7 +93,7 @@ export function isBlack (piece) {
   return letter === letter.toUpperCase()
 }
 
-/** What to colour as the last move: its squares. */
+/** What to colour as the last move: its squares. A hand is none: after a drop the same name is the other side's. */
 export function touched (move) {
-  return move ? [split(move).from, split(move).to] : []
+  return move ? [split(move).from, split(move).to].filter(square => !square?.endsWith('*')) : []
 }

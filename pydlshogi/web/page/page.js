@@ -22,6 +22,8 @@ import { LANGUAGES, reasonIn, wordIn } from './words.js'
  * @property {?{reason: string, winner: ?number}} ending
  * @property {boolean} watching
  * @property {number} judging how many positions the analysis of the game has still to look at
+ * @property {string} comment of a record, on the position shown
+ * @property {number} lines how many candidates are shown
  * @property {Array<?number>} winRates Black's, after so many moves
  * @property {Judged[]} judged
  * @property {Array<{side: string, moves: number, found: number, loss: number, marks: Object<string, number>,
@@ -37,6 +39,7 @@ import { LANGUAGES, reasonIn, wordIn } from './words.js'
 
 const MINUTES = [0, 1, 3, 5, 10, 15, 30, 60] // that a clock may have
 const SECONDS = [0, 5, 10, 30, 60]
+const MOST_BYTES = 1000000 // of a record, as the server has it
 const $ = id => document.getElementById(id)
 const token = location.hash.slice(1)
 addEventListener('hashchange', () => location.reload())
@@ -118,6 +121,7 @@ function listen () {
       preview = null
     }
     if (state?.error && !message.error) $('error').textContent = ''
+    if (state === null) $('lineCount').value = message.lines
     state = message
     stateCame = performance.now()
     forgetIfShown()
@@ -169,6 +173,7 @@ function show () {
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
   $('advice').textContent = state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : ''
+  say('comment', state.comment)
   if (state.error) $('error').textContent = word(state.error)
   const mine = state.legal.length > 0
   $('policy').disabled = !mine
@@ -281,7 +286,7 @@ function drawLines () {
     cells.forEach((text, column) => { row.children[column].textContent = text })
   })
   const root = info?.rootInfo
-  $('speed').textContent = root?.visits ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
+  $('speed').textContent = info?.bestMove === 'win' ? word('declare') : root?.visits ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
 }
 
 /** A candidate: pointed at, its line is shown on the board; the wheel, or the up and down keys, step through it. */
@@ -407,6 +412,7 @@ const KEYS = {
   h: press('hint'),
   p: press('policy'),
   a: press('watch'),
+  j: press('judge'),
   f: press('turn')
 }
 
@@ -481,17 +487,23 @@ $('newDialog').onclose = async () => {
 // A record
 
 async function openRecord (data) {
+  if (data.size > MOST_BYTES) { // not every browser hears what a server answers that reads no further
+    $('error').textContent = word(`more than ${MOST_BYTES} bytes`)
+    return
+  }
   const before = $('status').textContent
   say('status', word('opening'))
   const answer = await inTurn('record', data)
   if (!answer?.ok && $('status').textContent === word('opening')) say('status', before)
+  return answer
 }
 $('open').onclick = () => present($('openDialog'))
-$('openDialog').onclose = () => {
+$('openDialog').onclose = async () => {
   if ($('openDialog').returnValue !== 'open') return
   const [file] = $('recordFile').files
-  openRecord(file ?? $('recordText').value)
-  $('recordFile').value = $('recordText').value = ''
+  $('recordFile').value = ''
+  const answer = await openRecord(file ?? $('recordText').value)
+  if (answer?.ok) $('recordText').value = '' // else it is there to be mended
 }
 document.addEventListener('dragover', event => event.preventDefault())
 document.addEventListener('drop', event => {

@@ -6,7 +6,7 @@ const ENGLISH = {
   'more discs, both pass': 'by discs: neither side can move (double pass)',
   'equal discs, both pass': 'with equal discs: neither side can move (double pass)',
   time: 'on time', 'illegal move': 'by an illegal move', default: 'by default', impasse: 'by impasse',
-  'too many moves': 'at the longest number of moves', ranks: 'abcdefghi', discs: 'Discs', nodes: 'positions',
+  'too many moves': 'at the longest number of moves', 'as recorded': 'by the record', ranks: 'abcdefghi', discs: 'Discs', nodes: 'positions',
   nodesPerSecond: 'positions/s', none: 'none', minutes: 'min', seconds: 's', mainTime: 'Time for each side',
   byoyomi: 'then for each move (byoyomi)', openFile: 'or a file: CSA, KIF, KI2, WTHOR (.wtb), GGF, transcripts',
   fileGame: 'Game', backToGame: 'Back to the game', earlier: 'Earlier game', opening: 'Opening the record …', retry: 'Try another move', yourMove: 'to move: your turn',
@@ -37,7 +37,7 @@ const ENGLISH = {
   try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best move',
   lost: 'average loss', '??': 'blunders', '?': 'mistakes', '?!': 'inaccuracies', better: 'better', of: 'of',
   confirmResign: 'Resign this game?', keys: 'Keys: arrows and Enter move pieces; outside the board ← → step through the ' +
-    'game, u undoes, h hints, a shows the thinking, p the policy, P passes, m and M go to mistakes, r tries again, b goes back to the game, ' +
+    'game, u undoes, h hints, a shows the thinking, p the policy, j analyses the game, P passes, m and M go to mistakes, r tries again, b goes back to the game, ' +
     'f turns the board.'
 }
 
@@ -45,7 +45,7 @@ const JAPANESE = {
   title: 'pydlshogi 盤', shogi: '将棋', dobutsu: 'どうぶつしょうぎ', othello: 'オセロ', pass: 'パス', passed: '(相手はパス)', disc: '石',
   'more discs': '(石の数)', 'equal discs': '(石の数が同じ)',
   'more discs, both pass': '(石の数、双方とも打てず終局)', 'equal discs, both pass': '(石の数が同じ、双方とも打てず終局)',
-  time: '(切れ負け)', 'illegal move': '(反則)', default: '(不戦)', impasse: '(持将棋)', 'too many moves': '(最大手数)',
+  time: '(切れ負け)', 'illegal move': '(反則)', default: '(不戦)', impasse: '(持将棋)', 'too many moves': '(最大手数)', 'as recorded': '(記録による)',
   ranks: '一二三四五六七八九', discs: '石差', nodes: '局面', nodesPerSecond: '局面/秒', none: 'なし', minutes: '分', seconds: '秒',
   mainTime: '持ち時間', byoyomi: '秒読み', openFile: 'またはファイル: CSA・KIF・KI2・WTHOR (.wtb)・GGF・棋譜列', fileGame: '対局',
   backToGame: '元の対局に戻る', earlier: '前の対局', opening: '棋譜を開いています…', 'there is no earlier game': '前の対局はありません', retry: '別の手を試す', yourMove: 'の手番 (あなたの番です)', mustPass: 'は打てる所がなくパスです',
@@ -78,7 +78,7 @@ const JAPANESE = {
   repetition: '(千日手)', 'perpetual check': '(連続王手の千日手)', resignation: '(投了)', declaration: '(入玉宣言)',
   try: '(トライ)', 'lion caught': '(ライオンを捕まえた)', found: '最善手', lost: '一手平均の損', '??': '大悪手', '?': '悪手',
   '?!': '疑問手', better: '最善', of: '/', confirmResign: '投了しますか', keys: 'キー: 盤上は矢印と Enter。盤の外では ← → で' +
-    '手を進め、u 待った、h ヒント、a 読み、p 方策、P パス、m と M で悪手、r で別の手、b で元の対局、f で盤を回します。',
+    '手を進め、u 待った、h ヒント、a 読み、p 方策、j 棋譜解析、P パス、m と M で悪手、r で別の手、b で元の対局、f で盤を回します。',
   king: '玉', rook: '飛', bishop: '角', lance: '香', gold: '金', silver: '銀', knight: '桂', pawn: '歩', dragon: '龍', horse: '馬', 'promoted silver': '成銀',
   'promoted knight': '成桂', 'promoted lance': '成香', tokin: 'と', lion: 'ライオン', elephant: 'ぞう', giraffe: 'きりん',
   chick: 'ひよこ', hen: 'にわとり'
