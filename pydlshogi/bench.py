@@ -17,6 +17,7 @@ The machine may be shared: compare what is printed in one run.
 
 import argparse
 import hashlib
+import statistics
 import sys
 import threading
 import time
@@ -129,20 +130,25 @@ def growth(sizes: Sequence[int], batch_size: int = 128) -> Iterator[str]:
     """Lines on one tree of the middle game that grows to each of `sizes` nodes, and on the new root after that."""
     search, evaluator = new_search(MIDDLE_GAME, BOOK, 1 + sizes[-1] // 900), NullEvaluator()
 
-    def grow(before: int, size: int) -> None:
+    def speed(before: int, size: int) -> float:
+        began, playouts = time.process_time(), search.playouts
         while len(search.table) < size and not search.table.full:
             make_playouts(search, evaluator, max(1000, (size - before) // 20), batch_size)
+        return (search.playouts - playouts) / (time.process_time() - began)
 
-    grow(0, sizes[-1])  # what the system takes to lend the memory, a fifth of the time here and there, does not count
-    search.clear()
-    search.set_root(ShogiPosition(MIDDLE_GAME))
-    evaluator = NullEvaluator()
+    def from_nothing() -> float:
+        nonlocal evaluator
+        evaluator = NullEvaluator()  # the same tree each time
+        search.clear()
+        search.set_root(ShogiPosition(MIDDLE_GAME))
+        return speed(0, sizes[0])
+
+    speed(0, sizes[-1])  # what the system takes to lend the memory, a fifth of the time here and there, does not count
+    first = statistics.median(from_nothing() for _ in range(15))  # each lasts a twentieth of a second
     for before, size in pairwise((0, *sizes)):
-        began, playouts = time.process_time(), search.playouts
-        grow(before, size)
-        speed = (search.playouts - playouts) / (time.process_time() - began)
+        rate = speed(before, size) if before else first
         bytes_a_node = search.table.bytes_used / len(search.table)
-        yield f"to {len(search.table):9,} nodes: {speed:8,.0f} playouts/s, {bytes_a_node:.0f} bytes a node"
+        yield f"to {len(search.table):9,} nodes: {rate:8,.0f} playouts/s, {bytes_a_node:.0f} bytes a node"
     position = ShogiPosition(MIDDLE_GAME)
     pauses = []
     for _ in range(2):

@@ -6,9 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pydlshogi.player.batching import LONGEST, best_batch_size, choose, fastest
+from pydlshogi.network.backend import Resources
+from pydlshogi.player.batching import LONGEST, SIZES, best_batch_size, choose, fastest
 from pydlshogi.support.files import cache_folder
 from tests.networks import SQUARE
+
+
+def test_on_a_gpu_what_is_measured_is_laid_out_before() -> None:
+    unmeasured, given = (Resources("auto", "auto", 1, 1, False, size) for size in (0, 40))
+    assert unmeasured.largest_batch(on_gpu=True) == SIZES[-1] > unmeasured.largest_batch(on_gpu=False)
+    assert given.largest_batch(on_gpu=True) == given.largest_batch(on_gpu=False) == 40
 
 
 class Device:

@@ -5,6 +5,7 @@ import random
 import re
 import tracemalloc
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -124,6 +125,18 @@ def test_a_sorted_book_on_disk_finds_what_is_there_and_nothing_else(book_file: M
         found = [" ".join(map(str, [entry.move, "none", *entry[2:]])) for entry in book.find(sfen)]
         assert found == ([move] if sfen in known else []), sfen
     assert not Book(book_file(text_of(known))).on_disk
+
+
+def test_several_players_search_one_book_on_disk(book_file: MakeFile) -> None:
+    positions = dict(sorted(random_book(300).items()))
+    book = Book(book_file(text_of(positions)), large=0)
+
+    def wrong(seed: int) -> int:
+        asked = random.Random(seed).choices(list(positions), k=300)
+        return sum([entry.move for entry in book.find(sfen)] != positions[sfen].split()[:1] for sfen in asked)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(wrong, range(8))) == 0
 
 
 def test_one_position_under_two_move_numbers(book_file: MakeFile) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+import threading
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -456,6 +457,40 @@ def test_a_failed_search_leaves_a_player_that_plays_on(monkeypatch: pytest.Monke
     assert thinker.last.nodes == 100
 
 
+@pytest.mark.parametrize("new_game", [False, True])
+def test_a_search_that_fails_after_its_answer_costs_no_later_move(
+    monkeypatch: pytest.MonkeyPatch, new_game: bool
+) -> None:
+    thinker = Thinker(Threads=2, PV_Interval=0)
+    asked = count()
+    here, out, answered = threading.current_thread(), threading.Event(), threading.Event()
+
+    def break_down(evaluator: UniformEvaluator, batch: Batch) -> Evaluations:
+        if next(asked) and threading.current_thread() is not here and not answered.is_set():  # the root all wait for
+            out.set()
+            assert answered.wait(60)
+            raise RuntimeError("the network broke down")
+        return evaluate(evaluator, batch)
+
+    evaluate = UniformEvaluator.evaluate
+    monkeypatch.setattr(UniformEvaluator, "evaluate", break_down)
+    clock = Clock(Limits(infinite=True))
+    assert thinker.think(clock, lambda _: clock.stop() if out.is_set() else None).move in thinker.legal_moves()
+    answered.set()
+    if new_game:
+        thinker.player.new_game()
+    thinker.go(nodes=100)
+    assert thinker.last.nodes == 100
+
+
+@pytest.mark.parametrize(("black", "white", "kept"), [(400, 600, True), (900, 900, False)])
+def test_a_tree_is_kept_where_draws_mean_the_same(black: int, white: int, kept: bool) -> None:
+    thinker = Thinker(Draw_Value_Black=black, Draw_Value_White=white, MultiPV=ALL_MOVES)
+    thinker.moves = (thinker.go(nodes=300).move,)
+    thinker.go(nodes=1)
+    assert (thinker.visits > 1) == kept
+
+
 def test_eval_shows_the_networks_own_opinion() -> None:
     thinker = Thinker()
     lines = list(thinker.player.evaluate(thinker.position()))
@@ -539,6 +574,12 @@ def test_stochastic_ponder_knows_every_reply() -> None:
     thinker.moves = ("7g7f", "8c8d")
     thinker.go(nodes=1)
     assert thinker.visits > 5
+
+
+def test_stochastic_ponder_answers_by_a_move_that_was_named() -> None:
+    thinker = Thinker(START, ("7g7f", "3c3d"), Stochastic_Ponder="true", PV_Interval=0)
+    clock = Clock(Limits(ponder=True, nodes=2000, searchmoves=("4i3h",)))
+    assert thinker.think(clock, lambda info: clock.stop() if (info.nodes or 0) > 300 else None).move == "4i3h"
 
 
 def test_stochastic_ponder_sees_draws_with_the_eyes_of_the_engine() -> None:

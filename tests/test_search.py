@@ -416,6 +416,19 @@ def test_visits_under_way_do_not_lower_what_moves_are_worth() -> None:
     search.backup(leaves, opinions.evaluate(batch))
 
 
+def test_a_move_whose_first_evaluation_others_wait_for_too_is_worth_nothing_yet() -> None:
+    start = Letters({"R": "AB", "A": "C", "B": "C"}, "R")
+    search = a_search(start)
+    step(search, Opinions(), 1)  # the root
+    batch = search.batch(1)
+    leaves = search.gather(batch, 1)
+    tree, root = search.table.tree, search.table.find(start.key(), start.ply())
+    tree.stats["visits"][tree.nodes["stats"][root]] += 2  # as `select` counts, until `enter` takes it back
+    assert all(math.isnan(move.value) for move in search.root.moves())
+    tree.stats["visits"][tree.nodes["stats"][root]] -= 2
+    search.backup(leaves, Opinions().evaluate(batch))
+
+
 def test_a_root_without_moves_is_refused_and_another_can_be_set() -> None:
     search = a_search(Letters({"R": "A"}, "R"))
     with pytest.raises(ValueError, match="the root has no legal move"):

@@ -58,6 +58,12 @@ class Backend(Protocol):
         """
 
 
+UNMEASURED_BATCH: Final = 16
+"""Where nothing is known of a network, and how many positions a batch is to have does not matter much."""
+LARGEST_BATCH: Final = 512
+"""The largest whose speed is measured."""
+
+
 @dataclass(frozen=True)
 class Resources:
     """What a network may use; what the words mean says `loading.load_backend`."""
@@ -69,6 +75,11 @@ class Resources:
     streams: int
     spinning: bool
     batch_size: int
+    """0: it is still to be measured."""
+
+    def largest_batch(self, *, on_gpu: bool) -> int:
+        """What to be ready for. On a GPU, whose memory is laid out before, that is the largest that is measured."""
+        return self.batch_size or (LARGEST_BATCH if on_gpu else UNMEASURED_BATCH)
 
     @property
     def threads_a_stream(self) -> int:

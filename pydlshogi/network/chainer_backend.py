@@ -50,7 +50,7 @@ def chainer_backend(path: Path, encodings: Sequence[Encoding], resources: Resour
         f"Chainer {chainer.__version__} on {runs[0].where}: {architecture} float32",
         encoding,
         runs,
-        resources.batch_size,
+        resources.largest_batch(on_gpu=gpu),
         planes=np.uint8 if gpu else np.float32,
         on_gpu=gpu,
     )

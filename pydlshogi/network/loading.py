@@ -59,7 +59,7 @@ def load_backend(
     threads: of the CPU; 0 means all cores this process may use. Chainer takes one a stream.
     streams: how many batches the network works on at once, each for a thread that calls; they share the CPU's threads.
     spinning: waiting threads keep their core busy: faster on an idle machine, much slower on a shared one (onnx only).
-    batch_size: the largest batch to be expected; larger ones work too.
+    batch_size: the largest batch to be expected; 0: it is to be measured. Larger ones work too, if with less speed.
 
     Raises `ModelError` for a file that is not such a network, `BackendError` for a framework or device that is not
     there.

@@ -66,7 +66,7 @@ def onnx_backend(path: Path, encodings: Sequence[Encoding], resources: Resources
             f"ONNX Runtime {onnxruntime.__version__} on {where}: {graph.name}",
             graph.encoding,
             runs,
-            resources.batch_size,
+            resources.largest_batch(on_gpu=not on_cpu),
             planes=graph.dtype,
             on_gpu=not on_cpu,
             foreign=graph.foreign,
@@ -151,14 +151,15 @@ def _provider_options(provider: str, graph: Graph[Encoding], resources: Resource
             tf32 = "0" if in_float32 else "1"
             return {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "1", "use_tf32": tf32}
         case "TensorrtExecutionProvider":
+            largest = resources.largest_batch(on_gpu=True)
             board = f"{graph.encoding.planes}x{graph.encoding.height}x{graph.encoding.width}"
             return {
                 "trt_fp16_enable": "0" if in_float32 else "1",
                 "trt_engine_cache_enable": "1",
                 "trt_engine_cache_path": str(cache_folder() / "tensorrt"),
                 "trt_profile_min_shapes": f"{graph.planes}:1x{board}",
-                "trt_profile_opt_shapes": f"{graph.planes}:{resources.batch_size}x{board}",
-                "trt_profile_max_shapes": f"{graph.planes}:{resources.batch_size}x{board}",
+                "trt_profile_opt_shapes": f"{graph.planes}:{largest}x{board}",
+                "trt_profile_max_shapes": f"{graph.planes}:{largest}x{board}",
             }
     return {}
 

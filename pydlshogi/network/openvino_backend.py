@@ -51,7 +51,7 @@ def openvino_backend(path: Path, encodings: Sequence[Encoding], resources: Resou
             f"OpenVINO {version} on {resources.cpu}: {name}",
             graph.encoding,
             [_Run(model.create_infer_request(), graph) for _ in range(resources.streams)],
-            resources.batch_size,
+            resources.largest_batch(on_gpu=False),
             planes=graph.dtype,
             foreign=graph.foreign,
         )

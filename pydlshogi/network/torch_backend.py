@@ -41,7 +41,7 @@ def torch_backend(path: Path, encodings: Sequence[Encoding], resources: Resource
     if gpu:
         return CudaBackend(description, encoding, _placed(network(weights), "cuda", dtype), dtype, resources)
     run = _OnCpu(network(weights), dtype, resources.threads_a_stream)
-    return HostBackend(description, encoding, [run] * resources.streams, resources.batch_size)
+    return HostBackend(description, encoding, [run] * resources.streams, resources.largest_batch(on_gpu=False))
 
 
 def network(weights: Weights) -> nn.Module:
@@ -154,7 +154,7 @@ class CudaBackend:
         self._predictor = Predictor(network, dtype)
         self._free: LifoQueue[_Stream] = LifoQueue()
         for _ in range(resources.streams):
-            self._free.put(_Stream(self._predictor, encoding, resources.batch_size))
+            self._free.put(_Stream(self._predictor, encoding, resources.largest_batch(on_gpu=True)))
 
     def predict(
         self, packed: Uint32Array, firsts: Int32Array, labels: Int32Array, temperature: float

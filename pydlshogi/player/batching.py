@@ -17,11 +17,11 @@ from typing import Final
 import numpy as np
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.network.backend import Backend
+from pydlshogi.network.backend import LARGEST_BATCH, Backend
 from pydlshogi.support.arrays import Int32Array, Uint32Array
 from pydlshogi.support.files import cache_folder, replacing
 
-SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+SIZES: Final = tuple(1 << power for power in range(LARGEST_BATCH.bit_length()))
 ENOUGH: Final = 0.9
 """Share of the best speed seen that is worth no larger batch."""
 LONGEST: Final = 0.05

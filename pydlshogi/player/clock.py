@@ -255,10 +255,10 @@ class Latency:
     def fitting(self, room: float, most: int) -> int:
         """The largest batch, up to `most`, that should leave half of `room` milliseconds, so that the clock is looked
         at once more before they are over; `most` where a single position takes longer."""
-        half = room / 2
-        if half < self.of(1) or half >= self.of(most):
+        half = (room / 2 + _SLICE) / self.slowdown  # another thread may change that
+        if half < self._idle(1) or half >= self._idle(most):
             return most
-        return 1 + int(((half + _SLICE) / self.slowdown - self._before) / self._each)
+        return 1 + int((half - self._before) / self._each)
 
     def record(self, positions: int, took: float) -> None:
         """Note that a batch took so many milliseconds."""

@@ -4,6 +4,7 @@ It decides what to search, when the answer is certain enough, and what is said m
 nor a game: what a game adds is in `pydlshogi.engines`.
 """
 
+import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -33,6 +34,8 @@ from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
+
+log = logging.getLogger(__name__)
 
 _FIRST_BATCH: Final = 8
 """Playouts under way in a fresh tree. With one at a time it takes longer, and won 186 of 400 games against this."""
@@ -87,7 +90,7 @@ class MCTSPlayer(NetworkPlayer):
         assert isinstance(loaded, LoadedNetwork)
         self._discard_search()
 
-    def _make_search(self) -> tuple[Search, Pipeline]:
+    def _make_search(self) -> Search:
         """A search with a tree of the size asked for, and its pipeline: those of before if nothing has changed."""
         if self._search is None or self._pipeline is None or self._search.table.megabytes != self.options.hash_mb:
             self._discard_search()  # the old table goes before the new one comes
@@ -96,7 +99,16 @@ class MCTSPlayer(NetworkPlayer):
             except MemoryError:
                 raise _too_large(self.options.hash_mb) from None
             self._pipeline = Pipeline(self._search, self.evaluator, self.batch_size, self.threads)
-        return self._search, self._pipeline
+        return self._search
+
+    def _wait_for_last(self) -> None:
+        """Wait for what the last search has begun. If that fails, its tree holds playouts that will never be paid."""
+        if self._pipeline is not None:
+            try:
+                self._pipeline.finish()
+            except Exception:
+                log.exception("the last search failed after its answer")
+                self._discard_search()
 
     def _discard_search(self) -> None:
         if self._pipeline is not None:
@@ -106,8 +118,8 @@ class MCTSPlayer(NetworkPlayer):
     # The game
 
     def new_game(self) -> None:
-        if self._search is not None and self._pipeline is not None:
-            self._pipeline.finish()
+        self._wait_for_last()
+        if self._search is not None:
             self._search.clear()
         self.scout.forget()
         self.lots.begin(self.options.seed)
@@ -155,14 +167,16 @@ class MCTSPlayer(NetworkPlayer):
         self.lots.heed(self.options.seed)
         if answer := self.answer_at_once(position, clock, report):
             return answer
-        search, pipeline = self._make_search()
+        self._wait_for_last()
+        search = self._make_search()
         puct = self._puct(position.turn)
         temperature = self._temperature()
         rules = self.rule_settings(position)
         only = moves_named(position, clock.limits.searchmoves)  # the visits that they ask for say nothing of others
-        searched_with = (puct, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
+        blacks_draw = round(abs(position.turn - puct.draw_value), 3)  # its own and the next root mean the same by it
+        played_by = puct._replace(draw_value=blacks_draw)
+        searched_with = (played_by, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
         try:
-            pipeline.finish()
             if searched_with != self._searched_with:
                 search.clear()
                 self.scout.forget()
@@ -170,7 +184,8 @@ class MCTSPlayer(NetworkPlayer):
             search.puct = puct
             search.set_rules(rules)
             self.evaluator_at(temperature / 100)
-            if self.options.stochastic_ponder and clock.pondering and position.past_board_keys():
+            stochastic = self.options.stochastic_ponder and not clock.limits.searchmoves
+            if stochastic and clock.pondering and position.past_board_keys():
                 answer = self._ponder(position, search, clock, report)
                 if clock.pondering:
                     return answer

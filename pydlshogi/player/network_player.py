@@ -15,7 +15,7 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.game import Rules
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import Backend, BackendError
+from pydlshogi.network.backend import UNMEASURED_BATCH, Backend, BackendError
 from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import installed, load_backend, why_unusable
 from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, PlayedPosition, PlayerError, Report
@@ -32,8 +32,6 @@ from pydlshogi.uct.search import Search, stored_search
 
 QUANTISED_BACKENDS: Final = ("onnx", "openvino")
 """Backends that can run a quantised network."""
-UNMEASURED_BATCH: Final = 16
-"""Positions evaluated at once where nothing was measured."""
 GENERAL: Final = {"Eval_Coef": GENERAL_EVAL_COEF, "temperature": GENERAL_TEMPERATURE}
 """Options that a network may bring along, and what they are where it does not."""
 
@@ -158,7 +156,7 @@ class NetworkPlayer(BasePlayer):
                 threads=threads,
                 streams=1 if self.one_at_a_time else threads,
                 spinning=options.spinning,
-                batch_size=options.batch_size or UNMEASURED_BATCH,
+                batch_size=options.batch_size or (UNMEASURED_BATCH if self.one_at_a_time else 0),
             )
 
         if options.modelfile:

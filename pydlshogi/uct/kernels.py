@@ -161,34 +161,38 @@ def _best_edge(tree: Tree, node: int, count: int, puct: Records, at_root: bool, 
     restricted = at_root and len(only) > 0
     forced = constants.forced_playouts * visits if at_root else 0.0
     best = NONE
-    best_score = -math.inf
+    best_over, best_under = (
+        -math.inf,
+        1.0,
+    )  # its score as a fraction: a product is compared sooner than a quotient is made
+    offset = constants.u_offset
     for edge in range(given):
         if restricted and not only[tree.moves[first + edge]]:
             continue
         stat = first_stat + edge
         visited = float(stats[stat].visits)
-        score = unvisited
+        bonus = exploration * priors[first + edge]
+        over, under = unvisited * offset + bonus, offset
         if visited > 0:
             child = stats[stat].child
-            score = stats[stat].value_sum / visited
+            under = visited * (offset + visited)
+            over = stats[stat].value_sum * (offset + visited) + bonus * visited
             if child >= 0 and nodes[child].proof != 0:
                 if nodes[child].proof < 0:
                     return edge
-                # Lost: below every other score, and without exploration, so that it is taken only if all are lost.
-                score = -0.5
-                visited = 2.0**30
+                # Lost: below every other score, with hardly any exploration: it is taken only if all are lost.
+                over, under = -0.5 + bonus * 2.0**-30, 1.0
             elif forced > 0 and visited < math.sqrt(forced * priors[first + edge]):
                 return edge
-        score += exploration * priors[first + edge] / (constants.u_offset + visited)
-        if not score <= best_score:  # so that some edge is followed even where a broken network says nan
-            best_score = score
+        if not over * best_under <= best_over * under:  # some edge is followed even where a broken network says nan
+            best_over, best_under = over, under
             best = edge
     untried = given
     if restricted:
         untried = _first_allowed(tree, first + given, first + count, only) - first
     if untried < count:
-        score = unvisited + exploration * priors[first + untried] / constants.u_offset
-        if not score <= best_score:
+        over = unvisited * offset + exploration * priors[first + untried]
+        if not over * best_under <= best_over * offset:
             best = untried
     return best
 

@@ -52,9 +52,10 @@ class Pipeline:
 
     def finish(self) -> None:
         """Wait until all that was begun is backed up: before that the search can get no other root."""
-        wait(self._loops)
-        self._raise_failures()
-        self._loops = []
+        loops, self._loops = self._loops, []
+        wait(loops)
+        for loop in loops:
+            loop.result()
 
     def step(self, wanted: Callable[[int], int]) -> int:
         """One batch in the calling thread; where there is nothing to begin, wait a moment: another may end meanwhile.

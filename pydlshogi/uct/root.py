@@ -153,8 +153,11 @@ class Root:
         stats = tree.stats[first_stat : first_stat + given]
         children = tree.nodes[stats["child"]]
         # Visits under way have no value yet: those below the child, and the one that its evaluation is awaited for.
-        under_way = np.where(stats["child"] < 0, 0, children["unpaid"] + (children["state"] == AWAITED))
-        paid = np.where(stats["child"] == FOLLOWED, 0, stats["visits"] - under_way)
+        # While it is its first, others may have met it and not yet been taken back.
+        awaited = (stats["child"] >= 0) & (children["state"] == AWAITED)
+        under_way = np.where(stats["child"] < 0, 0, children["unpaid"] + awaited)
+        unpaid = (stats["child"] == FOLLOWED) | (awaited & (children["evaluations"] == 0))
+        paid = np.where(unpaid, 0, stats["visits"] - under_way)
         # A child's proof n + 1 (its side to move wins in n plies) makes the move a loss in n + 1; likewise for wins.
         proofs = np.where(stats["child"] < 0, 0, children["proof"]).tolist()
         rest = [0] * (count - given)

@@ -12,6 +12,7 @@ here knows a search or the protocol.
 import codecs
 import os
 import re
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -101,6 +102,8 @@ class Book:
         self.bad_lines: list[str] = []
         """What was wrong with lines that were passed over."""
         self._positions: dict[bytes, bytes] | None = None
+        self._lock = threading.Lock()
+        """Of the place in the file: several players may have one book."""
         try:
             self._file: BinaryIO = open_plain(path)
         except OSError as error:
@@ -133,7 +136,8 @@ class Book:
             lines = self._positions.get(key, b"")
         else:
             try:
-                lines = self._search(key)
+                with self._lock:
+                    lines = self._search(key)
             except OSError as error:
                 raise self._error(error.strerror or str(error)) from error
         return [self._parse(line, "") for line in lines.split(b"\n") if line and not _is_no_move(line)]
