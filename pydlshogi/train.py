@@ -26,11 +26,12 @@ from typing import Any, Final
 import numpy as np
 from tqdm import tqdm
 
+from pydlshogi.support.command_line import crew_of, exit_status, remedy
+
 try:
     import torch
 except ImportError as error:
-    remedy = "run `sh bat/environment.sh train`, on Windows `bat\\environment.bat train`, or `pip install torch`"
-    sys.exit(f"train: PyTorch is not installed here: {remedy} ({error})")
+    sys.exit(f"train: PyTorch is not installed here: {remedy('train', 'torch')} ({error})")
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.games.shogi.encodings import ENCODINGS
@@ -40,7 +41,6 @@ from pydlshogi.network.torch_nets import to_npz
 from pydlshogi.network.weights import read_weights, write_weights
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.arrays_file import ArraysError
-from pydlshogi.support.command_line import crew_of, exit_status
 from pydlshogi.support.files import cache_folder, replacing, reserved
 from pydlshogi.support.processes import available_cores
 from pydlshogi.support.settings import SettingError, by_field, check, option_of
@@ -143,13 +143,16 @@ def load_data(settings: Settings) -> tuple[Positions, Positions]:
     cache = Path(settings.cache) if settings.cache else cache_folder()
     hire = partial(crew_of, Namespace(workers=0, cluster=settings.cluster or None))
     learned = load_positions(Path(settings.train), "train", cache, say, hire)
+    val = load_positions(Path(settings.val or settings.train), "val", cache, say, hire)
+    if not settings.val and np.array_equal(learned, val):
+        raise TrainingError(f"--val is needed: no line of {settings.train} has a split")
     if settings.more:
         further = np.array(load_positions(Path(settings.more), "train", cache, say, hire))
         # The engine's own opinion of its games teaches it nothing, and is on another scale.
         further["eval"] = NO_EVAL
         learned = np.concatenate([learned, further])
     must_fill_a_batch(len(learned), settings)  # before a network of that batch takes all memory
-    return learned, load_positions(Path(settings.val or settings.train), "val", cache, say, hire)
+    return learned, val
 
 
 def train(settings: Settings, state: dict[str, Any] | None) -> None:
@@ -358,6 +361,8 @@ def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
     for name in sorted(given.keys() - ON_RESUME):
         if given[name] != getattr(before, name):
             raise TrainingError(f"{option_of(name)} cannot change on the way: it was {getattr(before, name)}")
+    if given.keys() & {"hours", "stop_at"} and state["progress"] >= 1:
+        raise TrainingError("the run has come to its end: --steps makes it longer")
     if given.keys() & {"hours", "stop_at", "steps"}:
         before = replace(before, hours=0.0, stop_at="", steps=0)
     return replace(before, **given)
@@ -382,7 +387,9 @@ def checked(settings: Settings) -> Settings:
 
 def _run(given: dict[str, Any]) -> None:
     quick, resume, only_benchmark = given.pop("quick"), given.pop("resume"), given.pop("benchmark")
-    if quick:
+    if quick and resume:
+        given = {"out": QUICK["out"], **given}
+    elif quick:
         if given.keys() & {"steps", "stop_at"}:
             given = {"hours": 0.0, **given}
         given = {**QUICK, **given}

@@ -532,6 +532,10 @@ class TestMatch:
             (("{e}", "{e}", "--time=9", "--opening-plies=-1"), "--opening-plies must be 0 to"),
             (("{e}", "{e}", "--time=9", "--adjudicate", "100", "0"), "--adjudicate wants centipawns and plies above 0"),
             (("{e}", "{e}", "--time=9", "--adjudicate", "-9", "8"), "--adjudicate wants centipawns and plies above 0"),
+            (
+                ("{e}", "{e}", "--time=9", "--game=othello", "--adjudicate", "100", "4"),
+                "--adjudicate: engines of othello do not say who wins",
+            ),
             (("{e}", "{e}", "--time=9", "--sprt", "0", "inf"), "SPRT needs elo0 < elo1, -1200 to 1200, not 0 and inf"),
             (("{e}", "{e}", "--time=9", "--sprt", "0", "6400"), "SPRT needs elo0 < elo1, -1200 to 1200"),
             (("{e}", "{e}", "--time=9", "--sprt", "-200000", "0"), "SPRT needs elo0 < elo1, -1200 to 1200"),

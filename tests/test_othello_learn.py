@@ -131,7 +131,10 @@ def test_the_commands_from_nothing(tmp_path: Path) -> None:
     file_of(tmp_path / "games", 2).unlink()
     run(*play_them, "--out", str(tmp_path / "games"))
     assert file_of(tmp_path / "games", 1).stat().st_mtime_ns == before, "what is there is not played again"
-    files = sorted(map(str, (tmp_path / "games").iterdir()))
+    refused = [*play_them, "--out", str(tmp_path / "games"), "--level", "2"]
+    done = subprocess.run(refused, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, "was made with other settings (level)" in done.stderr) == (1, True)
+    files = sorted(map(str, (tmp_path / "games").glob("*.wtb")))
     assert len(read_archive(map(Path, files)).games) == 200
     learn_them = [sys.executable, "-m", f"{module}.learn", *files, "--out", str(tmp_path / "weights.npz")]
     lines = run(*learn_them).splitlines()

@@ -225,6 +225,11 @@ class TestFiles:
         write_wthor(tmp_path / "a.WTB", rows_of(RANDOM), 2024, 0)
         assert [len(read_games(tmp_path / name)) for name in ("a.txt", "a.ggf", "a.WTB")] == [2, 1, 20]
 
+    def test_an_archive_of_no_games_is_refused_too(self, tmp_path: Path) -> None:
+        write_wthor(tmp_path / "a.wtb", rows_of([]), 2024, 0)
+        with pytest.raises(RecordError, match=r"a\.wtb: it holds no game"):
+            read_games(tmp_path / "a.wtb")
+
     @pytest.mark.parametrize(
         ("name", "text", "reason"),
         [

@@ -639,8 +639,28 @@ def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureF
     assert "holds a run already" in capsys.readouterr().err
     assert train.main(["--resume", out, "--channels=16"]) == 1
     assert "--channels cannot change on the way: it was 8" in capsys.readouterr().err
+    for end in ("--hours=1", "--stop-at=2999-01-01T00:00"):
+        assert train.main(["--resume", out, end]) == 1
+        assert "the run has come to its end: --steps makes it longer" in capsys.readouterr().err
     assert train.main(["--resume", out, "--steps=8"]) == 0
     assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
+
+
+def test_a_quick_run_is_resumed_as_it_was_begun(folder: Path) -> None:
+    assert train.main(["--quick", *options(folder, "run", steps=4)]) == 0
+    assert train.main(["--quick", "--resume", f"--out={folder / 'run'}", "--steps=8"]) == 0
+    assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
+
+
+def test_games_without_a_split_are_not_validated_with(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
+    for line in lines:
+        del line["split"]
+    (folder / "own.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    given = options(folder, "run", train=folder / "own.jsonl")
+    assert train.main(given) == 1
+    assert f"--val is needed: no line of {folder / 'own.jsonl'} has a split" in capsys.readouterr().err
+    assert train.main([*given, f"--val={folder / 'games.jsonl'}"]) == 0
 
 
 def test_the_log_counts_steps_rightly_after_a_resumption(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -214,6 +214,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     adjudicate_cp, adjudicate_plies = arguments.adjudicate or (None, 8)
     if min(adjudicate_cp or 0, adjudicate_plies) < 0 or 0 in (adjudicate_cp, adjudicate_plies):
         raise MatchError("--adjudicate wants centipawns and plies above 0")
+    if adjudicate_cp and not GAMES[arguments.game].tells_scores:
+        raise MatchError(f"--adjudicate: engines of {arguments.game} do not say who wins")
     return Settings(
         A=Contestant(arguments.a, options["A"], _limit(arguments, "A")),
         B=Contestant(arguments.b, options["B"], _limit(arguments, "B")),

@@ -39,7 +39,7 @@ def compare(
             mine = [number for number in alive if (first[number] + positions[number].ply()) % 2 == player]
             for number, moves in forest.search({number: positions[number] for number in mine}, playouts).items():
                 positions[number].push(moves[0].move)
-                if over(positions[number]):
+                if over(positions[number], foreseen=True):
                     alive.remove(number)
                     score = score_of_mover(positions[number])
                     points[number] = score if player == 1 else 1 - score

@@ -67,7 +67,8 @@ class GumbelRoot:
 def improvement(moves: Sequence[MoveStats]) -> Float64Array:
     """What the search adds to the logits of the policy, float64 [moves]: sigma of the completed values.
 
-    A move without visits has as its value the mean of those visited, by their priors [appendix D of the paper].
+    A move without visits has as its value the mean of those visited, by their priors [appendix D of the paper, which
+    counts the network's own value of the root as one visit more].
     """
     visited = [move for move in moves if move.visits]
     known = sum(move.prior * move.value for move in visited) / max(1e-9, sum(move.prior for move in visited))

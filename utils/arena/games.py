@@ -32,6 +32,8 @@ class GameKind(NamedTuple):
     """Of its file."""
     limits: tuple[str, ...]
     """What engines can be limited by: "time", "fischer", "nodes"."""
+    tells_scores: bool = True
+    """Whether engines say with a move what it is worth."""
 
 
 def shogi_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:
@@ -68,5 +70,5 @@ GAMES = {
     "dobutsu": GameKind(
         UsiEngine, DobutsuOpening, read_dobutsu_openings, dobutsu_record, ".txt", ("time", "fischer", "nodes")
     ),
-    "othello": GameKind(GtpEngine, OthelloOpening, read_othello_openings, othello_record, ".ggf", ("time",)),
+    "othello": GameKind(GtpEngine, OthelloOpening, read_othello_openings, othello_record, ".ggf", ("time",), False),
 }

@@ -16,11 +16,12 @@ from tqdm import tqdm
 from pydlshogi.engines.othello.search import Mind, evaluator_of
 from pydlshogi.games.othello.engine import EngineError
 from pydlshogi.games.othello.patterns import STAGES, stage_of
+from pydlshogi.games.othello.policy import ALIKE
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
 from pydlshogi.games.othello.transcript import Transcript
 from pydlshogi.games.othello.wthor import games_of, held_out, read_archive
-from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.arrays import Float32Array, Int64Array
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.uct.batch import Batch, Evaluator
 
@@ -28,9 +29,15 @@ _LONGEST: Final = 60
 """Positions of a game that are looked at: a pass is no choice."""
 
 
-def predicted(game: Transcript, evaluator: Evaluator, batch: Batch) -> tuple[list[bool], Int64Array]:
-    """For each move of a game whether it was the likeliest; and int64 [STAGES, 2]: how often the side with the higher
-    value did not win and did, nothing if it was drawn. `batch` is room to work in.
+def _hit(priors: Float32Array, chosen: int) -> float:
+    """Whether the likeliest of the moves was played; of several as likely one counts by lot."""
+    likeliest = priors * ALIKE > priors.max()
+    return float(likeliest[chosen] / likeliest.sum())
+
+
+def predicted(game: Transcript, evaluator: Evaluator, batch: Batch) -> tuple[list[float], Int64Array]:
+    """For each move of a game whether it was the likeliest (see `_hit`); and int64 [STAGES, 2]: how often the side with
+    the higher value did not win and did, nothing if it was drawn. `batch` is room to work in.
     """
     batch.clear()
     position, played, black, stages = game.start, list[int](), list[bool](), list[int]()
@@ -44,7 +51,7 @@ def predicted(game: Transcript, evaluator: Evaluator, batch: Batch) -> tuple[lis
         position = position.play(move)
     priors, values, _ = evaluator.evaluate(batch)
     firsts = batch.firsts
-    hits = [int(priors[firsts[i] : firsts[i + 1]].argmax()) == chosen for i, chosen in enumerate(played)]
+    hits = [_hit(priors[firsts[i] : firsts[i + 1]], chosen) for i, chosen in enumerate(played)]
     winners = np.zeros((STAGES, 2), np.int64)
     if game.result:
         right = (values > 0.5) == (np.array(black) == (game.result > 0))
@@ -68,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not len(rows):
             raise ValueError("none of these games is held out")
         evaluator = evaluator_of(Mind(options.network))
-        batch, hits, winners = Batch(_LONGEST, MOST_MOVES, evaluator.encoding), list[bool](), np.zeros((STAGES, 2))
+        batch, hits, winners = Batch(_LONGEST, MOST_MOVES, evaluator.encoding), list[float](), np.zeros((STAGES, 2))
         for game in tqdm(games_of(rows, 0), total=len(rows), unit="game", disable=None):
             own, counts = predicted(game, evaluator, batch)
             hits += own

@@ -22,6 +22,7 @@ from pydlshogi.games.othello.patterns import DISC, WORDS, evaluate, load_weights
 from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.games.othello.policy import (
+    ALIKE,
     STAGES,
     THROUGH,
     WEIGHTS,
@@ -46,8 +47,6 @@ from pydlshogi.support.files import shipped_model
 _NO_SQUARE: Final = np.uint64(64)
 _SLICE: Final = 2000
 """Games between two looks at the bar."""
-_ALIKE: Final = 1.0001
-"""Moves whose shares differ by less are likely alike: sums of the same weights come out in different ways."""
 _LOWEST_RATE: Final = 0.03
 """Of the first rate, at the end."""
 
@@ -71,9 +70,9 @@ def _hit(shares: Float32Array, legal: int, chosen: int) -> float:
     """Whether the likeliest of the moves was played; of several as likely one is taken by lot."""
     likeliest = 0
     for move in range(legal):
-        if shares[move] > _ALIKE * shares[chosen]:
+        if shares[move] > ALIKE * shares[chosen]:
             return 0.0
-        likeliest += shares[move] * _ALIKE > shares[chosen]
+        likeliest += shares[move] * ALIKE > shares[chosen]
     return 1.0 / likeliest
 
 

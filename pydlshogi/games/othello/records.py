@@ -19,9 +19,10 @@ def read_games(path: str | PathLike[str]) -> list[Transcript]:
     try:
         if Path(path).suffix.lower() == ".wtb":
             header, rows = read_wthor(path)
-            return list(games_of(rows, int(header["year"])))
-        text = read_plain(Path(path), LARGEST_FILE).decode("utf-8-sig", "replace")
-        games = parse_games(text)
+            games = list(games_of(rows, int(header["year"])))
+        else:
+            text = read_plain(Path(path), LARGEST_FILE).decode("utf-8-sig", "replace")
+            games = parse_games(text)
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from error
     if not games:

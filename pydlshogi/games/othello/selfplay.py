@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Final, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from tqdm import tqdm
@@ -23,7 +24,9 @@ from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import reserved
 from pydlshogi.support.processes import ProcessCrew
+from pydlshogi.support.settings import SettingError, settle
 
 GAMES_PER_FILE: Final = 100
 _LONGEST_FILE: Final = 3600.0 * 24
@@ -108,7 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     job = partial(_play_file, out=options.out, weights=options.weights, seed=options.seed, settings=settings)
 
     def play_missing() -> None:
-        options.out.mkdir(parents=True, exist_ok=True)
+        weights = options.weights and crc32(options.weights.read_bytes())
+        settle(options.out / "selfplay.json", {"weights": weights, "seed": options.seed, **settings._asdict()})
         files = range(1, 1 + -(-options.games // GAMES_PER_FILE))
         missing = [number for number in files if not file_of(options.out, number).exists()]
         with ProcessCrew(options.workers) as crew:
@@ -119,7 +123,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 pass
 
     resume = "the same command plays the games that are missing"
-    return exit_status("selfplay", play_missing, ValueError, resume=resume)
+
+    def run() -> None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        with reserved(options.out):
+            play_missing()
+
+    return exit_status("selfplay", run, SettingError, ValueError, resume=resume)
 
 
 if __name__ == "__main__":
