@@ -84,9 +84,12 @@ def annotated(
         comments.append(_comment(board, judged, kif) if judged else "")
         evals.append(judged.evaluation if judged else evaluation)
         board.push_usi(move)
-    # What an earlier analysis wrote is not said twice.
-    said = ("\n".join(line for line in text.split("\n") if not _OURS.match(line)) for text in game.comments)
-    game = replace(game, evals=tuple(evals), comments=tuple(said) if judgements else game.comments)
+    # What an earlier analysis wrote of a move is not said twice.
+    said = [
+        "\n".join(line for line in text.split("\n") if number not in known or not _OURS.match(line))
+        for number, text in enumerate(game.comments)
+    ]
+    game = replace(game, evals=tuple(evals), comments=tuple(said))
     lines = [judged.after.line if judged else () for judged in judged_or_not]
     return to_kif(game, lines, comments, candidates) if kif else to_csa(game, lines, comments)
 

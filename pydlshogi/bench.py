@@ -134,7 +134,7 @@ def growth(sizes: Sequence[int], batch_size: int = 128) -> Iterator[str]:
         began, playouts = time.process_time(), search.playouts
         while len(search.table) < size and not search.table.full:
             make_playouts(search, evaluator, max(1000, (size - before) // 20), batch_size)
-        return (search.playouts - playouts) / (time.process_time() - began)
+        return (search.playouts - playouts) / max(1e-3, time.process_time() - began)
 
     def from_nothing() -> float:
         nonlocal evaluator

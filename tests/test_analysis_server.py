@@ -70,13 +70,6 @@ def busy(client: Client) -> Client:
 # Answers
 
 
-def test_answers_on_the_way_come_as_seldom_as_was_asked_for(client: Client) -> None:
-    client.send(
-        {"id": "a", "game": "othello", "moves": ["f5", "d6"], "maxVisits": 30000, "reportDuringSearchEvery": 1000}
-    )
-    assert [client.next()["isDuringSearch"] for _ in range(2)] == [True, False]
-
-
 def test_several_positions_of_a_game_are_answered(client: Client) -> None:
     client.send({"id": "a", "moves": ["7g7f", "3c3d"], "analyzeTurns": [2, 0], "maxVisits": 30, "multiPV": 3})
     for turn, ply in ((2, 2), (0, 0)):

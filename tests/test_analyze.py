@@ -285,6 +285,7 @@ def test_a_record_that_is_judged_again_says_its_own_once_and_keeps_what_people_s
     text = analyze.annotated(played, [judged(0.5, 0.5), second], kif)
     (again,) = parse(text.encode(), "x.kif" if kif else "x.csa")
     assert analyze.annotated(replace(again, evals=played.evals), [judged(0.5, 0.5), second], kif) == text
+    assert analyze.annotated(replace(again, evals=played.evals), [judged(0.5, 0.5)], kif).count("-30.0%") == 1
 
 
 def test_the_same_square_is_named_as_such_in_kif() -> None:

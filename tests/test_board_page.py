@@ -707,7 +707,7 @@ def test_a_phone_shows_what_is_wrong(person: Person) -> None:
     page.get_by_role("button", name="Open a record").click()
     page.fill("#recordText", "no record")
     page.get_by_role("button", name="Open a record").last.click()
-    playwright.expect(page.locator("#error")).to_be_visible()
+    playwright.expect(page.locator("#error")).to_be_visible(timeout=WAIT)
     assert page.locator("#recordText").input_value() == "no record"  # to be mended
     playwright.expect(page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
     playwright.expect(page.locator("#error")).to_be_in_viewport(timeout=WAIT)

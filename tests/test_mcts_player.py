@@ -474,6 +474,7 @@ def test_a_search_that_fails_after_its_answer_costs_no_later_move(
 
     evaluate = UniformEvaluator.evaluate
     monkeypatch.setattr(UniformEvaluator, "evaluate", break_down)
+    thinker.player.threads = 2  # even on one core
     clock = Clock(Limits(infinite=True))
     assert thinker.think(clock, lambda _: clock.stop() if out.is_set() else None).move in thinker.legal_moves()
     answered.set()

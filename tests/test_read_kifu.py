@@ -402,6 +402,14 @@ def test_kif_endings_with_black_to_move(record, end: str, ending: str, win: str 
     assert (game.moves, game.ending, game.win) == (("7g7f", "3c3d"), ending, win)
 
 
+@pytest.mark.parametrize("held", ["歩十二 飛二", "歩12 飛2", "歩１２　飛２"])
+def test_pieces_in_hand_are_counted_in_kanji_and_in_digits(record, refusal, held: str) -> None:
+    rows = "\n".join(f"|{' ・' * 8}{king}|" if king else f"|{' ・' * 9}|" for king in ["v玉", *[""] * 7, " 玉"])
+    text = f"後手の持駒：桂\n{rows}\n先手の持駒：{held}\n先手番\n   1 ５八歩打\n"
+    assert record(text).start_sfen.split()[2] == "2R12Pn"
+    assert refusal(text.replace(held, "歩一二")) == "一二 is no number of pieces in hand"
+
+
 @pytest.mark.parametrize("end", ["4 反則勝ち", "4 反則負け", "まで3手で後手の反則勝ち", "*反則手にて終局"])
 def test_a_kif_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -> None:
     game = record(kif("1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", end))
@@ -513,6 +521,9 @@ def test_what_people_say_is_no_evaluation_and_what_programs_write_no_comment(rec
     )
     game = record(kif(*lines))
     assert (game.evals, game.comments) == ((30, None), ("はじめに", "角道", "普通"))
+    game = record(kif("1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", "*", "4 反則負け", "*二歩ではない"))
+    assert (game.evals, game.comments) == ((None, None), ("", "", "\n二歩ではない"))
+    assert record(kif("*", "1 ７六歩(77)", "*", "2 投了")).comments == ()
     game = record("'*first\nPI\n+\n+7776FU\nT3\n'** 30 -3334FU\n'*good\n'*move\n'** no\n-3334FU\n'*end\n%TORYO\n")
     assert (game.evals, game.comments) == ((30, None), ("first", "good\nmove", "end"))
 

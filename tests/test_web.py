@@ -845,6 +845,26 @@ def test_nor_does_one_after_a_restart(pool: Pool, tmp_path: Path) -> None:
         assert (state["at"], state["leftAt"]) == (3, 4)
 
 
+def test_an_analysis_after_a_restart_is_kept_while_another_record_is_opened(pool: Pool, tmp_path: Path) -> None:
+    kept = tmp_path / "board.json"
+    with served(pool, kept) as board:
+        opened(board, b"position startpos moves 7g7f 3c3d")
+        killed = kept.read_bytes()
+    kept.write_bytes(killed)
+    done = threading.Event()
+
+    def tell(kind: str, message: Message) -> None:
+        if kind == "state" and len(message["judged"]) == 2 and not message["judging"]:
+            done.set()
+
+    table = Table(pool, tell, kept)
+    table.do({"do": "judge", "on": True})
+    assert done.wait(WAIT)
+    table.open_record(b"position startpos moves 2g2f")
+    table.do({"do": "earlier", "generation": table.generation})
+    assert len(table.state()["judged"]) == 2
+
+
 def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) -> None:
     earlier = board.state()["earlier"]  # the board's own beginning was empty
     assert (earlier, board.do("earlier")) == (0, "there is no earlier game")

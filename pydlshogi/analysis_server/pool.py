@@ -6,7 +6,6 @@ engine, a player of its own, with its own tree; they share one network. It knows
 
 import heapq
 import logging
-import math
 import threading
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -266,17 +265,13 @@ class Pool:
         lines: list[Info] = []
         searched = moves_named(position, question.searchmoves) or position.legal_moves()
         expected = min(question.lines, len(searched))
-        told = -math.inf
 
         def report(info: Info) -> None:
-            nonlocal told
             if info.multipv in {None, 1} and info.win_rate is not None:
                 lines.clear()
             if info.win_rate is not None:
                 lines.append(info)
-            due = every is not None and clock.elapsed() - told >= every / 2  # not every player heeds PV_Interval
-            if due and len(lines) == expected and not clock.stopped:
-                told = clock.elapsed()
+            if every is not None and len(lines) == expected and not clock.stopped:
                 task.tell(Answer(position.turn, tuple(lines), final=False))
 
         answer = player.think(position, clock, report)

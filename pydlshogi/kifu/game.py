@@ -65,7 +65,8 @@ class Comments(dict[int, list[str]]):
 
     def of_plies(self) -> tuple[str, ...]:
         """As Game has them."""
-        return tuple("\n".join(self.get(ply, ())) for ply in range(1 + max(self, default=-1)))
+        said = {ply: "\n".join(lines) for ply, lines in self.items() if any(lines)}
+        return tuple(said.get(ply, "") for ply in range(1 + max(said, default=-1)))
 
 
 def comment_lines(game: Game, ply: int, mark: str) -> list[str]:

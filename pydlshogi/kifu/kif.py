@@ -141,8 +141,7 @@ class _Reader:
         if line[0] == "*":
             if self._illegal and "反則" in line:
                 self._verdict = self._verdict or _ENDINGS["反則負け"]
-            if not self._illegal:
-                self._read_comment(line)
+            self._read_comment(line)
             return
         narrow = line.translate(_NARROW)
         if (numbered := _NUMBERED.match(narrow)) and not _FILES.match(narrow):
@@ -155,10 +154,11 @@ class _Reader:
             self._read_header(line, narrow)
 
     def _read_comment(self, line: str) -> None:
-        evaluation = _evaluation(line, mover=1 - self._board.turn) if self._evals else None
+        judged = self._evals and not self._illegal
+        evaluation = _evaluation(line, mover=1 - self._board.turn) if judged else None
         if evaluation is None and not line.startswith("**"):
             self._comments.add(len(self._moves), line[1:])
-        elif self._evals and self._evals[-1] is None:
+        elif judged and self._evals[-1] is None:
             self._evals[-1] = evaluation
 
     def game(self) -> Game:
@@ -219,7 +219,7 @@ class _Reader:
         hands: dict[str, int] = {}
         for side, keys in enumerate((("先手の持駒", "下手の持駒"), ("後手の持駒", "上手の持駒"))):
             held = self._headers.get(keys[0]) or self._headers.get(keys[1], "")
-            for name, number in re.findall(r"([歩香桂銀金角飛])([一二三四五六七八九十]*|\d+)", held.translate(_NARROW)):
+            for name, number in re.findall(r"([歩香桂銀金角飛])([一二三四五六七八九十]+|\d*)", held.translate(_NARROW)):
                 letter = cshogi.PIECE_SYMBOLS[_PIECES[name]]
                 many = int(number) if number.isdecimal() else _KANJI.get(number or "一")
                 if many is None:

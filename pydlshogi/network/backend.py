@@ -59,7 +59,7 @@ class Backend(Protocol):
 
 
 UNMEASURED_BATCH: Final = 16
-"""Where nothing is known of a network, and how many positions a batch is to have does not matter much."""
+"""On a CPU before the size is measured, and for players that evaluate position by position."""
 LARGEST_BATCH: Final = 512
 """The largest whose speed is measured."""
 

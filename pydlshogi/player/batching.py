@@ -73,7 +73,8 @@ def _remembered(backends: Sequence[Backend], modelfile: Path, measure: Callable[
     """What `measure` answered for this network on these devices the first time."""
     answers = _answers_file()
     descriptions = [backend.description for backend in backends]
-    name = hashlib.sha256(modelfile.read_bytes() + " ".join(descriptions).encode()).hexdigest()[:16]
+    measured = f"{' '.join(descriptions)} up to {LARGEST_BATCH}"
+    name = hashlib.sha256(modelfile.read_bytes() + measured.encode()).hexdigest()[:16]
     known = _read(answers)
     if known.get(name) not in possible:
         known[name] = measure()

@@ -255,7 +255,7 @@ class Latency:
     def fitting(self, room: float, most: int) -> int:
         """The largest batch, up to `most`, that should leave half of `room` milliseconds, so that the clock is looked
         at once more before they are over; `most` where a single position takes longer."""
-        half = (room / 2 + _SLICE) / self.slowdown  # another thread may change that
+        half = (room / 2 + _SLICE) / self.slowdown  # asked once: another thread may change it
         if half < self._idle(1) or half >= self._idle(most):
             return most
         return 1 + int((half - self._before) / self._each)

@@ -173,9 +173,9 @@ class MCTSPlayer(NetworkPlayer):
         temperature = self._temperature()
         rules = self.rule_settings(position)
         only = moves_named(position, clock.limits.searchmoves)  # the visits that they ask for say nothing of others
-        blacks_draw = round(abs(position.turn - puct.draw_value), 3)  # its own and the next root mean the same by it
-        played_by = puct._replace(draw_value=blacks_draw)
-        searched_with = (played_by, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
+        to_black = round(abs(position.turn - puct.draw_value), 3)  # what a draw is worth, whoever is at the root
+        constants = puct._replace(draw_value=to_black)
+        searched_with = (constants, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
         try:
             if searched_with != self._searched_with:
                 search.clear()

@@ -161,10 +161,9 @@ def _best_edge(tree: Tree, node: int, count: int, puct: Records, at_root: bool, 
     restricted = at_root and len(only) > 0
     forced = constants.forced_playouts * visits if at_root else 0.0
     best = NONE
-    best_over, best_under = (
-        -math.inf,
-        1.0,
-    )  # its score as a fraction: a product is compared sooner than a quotient is made
+    # Its score as a fraction: products are compared sooner than quotients are made.
+    best_over = -math.inf
+    best_under = 1.0
     offset = constants.u_offset
     for edge in range(given):
         if restricted and not only[tree.moves[first + edge]]:

@@ -35,7 +35,7 @@ ENDINGS: Final[Mapping[RecordEnding, str]] = {
 }
 """How records say that games ended, and how the board does. The others end nothing."""
 RECORDED: Final = "as recorded"
-"""The end of a game of which a record says who won, but not how."""
+"""The end of a game of which a record says what the result was, but not how it came about."""
 _WINNERS: Final[Mapping[Win, int | None]] = {"b": 0, "w": 1, "d": None}
 _TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
 _USI: Final = re.compile(r"(?:position|sfen|startpos)\b|[^\s/]+(?:/[^\s/]+){3,8} [bw] ")

@@ -280,7 +280,8 @@ class Table:
             known[file.chosen] = self._opinions, self._heard
         same = file is not None and games is file.games
         # What was only looked through can be opened again, but for what was found out.
-        keep = changed or (not same and any(opinions for opinions, _ in known.values()))
+        found = bool(self._opinions) or any(opinions for opinions, _ in known.values())
+        keep = changed or (not same and found)
         try:
             self._replace(games[number](), _File(games, number, known=known if same else {}), keep)
         except (ValueError, PlayerError) as error:

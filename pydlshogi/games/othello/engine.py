@@ -12,7 +12,7 @@ class EngineError(Exception):
 
 
 DISCS: Final = 6.0
-"""A lead of so many discs, if it is not proven, is a win rate of 1 / (1 + 1/e), 73 %."""
+"""A lead of so many discs is a win rate of 1 / (1 + 1/e), 73 %."""
 
 
 class Hint(NamedTuple):
