@@ -45,6 +45,17 @@ def test_the_value_is_that_of_minimax(empties: int, depth: int) -> None:
         assert -minimax(child, depth - 1) == found.value or child.moves() == [PASS]
 
 
+@pytest.mark.parametrize("seed", range(0, 1200, 100))
+def test_where_all_moves_lie_below_the_window_the_one_expected_to_be_best_stays(seed: int) -> None:
+    """A search in a larger window begins with it, and may be stopped after its first move."""
+    position, search = random_position(seed, 30), AlphaBeta(WEIGHTS, megabytes=1)
+    before = search.search(position, 3)
+    assert before is not None
+    low = search.search(position, 4, before.value + 90 * DISC, before.value + 100 * DISC)
+    assert low is not None
+    assert low.move == before.move
+
+
 def test_passes_and_ends() -> None:
     passing = Position(mover=1 << 1, opponent=1 << 0)
     for depth in range(1, 5):

@@ -2,6 +2,7 @@
 
 import math
 import threading
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -18,8 +19,9 @@ from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.endgame import Solver
 from pydlshogi.games.othello.engine import EngineError, Hint
 from pydlshogi.games.othello.play import main as play
+from pydlshogi.games.othello.player import AlphaBetaEngine
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rules import PASS, RULES, START, Position
+from pydlshogi.games.othello.rules import PASS, RULES, START, Position, position_of
 from pydlshogi.games.othello.serve import main as serve
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.network.architecture import architecture_for
@@ -36,6 +38,12 @@ def unheard(_: Hint) -> None:
     pass
 
 
+def prepared_alphabeta() -> AlphaBetaEngine:
+    engine = AlphaBetaEngine(megabytes=1)
+    engine.prepare()
+    return engine
+
+
 def prepared(mind: Mind) -> SearchEngine:
     engine = SearchEngine(mind)
     engine.prepare()
@@ -45,6 +53,30 @@ def prepared(mind: Mind) -> SearchEngine:
 @pytest.fixture(scope="module", params=MINDS, ids=NAMES)
 def engine(request: pytest.FixtureRequest) -> Iterator[SearchEngine]:
     return prepared(request.param)
+
+
+MANY_MOVES = "---------OO-OXO--OXXOOO---X-X-X--OXO--OX-XO--XO--OOXOOO--------- X"
+
+
+def test_a_board_of_more_moves_than_any_game_has(engine: SearchEngine) -> None:
+    position = position_of(MANY_MOVES)
+    assert len(position.moves()) == 35
+    for each in (engine, prepared_alphabeta()):
+        each.new_game()
+        assert each.choose(position, Clock(Effort(level=3)), unheard).move in position.moves()
+        assert {hint.move for hint in each.hints(position, 64, Clock(Effort(level=2)), unheard)} == {*position.moves()}
+
+
+@pytest.mark.parametrize(
+    ("given", "playouts"), [(["--playouts", "100"], 100), (["--playouts", "100", "--level", "1"], 64)]
+)
+def test_playouts_are_the_most_whatever_the_level(given: list[str], playouts: int) -> None:
+    parser = ArgumentParser()
+    SEARCH.add_options(parser)
+    engine, effort = SEARCH.engine_of(parser.parse_args([*given, "--memory", "16"]))
+    engine.prepare()
+    hint = engine.choose(random_position(0, 40), Clock(effort), unheard)
+    assert playouts <= hint.nodes < playouts + 32
 
 
 def test_a_level_doubles_the_playouts(engine: SearchEngine) -> None:

@@ -32,7 +32,9 @@ def _engine_of(options: argparse.Namespace) -> tuple[OthelloEngine, Effort]:
         raise EngineError("--playouts is above 0")
     if options.rollouts is not None and not 0 <= options.rollouts <= 1:
         raise EngineError("--rollouts is 0 to 1")
-    default = allot(TimeLeft(0.0, _IAGO_SECONDS, 1), empties=60) if options.iago else Effort(level=DEFAULT_LEVEL)
+    default = Effort(level=None if options.playouts else DEFAULT_LEVEL)
+    if options.iago:
+        default = allot(TimeLeft(0.0, _IAGO_SECONDS, 1), empties=60)
     share = options.rollouts
     if share is None:
         share = IAGO_ROLLOUTS if options.iago else 0.0

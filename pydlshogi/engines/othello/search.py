@@ -117,9 +117,7 @@ class SearchEngine:
     def _think(self, position: Position, most: int, clock: Clock, report: Report) -> list[Hint]:
         level = clock.effort.level
         wanted = math.inf if level is None else _LEVEL_PLAYOUTS * 2 ** min(level, _HIGHEST_LEVEL)
-        if self._mind.playouts is not None:
-            wanted = self._mind.playouts
-        wanted = min(wanted, clock.effort.nodes)
+        wanted = min(wanted, clock.effort.nodes, self._mind.playouts or math.inf)
         solve = self._mind.playouts is None and solvable(position.empties, clock)
         next_report = 1
 
@@ -147,7 +145,10 @@ class SearchEngine:
         search, root = self._search, self._root
         key = OthelloPosition(position).key()
         known = (self._ply + ahead for ahead in range(_AHEAD + 1) if search.table.find(key, self._ply + ahead) != NONE)
-        self._ply = next(known, self._ply)
+        if (ply := next(known, None)) is None:
+            self.new_game()
+        else:
+            self._ply = ply
         search.set_root(OthelloPosition(position, self._ply))
         while not root.expanded or (search.playouts < playouts and not stopped()):
             most = min(_BATCH, 1 + root.visits // 8, max(1, playouts - search.playouts))

@@ -386,8 +386,11 @@ def _take_move(frame: Any, value: int) -> None:
         return
     frame.again = False
     if value > frame.best:
-        frame.best, frame.move = value, frame.moves[frame.next]
+        frame.best = value
         frame.alpha = max(frame.alpha, value)
+        # Of moves below the window no one is known to be better than the one expected to be best.
+        if value > frame.floor or frame.move == PASS:
+            frame.move = frame.moves[frame.next]
     frame.next += 1
     frame.done = frame.next == frame.count or frame.best >= frame.beta
 

@@ -243,7 +243,8 @@ def _measure(options: argparse.Namespace, crew: Crew) -> None:
         measured.append(each)
         for pair in each.pairs:
             print(described(pair), flush=True)
-        write_cuts(options.out or options.games.with_suffix(".toml"), each.cuts)
+        if each.cuts.pairs:
+            write_cuts(options.out or options.games.with_suffix(".toml"), each.cuts)
     found = [each for each in measured if each.pairs]
     if not found:
         raise ValueError(

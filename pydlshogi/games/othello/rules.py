@@ -19,8 +19,8 @@ from pydlshogi.support.compiled import compiled, inlined, rule
 from pydlshogi.support.hashes import splitmix
 
 PASS: Final = 64
-MOST_MOVES: Final = 34
-"""No position is known, or thinkable by far, with more legal moves than this."""
+MOST_MOVES: Final = 64
+"""Room for the moves of any board that can be set up; in a game there are fewer than 35."""
 
 STATE: Final = np.dtype([("mover", np.uint64), ("opponent", np.uint64)])
 """A position in an array of positions."""
