@@ -283,6 +283,13 @@ def test_go_mate_answers_nomate(sfen: str) -> None:
     assert Problem(sfen).solve() == Checkmate("nomate")
 
 
+def test_a_mate_that_df_pn_refutes_is_found() -> None:
+    """By way of repetitions, after 10,212 nodes."""
+    problem = "3npp1pp/5+n1ln/5g3/9/5rp2/2N1+Rg3/8k/1pppP2Ll/2bb1+sS1L b 2G2S9p 1"
+    assert find_mate(cshogi.Board(problem), MAX_PLIES, 16_000).refuted
+    assert Problem(problem).solve().result == "mate"
+
+
 def test_what_was_played_before_is_no_part_of_the_problem() -> None:
     player = mcts().load()
     position = ShogiPosition(PLAYED_BEFORE, BACK_AND_FORTH)
