@@ -13,6 +13,7 @@ import locale
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -32,6 +33,7 @@ LOG = ROOT / "install.log"
 BUILD_CONSTRAINTS = ROOT / "bat" / "build_constraints.txt"
 SETTINGS = dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), BUILD_CONSTRAINTS.as_uri())
 SETTINGS["PYTHONPATH"] = str(ROOT)
+SETTINGS["PIP_USER"] = "0"  # whoever has that in a file gets no environment
 WINDOWS = sys.platform == "win32"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 LOADS = "import cshogi, numba, numpy, onnx, onnxruntime"
@@ -125,12 +127,12 @@ def install(extras: list[str], lock: IO[bytes]) -> None:
             path.unlink()
         try:
             install_packages(wanted, lock, log)
+            run([PYTHON, "-I", "-c", LOADS], lock, log, "The installed packages do not load")
         except InstallError:
             # pip has undone what it did, so the environment is as good as it was before.
             for path, content in outdated.items():
                 path.write_bytes(content)
             raise
-        run([PYTHON, "-I", "-c", LOADS], lock, log, "The installed packages do not load")
     for group in ("pyproject", *extras):
         unfinished = stamp(group).with_suffix(".unfinished")
         unfinished.write_bytes(DECLARED.read_bytes())
@@ -240,6 +242,11 @@ def run(command: list[str | Path], lock: IO[bytes], log: IO[bytes], complaint: s
         check=False,
     )
     log.seek(0, os.SEEK_END)
+    if done.returncode < 0:
+        ended = signal.Signals(-done.returncode).name
+        raise InstallError(
+            f"{complaint}: {ended} (SIGILL: the processor lacks AVX2; SIGKILL: there was no memory left)"
+        )
     if done.returncode != 0:
         raise InstallError(f"{complaint}: {reason(LOG.read_bytes()[begin:])} (all of it: {LOG})")
 

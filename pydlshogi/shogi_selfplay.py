@@ -21,14 +21,16 @@ from tqdm import tqdm
 
 from pydlshogi.engines.shogi.players import ShogiPlayer
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.shogi.encodings import ENCODINGS
+from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
+from pydlshogi.learning.service import load_network
+from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
-from pydlshogi.network.loading import BACKENDS, load_backend
+from pydlshogi.network.loading import BACKENDS
 from pydlshogi.player.choice import draw
 from pydlshogi.player.lines import centipawns
 from pydlshogi.read_kifu import to_csa
@@ -40,8 +42,6 @@ from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import stored_search
 
-_LONGEST_GAME: Final = 3600.0
-"""Seconds after which a worker is given up."""
 _LARGEST_FILE: Final = 1 << 26
 """Bytes of positions to begin from."""
 
@@ -152,11 +152,11 @@ def _black_centipawns(move: MoveStats, turn: int) -> int:
 
 @contextmanager
 def playing(
-    network: tuple[str, str], seed: int, settings: Settings, starts: Sequence[str]
+    network: tuple[bytes, str, str], seed: int, settings: Settings, starts: Sequence[str]
 ) -> Iterator[Callable[[int], Game]]:
-    """A task of a crew: the games of these numbers, by the network of this file and backend."""
-    modelfile, backend = network
-    loaded = load_backend(backend, modelfile, ENCODINGS, threads=1, batch_size=settings.batch)
+    """A task of a crew: the games of these numbers, by the network in the bytes of a file, its suffix and backend."""
+    content, suffix, backend = network
+    loaded = load_network(game_named("shogi"), content, settings.batch, backend=backend, suffix=suffix)
     evaluator = NetworkEvaluator(loaded)
 
     def play_numbered(number: int) -> Game:
@@ -220,19 +220,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = Settings(options.playouts, options.batch, options.random_plies, blunders=options.blunders)
     network = Path(options.modelfile or shipped_model() / ShogiPlayer.shipped)
     starts = _read_starts(parser, options.starts) if options.starts else [START_SFEN]
-    task = partial(
-        playing, network=(str(network), options.backend), seed=options.seed, settings=settings, starts=starts
-    )
 
     def play_missing() -> None:
-        out = options.out
+        out, content = options.out, network.read_bytes()
+        given = content, network.suffix, options.backend
+        task = partial(playing, network=given, seed=options.seed, settings=settings, starts=starts)
+        longest = deadline(settings.max_plies, settings.playouts, len(content))
         out.mkdir(parents=True, exist_ok=True)
         decides = {"network": digest(network), "seed": options.seed, "starts": starts, **settings._asdict()}
         with reserved(out), crew_of(options) as crew:
             settle(out / "selfplay.json", decides)
             missing = [number for number in range(1, options.games + 1) if not record_path(out, number).exists()]
             with tqdm(total=len(missing), unit="game", dynamic_ncols=True, disable=None if missing else True) as bar:
-                for number, game in crew.map(task, missing, _LONGEST_GAME):
+                for number, game in crew.map(task, missing, longest):
                     with replacing(record_path(out, number)) as file:
                         file.write(to_csa(game).encode())
                     bar.update()

@@ -81,7 +81,9 @@ def play(
 
     if decided():
         return
-    task, deadline = partial(seated, settings, store.out.resolve()), longest_game(settings)
+    limits = [settings.contestant(side).limit for side in SIDES]
+    deadline = longest_game(limits, settings.rules, settings.random_plies)
+    task = partial(seated, settings, store.out.resolve())
     with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
         # More than once where openings are made by lot: see `fixtures`.
         while any(number not in store.games for number in range(1, games + 1)):

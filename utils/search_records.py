@@ -26,11 +26,11 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
+from pydlshogi.learning.service import load_network
 from pydlshogi.learning.targets import expected_score, pruned_visits
 from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
-from pydlshogi.network.loading import load_backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
@@ -52,13 +52,15 @@ Item = tuple[int, Int64Array, Uint8Array]
 class SearchSets:
     """A task of a crew."""
 
-    network: Path
+    network: bytes
+    """Of a file with that suffix."""
+    suffix: str
     playouts: int
 
     @contextmanager
     def __call__(self) -> Iterator[Callable[[Item], Searched]]:
         game = game_named("shogi")
-        backend = load_backend("auto", self.network, game.encodings, threads=1, batch_size=_OF_A_SET)
+        backend = load_network(game, self.network, _OF_A_SET, suffix=self.suffix)
         evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
         forest = Forest(game, evaluator, DEFAULT_PUCT, self.playouts, _OF_A_SET)
         yield partial(self._searched, forest)
@@ -110,7 +112,7 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     parts = (rows[number * _OF_A_SET : (number + 1) * _OF_A_SET] for number in missing)
     items = ((number, part, positions["hcp"][part]) for number, part in zip(missing, parts, strict=True))
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
-        task = SearchSets(options.network.resolve(), options.playouts)
+        task = SearchSets(options.network.read_bytes(), options.network.suffix, options.playouts)
         longest = deadline(_OF_A_SET, options.playouts, options.network.stat().st_size)
         for (number, _, _), searched in crew.map(task, items, longest):
             searched.write(paths[number])

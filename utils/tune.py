@@ -37,10 +37,9 @@ from pydlshogi.training.journal import Journal
 from utils.arena.engine_process import EngineError
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
 from utils.arena.play_game import Limit, MatchRules, parse_limit, play_game
+from utils.arena.seats import longest_game
 from utils.arena.usi_engine import UsiEngine
 
-_DEADLINE: Final = 6 * 3600.0
-"""Seconds after which a pair of games is begun again by another worker."""
 _STEP_FALLS: Final = 0.101
 _RATE_FALLS: Final = 0.602
 
@@ -162,8 +161,10 @@ class Record:
         self.points[pair.number] = points
 
 
-def tune(law: Law, openings: Sequence[Opening], record: Record, crew: Crew, task: partial[Any]) -> Values:
-    """Play what is missing. Returns the values at the end."""
+def tune(
+    law: Law, openings: Sequence[Opening], record: Record, crew: Crew, task: partial[Any], deadline: float
+) -> Values:
+    """Play what is missing, each pair of games within so many seconds. Returns the values at the end."""
     values: Values = {option.name: option.start for option in law.tuned}
     for number, points in record.points.items():
         values = law.moved(values, number, points)
@@ -176,7 +177,7 @@ def tune(law: Law, openings: Sequence[Opening], record: Record, crew: Crew, task
                 yield GamePair(number, openings[number % len(openings)], both)
 
     with tqdm(total=law.pairs, initial=len(record.points), unit="pair", dynamic_ncols=True) as bar:
-        for pair, points in crew.map(task, missing(), _DEADLINE):
+        for pair, points in crew.map(task, missing(), deadline):
             values = law.moved(values, pair.number, points)
             record.add(pair, points, values)
             bar.set_postfix_str(", ".join(f"{name} {value:.1f}" for name, value in values.items()), refresh=False)
@@ -252,6 +253,9 @@ def _run(arguments: argparse.Namespace) -> None:
     openings = read_openings(arguments.openings, arguments.opening_plies) if arguments.openings else [STANDARD]
     Random(arguments.seed).shuffle(openings)
     law = Law(tuple(arguments.tuned), arguments.pairs, arguments.step, arguments.rate, arguments.seed)
+    longest = max(len(opening.moves) for opening in openings)
+    if longest >= arguments.max_moves:
+        raise TuneError(f"--max-moves {arguments.max_moves} leaves nothing to play after openings of {longest} moves")
     names = [option[0].lower() for option in (*law.tuned, *arguments.option)]
     if len({*names}) < len(names):
         raise TuneError("an option is named twice")
@@ -268,7 +272,8 @@ def _run(arguments: argparse.Namespace) -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     with reserved(arguments.out), crew_of(arguments) as crew:
         try:
-            values = tune(law, openings, Record(arguments.out, settings), crew, task)
+            deadline = 2 * longest_game([arguments.limit] * 2, rules)
+            values = tune(law, openings, Record(arguments.out, settings), crew, task, deadline)
         except EngineError as error:
             raise TuneError(f"engine `{arguments.engine}` {error}") from error
     print(report(law, values, arguments.engine))

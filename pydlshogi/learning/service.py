@@ -304,16 +304,25 @@ def add_serve_option(parser: ArgumentParser) -> None:
     )
 
 
-def load_network(game: GameEntry, network: bytes, batch_size: int, *, threads: int = 1, streams: int = 1) -> Backend:
-    """The network in the bytes of a file; otherwise as `load_backend`. Raises ModelError, BackendError."""
-    with _file(network) as path:
-        return load_backend("auto", path, game.encodings, threads=threads, streams=streams, batch_size=batch_size)
+def load_network(
+    game: GameEntry,
+    network: bytes,
+    batch_size: int,
+    *,
+    backend: str = "auto",
+    suffix: str = ".npz",
+    threads: int = 1,
+    streams: int = 1,
+) -> Backend:
+    """The network in the bytes of a file with that suffix; else as `load_backend`. Raises ModelError, BackendError."""
+    with _file(network, suffix) as path:
+        return load_backend(backend, path, game.encodings, threads=threads, streams=streams, batch_size=batch_size)
 
 
 @contextmanager
-def _file(network: bytes) -> Iterator[Path]:
+def _file(network: bytes, suffix: str = ".npz") -> Iterator[Path]:
     with TemporaryDirectory() as folder:
-        path = Path(folder, "net.npz")
+        path = Path(folder, f"net{suffix}")
         path.write_bytes(network)
         yield path
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from utils.arena.engine_process import START_SECONDS, EngineError, EngineProcess
 from utils.arena.games import GAMES
 from utils.arena.openings import Opening
-from utils.arena.play_game import LOTS, PlayedGame, play_game, random_opening
+from utils.arena.play_game import LOTS, Limit, MatchRules, PlayedGame, play_game, random_opening
 from utils.arena.store import SIDES, MatchError, Settings, Side, opening_of
 
 
@@ -60,13 +60,12 @@ def fixtures(
     yield from ready()
 
 
-def longest_game(settings: Settings) -> float:
+def longest_game(limits: Sequence[Limit], rules: MatchRules, random_plies: int = 0) -> float:
     """Seconds that no game takes: an engine that is silent for long has been killed before."""
-    limits, rules = [settings.contestant(side).limit for side in SIDES], settings.rules
     move = max(limit.byoyomi_ms + limit.increment_ms for limit in limits) + rules.tolerance_ms
     main = sum(limit.main_ms for limit in limits)
     moves = (main + rules.max_moves * move) / 1000 + rules.max_moves * rules.patience_s
-    return 2 * START_SECONDS + LOTS * 60 * settings.random_plies + moves
+    return 2 * START_SECONDS + LOTS * 60 * random_plies + moves
 
 
 @contextmanager
