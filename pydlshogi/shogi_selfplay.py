@@ -22,6 +22,7 @@ from tqdm import tqdm
 from pydlshogi.engines.shogi.players import ShogiPlayer
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
 from pydlshogi.games.shogi.sfen import START_SFEN
@@ -31,6 +32,7 @@ from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import BACKENDS
+from pydlshogi.network.weights import read_network
 from pydlshogi.player.choice import draw
 from pydlshogi.player.lines import centipawns
 from pydlshogi.read_kifu import to_csa
@@ -222,6 +224,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     starts = _read_starts(parser, options.starts) if options.starts else [START_SFEN]
 
     def play_missing() -> None:
+        if network.suffix != ".onnx":
+            read_network(network, ENCODINGS)  # or the workers would complain of a file of theirs
         out, content = options.out, network.read_bytes()
         given = content, network.suffix, options.backend
         task = partial(playing, network=given, seed=options.seed, settings=settings, starts=starts)
