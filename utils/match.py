@@ -25,7 +25,7 @@ from pydlshogi.support.elo import Sprt
 from pydlshogi.support.settings import option_of
 from pydlshogi.support.threads import ThreadCrew
 from utils.arena.games import GAMES
-from utils.arena.openings import Opening, OpeningError
+from utils.arena.openings import Opening, OpeningError, check_room
 from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
 from utils.arena.report import Score, report, standing
 from utils.arena.seats import fixtures, longest_game, seated
@@ -245,11 +245,9 @@ def _run(arguments: argparse.Namespace) -> None:
             if arguments.openings is None
             else list(kind.read_openings(arguments.openings, arguments.opening_plies))
         )
+        check_room(openings, arguments.max_moves, arguments.random_plies)
     except (OpeningError, ValueError) as error:
         raise MatchError(str(error)) from error
-    longest = max(len(opening.moves) for opening in openings) + arguments.random_plies
-    if longest >= arguments.max_moves:
-        raise MatchError(f"--max-moves {arguments.max_moves} leaves nothing to play after openings of {longest} moves")
     held = "\n".join(f"{opening.start} {' '.join(opening.moves)}" for opening in openings)
     settings = replace(settings, openings_digest=hashlib.sha256(held.encode()).hexdigest()[:16])
     Random(settings.seed).shuffle(openings)

@@ -35,7 +35,7 @@ from pydlshogi.support.files import reserved
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.journal import Journal
 from utils.arena.engine_process import EngineError
-from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
+from utils.arena.openings import STANDARD, Opening, OpeningError, check_room, read_openings
 from utils.arena.play_game import Limit, MatchRules, parse_limit, play_game
 from utils.arena.seats import longest_game
 from utils.arena.usi_engine import UsiEngine
@@ -253,9 +253,7 @@ def _run(arguments: argparse.Namespace) -> None:
     openings = read_openings(arguments.openings, arguments.opening_plies) if arguments.openings else [STANDARD]
     Random(arguments.seed).shuffle(openings)
     law = Law(tuple(arguments.tuned), arguments.pairs, arguments.step, arguments.rate, arguments.seed)
-    longest = max(len(opening.moves) for opening in openings)
-    if longest >= arguments.max_moves:
-        raise TuneError(f"--max-moves {arguments.max_moves} leaves nothing to play after openings of {longest} moves")
+    check_room(openings, arguments.max_moves)
     names = [option[0].lower() for option in (*law.tuned, *arguments.option)]
     if len({*names}) < len(names):
         raise TuneError("an option is named twice")

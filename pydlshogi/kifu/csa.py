@@ -130,8 +130,8 @@ class _Reader:
         self._times = _SECONDS.of(plies[2::6])
         self._evals = [int(evaluation) if evaluation else None for evaluation in plies[3::6]]
         for ply, text in enumerate(plies[4::6], 1):
-            if text:
-                self._read_comments(ply, text)
+            for line in text.split("\n") if text else ():
+                self._read_comment(ply, line)
         self._play(plies[0::6], plies[1::6], plies[5::6])
 
     def game(self) -> Game:
@@ -182,17 +182,16 @@ class _Reader:
                 self._read_statements(rest)
                 ended = ended or bool(self._special)
 
-    def _read_comments(self, ply: int, text: str) -> None:
+    def _read_comment(self, ply: int, line: str) -> None:
         """What programs write begins with two stars."""
-        for line in text.split("\n"):
-            if line.startswith("'*") and not line.startswith("'**"):
-                self._comments.add(ply, line[2:])
+        if line.startswith("'*") and not line.startswith("'**"):
+            self._comments.add(ply, line[2:])
 
     def _read_statements(self, text: str) -> None:
-        self._read_comments(len(self._moves), text)
         for statement in text.split("\n"):
             head = statement[:1]
             if head in ("'", "$"):
+                self._read_comment(len(self._moves), statement)
                 key, _, value = statement.partition(":")
                 self._notes.setdefault(key, value.strip())
             elif head == "N" and statement[1:2] in ("+", "-"):

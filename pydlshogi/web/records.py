@@ -189,7 +189,7 @@ def _othello(game: "Transcript") -> TableGame:
     moves = [move_name(move) for move in game.moves]
     ended = None
     if game.result is not None and not game.end.over:
-        ended = (game.ending or RECORDED, _WINNERS["d" if not game.result else "b" if game.result > 0 else "w"])
+        ended = (game.ending or RECORDED, int(game.result < 0) if game.result else None)
     return TableGame(
         "othello", start, moves, 0, ["", ""], ended, [game.black, game.white], [None] * len(moves),
         result=game.result, event=game.event, date=game.date,

@@ -47,6 +47,13 @@ _LONGEST_LINE: Final = 1 << 16
 STANDARD = Opening(None, ())
 
 
+def check_room(openings: Iterable[Opening], max_moves: int, random_plies: int = 0) -> None:
+    """Raises OpeningError where nothing is left to play after an opening, in a game of so many moves."""
+    longest = max(len(opening.moves) for opening in openings) + random_plies
+    if longest >= max_moves:
+        raise OpeningError(f"--max-moves {max_moves} leaves nothing to play after openings of {longest} moves")
+
+
 def read_openings(path: Path, plies: int | None = None, kind: type[Opening] = Opening) -> list[Opening]:
     """All openings of a text file, plain or .xz, each cut after `plies` moves.
 

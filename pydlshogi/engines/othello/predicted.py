@@ -7,6 +7,7 @@ how often the side with the higher value won, by four plies. The same counts as 
 import argparse
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -15,13 +16,13 @@ from tqdm import tqdm
 
 from pydlshogi.engines.othello.search import Mind, evaluator_of
 from pydlshogi.games.othello.engine import EngineError
+from pydlshogi.games.othello.learn_policy import hit
 from pydlshogi.games.othello.patterns import STAGES, stage_of
-from pydlshogi.games.othello.policy import ALIKE
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
 from pydlshogi.games.othello.transcript import Transcript
 from pydlshogi.games.othello.wthor import games_of, held_out, read_archive
-from pydlshogi.support.arrays import Float32Array, Int64Array
+from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.uct.batch import Batch, Evaluator
 
@@ -29,14 +30,8 @@ _LONGEST: Final = 60
 """Positions of a game that are looked at: a pass is no choice."""
 
 
-def _hit(priors: Float32Array, chosen: int) -> float:
-    """Whether the likeliest of the moves was played; of several as likely one counts by lot."""
-    likeliest = priors * ALIKE > priors.max()
-    return float(likeliest[chosen] / likeliest.sum())
-
-
 def predicted(game: Transcript, evaluator: Evaluator, batch: Batch) -> tuple[list[float], Int64Array]:
-    """For each move of a game whether it was the likeliest (see `_hit`); and int64 [STAGES, 2]: how often the side with
+    """For each move of a game whether it was the likeliest (see `hit`); and int64 [STAGES, 2]: how often the side with
     the higher value did not win and did, nothing if it was drawn. `batch` is room to work in.
     """
     batch.clear()
@@ -50,8 +45,8 @@ def predicted(game: Transcript, evaluator: Evaluator, batch: Batch) -> tuple[lis
             stages.append(stage_of(64 - position.empties))
         position = position.play(move)
     priors, values, _ = evaluator.evaluate(batch)
-    firsts = batch.firsts
-    hits = [_hit(priors[firsts[i] : firsts[i + 1]], chosen) for i, chosen in enumerate(played)]
+    bounds = pairwise(batch.firsts[: len(batch) + 1].tolist())
+    hits = [hit(priors[first:stop], stop - first, chosen) for (first, stop), chosen in zip(bounds, played, strict=True)]
     winners = np.zeros((STAGES, 2), np.int64)
     if game.result:
         right = (values > 0.5) == (np.array(black) == (game.result > 0))

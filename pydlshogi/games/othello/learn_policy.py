@@ -22,7 +22,6 @@ from pydlshogi.games.othello.patterns import DISC, WORDS, evaluate, load_weights
 from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.games.othello.policy import (
-    ALIKE,
     STAGES,
     THROUGH,
     WEIGHTS,
@@ -47,6 +46,8 @@ from pydlshogi.support.files import shipped_model
 _NO_SQUARE: Final = np.uint64(64)
 _SLICE: Final = 2000
 """Games between two looks at the bar."""
+_ALIKE: Final = 1.0001
+"""Moves whose shares differ by less are likely alike: sums of the same weights come out in different ways."""
 _LOWEST_RATE: Final = 0.03
 """Of the first rate, at the end."""
 
@@ -66,20 +67,20 @@ class PolicyKind(NamedTuple):
 
 
 @inlined
-def _hit(shares: Float32Array, legal: int, chosen: int) -> float:
+def hit(shares: Float32Array, legal: int, chosen: int) -> float:
     """Whether the likeliest of the moves was played; of several as likely one is taken by lot."""
     likeliest = 0
     for move in range(legal):
-        if shares[move] > ALIKE * shares[chosen]:
+        if shares[move] > _ALIKE * shares[chosen]:
             return 0.0
-        likeliest += shares[move] * ALIKE > shares[chosen]
+        likeliest += shares[move] * _ALIKE > shares[chosen]
     return 1.0 / likeliest
 
 
 @inlined
 def _judged(shares: Float32Array, legal: int, chosen: int, hits: Float64Array) -> float:
     """The loss of the move that was played. `hits`, float64 [2], counts it."""
-    hits[0] += _hit(shares, legal, chosen)
+    hits[0] += hit(shares, legal, chosen)
     hits[1] += 1
     return -math.log(shares[chosen])
 

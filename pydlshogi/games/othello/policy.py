@@ -49,8 +49,6 @@ from pydlshogi.support.files import replacing
 SHIPPED_POLICY: Final = "othello_policy.npz"
 STAGES: Final = 6
 """Ten moves are a stage."""
-ALIKE: Final = 1.0001
-"""Moves whose shares differ by less are likely alike: sums of the same weights come out in different ways."""
 
 _EMPTY: Final = 1
 """The digit of an empty square."""

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Final, NamedTuple
-from zlib import crc32
 
 import numpy as np
 from tqdm import tqdm
@@ -24,7 +23,7 @@ from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import reserved
+from pydlshogi.support.files import digest, reserved
 from pydlshogi.support.processes import ProcessCrew
 from pydlshogi.support.settings import SettingError, settle
 
@@ -111,11 +110,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     job = partial(_play_file, out=options.out, weights=options.weights, seed=options.seed, settings=settings)
 
     def play_missing() -> None:
-        weights = options.weights and crc32(options.weights.read_bytes())
-        settle(options.out / "selfplay.json", {"weights": weights, "seed": options.seed, **settings._asdict()})
-        files = range(1, 1 + -(-options.games // GAMES_PER_FILE))
-        missing = [number for number in files if not file_of(options.out, number).exists()]
-        with ProcessCrew(options.workers) as crew:
+        weights = options.weights and digest(options.weights)
+        options.out.mkdir(parents=True, exist_ok=True)
+        with reserved(options.out), ProcessCrew(options.workers) as crew:
+            settle(options.out / "selfplay.json", {"weights": weights, "seed": options.seed, **settings._asdict()})
+            files = range(1, 1 + -(-options.games // GAMES_PER_FILE))
+            missing = [number for number in files if not file_of(options.out, number).exists()]
             played = crew.in_order(job, missing, _LONGEST_FILE)
             for _ in tqdm(
                 played, total=len(missing), unit=f" x {GAMES_PER_FILE} games", dynamic_ncols=True, disable=None
@@ -123,13 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 pass
 
     resume = "the same command plays the games that are missing"
-
-    def run() -> None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        with reserved(options.out):
-            play_missing()
-
-    return exit_status("selfplay", run, SettingError, ValueError, resume=resume)
+    return exit_status("selfplay", play_missing, SettingError, ValueError, resume=resume)
 
 
 if __name__ == "__main__":
