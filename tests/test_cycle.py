@@ -114,7 +114,10 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
             ["dobutsu", "--out", "{new}", "--cheap-playouts", "9999999999"],
             "--cheap-playouts must be at least 1 and at most 1e+09",
         ),
-        (["shogi", "--out", "{new}", "--encoding", "planes"], "--encoding planes is none of shogi: book, dlshogi"),
+        (
+            ["shogi", "--out", "{new}", "--encoding", "planes"],
+            "--encoding planes is none of shogi: book, dlshogi, history",
+        ),
         (["dobutsu", "--out", "{new}", "--init", "{new}/no.npz"], "{new}/no.npz: No such file or directory"),
         (["dobutsu", "--out", "{run}/net.npz"], "{run}/net.npz: File exists"),
     ],

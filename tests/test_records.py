@@ -15,7 +15,9 @@ import pytest
 import shogi
 from book_oracle import naive_label, naive_planes
 
-from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.encoding import planes_of
+from pydlshogi.games.shogi.encodings import BOOK, HISTORY
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.read_kifu import Game, to_csa
 from pydlshogi.training.examples import batch_of
 from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef, win_rates
@@ -33,6 +35,7 @@ from pydlshogi.training.shogi.records import (
     load_positions,
     pack,
 )
+from pydlshogi.uct.batch import Batch
 from tests.random_games import random_games, write_jsonl
 
 
@@ -66,6 +69,36 @@ def test_everything_is_seen_by_the_side_to_move() -> None:
         assert there.sfen().split()[:3] == board.sfen().split()[:3]
         assert cshogi.move_to_usi(int(row["move"])) == usi
         board.push_usi(usi)
+
+
+def test_every_position_knows_the_two_moves_before_it() -> None:
+    packed = pack(game("7g7f 3c3d 2g2f", "b", ()), game("2g2f 8c8d 2f2e 8d8e", "b", ()))
+    none = 0
+    first, second = packed["move"][:3].tolist(), packed["move"][3:].tolist()
+    assert packed["before"].tolist() == [
+        [none, none],
+        [first[0], none],
+        [first[1], first[0]],
+        [none, none],
+        [second[0], none],
+        [second[1], second[0]],
+        [second[2], second[1]],
+    ]
+
+
+def test_a_network_learns_from_what_it_will_see() -> None:
+    """The planes of recorded positions are those of the game as the engine is told it, but every tenth has no past."""
+    moves = "7g7f 3c3d 8h2b+ 3a2b B*4e 5c5d 4e3d 4a3b 2g2f 2b3c 2f2e 8b4b 3i4h 5a6b".split()
+    recorded = Recorded(pack(game(" ".join(moves), "b", ())), HISTORY, ValueTarget(1.0, 600))
+    planes = planes_of(HISTORY, recorded.examples(np.arange(len(moves))).packed)
+    position = ShogiPosition()
+    for ply, usi in enumerate(moves):
+        told = position if ply % 10 else ShogiPosition(position.sfen())
+        batch = Batch(1, 600, HISTORY)
+        batch.add(told, told.legal_moves())
+        assert np.array_equal(planes[ply], planes_of(HISTORY, batch.packed)[0]), ply
+        position.push_usi(usi)
+    assert [int(seen[119:].sum()) for seen in planes] == [0, 2, 4, 4, 4, 3, 3, 4, 4, 4, 0, 4, 4, 4]
 
 
 def test_games_packed_together_are_those_packed_alone() -> None:

@@ -1,4 +1,4 @@
-"""A network of the book's planes, told in dlshogi's."""
+"""A network of the book's planes, told in dlshogi's, and these in those with the last moves."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pydlshogi.encoding import Encoding, planes_of
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, HISTORY
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import ModelError, architecture_for
 from pydlshogi.network.weights import Array, random_weights
@@ -35,6 +35,8 @@ def test_it_thinks_the_same(kind: str, depth: int) -> None:
     told = in_planes_of(DLSHOGI, weights)
     assert in_planes_of(BOOK, weights) is weights
     assert in_planes_of(DLSHOGI, told) is told
+    longer = in_planes_of(HISTORY, weights)
+    assert in_planes_of(DLSHOGI, longer) is longer
     for game in random_games(3, plies=120, seed=9):
         position = ShogiPosition()
         for move in game.moves:
@@ -42,6 +44,9 @@ def test_it_thinks_the_same(kind: str, depth: int) -> None:
         (policy, value), (policy_told, value_told) = opinion(BOOK, weights, position), opinion(DLSHOGI, told, position)
         assert value_told == pytest.approx(value, abs=1e-5)
         assert policy_told == pytest.approx(policy, abs=1e-5)
+        policy_longer, value_longer = opinion(HISTORY, longer, position)
+        assert value_longer == pytest.approx(value, abs=1e-5)
+        assert policy_longer == pytest.approx(policy, abs=1e-5)
 
 
 def test_what_is_no_network_is_refused() -> None:

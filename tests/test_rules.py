@@ -20,7 +20,7 @@ from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, perft, random_positions
 
 from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.game import DRAWN, UNDECIDED
-from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, MOVES
+from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, HISTORY, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, declares, settings_of
 from pydlshogi.games.shogi.sfen import START_SFEN
@@ -138,7 +138,19 @@ def test_moves_are_those_of_python_shogi() -> None:
 # Encodings
 
 
-def check_encodings(positions: Iterable[ShogiPosition], encodings: Sequence[Encoding] = (BOOK, DLSHOGI)) -> int:
+def squares_of_last_moves(board: cshogi.Board) -> list[int | None]:
+    """By the side to move: where the last move went, where it came from, and the same of the move before."""
+    squares: list[int | None] = []
+    for usi in [cshogi.move_to_usi(move) for move in board.history[::-1]][:2]:
+        for name in (usi[2:4], usi[:2]):
+            square = None if "*" in name else 9 * (int(name[0]) - 1) + "abcdefghi".index(name[1])
+            squares.append(80 - square if square is not None and board.turn == cshogi.WHITE else square)
+    return squares
+
+
+def check_encodings(
+    positions: Iterable[ShogiPosition], encodings: Sequence[Encoding] = (BOOK, DLSHOGI, HISTORY)
+) -> int:
     """Planes and labels, as python-shogi's and cshogi's boards give them; returns the number of positions."""
     checked = 0
     for position in positions:
@@ -153,8 +165,13 @@ def check_encodings(positions: Iterable[ShogiPosition], encodings: Sequence[Enco
                 planes = naive_planes(shogi.Board(position.sfen()))
                 labels = [naive_label(shogi.Move.from_usi(position.usi(move)), board.turn) for move in moves.tolist()]
             else:
-                planes = np.zeros((FEATURES1_NUM + FEATURES2_NUM, 9, 9), np.float32)
-                make_input_features(board, planes[:FEATURES1_NUM], planes[FEATURES1_NUM:])
+                planes = np.zeros((encoding.planes, 9, 9), np.float32)
+                ours = FEATURES1_NUM + FEATURES2_NUM
+                make_input_features(board, planes[:FEATURES1_NUM], planes[FEATURES1_NUM:ours])
+                if encoding is HISTORY:
+                    for plane, square in enumerate(squares_of_last_moves(board), ours):
+                        if square is not None:
+                            planes[plane, square // 9, square % 9] = 1.0
                 labels = [make_move_label(move, board.turn) for move in moves.tolist()]
             assert batch.labels[: len(moves)].tolist() == labels, position.sfen()
             assert np.array_equal(planes_of(encoding, batch.packed)[0], planes), (encoding.name, position.sfen())

@@ -604,9 +604,10 @@ def test_what_is_left_of_a_run() -> None:
     assert by_steps.left(1_000_000_000).total_seconds() == 0
 
 
-def test_dlshogis_planes_are_an_encoding_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert train.main(options(folder, "run", encoding="dlshogi", steps=2)) == 0
-    assert architecture_of(read_weights(folder / "run" / "net.npz")).planes == 119
+@pytest.mark.parametrize(("encoding", "planes"), [("dlshogi", 119), ("history", 123)])
+def test_dlshogis_planes_are_an_encoding_too(encoding: str, planes: int, folder: Path) -> None:
+    assert train.main(options(folder, "run", encoding=encoding, steps=2)) == 0
+    assert architecture_of(read_weights(folder / "run" / "net.npz")).planes == planes
 
 
 def test_a_run_that_dies_before_its_second_checkpoint_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """How networks see shogi: the encodings of the python-dlshogi book and of dlshogi, and the moves themselves.
 
 All see the board by the side to move: for White it is turned by 180 degrees. A position is packed as the board itself,
-so turned, and the hands: 76 bytes, of which each network makes the planes that it wants.
+so turned, and the hands: 76 bytes, of which each network makes the planes that it wants. Those that see the last two
+moves have these in bits that the others leave empty.
 """
 
 import re
@@ -72,6 +73,21 @@ def pack(state: Record, words: Uint32Array) -> None:
     words[_HANDS], words[_HANDS + 1] = own, own >> _32_BITS
     other = state.hands[1 - side]
     words[_HANDS + 2], words[_HANDS + 3] = other, other >> _32_BITS
+
+
+_STEPS: Final = 4
+_STEP_BITS: Final = 17
+
+
+@rule
+def pack_history(state: Record, words: Uint32Array) -> None:
+    """The same with the squares of the last two moves: `steps` of the state, each above the squares of a plane."""
+    pack(state, words)
+    for i in range(_STEPS):
+        step = wide(state.steps[i])
+        if step and state.turn:
+            step = 82 - step
+        words[3 * i + 2] = wide(words[3 * i + 2]) | step << _STEP_BITS
 
 
 # Networks are timed on words by lot, and servers take them from others: what is read from them is kept within bounds.
@@ -191,35 +207,53 @@ DLSHOGI_PER_SIDE: Final = 2 * _KINDS + _COUNTED
 DLSHOGI_HELD: Final = 28
 """Planes of a hand."""
 _DLSHOGI_PLANES: Final = 2 * (DLSHOGI_PER_SIDE + DLSHOGI_HELD) + 1
+_HISTORY_PLANES: Final = _DLSHOGI_PLANES + _STEPS
 
 
 @compiled
 def _unpack_dlshogi(packed: Uint32Array, planes: Float32Array) -> None:
     flat = planes.reshape(len(planes), _DLSHOGI_PLANES * 81)
     for row in range(len(packed)):
-        for element in range(_DLSHOGI_PLANES * 81):
-            flat[row, element] = 0.0
-        board = _board(packed[row])
-        blockers = occupied(board)
-        for side in range(2):
-            own, first = of_side(board, side), 81 * DLSHOGI_PER_SIDE * side
-            once = twice = thrice = nothing()
-            for kind in range(1, _KINDS + 1):
-                pieces = of_kind(board, own, kind)
-                _mark(flat[row], first + 81 * (kind - 1), pieces, _DLSHOGI_SQUARE)
-                attacked = nothing()
-                while pieces:
-                    squares = attack(COLOUR * side + kind, lowest(pieces), blockers)
-                    once, twice, thrice = once | squares, twice | (once & squares), thrice | (twice & squares)
-                    attacked |= squares
-                    pieces = without_lowest(pieces)
-                _mark(flat[row], first + 81 * (_KINDS + kind - 1), attacked, _DLSHOGI_SQUARE)
-            for squares in (once, twice, thrice):
-                _mark(flat[row], first + 81 * 2 * _KINDS, squares, _DLSHOGI_SQUARE)
-                first += 81
-            hand = _hand(packed[row], side)
-            _fill_hand(flat[row], 2 * DLSHOGI_PER_SIDE + side * DLSHOGI_HELD, hand, DLSHOGI_MOST_HELD)
-        _fill(flat[row], _DLSHOGI_PLANES - 1, packed[row, _HANDS + 1] >> 24 & 1)
+        _lay_dlshogi(packed[row], flat[row])
+
+
+@compiled
+def _unpack_history(packed: Uint32Array, planes: Float32Array) -> None:
+    flat = planes.reshape(len(planes), _HISTORY_PLANES * 81)
+    for row in range(len(packed)):
+        _lay_dlshogi(packed[row], flat[row])
+        for i in range(_STEPS):
+            step = wide(packed[row, 3 * i + 2]) >> _STEP_BITS
+            if 1 <= step <= 81:
+                flat[row, 81 * (_DLSHOGI_PLANES + i) + step - 1] = 1.0
+
+
+@inlined
+def _lay_dlshogi(words: Uint32Array, planes: Float32Array) -> None:
+    """Fill the first of `planes` with a packed position, and all others with nothing."""
+    for element in range(len(planes)):
+        planes[element] = 0.0
+    board = _board(words)
+    blockers = occupied(board)
+    for side in range(2):
+        own, first = of_side(board, side), 81 * DLSHOGI_PER_SIDE * side
+        once = twice = thrice = nothing()
+        for kind in range(1, _KINDS + 1):
+            pieces = of_kind(board, own, kind)
+            _mark(planes, first + 81 * (kind - 1), pieces, _DLSHOGI_SQUARE)
+            attacked = nothing()
+            while pieces:
+                squares = attack(COLOUR * side + kind, lowest(pieces), blockers)
+                once, twice, thrice = once | squares, twice | (once & squares), thrice | (twice & squares)
+                attacked |= squares
+                pieces = without_lowest(pieces)
+            _mark(planes, first + 81 * (_KINDS + kind - 1), attacked, _DLSHOGI_SQUARE)
+        for squares in (once, twice, thrice):
+            _mark(planes, first + 81 * 2 * _KINDS, squares, _DLSHOGI_SQUARE)
+            first += 81
+        hand = _hand(words, side)
+        _fill_hand(planes, 2 * DLSHOGI_PER_SIDE + side * DLSHOGI_HELD, hand, DLSHOGI_MOST_HELD)
+    _fill(planes, _DLSHOGI_PLANES - 1, words[_HANDS + 1] >> 24 & 1)
 
 
 @rule
@@ -307,7 +341,18 @@ DLSHOGI: Final = Encoding(
 """dlshogi's 62 planes of the board and 57 of hands and check: where pieces stand, what they attack, how often a square
 is attacked, as `cshogi.dlshogi.make_input_features` makes them; labels as `make_move_label`."""
 
-ENCODINGS: Final = (BOOK, DLSHOGI)
+HISTORY: Final = DLSHOGI._replace(
+    name="history",
+    planes=_HISTORY_PLANES,
+    pack=pack_history,
+    unpack=_unpack_history,
+    symmetries=(_mirror(_HISTORY_PLANES, step=9),),
+    parts=(),
+)
+"""dlshogi's, and four planes of one square each: where the last move went to, where it came from, and the same of the
+move before. Empty where there was no such move, or the piece was dropped."""
+
+ENCODINGS: Final = (BOOK, DLSHOGI, HISTORY)
 """Of networks; a file is matched with the first that suits it."""
 
 MOVES: Final = Encoding(

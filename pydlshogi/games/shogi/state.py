@@ -4,6 +4,7 @@ A state has cshogi's Zobrist keys: those of the board with the side to move, and
 compares the boards first.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -38,6 +39,7 @@ STATE: Final = np.dtype(
         ("kings", np.uint8, 2),  # where they stand; NO_SQUARE: one is missing
         ("turn", np.uint8),
         ("check", np.uint8),  # 1: the side to move is in check
+        ("steps", np.uint8, 4),  # where the last move went to and came from, and the one before: 1 + the square, or 0
     ]
 )
 
@@ -100,6 +102,8 @@ def play(state: Record, move: int, after: Record) -> None:
     after.kings[side] = king
     after.kings[1 - side] = state.kings[1 - side]
     after.turn = 1 - side
+    after.steps[2], after.steps[3] = state.steps[0], state.steps[1]
+    after.steps[0], after.steps[1] = target + 1, origin + 1 if origin <= DROP else 0
     board = moved(board, side, wide(move))
     _lay(board, after)
     after.check = 1 if attackers(army(board, side), side, wide(state.kings[1 - side]), occupied(board)) else 0
@@ -131,7 +135,15 @@ def state_of(board: Any) -> Records:
         state["hands"][side] = sum(many << 8 * (kind - 1) for kind, many in zip(HELD, hand, strict=True))
         state["kings"][side] = board.king_square(side)
     state["turn"], state["check"] = board.turn, board.is_check()
+    note_steps(state, board.history[:-3:-1])
     return states
+
+
+def note_steps(state: Record, moves: Sequence[int]) -> None:
+    """Fill `steps` with the moves that led to a state, the last one first; 0 is none."""
+    for i, move in enumerate(moves):
+        target, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
+        state["steps"][2 * i : 2 * i + 2] = (target + 1, origin + 1 if origin <= DROP else 0) if move else 0
 
 
 @compiled

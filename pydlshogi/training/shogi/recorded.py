@@ -7,6 +7,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.state import note_steps
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.training.examples import Examples, played
 from pydlshogi.training.shogi.evaluations import ValueTarget
@@ -26,7 +27,17 @@ class Recorded:
 
     def examples(self, rows: Int64Array) -> Examples:
         """The positions with these numbers, in this order."""
-        return examples_of(np.asarray(self.positions[rows]), self._encoding, self._target)
+        return examples_of(shown(self.positions, rows), self._encoding, self._target)
+
+
+def shown(positions: Positions, rows: Int64Array) -> Positions:
+    """Those with these numbers as they are learned from: every tenth is not told which moves led to it.
+
+    For a position that somebody sets up has no past.
+    """
+    chosen = np.array(positions[rows])
+    chosen["before"][rows % 10 == 0] = 0
+    return chosen
 
 
 def examples_of(positions: Positions, encoding: Encoding, target: ValueTarget) -> Examples:
@@ -42,6 +53,8 @@ def examples_of(positions: Positions, encoding: Encoding, target: ValueTarget) -
 def states(positions: Positions, encoding: Encoding) -> Iterator[Any]:
     """Their states, one after the other, as the encoding asks for them."""
     position = ShogiPosition()
-    for code in np.ascontiguousarray(positions["hcp"]):
+    for code, before in zip(np.ascontiguousarray(positions["hcp"]), positions["before"].tolist(), strict=True):
         position.board.set_hcp(code)
-        yield encoding.state(position)
+        state = encoding.state(position)
+        note_steps(state, before)
+        yield state

@@ -1,6 +1,6 @@
 """Game records of shogi to positions on disk, with what was played and how it ended.
 
-Such a position takes 44 bytes and is read through a memory map. A set is built once, on all cores, and found again by
+Such a position takes 48 bytes and is read through a memory map. A set is built once, on all cores, and found again by
 the content of its records. Knows records; knows nothing of encodings, networks or frameworks.
 """
 
@@ -37,6 +37,7 @@ POSITION: Final = np.dtype(
     [
         ("hcp", np.uint8, 32),  # cshogi's Huffman code of the position
         ("move", "<u2"),  # the move played: the 16 bits of cshogi
+        ("before", "<u2", 2),  # the moves before it, the last one first; 0 where there was none
         ("eval", "<i2"),  # the record's evaluation in centipawns for the side to move, or NO_EVAL
         ("ply", "<u2"),  # half moves played before
         ("length", "<u2"),  # half moves of the whole game
@@ -52,7 +53,7 @@ WIN, DRAW, LOSS, NO_RESULT = 1, 0, -1, -128
 _RESULTS: Final = {None: (NO_RESULT, NO_RESULT), "d": (DRAW, DRAW), "b": (WIN, LOSS), "w": (LOSS, WIN)}
 
 # Part of the names in the cache: whoever changes what is packed gives it a new number.
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _GAMES_PER_TASK: Final = 128
 _LONGEST_TASK: Final = 600.0
 """Seconds after which a worker that packs so many games is given up."""
@@ -242,6 +243,8 @@ def pack(*games: Game) -> Positions:
             push_move16(move)
     packed["length"] = np.repeat(lengths, lengths)
     packed["ply"] = np.concatenate([np.arange(length) for length in [0, *lengths]])
+    for back in (1, 2):
+        packed["before"][back:, back - 1] = np.where(packed["ply"][back:] >= back, packed["move"][:-back], 0)
     game_of = np.repeat(np.arange(len(games)), lengths)
     side = (np.array(first_to_move, np.int8)[game_of] + packed["ply"]) % 2
     packed["result"] = np.array([_RESULTS[game.win] for game in games], np.int8).reshape(-1, 2)[game_of, side]

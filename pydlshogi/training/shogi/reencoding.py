@@ -1,4 +1,4 @@
-"""A network of the book's planes told in dlshogi's, which show more: it thinks the same, until it learns from those."""
+"""A network told in planes that show more: it thinks the same, until it learns from those."""
 
 from typing import Final
 
@@ -14,6 +14,7 @@ from pydlshogi.games.shogi.encodings import (
     DLSHOGI_HELD,
     DLSHOGI_MOST_HELD,
     DLSHOGI_PER_SIDE,
+    HISTORY,
 )
 from pydlshogi.games.shogi.names import MAX_PIECES_IN_HAND, MOVE_DIRECTIONS, PIECE_TYPES, PLANES_PER_SIDE
 from pydlshogi.network.architecture import KINDS
@@ -24,14 +25,23 @@ _LABEL_PLANES: Final = [*range(len(MOVE_DIRECTIONS)), *(len(MOVE_DIRECTIONS) + B
 
 
 def in_planes_of(encoding: Encoding, weights: Weights) -> Weights:
-    """`weights`, told in dlshogi's planes if those are wanted and the network is of the book's.
+    """`weights`, told in dlshogi's planes, or in those with the last moves, if they are wanted and it has fewer.
 
-    The two think the same wherever nobody holds more than eight pawns, which is all that dlshogi's planes show. Raises
-    ModelError if `weights` are not those of a network.
+    They think the same, but that dlshogi's planes show no more than eight pawns in a hand. Raises ModelError if
+    `weights` are not those of a network.
     """
+    ends = architecture_of(weights).ends
+    if encoding is not BOOK and ends.suit(BOOK):
+        return in_planes_of(encoding, _in_dlshogis(weights))
+    if encoding is HISTORY and ends.suit(DLSHOGI):
+        first = weights["l1/W"]
+        unseen = np.zeros((len(first), HISTORY.planes - DLSHOGI.planes, *first.shape[2:]), first.dtype)
+        return {**weights, "l1/W": np.concatenate([first, unseen], axis=1)}
+    return weights
+
+
+def _in_dlshogis(weights: Weights) -> Weights:
     size = architecture_of(weights)
-    if encoding is not DLSHOGI or not size.ends.suit(BOOK):
-        return weights
     heads = KINDS[size.kind].heads
     told: Weights = {}
     for name, array in weights.items():

@@ -13,7 +13,7 @@ from pydlshogi.support.arrays import BoolArray, Float32Array, Int64Array, Uint8A
 from pydlshogi.support.arrays_file import read_arrays, write_arrays
 from pydlshogi.training.examples import Examples
 from pydlshogi.training.shogi.evaluations import ValueTarget
-from pydlshogi.training.shogi.recorded import states
+from pydlshogi.training.shogi.recorded import shown, states
 from pydlshogi.training.shogi.records import DatasetError, Positions
 
 
@@ -89,7 +89,7 @@ class SearchedRecords:
     def examples(self, rows: Int64Array) -> Examples:
         """Those with these numbers, in this order."""
         searched, encoding = self._searched, self._encoding
-        recorded = np.asarray(self._positions[searched.rows[rows]])
+        recorded = shown(self._positions, searched.rows[rows])
         entries = np.concatenate([np.arange(self._firsts[row], self._firsts[row + 1]) for row in rows])
         firsts = np.concatenate([[0], np.cumsum(searched.counts[rows])])
         moves = searched.moves[entries].tolist()

@@ -19,7 +19,13 @@ class Settings(Learning):
     val: str = setting("", "games to validate with, of either kind; left out: the val split of the games.jsonl")
     cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")
     cluster: str = setting("", "who packs them, a Ray cluster: local, auto or HOST:PORT; left out: this machine")
-    encoding: str = setting("book", "planes and labels: the book's 104, or dlshogi's 119", "book", "dlshogi")
+    encoding: str = setting(
+        "book",
+        "planes and labels: the book's 104, dlshogi's 119, or these and 4 of the last moves",
+        "book",
+        "dlshogi",
+        "history",
+    )
 
     hours: float = setting(0.0, "length of the run in hours", low=0)
     stop_at: str = setting("", "or its end, in local time: 2026-01-31T18:00")
