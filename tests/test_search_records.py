@@ -59,6 +59,18 @@ def test_visits_are_of_legal_moves_of_positions_of_the_records(folder: Path) -> 
     assert 0 <= found.values.min() < found.values.max() <= 1
 
 
+def test_the_search_sees_the_moves_that_led_to_a_position(folder: Path) -> None:
+    """As the networks do that learn from it."""
+    positions, rows = positions_of(folder), np.array([0, 1, 2, 40])
+    starts = positions["hcp"][[0, 0, 0, 38]]
+    for row, position in zip(rows, search_records.reached(starts, positions["before"][rows]), strict=True):
+        code = np.zeros(32, np.uint8)
+        position.board.to_hcp(code)
+        assert np.array_equal(code, positions["hcp"][row])
+        seen = [move & 0xFFFF for move in position.board.history]
+        assert seen == positions["move"][max(0, row - 2) : row].tolist()
+
+
 def test_sets_that_are_there_are_not_searched_again(folder: Path) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in (folder / "sets").glob("*.npz")}
     (folder / "sets" / "00001.npz").unlink()

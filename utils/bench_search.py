@@ -45,6 +45,7 @@ class BookSearch:
     """PUCT as in the book: C_PUCT 1, a move without visits counts as even, equal positions share a node."""
 
     def __init__(self, sfen: str, evaluator: Evaluator) -> None:
+        self._sfen = sfen
         self.board = shogi.Board(sfen)
         self._evaluator = evaluator
         self._batch = Batch(1, RULES.most_moves, evaluator.encoding)
@@ -88,7 +89,9 @@ class BookSearch:
         return self._nodes[key]
 
     def _evaluate(self, moves: list[shogi.Move]) -> tuple[Float32Array, float]:
-        position = ShogiPosition(self.board.sfen())
+        position = ShogiPosition(self._sfen)
+        for move in self.board.move_stack:
+            position.push_usi(move.usi())
         legal = position.legal_moves()
         self._batch.clear()
         self._batch.add(position, legal)

@@ -33,7 +33,7 @@ from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.weights import read_network
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
-from pydlshogi.support.arrays import Int64Array, Uint8Array
+from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import cache_folder, digest, reserved
@@ -45,8 +45,19 @@ from pydlshogi.uct.puct import DEFAULT_PUCT
 
 _OF_A_SET: Final = 256
 """Positions, searched side by side: one of each tree makes a batch."""
-Item = tuple[int, Int64Array, Uint8Array]
-"""The number of a set; numbers of its positions, and what they are: see `Searched`."""
+Item = tuple[int, Int64Array, Uint8Array, Uint16Array]
+"""The number of a set; numbers of its positions; uint8 [n, 32], the positions two moves earlier or at the first move;
+uint16 [n, 2], the moves from there, the last one first, 0 where there is none."""
+
+
+def reached(starts: Uint8Array, before: Uint16Array) -> list[ShogiPosition]:
+    """The positions of an item, with what a network may see of their past."""
+    positions = [ShogiPosition() for _ in starts]
+    for position, code, moves in zip(positions, starts, before.tolist(), strict=True):
+        position.board.set_hcp(code)
+        for move in filter(None, reversed(moves)):
+            position.push(move)
+    return positions
 
 
 @dataclass(frozen=True)
@@ -68,10 +79,11 @@ class SearchSets:
 
     def _searched(self, forest: Forest, item: Item) -> Searched:
         """What the positions of `item` teach, those left out in which there is nothing to choose."""
-        _, rows, hcp = item
-        positions = [ShogiPosition() for _ in hcp]
+        _, rows, starts, before = item
+        positions = reached(starts, before)
+        hcp = np.zeros((len(rows), 32), np.uint8)
         for position, code in zip(positions, hcp, strict=True):
-            position.board.set_hcp(code)
+            position.board.to_hcp(code)
         open_ones = [i for i, each in enumerate(positions) if each.outcome() is None and len(each.legal_moves()) > 1]
         found = forest.search({tree: positions[i] for tree, i in enumerate(open_ones)}, self.playouts)
         moves, weights, values, exact = [], [], [], []
@@ -111,11 +123,15 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     paths = [options.out / f"{number:05}.npz" for number in range(options.sets)]
     missing = [number for number, path in enumerate(paths) if not path.exists()]
     parts = (rows[number * _OF_A_SET : (number + 1) * _OF_A_SET] for number in missing)
-    items = ((number, part, positions["hcp"][part]) for number, part in zip(missing, parts, strict=True))
+    earlier = np.minimum(positions["ply"], 2)
+    items = (
+        (number, part, positions["hcp"][part - earlier[part]], positions["before"][part])
+        for number, part in zip(missing, parts, strict=True)
+    )
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
         task = SearchSets(options.network.read_bytes(), options.network.suffix, options.playouts)
         longest = deadline(_OF_A_SET, options.playouts, options.network.stat().st_size)
-        for (number, _, _), searched in crew.map(task, items, longest):
+        for (number, *_), searched in crew.map(task, items, longest):
             searched.write(paths[number])
             bar.update()
     print(f"{options.out} holds {options.sets} sets")

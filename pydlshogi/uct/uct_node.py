@@ -1,8 +1,9 @@
 """The UctNode table: a graph of nodes found by hash, kept as arrays.
 
 A node is a position at a ply. The same position reached by another order of moves is the same node: its evaluation,
-its moves and all below it are shared. Visits and value sums are kept per edge, because what a move is worth was
-learned by the playouts that chose it. The table knows no rules, no formulas and no evaluator.
+its moves and all below it are shared, and a network that sees the last moves saw those of the first order. Visits and
+value sums are kept per edge, because what a move is worth was learned by the playouts that chose it. The table knows no
+rules, no formulas and no evaluator.
 
 At a million nodes 96 of 100 edges have never been visited. So an edge is a move and a prior, and gets its `STAT` when
 it is visited first: the visited edges of a node come first, in the order of their first visits, the unvisited edge of

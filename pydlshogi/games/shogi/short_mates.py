@@ -58,7 +58,8 @@ MOST_MOVES: Final = 600
 """Room in a list of moves: 593 are known to be possible."""
 SCRATCH: Final = np.dtype(
     [(ply, np.uint16, MOST_MOVES) for ply in ("first", "second", "third", "replies", "evasions")]
-    + [("checked", STATE), ("answered", STATE)]
+    + [("checked", STATE), ("answered", STATE)],
+    align=True,
 )
 """Room for the moves of each ply of a mate in three, and for those that lead to one, with the states after them."""
 

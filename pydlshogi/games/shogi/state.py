@@ -40,7 +40,8 @@ STATE: Final = np.dtype(
         ("turn", np.uint8),
         ("check", np.uint8),  # 1: the side to move is in check
         ("steps", np.uint8, 4),  # where the last move went to and came from, and the one before: 1 + the square, or 0
-    ]
+    ],
+    align=True,
 )
 
 _63_BITS: Final[Any] = np.uint64(2**63 - 1)

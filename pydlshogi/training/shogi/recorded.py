@@ -31,12 +31,14 @@ class Recorded:
 
 
 def shown(positions: Positions, rows: Int64Array) -> Positions:
-    """Those with these numbers as they are learned from: every tenth is not told which moves led to it.
+    """Those with these numbers as they are learned from: every tenth is not told which moves led to it, and the next
+    one knows only the last.
 
     For a position that somebody sets up has no past.
     """
     chosen = np.array(positions[rows])
     chosen["before"][rows % 10 == 0] = 0
+    chosen["before"][rows % 10 == 1, 1] = 0
     return chosen
 
 

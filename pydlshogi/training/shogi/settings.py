@@ -4,6 +4,7 @@ import argparse
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.support.settings import add_options, setting
 from pydlshogi.training.settings import Learning
 
@@ -22,9 +23,7 @@ class Settings(Learning):
     encoding: str = setting(
         "book",
         "planes and labels: the book's 104, dlshogi's 119, or these and 4 of the last moves",
-        "book",
-        "dlshogi",
-        "history",
+        *(each.name for each in ENCODINGS),
     )
 
     hours: float = setting(0.0, "length of the run in hours", low=0)
