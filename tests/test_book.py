@@ -179,6 +179,7 @@ def test_what_is_no_book_is_one_line(book_file: MakeFile, text: str, reason: str
         ("sfen startpos\n1g1f", "line 3: an sfen has a board, a side to move and hands"),
         ("7g7", "line 3: '7g7' is not a move of a book"),
         ("7g7f 3c3d x 1 1", "line 3: value, depth and count are numbers, not 'x 1 1'"),
+        ("7g7f 3c3d 1 1 4294967296", "line 3: value, depth and count are numbers, not '1 1 4294967296'"),
         ("\xff", "line 3: "),
         ("\x1c", "line 3: '\\x1c' is not a move of a book"),
     ],

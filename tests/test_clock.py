@@ -56,6 +56,7 @@ def time() -> Time:
         (Limits(byoyomi=10_000), 40, ClockSettings(), Budget(9600, 9600, 9600, 9600)),
         (Limits(byoyomi=1000), 40, ClockSettings(), Budget(750, 750, 750, 750)),
         (Limits(byoyomi=1000), 40, ClockSettings(byoyomi_margin=150), Budget(600, 600, 600, 600)),
+        (Limits(byoyomi=1000), 40, ClockSettings(byoyomi_margin=1000), Budget(250, 250, 250, 250)),
         (Limits(btime=15_000), 40, ClockSettings(), Budget(100, 1000, 2000, 13_600)),
         (Limits(btime=1000, binc=1000), 40, ClockSettings(), Budget(100, 600, 600, 600)),
         (Limits(btime=1400), 40, ClockSettings(), Budget(50, 50, 100, 350)),
@@ -391,22 +392,29 @@ BATCH = 10.0
 
 
 def long_game(
-    clock_ms: int, increment: int, lost: float, *, draw_ply: int = 0, chance: random.Random | None = None
+    clock_ms: int,
+    increment: int,
+    lost: float,
+    *,
+    draw_ply: int = 0,
+    chance: random.Random | None = None,
+    told: int = 1,
 ) -> list[float]:
     """What one side thinks at each move of a game of 512 plies, or until `draw_ply`, or until its flag falls.
 
     A move takes all the time that it may, is extended where it may be, and ends with a batch of BATCH ms, or is one
-    look of LOOK ms. `lost`: milliseconds on the way, of each move or, with `chance`, on the average.
+    look of LOOK ms. `lost`: milliseconds on the way, of each move or, with `chance`, on the average. `told`: the GUI
+    tells the clock in these units of a millisecond, rounded down.
     """
     time, overhead = Time(), Overhead()
     settings = ClockSettings(draw_ply=draw_ply)
     left = float(clock_ms)
     thoughts = []
     for ply in range(1, (draw_ply or 512) + 1, 2):
-        limits = Limits(btime=int(left), wtime=0, binc=increment, winc=0)
+        limits = Limits(btime=int(left) // told * told, wtime=1, binc=increment, winc=0)
         overhead.asked(limits, 0, ply)
         clock = Clock(limits, time)
-        budget = allot(limits, 0, ply, settings, overhead.mean, LOOK)
+        budget = allot(limits, 0, ply, settings, max(0.0, overhead.mean), LOOK)
         clock.begin(law(budget))
         if budget.maximum >= LOOK:
             time.now += LOOK
@@ -455,6 +463,14 @@ def test_time_for_moves_that_may_never_come_is_not_taken_from_the_first_sixty(
     clock_ms: int, lost: int, share: float
 ) -> None:
     assert sum(long_game(clock_ms, 0, lost)[:60]) >= share * (clock_ms - 60 * lost)
+
+
+@pytest.mark.parametrize("lost", [0, 15])
+@pytest.mark.parametrize("clock_ms", [60_000, 300_000])
+def test_a_clock_told_in_whole_seconds_is_used_like_another(clock_ms: int, lost: int) -> None:
+    exact, rounded = (long_game(clock_ms, 0, lost, told=told) for told in (1, 1000))
+    assert len(rounded) == 256
+    assert sum(rounded[:60]) >= 0.8 * sum(exact[:60])
 
 
 def test_what_is_lost_on_the_way_shows_in_the_clocks_of_the_gui(time: Time) -> None:

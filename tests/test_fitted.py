@@ -1,6 +1,7 @@
 """Eval_Coef beside a network: the scores a GUI is shown follow it, unless the user set another."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -127,7 +128,7 @@ def test_eval_tells_it_too(net: Path, engine: Start) -> None:
 @pytest.mark.parametrize(
     "content",
     [b"", b"{", b"\xff", b"[" * 100_000, b"[]", b"{}", b'{"options": []}', b'{"options": {}}']
-    + [json.dumps({"options": {"Eval_Coef": value}}).encode() for value in (None, "275", 0, 10001, 275.5)],
+    + [json.dumps({"options": {"Eval_Coef": value}}).encode() for value in (None, "275", 0, 10001, 275.5, True)],
 )
 def test_a_broken_one_is_one_line_and_the_engine_plays_on(net: Path, content: bytes) -> None:
     (net.parent / "net.json").write_bytes(content)
@@ -138,6 +139,12 @@ def test_a_broken_one_is_one_line_and_the_engine_plays_on(net: Path, content: by
     (remark,) = player.prepare()
     assert re.fullmatch(r"\S*net\.json (is no JSON|holds no Eval_Coef from 1 to 10000): Eval_Coef is 756", remark)
     assert player.eval_coef == 756
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "net.json")
+    with pytest.raises(FittedError, match=r"net\.json: "):
+        fitted_option(tmp_path / "net.npz", "Eval_Coef")
 
 
 @pytest.mark.parametrize("name", ["net.npz", "net.onnx", "net.int8.onnx"])

@@ -273,6 +273,15 @@ def test_every_mate_said_is_played_out_in_its_line(plies: int) -> None:
         assert not len(board.legal_moves)
 
 
+def test_a_move_without_visits_does_not_share_in_another_ones_mate() -> None:
+    thinker = Thinker("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", Backend="hash", Mate_Root_Search=0, MultiPV=ALL_MOVES)
+    thinker.go(nodes=100)
+    best, *others = thinker.lines
+    assert best.score_mate is not None
+    assert others
+    assert all(info.score_mate or abs(info.score_cp or 0) < 10_000 for info in others)
+
+
 @pytest.mark.parametrize(
     ("options", "plies"),
     [({"Mate_Leaf_Search": 1}, None), ({}, -4), ({"Mate_Leaf_Search": 5}, -4), ({"Skill_Level": 2}, None)],

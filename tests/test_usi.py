@@ -197,14 +197,15 @@ def test_the_clock_of_a_go_sent_before_readyok_starts_when_the_engine_is_ready(
     assert player.born_at >= player.ready_at > 0
 
 
+@pytest.mark.parametrize("go", ["go byoyomi 1", "go movetime 1"])
 def test_a_go_on_the_clock_after_readyok_waits_for_nothing_that_options_want_loaded(
-    talk_to: Callable[..., InProcess],
+    go: str, talk_to: Callable[..., InProcess]
 ) -> None:
     player = Gated()
     player.gate.set()
     engine = talk_to(player).start()
     player.gate.clear()
-    engine.send("position startpos", "setoption name playout value 3", "go byoyomi 1")
+    engine.send("position startpos", "setoption name playout value 3", go)
     lines = engine.until("bestmove")
     assert lines[0] == "info string what the options want loaded is loaded at the next isready"
     assert cshogi.Board().move_from_usi(best(lines))

@@ -8,8 +8,11 @@ network of another program stands what its user wrote, and there it is the searc
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import read_plain, replacing
+
+_LARGEST: Final = 1 << 20
 
 
 class FittedError(ValueError):
@@ -20,7 +23,7 @@ def fitted_option(modelfile: Path, name: str) -> int:
     """An option of the engine as it was fitted for a network, 1 to 10000. Raises FittedError."""
     file = modelfile.with_name(f"{modelfile.stem.removesuffix('.int8')}.json")
     try:
-        content = json.loads(file.read_bytes())
+        content = json.loads(read_plain(file, _LARGEST))
     except FileNotFoundError:
         raise FittedError(f"there is no {file.name} beside {modelfile.name}") from None
     except OSError as error:
@@ -29,7 +32,7 @@ def fitted_option(modelfile: Path, name: str) -> int:
         raise FittedError(f"{file} is no JSON") from error
     options = content.get("options") if isinstance(content, dict) else None
     value = options.get(name) if isinstance(options, dict) else None
-    if not isinstance(value, int) or not 1 <= value <= 10000:
+    if type(value) is not int or not 1 <= value <= 10000:
         raise FittedError(f"{file} holds no {name} from 1 to 10000")
     return value
 

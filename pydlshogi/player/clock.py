@@ -41,6 +41,11 @@ class Limits:
         """Whether a chess clock runs. A clock on which everything is zero is none: such GUIs play without time."""
         return any((self.btime, self.wtime, self.binc, self.winc, self.byoyomi))
 
+    @property
+    def in_time(self) -> bool:
+        """Whether the answer is due by a clock of any kind."""
+        return self.timed or self.movetime is not None or self.mate_time is not None
+
     def with_times_of(self, other: "Limits") -> "Limits":
         """These limits, with the clocks, increments and byoyomi of `other`."""
         return replace(
@@ -171,6 +176,7 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
     # A clock below zero is one that an increment is missing from, or that has given way to the byoyomi.
     spendable = max(0, clock + increment) + byoyomi
     delay = min(settings.network_delay, spendable / 4)
+    byoyomi_margin = min(settings.byoyomi_margin, byoyomi / 2)
     divisor = 14 + max(0, 30 - ply)
     last_ply = _LONGEST_GAME
     if settings.draw_ply and settings.draw_ply >= ply:
@@ -179,9 +185,9 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
 
     if byoyomi:
         remaining = max(0.0, clock)
-        free = max(0.0, byoyomi - settings.byoyomi_margin - delay) + increment
+        free = max(0.0, byoyomi - byoyomi_margin - delay) + increment
         least = settings.minimum_thinking_time
-        maximum = max(0.0, spendable - delay - settings.byoyomi_margin)
+        maximum = max(0.0, spendable - delay - byoyomi_margin)
     else:
         moves = max(0, last_ply - ply) // 2 + 24  # too many: any one may cost much more than the mean
         looks = max(0, min(last_ply, _ORDINARY_GAME) - ply) // 2
@@ -475,4 +481,5 @@ class Overhead:
         # What comes with `go ponder` may be the engine's own guess.
         if ply == self._ply and not limits.ponder and left is not None and told is not None:
             self._moves = min(self._moves + 1, 64)
-            self.mean += (min(max(0, left - told), _ACCIDENT) - self.mean) / self._moves
+            # A GUI that tells whole seconds only is as often ahead of the clock as behind it.
+            self.mean += (min(max(-_ACCIDENT, left - told), _ACCIDENT) - self.mean) / self._moves

@@ -313,7 +313,9 @@ class EngineOptions(Options):
 class ClockOptions(EngineOptions):
     """What an engine declares that plays against a clock."""
 
-    byoyomi_margin = Spin("Byoyomi_Margin", 0, 0, 60000, help="ms held back from the byoyomi of every move")
+    byoyomi_margin = Spin(
+        "Byoyomi_Margin", 0, 0, 60000, help="ms held back from the byoyomi of every move, half of it at most"
+    )
     time_margin = Spin(
         "Time_Margin", 1000, 0, 600000, help="ms held back from the clock when there is no byoyomi; at most half of it"
     )

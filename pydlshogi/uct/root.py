@@ -76,11 +76,14 @@ class Root:
     def win_rate(self, move: MoveStats) -> float:
         """What `move` is worth to the side that plays it: 1 or 0 where that is proven, else its mean value.
 
-        Before any of its visits is paid it is worth what the root is.
+        Before any of its visits is paid it is worth what the root is; if that is proven, which is another move's merit,
+        what it was taken for at first.
         """
         if move.plies is not None:
             return float(move.plies > 0)
-        return self.value if math.isnan(move.value) else move.value
+        if not math.isnan(move.value):
+            return move.value
+        return self.value if self.plies is None else float(self._nodes[self._node]["value"])
 
     @property
     def choices(self) -> int:

@@ -574,7 +574,7 @@ class Usi:
             self._think(asked)
         elif asked.clock.stopped:
             self._answer(asked, Voice(self._output), self._any_move(asked))
-        elif self._able and asked.timed and asked.clock.limits.timed:
+        elif self._able and asked.timed and asked.clock.limits.in_time:
             self._say_what_is_put_off()  # loading could cost the game
             self._think(asked)
         else:

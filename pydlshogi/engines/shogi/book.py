@@ -35,6 +35,7 @@ LARGE: Final = 16 * 2**20
 _SAMPLES: Final = 200
 _LINE_PLIES: Final = 8
 _LONGEST_LINE: Final = 1 << 16
+_LARGEST_NUMBER: Final = (1 << 31) - 1
 """Bytes. What comes after them counts as another line, which is hardly one of a book."""
 _NO_MOVES: Final = frozenset(["none", "resign", "win", "pass"])
 _COMMENTS: Final = (b"#", b"//")
@@ -108,6 +109,8 @@ class Book:
             self._file: BinaryIO = open_plain(path)
         except OSError as error:
             raise self._error(error.strerror or str(error)) from error
+        except ValueError as error:  # a name that cannot be one
+            raise self._error(str(error)) from error
         try:
             self._open(large)
         except OSError as error:
@@ -200,6 +203,8 @@ class Book:
             raise self._error(f"{where}{text[:40]!r} is not a move of a book")
         try:
             value, depth, played = map(int, numbers)
+            if max(abs(value), abs(depth), played) > _LARGEST_NUMBER:
+                raise ValueError
         except ValueError:
             raise self._error(f"{where}value, depth and count are numbers, not {' '.join(numbers)[:40]!r}") from None
         return BookMove(move, reply if USI_MOVE.fullmatch(reply) else None, value, depth, played)
