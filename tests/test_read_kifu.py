@@ -624,7 +624,7 @@ KIF_HAS_NO_WORD_FOR = {"perpetual_check": "illegal_move", "max_moves": "jishogi"
 
 @pytest.mark.parametrize(("ending", "win"), ENDINGS)
 def test_every_ending_comes_back(record, ending, win) -> None:
-    game = Game(EVEN, ("7g7f", "3c3d"), win, ending, (None, 5), (1, 2), names=("a:1", "b"))
+    game = Game(EVEN, ("7g7f", "3c3d"), win, ending, (None, 5), (1, 2), names=("a:1", "羽生　五段"))
     assert record(to_csa(game)) == game
     from_kif = record(to_kif(game))
     if (ending, win) != ("time_up", "b"):  # KIF's word is for the side to move only

@@ -734,6 +734,15 @@ def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_p
     assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
 
 
+def test_a_game_that_was_broken_off_is_so_again_when_nothing_is_left_of_what_was_played_on(board: Board) -> None:
+    opened(board, "手合割：平手\n   1 ７六歩(77)\n   2 中断\n".encode())
+    board.do("goto", ply=1)
+    board.play("3c3d")
+    assert "中断" not in board.ask("GET", "/record")[1].decode("cp932")
+    board.do("undo")
+    assert "   2 中断" in board.ask("GET", "/record")[1].decode("cp932")
+
+
 def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: Path) -> None:
     def evaluations() -> tuple[int | None, ...]:
         (tmp_path / "game.kif").write_bytes(board.ask("GET", "/record")[1])

@@ -497,6 +497,8 @@ class Table:
                 self._set_aside()
             played.leave()
         played.cut(plies)
+        if self._file and self._as_in_file():  # that was played on, as a game that was broken off can be
+            played.broken_off = self._file.games[self._file.chosen]().broken_off
         self._begin_turn()
         self._opinions = {ply: known for ply, known in self._opinions.items() if ply <= plies}
         self._heard = {ply: known for ply, known in self._heard.items() if ply <= plies}
