@@ -147,6 +147,17 @@ def test_pieces_are_dragged(person: Person) -> None:
     assert person.moves(5)[2:] == ["8h2b", "3a2b", "B*5e"]
 
 
+def test_a_piece_goes_back_where_its_move_was_not_made(person: Person) -> None:
+    person.page.route("**/do", lambda route: route.abort())
+    person.at("7g").hover()
+    person.page.mouse.down()
+    person.at("7f").hover()
+    person.page.mouse.up()
+    playwright.expect(person.page.locator("#error")).to_contain_text("does not answer", timeout=WAIT)
+    playwright.expect(person.page.locator(".from, .lifted, .ghost use")).to_have_count(0, timeout=WAIT)
+    person.wrong.clear()  # Chromium writes what fails to the console
+
+
 def test_arrows_of_ones_own(person: Person) -> None:
     def point(start: str, end: str) -> None:
         person.at(start).hover()
@@ -300,6 +311,36 @@ def test_a_drop_and_a_new_game_by_keyboard(person: Person) -> None:
     assert person.moves(2) == ["f5", "d6"]
 
 
+def test_from_a_hand_the_arrows_lead_to_the_squares(person: Person) -> None:
+    page = person.page
+    person.board.new("shogi", "4k4/9/9/9/9/9/9/9/4K4 b G 1")
+    page.wait_for_selector('[data-at="G*"]')
+    page.locator('[data-at="G*"]').focus()
+    person.press("Enter", "ArrowRight", "Enter")
+    assert person.moves(1) == ["G*9a"]
+    person.press("ArrowRight")  # on the board still
+    assert len(person.moves(1)) == 1
+
+
+def test_where_a_button_goes_the_board_has_the_focus(person: Person) -> None:
+    page = person.page
+    square = page.locator("#board [data-at]:focus")
+    person.board.play("7g7f")
+    person.moves(1)
+    page.locator("#undo").focus()
+    person.press("Enter")
+    person.moves(0)
+    playwright.expect(square).to_have_count(1, timeout=WAIT)
+    person.board.play("7g7f")
+    person.board.do("goto", ply=0)
+    person.board.play("2g2f")
+    page.wait_for_selector("#left")
+    page.locator("#left").focus()
+    person.press("Enter")
+    page.wait_for_selector('body[data-moves="7g7f"]')
+    playwright.expect(square).to_have_count(1, timeout=WAIT)
+
+
 def test_a_game_of_dobutsu_from_the_dialog_to_its_end(person: Person) -> None:
     page = person.page
     page.get_by_role("button", name="New game").click()
@@ -355,6 +396,17 @@ def test_an_engine_is_played_against(person: Person) -> None:
     person.page.locator(".movable").first.click()
     person.page.locator(".target").first.click()
     assert len(person.moves(3)) == 3
+
+
+def test_an_engine_that_failed_is_not_said_to_think(browser: Any, tmp_path: Path) -> None:
+    pool = Pool(1, {"modelfile": str(tmp_path / "nowhere.npz")})
+    with served(pool) as board:
+        board.new(sides=("hard", ""))
+        person = Person(browser, board)
+        playwright.expect(person.page.locator("#error")).to_contain_text("nowhere.npz", timeout=WAIT)
+        playwright.expect(person.page.locator("#status")).to_have_text("Black to move", timeout=WAIT)
+        person.page.context.close()
+    pool.close(cancel=True)
 
 
 def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
@@ -532,6 +584,48 @@ def test_a_record_is_dropped_or_pasted(person: Person) -> None:
     person.wrong.clear()  # Chromium writes each answer of 409 to the console
 
 
+def test_what_is_too_large_is_said_of_text_too(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="Open a record").click()
+    page.locator("#recordText").evaluate("text => { text.value = '\u6b69'.repeat(400000) }")  # of three bytes each
+    page.get_by_role("button", name="Open a record").last.click()
+    playwright.expect(page.locator("#error")).to_have_text("more than 1000000 bytes", timeout=WAIT)
+
+
+def test_a_file_that_was_chosen_and_cancelled_is_not_opened_in_place_of_text(person: Person, tmp_path: Path) -> None:
+    page = person.page
+    (tmp_path / "game.txt").write_text("f5f6")
+    for text, file, button in (
+        ("f5d6", True, "Cancel"),
+        ("f5d6c3", False, "Open a record"),
+        ("f5f4", True, "Open a record"),
+    ):
+        page.get_by_role("button", name="Open a record").click()
+        page.fill("#recordText", text)
+        if file:
+            page.set_input_files("#recordFile", tmp_path / "game.txt")
+        page.locator("#openDialog").get_by_role("button", name=button).click()
+        if button != "Cancel":
+            page.wait_for_selector(f'body[data-moves="{"f5 f6" if file else "f5 d6 c3"}"]')
+    assert page.locator("#recordText").input_value() == "f5f4"  # that was not opened
+
+
+def test_a_file_may_be_dropped_on_a_dialog_and_text_into_a_field(person: Person) -> None:
+    page = person.page
+    drop = """(target, file) => {
+        const data = new DataTransfer()
+        file ? data.items.add(new File([file], 'x.txt')) : data.setData('text', 'f5')
+        const event = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })
+        return target.dispatchEvent(event)
+    }"""
+    page.get_by_role("button", name="Open a record").click()
+    assert page.locator("#recordText").evaluate(drop, "")  # the browser may do as always
+    assert not page.locator("#board").evaluate(drop, "")
+    assert not page.locator("#recordText").evaluate(drop, "f5d6")
+    page.wait_for_selector('body[data-moves="f5 d6"]')
+    assert page.locator("#openDialog").is_hidden()
+
+
 def test_a_game_that_was_pasted_over_is_one_button_away(person: Person) -> None:
     page = person.page
     earlier = page.get_by_role("button", name="Earlier game")
@@ -599,6 +693,28 @@ def test_the_number_of_a_game_is_not_taken_out_of_ones_hands(person: Person) -> 
     person.board.do("choose", number=2)
     page.wait_for_selector('body[data-moves="f5 f6"]')
     assert number.input_value() == "2"
+
+
+def test_the_number_of_a_game_stays_under_quick_clicks(person: Person) -> None:
+    page = person.page
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    person.board.ask("POST", "/record", b"f5d6\nf5f6\nf5f4\n")
+    number = page.locator("#fileNumber")
+    playwright.expect(number).to_be_visible(timeout=WAIT)
+    page.route("**/do", hold)
+    number.focus()
+    with page.expect_request("**/do"):
+        person.press("ArrowUp", "ArrowUp")
+    with page.expect_request("**/do"):
+        held[0].continue_()
+    page.wait_for_selector('body[data-moves="f5 f6"]')
+    assert number.input_value() == "3"
+    held[1].continue_()
+    page.wait_for_selector('body[data-moves="f5 f4"]')
 
 
 def test_that_the_game_is_not_kept_stays_to_be_read(browser: Any, tmp_path: Path) -> None:
@@ -745,6 +861,32 @@ def test_a_start_that_was_typed_begins_one_game(person: Person) -> None:
     playwright.expect(page.locator(".cell use")).to_have_count(34, timeout=WAIT)
 
 
+def test_a_start_that_was_refused_is_mended_with_its_game_and_one_that_was_cancelled_is_gone(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="Turn board").click()
+    page.get_by_role("button", name="New game").click()
+    page.select_option("#game", "othello")
+    page.select_option("#white", "beginner")
+    page.fill("#startText", "f5f5")
+    page.get_by_role("button", name="Start").click()
+    playwright.expect(page.locator("#error")).not_to_be_empty(timeout=WAIT)
+    person.wrong.clear()  # Chromium writes each answer of 409 to the console
+    page.get_by_role("button", name="New game").click()
+    assert [page.locator(f"#{name}").input_value() for name in ("game", "black", "white")] == [
+        "othello",
+        "",
+        "beginner",
+    ]
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="New game").click()
+    assert [page.locator(f"#{name}").input_value() for name in ("game", "startText")] == ["shogi", ""]
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector('body[data-ending=""][data-at="0"]')
+    playwright.expect(person.at("1i")).to_be_visible(timeout=WAIT)
+    page.wait_for_function("""() => document.querySelector('[data-at="1i"]').getBoundingClientRect().y >
+        document.querySelector('[data-at="1a"]').getBoundingClientRect().y""")
+
+
 def test_who_looks_back_cannot_resign(person: Person) -> None:
     person.board.play("7g7f 3c3d")
     person.moves(2)
@@ -805,7 +947,8 @@ def test_who_stays_on_the_page_of_a_server_that_ended_is_told_what_to_do(browser
 def test_the_move_of_the_other_side_is_read_out(person: Person) -> None:
     person.board.play("7g7f")
     playwright.expect(person.page.locator("#played")).to_have_text("Black P7g-7f", timeout=WAIT)
-    assert person.page.locator("#played").get_attribute("role") == "status"
+    for name in ("played", "comment"):
+        assert person.page.locator(f"#{name}").get_attribute("role") == "status"
 
 
 def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> None:

@@ -391,7 +391,9 @@ def kif(*lines: str, handicap: str = "平手") -> str:
         ("まで2手で先手の入玉勝ち", "declaration", "b"),
         ("まで2手で千日手", "sennichite", "d"),
         ("まで2手で持将棋", "jishogi", "d"),
+        ("まで2手で連続王手の千日手により後手の勝ち", "perpetual_check", "w"),
         ("まで2手で中断", "interrupted", None),
+        ("まで2手で不詰", "no_mate", None),
         ("   3 投了\nまで2手で後手の勝ち", "resign", "w"),
         ("   3 何か\nまで2手で後手の勝ち", "resign", "w"),
         ("", "unknown", None),
@@ -622,7 +624,7 @@ KIF_HAS_NO_WORD_FOR = {"perpetual_check": "illegal_move", "max_moves": "jishogi"
 
 @pytest.mark.parametrize(("ending", "win"), ENDINGS)
 def test_every_ending_comes_back(record, ending, win) -> None:
-    game = Game(EVEN, ("7g7f", "3c3d"), win, ending, (None, 5), (1, 2), names=("a:1", "b"))
+    game = Game(EVEN, ("7g7f", "3c3d"), win, ending, (None, 5), (1, 2), names=("a:1", "羽生　五段"))
     assert record(to_csa(game)) == game
     from_kif = record(to_kif(game))
     if (ending, win) != ("time_up", "b"):  # KIF's word is for the side to move only

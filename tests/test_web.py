@@ -476,6 +476,24 @@ def test_the_clock_of_an_engine_runs_while_it_thinks(board: Board, hands: Hands,
     assert (state["clock"]["running"], state["clock"]["stands"]) == (1, False)
 
 
+def test_an_engine_that_fails_thinks_no_more_and_loses_no_time(board: Board, hands: Hands, asked: list[Task]) -> None:
+    assert board.do("new", game="shogi", start="even", sides=["", "easy"], clock=[600, 30]) == ""
+    board.do("watch", on=True)
+    board.play("7g7f")
+    assert board.state()["thinks"]
+    asked[-1].tell(Answer(final=False))
+    hands.seconds += 7
+    asked[-1].tell(Answer(error="it failed"))
+    hands.seconds += 5000
+    state = board.state()
+    assert [state[name] for name in ("error", "thinks", "watching")] == ["it failed", False, False]
+    assert (state["clock"]["spent"], state["clock"]["stands"]) == (7, True)
+    board.do("watch", on=True)  # it tries again
+    assert board.state()["thinks"]
+    asked[-1].tell(Answer(move="3c3d"))
+    assert (board.state()["moves"], board.state()["thinks"]) == (["7g7f", "3c3d"], False)
+
+
 def test_an_engine_that_is_loaded_late_loses_no_time(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     offered, may_load = GAMES["othello"], threading.Event()
     engine = offered.engines["alphabeta"]()
@@ -674,15 +692,19 @@ def test_moves_that_are_written_otherwise_are_the_same_moves(
     assert (board.state()["moves"], board.state()["leftAt"]) == (moves, None)
 
 
-@pytest.mark.parametrize("game", ["dobutsu", "othello", "from a position", "no move", "problem"])
+@pytest.mark.parametrize(
+    "game", ["dobutsu", "othello", "from a position", "pass at the end", "no move", "problem", "many pawns"]
+)
 def test_what_is_saved_can_be_opened(board: Board, game: str) -> None:
     starts = {
         "from a position": ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1"),
         "no move": ("othello", "even"),
+        "pass at the end": ("othello", "d3c3e6d2d1e1b2c1"),
         "problem": ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1"),
+        "many pawns": ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1"),
     }
     board.new(*starts.get(game, (game, "even")))
-    for _ in range({"no move": 0, "problem": 1}.get(game, 3)):
+    for _ in range({"no move": 0, "problem": 1, "pass at the end": 1}.get(game, 3)):
         board.play(board.state()["legal"][0])
     before = board.state()
     status, record = board.ask("GET", "/record")
@@ -710,6 +732,15 @@ def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_p
     (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
     assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
     assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
+
+
+def test_a_game_that_was_broken_off_is_so_again_when_nothing_is_left_of_what_was_played_on(board: Board) -> None:
+    opened(board, "手合割：平手\n   1 ７六歩(77)\n   2 中断\n".encode())
+    board.do("goto", ply=1)
+    board.play("3c3d")
+    assert "中断" not in board.ask("GET", "/record")[1].decode("cp932")
+    board.do("undo")
+    assert "   2 中断" in board.ask("GET", "/record")[1].decode("cp932")
 
 
 def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: Path) -> None:
@@ -822,6 +853,43 @@ def test_what_was_played_with_an_engine_beside_a_game_can_be_taken_up_again(boar
         assert (board.state()["moves"], board.state()["leftAt"]) == ([move], None)
 
 
+def test_what_was_played_beside_a_game_pushes_out_no_other(pool: Pool, asked: list[Task], tmp_path: Path) -> None:
+    kept = tmp_path / "board.json"
+
+    with served(pool, kept) as board:
+        for _ in range(8):
+            board.new()
+            board.play("6i7h")
+        board.new(sides=("", "easy"))
+        board.play("7g7f")
+        asked[-1].tell(Answer(move="3c3d"))
+        board.do("goto", ply=1)
+        board.do("undo")
+        board.do("back")
+        assert board.state()["earlier"] == 8  # nothing else was played
+        for move in ("2g2f", "9g9f", "1g1f", "3g3f"):
+            board.do("goto", ply=0)
+            board.play(move)
+            board.do("back")
+        killed = kept.read_bytes()
+    kept.write_bytes(killed)
+    with served(pool, kept) as board:  # with a new game, which replaces the one before
+        games = []
+        for _ in range(board.state()["earlier"]):
+            board.do("earlier")
+            games.append(board.state()["moves"])
+        assert games == [["7g7f", "3c3d"], ["3g3f"], *[["6i7h"]] * 8]
+
+
+def test_a_position_that_was_typed_can_be_taken_up_again(board: Board) -> None:
+    board.new(start=MATE_IN_ONE)
+    board.new(start="six pieces")
+    board.new()
+    assert board.state()["earlier"] == 1
+    board.do("earlier")
+    assert board.state()["start"] == MATE_IN_ONE
+
+
 def test_an_undo_takes_nothing_from_a_record_that_was_opened(board: Board) -> None:
     opened(board, b"position startpos moves 7g7f 3c3d 2g2f 8c8d")
     board.do("goto", ply=4)
@@ -927,6 +995,16 @@ def test_the_analysis_of_a_game_is_kept_while_others_of_its_file_are_looked_at(b
     assert (board.state()["moves"], judged()) == (["9g9f", "9c9d"], [])
     board.do("choose", number=1)
     assert judged() == first
+
+
+def test_the_analysis_of_a_game_in_a_file_is_kept_while_other_moves_are_tried(board: Board) -> None:
+    opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
+    board.do("judge", on=True)
+    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    board.play("1g1f")
+    board.do("choose", number=2)
+    board.do("choose", number=1)
+    assert (board.state()["moves"], board.state()["judged"]) == (["2g2f"], judged)
 
 
 def test_moves_that_are_written_otherwise_are_no_changes(board: Board) -> None:
@@ -1291,6 +1369,15 @@ def test_giant_requests_are_not_read(board: Board, path: str, length: str, statu
         )
         connection.sendall(head.encode())
         assert connection.recv(100).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_of_a_record_that_is_cut_short_nothing_is_opened(board: Board) -> None:
+    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+        head = f"POST /record HTTP/1.1\r\nHost: {board.host}\r\nX-Token: {board.token}\r\nContent-Length: 99\r\n\r\n"
+        connection.sendall(f"{head}startpos moves 7g7f".encode())
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert board.state()["moves"] == []
 
 
 def test_what_nobody_foresaw_is_told_and_logged(

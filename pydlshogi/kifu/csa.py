@@ -325,8 +325,8 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
 
     Version 2.2, which every programme reads, unless a name or a time needs 3.0; that one wants UTF-8.
     """
-    names = [" ".join(name.split()) for name in game.names]
-    event, place = (" ".join(value.split()) for value in (game.event, game.place))
+    names = [" ".join(name.splitlines()) for name in game.names]
+    event, place = (" ".join(value.splitlines()) for value in (game.event, game.place))
     fractions = any(time is not None and time != int(time) for time in game.times)
     modern = fractions or not "".join((*names, event, place, game.date, *game.comments)).isascii()
     text = ["'CSA encoding=UTF-8", "V3.0"] if modern else ["V2.2"]

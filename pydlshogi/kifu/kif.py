@@ -58,6 +58,7 @@ _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始�
 
 _ENDINGS: Final[dict[str, Verdict]] = {
     "投了": ("resign", "-"),
+    "不詰": ("no_mate", None),  # before 詰, which stands in it
     "詰み": ("mate", "-"),
     "詰": ("mate", "-"),
     "切れ負け": ("time_up", "-"),
@@ -75,7 +76,6 @@ _ENDINGS: Final[dict[str, Verdict]] = {
     "最大手数": ("max_moves", "d"),
     "中断": ("interrupted", None),
     "封じ手": ("interrupted", None),
-    "不詰": ("no_mate", None),
 }
 
 _UNKNOWN: Final[Verdict] = ("unknown", None)
@@ -355,8 +355,8 @@ def _verdict(result: str, board: Any) -> Verdict:
     if side := re.search("([先下後上])手[^先下後上]*([勝負])", result):
         wins = (side[1] in "先下") == (side[2] == "勝")
         causes: tuple[tuple[str, Ending], ...] = (
-            ("反則", "illegal_move"), ("入玉", "declaration"), ("宣言", "declaration"), ("切れ", "time_up"),
-            ("トライ", "try"), ("不戦", "default"), ("詰", "mate"),
+            ("千日手", "perpetual_check"), ("反則", "illegal_move"), ("入玉", "declaration"), ("宣言", "declaration"),
+            ("切れ", "time_up"), ("トライ", "try"), ("不戦", "default"), ("詰", "mate"),
         )  # fmt: skip
         ending = next((ending for word, ending in causes if word in result), None)
         return ending or ("mate" if board.is_game_over() else "resign"), "b" if wins else "w"
@@ -422,9 +422,9 @@ def to_kif(
     board = cshogi.Board(game.start_sfen)
     lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
     headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
-    text = [f"{key}：{' '.join(value.split())}" for key, value in headers if value]
+    text = [f"{key}：{' '.join(value.splitlines())}" for key, value in headers if value]
     text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
-    text += [f"{side}：{' '.join(name.split())}" for side, name in zip((lower, upper), game.names, strict=True)]
+    text += [f"{side}：{' '.join(name.splitlines())}" for side, name in zip((lower, upper), game.names, strict=True)]
     text.append("手数----指手---------消費時間--")
     text += comment_lines(game, 0, "*")
     candidates = candidates or {}

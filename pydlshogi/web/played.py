@@ -51,6 +51,8 @@ class TableGame:
     """The moves of the file that it comes from, if it does."""
     left: dict[str, Any] | None = None
     """The game that was left to try other moves, where one was: what `_line` names of it."""
+    beside: bool = False
+    """It was such a try, and nobody has played on since."""
 
     def check(self) -> None:
         """Raises TypeError or ValueError for values that cannot be; whether the moves are legal is not looked at."""
@@ -84,12 +86,12 @@ class TableGame:
         """Another move, at the end."""
         self.moves.append(move)
         self.times.append(seconds)
-        self.broken_off = "unknown"
+        self.broken_off, self.beside = "unknown", False
         self.at = len(self.moves)
 
     def line(self) -> "TableGame":
         """The same game without the one that was left, and no file's; it stays as it is when this one changes."""
-        return replace(self, left=None, opened=None, **self._line())
+        return replace(self, left=None, opened=None, beside=True, **self._line())
 
     def leave(self) -> None:
         """Remember the game as it is, unless another is remembered already: other moves are tried from here on."""

@@ -92,21 +92,28 @@ def begin(game: str, text: str) -> TableGame:
     return TableGame(game, None if start == "startpos" else start, moves, len(moves), times=[None] * len(moves))
 
 
+def has_kif(start: str) -> bool:
+    """Whether a KIF may begin with this sfen: not with a problem of one king, or of more pawns than a set has."""
+    rows, _, hands, _ = start.split()
+    held = sum(int(count or 1) for count in re.findall(r"(\d*)P", hands.upper()))
+    return {"K", "k"} <= {*rows} and rows.upper().count("P") + held <= 18
+
+
 def usi_line(played: TableGame, start: str) -> str:
     """The game from the position `start` on, as USI's `position` has it."""
     return " ".join(["position sfen", start, *(["moves", *played.moves] if played.moves else [])])
 
 
 def transcript(played: TableGame) -> File:
-    """A game of Othello: a transcript, or GGF where there is more to say than moves."""
+    """A game of Othello: a transcript, or GGF where there is more to say than moves, or a pass that none follows."""
     from pydlshogi.games.othello.ggf import ggf
-    from pydlshogi.games.othello.rules import parse_move
+    from pydlshogi.games.othello.rules import PASS, parse_move
     from pydlshogi.games.othello.transcript import game_of
     from pydlshogi.games.othello.transcript import transcript as one_line
 
     moves, names = [parse_move(move) for move in played.moves], names_of(played)
     more = [played.start, played.ended, *names, played.event, played.date]
-    if moves and not any(more):
+    if moves and moves[-1] != PASS and not any(more):
         return File("txt", f"{one_line(moves)}\n".encode())
     from pydlshogi.games.othello.position import OthelloPosition
 

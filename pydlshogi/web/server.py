@@ -265,7 +265,10 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Rejected(HTTPStatus.LENGTH_REQUIRED, "Content-Length is wanted")
         if len(length) > 9 or int(length) > largest:
             raise _Rejected(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {largest} bytes")
-        return self.rfile.read(int(length))
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            raise _Rejected(HTTPStatus.BAD_REQUEST, "the request was cut short")
+        return body
 
     def _send(self, status: HTTPStatus, kind: str, content: bytes, more: Mapping[str, str] | None = None) -> None:
         headers = {"Content-Type": kind, "Content-Length": str(len(content)), **(more or {})}

@@ -24,7 +24,18 @@ from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import Game, Win
 from pydlshogi.support.files import replacing
 from pydlshogi.web.played import TableGame, TimeControl
-from pydlshogi.web.records import ENDINGS, File, Opened, RecordError, begin, names_of, open_record, transcript, usi_line
+from pydlshogi.web.records import (
+    ENDINGS,
+    File,
+    Opened,
+    RecordError,
+    begin,
+    has_kif,
+    names_of,
+    open_record,
+    transcript,
+    usi_line,
+)
 
 NEWS_EVERY: Final = 100.0
 """Milliseconds between two news of a search."""
@@ -147,6 +158,7 @@ class Table:
                 "legal": self._legal(),
                 "mayDeclare": self._may_end() and self._offered.may_declare(position),
                 "ending": ending and {"reason": ending.reason, "winner": ending.winner},
+                "thinks": self._engines_turn() and self._task is not None,
                 "watching": self._watching,
                 "judging": len(self._judging),
                 "comment": "".join(played.comments[played.at : played.at + 1]),
@@ -226,7 +238,7 @@ class Table:
         """The game as a file, of shogi with what the engine thinks of it where it was asked."""
         with self._lock:
             start = self._set_up().sfen()
-            if self._played.game == "shogi" and all(king in start.split()[0] for king in "Kk"):
+            if self._played.game == "shogi" and has_kif(start):
                 return File("kif", self._kif())
             if self._played.game == "othello":
                 return transcript(self._played)
@@ -278,6 +290,8 @@ class Table:
         changed = not self._as_in_file()
         if file and not changed:
             known[file.chosen] = self._opinions, self._heard
+        elif file and self._played.left and self._played.left["moves"] == self._played.opened:
+            known[file.chosen] = self._left[:2]
         same = file is not None and games is file.games
         # What was only looked through can be opened again, but for what was found out.
         found = bool(self._opinions) or any(opinions for opinions, _ in known.values())
@@ -438,21 +452,28 @@ class Table:
         if file is not None:
             played.opened = [*played.moves]
             self._opinions, self._heard = file.known.get(file.chosen, ({}, {}))
-        self._earlier = [*self._earlier, *shown][-MOST_EARLIER:]
+        self._add_earlier(*shown)
         self._changed()
 
     def _shown(self) -> list[_Earlier]:
-        """The game as it can be taken up again; nothing where there is no move in it."""
+        """The game as it can be taken up again; nothing where no move was made from a start that the game offers."""
         played = self._played
-        if not (played.moves or played.left):
+        if not (played.moves or played.left) and played.start in self._offered.starts.values():
             return []
         return [_Earlier(played, self._opinions, self._heard, self._left, self._file, self._spent())]
 
     def _set_aside(self) -> None:
         """What was played with an engine since a game was left is a game, too, that can be taken up again."""
-        if any(self._played.sides):
-            kept = _Earlier(self._played.line(), self._opinions, self._heard, ({}, {}, 0.0), None, self._spent())
-            self._earlier = [*self._earlier, kept][-MOST_EARLIER:]
+        played = self._played
+        if any(played.sides) and played.left and played.moves != played.left["moves"][: len(played.moves)]:
+            self._add_earlier(_Earlier(played.line(), self._opinions, self._heard, ({}, {}, 0.0), None, self._spent()))
+
+    def _add_earlier(self, *games: _Earlier) -> None:
+        """Where there are too many then, the oldest goes, of those first that were played beside others."""
+        self._earlier += games
+        while len(self._earlier) > MOST_EARLIER:
+            beside = (place for place, each in enumerate(self._earlier) if each.played.beside)
+            del self._earlier[next(beside, 0)]
 
     def _stop_thinking(self) -> None:
         task, self._task = self._task, None
@@ -476,6 +497,8 @@ class Table:
                 self._set_aside()
             played.leave()
         played.cut(plies)
+        if self._file and self._as_in_file():  # that was played on, as a game that was broken off can be
+            played.broken_off = self._file.games[self._file.chosen]().broken_off
         self._begin_turn()
         self._opinions = {ply: known for ply, known in self._opinions.items() if ply <= plies}
         self._heard = {ply: known for ply, known in self._heard.items() if ply <= plies}
@@ -505,8 +528,8 @@ class Table:
         self._error = ""
         self._keep()
         self._set_clock()
-        self._say_state()
         self._think()
+        self._say_state()
 
     def _think(self) -> None:
         """Let an engine think about the position shown, if it is to move or is watched."""
@@ -638,7 +661,9 @@ class Table:
             with self._lock:
                 if task is self._task:
                     if answer.error:
+                        self._task, self._watching = None, False
                         self._error = answer.error
+                        self._set_clock()
                         self._say_state()
                     else:
                         heard(answer)

@@ -171,6 +171,13 @@ export class Board {
     return this.root.querySelector(`[data-at="${CSS.escape(at)}"]`)
   }
 
+  /** The focus, on the square that has it among squares. */
+  take () {
+    const square = this.cell(nameOf(...this.focus, this.rows))
+    square.setAttribute('tabindex', 0)
+    square.focus()
+  }
+
   async touch (at) {
     const fitting = this.view.legal.filter(move => split(move).from === this.from && split(move).to === at)
     if (fitting.length) {
@@ -274,15 +281,15 @@ export class Board {
     const at = event.target.dataset?.at
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
     if (!at) return
-    if (step && !this.mouse && event.target.getAttribute('role') === 'gridcell') {
-      const way = this.view.flip ? -1 : 1
-      const [x, y] = place(at, this.rows)
-      const within = (value, size) => Math.max(0, Math.min(size - 1, value))
-      this.focus = [within(x + way * step[0], this.rows[0].length), within(y + way * step[1], this.rows.length)]
-      event.target.setAttribute('tabindex', -1)
-      const next = this.cell(nameOf(...this.focus, this.rows))
-      next.setAttribute('tabindex', 0)
-      next.focus()
+    if (step && !this.mouse) {
+      if (event.target.getAttribute('role') === 'gridcell') { // from a hand the focus comes back to where it was
+        const way = this.view.flip ? -1 : 1
+        const [x, y] = place(at, this.rows)
+        const within = (value, size) => Math.max(0, Math.min(size - 1, value))
+        this.focus = [within(x + way * step[0], this.rows[0].length), within(y + way * step[1], this.rows.length)]
+        event.target.setAttribute('tabindex', -1)
+      }
+      this.take()
     } else if (event.key === 'Enter' || event.key === ' ') {
       this.touch(at)
     } else if (event.key === 'Escape' && this.from) {

@@ -20,6 +20,7 @@ import { LANGUAGES, reasonIn, wordIn } from './words.js'
  * @property {string[]} legal what a person may play now
  * @property {boolean} mayDeclare
  * @property {?{reason: string, winner: ?number}} ending
+ * @property {boolean} thinks the engine, about its move
  * @property {boolean} watching
  * @property {number} judging how many positions the analysis of the game has still to look at
  * @property {string} comment of a record, on the position shown
@@ -65,9 +66,12 @@ let turned = false
 let wanted = null // {ply, generation}: what was asked for, until a state of that generation is shown
 let veiled = null // the ply of which nothing is shown: there a better move is to be found
 let fileShown = ''
+let choosing = 0 // how many games of the file have been asked for, and not been answered
 let preview = null // {place, moves, plies}: a line that is stepped through, and which of the candidates begins it
 const word = name => wordIn(language, name, state && kind(state.game, state.start))
-const board = new Board($('board'), move => send({ do: 'move', move }), word)
+const board = new Board($('board'), async move => {
+  if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
+}, word)
 
 /** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
 const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'odds' : game
@@ -157,6 +161,8 @@ function say (id, text) {
 }
 
 function show () {
+  const focused = document.activeElement
+  const byKeyboard = focused.matches(':focus-visible')
   Object.assign(document.body.dataset, { generation: state.generation, at: state.at, moves: state.moves.join(' '),
     ending: state.ending?.reason ?? '' })
   drawBoard()
@@ -186,7 +192,7 @@ function show () {
   $('left').hidden = state.leftAt === null
   $('earlier').hidden = !state.earlier
   $('file').hidden = (state.file?.games ?? 1) < 2
-  if (state.file && fileShown !== JSON.stringify(state.file)) { // else a number that is being typed stays
+  if (state.file && !choosing && fileShown !== JSON.stringify(state.file)) { // else a number that is being typed stays
     fileShown = JSON.stringify(state.file)
     Object.assign($('fileNumber'), { max: state.file.games, value: state.file.number })
     $('fileGames').textContent = `/ ${state.file.games}`
@@ -198,6 +204,8 @@ function show () {
   $('progress').hidden = !state.judging
   $('progress').max = state.moves.length + 1
   $('progress').value = state.moves.length + 1 - state.judging
+  // Of a button that is gone, or can be pressed no more, the page as a whole would have the focus.
+  if (byKeyboard && (focused.closest('[hidden], :disabled') || document.activeElement === document.body)) board.take()
 }
 
 /** The count of the discs in Othello. */
@@ -217,7 +225,7 @@ function statusText () {
   }
   const place = moves.length > at ? `${at}/${moves.length}: ` : ''
   const passed = moves[at - 1] === 'pass' ? ` ${word('passed')}` : ''
-  const what = legal.includes('pass') ? 'mustPass' : !legal.length ? 'thinks' : sides[1 - turn] && !sides[turn] ? 'yourMove' : 'toMove'
+  const what = legal.includes('pass') ? 'mustPass' : state.thinks ? 'thinks' : sides[1 - turn] && !sides[turn] ? 'yourMove' : 'toMove'
   return `${place}${names[turn]}${joint}${word(what)}${discs()}${passed}`
 }
 
@@ -468,26 +476,31 @@ function fillNew () {
 
 $('game').onchange = $('startName').onchange = fillNew
 $('new').onclick = () => {
-  $('game').value = state.game
+  const refused = $('startText').value // it is there to be mended, with what stands above it
+  if (!refused) $('game').value = state.game
   if ($('startName').value === 'position shown') $('startName').value = '' // that was another one
   fillNew()
-  $('black').value = state.sides[0]
-  $('white').value = state.sides[1]
+  if (!refused) [$('black').value, $('white').value] = state.sides
   present($('newDialog'))
 }
 $('newDialog').onclose = async () => {
-  if ($('newDialog').returnValue !== 'start') return
+  if ($('newDialog').returnValue !== 'start') {
+    $('startText').value = ''
+    return
+  }
   const start = $('startText').value.trim() || $('startName').value
   const clock = [60 * $('mainTime').value, Number($('byoyomi').value)]
   const sides = [$('black').value, $('white').value]
   const answer = await send({ do: 'new', game: $('game').value, start, sides, clock })
-  if (answer?.ok) $('startText').value = '' // or it would begin the next game too, whatever is chosen above it
+  if (!answer?.ok) return
+  $('startText').value = '' // or it would begin the next game too, whatever is chosen above it
+  turned = false
 }
 
 // A record
 
 async function openRecord (data) {
-  if (data.size > MOST_BYTES) { // not every browser hears what a server answers that reads no further
+  if (new Blob([data]).size > MOST_BYTES) { // not every browser hears what a server answers that reads no further
     $('error').textContent = word(`more than ${MOST_BYTES} bytes`)
     return
   }
@@ -497,26 +510,35 @@ async function openRecord (data) {
   if (!answer?.ok && $('status').textContent === word('opening')) say('status', before)
   return answer
 }
-$('open').onclick = () => present($('openDialog'))
+$('open').onclick = () => {
+  $('recordFile').value = ''
+  present($('openDialog'))
+}
 $('openDialog').onclose = async () => {
   if ($('openDialog').returnValue !== 'open') return
   const [file] = $('recordFile').files
-  $('recordFile').value = ''
   const answer = await openRecord(file ?? $('recordText').value)
-  if (answer?.ok) $('recordText').value = '' // else it is there to be mended
+  if (answer?.ok && !file) $('recordText').value = '' // else it is there to be mended
 }
-document.addEventListener('dragover', event => event.preventDefault())
+/** Text may be dragged into a field as everywhere; of all else the browser would make another page. */
+const ofField = event => !event.dataTransfer.types.includes('Files') && event.target.matches?.('input, textarea')
+document.addEventListener('dragover', event => ofField(event) || event.preventDefault())
 document.addEventListener('drop', event => {
+  if (ofField(event)) return
   event.preventDefault()
   const [file] = event.dataTransfer.files
-  if (file) openRecord(file)
+  if (!file) return
+  document.querySelector('dialog[open]')?.close('') // behind which nobody would see the game
+  openRecord(file)
 })
 document.addEventListener('paste', event => {
   const text = event.clipboardData.getData('text')
   if (!event.target.closest('input, textarea') && text.trim()) openRecord(text)
 })
 $('fileNumber').onchange = async () => {
+  choosing++
   const answer = await send({ do: 'choose', number: Number($('fileNumber').value) })
+  choosing--
   if (!answer?.ok) $('fileNumber').value = state.file.number
 }
 
