@@ -27,6 +27,7 @@ RUNS = [
     ("pydlshogi.games.othello.play", "--auto --level 1", "discs"),
     ("utils.plot_log", "{here}/dobutsu", "log.png"),
     ("utils.make_book", "{here}/own --min-games 1 --out {here}/own.db", "own.db"),
+    ("utils.make_kifu_list", "{root}/kifu/selfplay {here}/kiflist", "kiflist_train.txt"),
     ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
     ("utils.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
     ("utils.bench_search", "--seconds 0.1", "playouts"),
