@@ -414,7 +414,7 @@ def long_game(
         limits = Limits(btime=int(left) // told * told, wtime=1, binc=increment, winc=0)
         overhead.asked(limits, 0, ply)
         clock = Clock(limits, time)
-        budget = allot(limits, 0, ply, settings, max(0.0, overhead.mean), LOOK)
+        budget = allot(limits, 0, ply, settings, overhead.mean, LOOK)
         clock.begin(law(budget))
         if budget.maximum >= LOOK:
             time.now += LOOK

@@ -24,6 +24,7 @@ from pydlshogi.kifu.game import (
     Verdict,
     Win,
     comment_lines,
+    one_line,
     replay,
     settle,
     sfen_of,
@@ -325,8 +326,8 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
 
     Version 2.2, which every programme reads, unless a name or a time needs 3.0; that one wants UTF-8.
     """
-    names = [" ".join(name.splitlines()) for name in game.names]
-    event, place = (" ".join(value.splitlines()) for value in (game.event, game.place))
+    names = [one_line(name) for name in game.names]
+    event, place = (one_line(value) for value in (game.event, game.place))
     fractions = any(time is not None and time != int(time) for time in game.times)
     modern = fractions or not "".join((*names, event, place, game.date, *game.comments)).isascii()
     text = ["'CSA encoding=UTF-8", "V3.0"] if modern else ["V2.2"]

@@ -148,13 +148,13 @@ def replay(game: Game) -> Iterator[tuple[Any, int]]:
         board.push(move)
 
 
-def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], turn: int) -> str:
-    """SFEN of pieces {(file, rank): letter as in SFEN} and hands {letter: count}, both upper case for Black.
+def one_line(text: str) -> str:
+    """For a header of a record."""
+    return " ".join(text.splitlines())
 
-    Raises RecordError where no game can be played from it, as where a king is missing or there are three rooks.
-    """
-    counts = Counter(hands)
-    counts.update(letter[-1] for letter in pieces.values())
+
+def check_set(counts: Counter[str]) -> None:
+    """Raises RecordError unless these pieces, letters as in SFEN, can be those of a game: two kings, no three rooks."""
     for side, king in (("Black", "K"), ("White", "k")):
         if counts[king] != 1:
             raise RecordError(
@@ -164,6 +164,14 @@ def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], tur
         count = counts[letter] + counts[letter.lower()]
         if count > limit:
             raise RecordError(f"the start position has {count} of {letter}, a set has {limit}")
+
+
+def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], turn: int) -> str:
+    """SFEN of pieces {(file, rank): letter as in SFEN} and hands {letter: count}, both upper case for Black.
+
+    Raises RecordError where no game can be played from it, as where a king is missing or there are three rooks.
+    """
+    check_set(Counter(hands) + Counter(letter[-1] for letter in pieces.values()))
     rows = []
     for rank in range(1, 10):
         row = "".join(pieces.get((file, rank), " ") for file in range(9, 0, -1))

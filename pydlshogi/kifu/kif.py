@@ -20,6 +20,7 @@ from pydlshogi.kifu.game import (
     Verdict,
     comment_lines,
     legal_usi,
+    one_line,
     replay,
     settle,
     sfen_of,
@@ -422,9 +423,9 @@ def to_kif(
     board = cshogi.Board(game.start_sfen)
     lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
     headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
-    text = [f"{key}：{' '.join(value.splitlines())}" for key, value in headers if value]
+    text = [f"{key}：{one_line(value)}" for key, value in headers if value]
     text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
-    text += [f"{side}：{' '.join(name.splitlines())}" for side, name in zip((lower, upper), game.names, strict=True)]
+    text += [f"{side}：{one_line(name)}" for side, name in zip((lower, upper), game.names, strict=True)]
     text.append("手数----指手---------消費時間--")
     text += comment_lines(game, 0, "*")
     candidates = candidates or {}

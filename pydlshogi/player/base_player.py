@@ -160,7 +160,7 @@ class BasePlayer(ABC):
         """Tell the clock of a `go` for `position` how long that side to move may think; returns it."""
         turn, ply, settings = position.turn, position.ply(), self.clock_settings()
         self.overhead.asked(clock.limits, turn, ply)
-        overhead, look = max(0.0, self.overhead.mean), self.latency.of(1)
+        overhead, look = self.overhead.mean, self.latency.of(1)
 
         def law(limits: Limits) -> Budget:
             return allot(limits, turn, ply, settings, overhead, look)

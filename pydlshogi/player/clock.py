@@ -461,13 +461,18 @@ class Overhead:
     """
 
     def __init__(self) -> None:
-        self.mean = 2.0
-        """Milliseconds, over the last moves. Of the first a guess: what an idle machine was seen to need."""
+        self._missing = 2.0
+        """Milliseconds, the mean of the last moves. Of the first a guess: what an idle machine was seen to need."""
         self._moves = 1
         self._left = Limits()
         """What the clock should show at the next move, had there been none."""
         self._ply = 0
         """Of that move."""
+
+    @property
+    def mean(self) -> float:
+        """Milliseconds, over the last moves."""
+        return max(0.0, self._missing)
 
     def answered(self, clock: Clock, ply: int) -> None:
         """The move of number `ply` has been said."""
@@ -482,4 +487,4 @@ class Overhead:
         if ply == self._ply and not limits.ponder and left is not None and told is not None:
             self._moves = min(self._moves + 1, 64)
             # A GUI that tells whole seconds only is as often ahead of the clock as behind it.
-            self.mean += (min(max(-_ACCIDENT, left - told), _ACCIDENT) - self.mean) / self._moves
+            self._missing += (min(max(-_ACCIDENT, left - told), _ACCIDENT) - self._missing) / self._moves

@@ -4,12 +4,15 @@ Of an archive only the game that is looked at is made into one.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from pydlshogi.engines.games import GAMES
 from pydlshogi.kifu.encoding import decode
+from pydlshogi.kifu.game import RecordError as ShogiError
+from pydlshogi.kifu.game import check_set
 from pydlshogi.read_kifu import Ending as RecordEnding
 from pydlshogi.read_kifu import Game, KifuError, Win, parse
 from pydlshogi.web.played import TableGame
@@ -93,10 +96,16 @@ def begin(game: str, text: str) -> TableGame:
 
 
 def has_kif(start: str) -> bool:
-    """Whether a KIF may begin with this sfen: not with a problem of one king, or of more pawns than a set has."""
+    """Whether a KIF that begins with this sfen can be read: not that of a problem with pieces a game cannot have."""
     rows, _, hands, _ = start.split()
-    held = sum(int(count or 1) for count in re.findall(r"(\d*)P", hands.upper()))
-    return {"K", "k"} <= {*rows} and rows.upper().count("P") + held <= 18
+    pieces = Counter(filter(str.isalpha, rows))
+    for count, letter in re.findall(r"(\d*)([a-zA-Z])", hands):
+        pieces[letter] += int(count or 1)
+    try:
+        check_set(pieces)
+    except ShogiError:
+        return False
+    return True
 
 
 def usi_line(played: TableGame, start: str) -> str:

@@ -35,8 +35,8 @@ LARGE: Final = 16 * 2**20
 _SAMPLES: Final = 200
 _LINE_PLIES: Final = 8
 _LONGEST_LINE: Final = 1 << 16
-_LARGEST_NUMBER: Final = (1 << 31) - 1
 """Bytes. What comes after them counts as another line, which is hardly one of a book."""
+_LARGEST_NUMBER: Final = (1 << 31) - 1
 _NO_MOVES: Final = frozenset(["none", "resign", "win", "pass"])
 _COMMENTS: Final = (b"#", b"//")
 
