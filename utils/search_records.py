@@ -123,9 +123,8 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     paths = [options.out / f"{number:05}.npz" for number in range(options.sets)]
     missing = [number for number, path in enumerate(paths) if not path.exists()]
     parts = (rows[number * _OF_A_SET : (number + 1) * _OF_A_SET] for number in missing)
-    earlier = np.minimum(positions["ply"], 2)
     items = (
-        (number, part, positions["hcp"][part - earlier[part]], positions["before"][part])
+        (number, part, positions["hcp"][part - np.minimum(positions["ply"][part], 2)], positions["before"][part])
         for number, part in zip(missing, parts, strict=True)
     )
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
