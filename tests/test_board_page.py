@@ -81,6 +81,11 @@ class Person:
         moves: str = self.page.locator("body").get_attribute("data-moves")
         return moves.split()
 
+    def stop_thinking(self) -> None:
+        """And wait until it has: the board serves the next test too."""
+        self.page.get_by_role("button", name="Stop thinking").click()
+        playwright.expect(self.page.get_by_role("button", name="Show thinking")).to_be_visible(timeout=WAIT)
+
     def text(self, selector: str) -> str:
         return str(self.page.locator(selector).inner_text())
 
@@ -382,7 +387,7 @@ def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     before = person.drawn()
     page.locator("#lines tr").first.hover()
     assert person.drawn() != before
-    page.get_by_role("button", name="Stop thinking").click()
+    person.stop_thinking()
 
 
 def test_an_engine_is_played_against(person: Person) -> None:
@@ -434,7 +439,7 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     playwright.expect(page.locator("[role=gridcell].last")).to_have_count(2, timeout=WAIT)
     page.get_by_role("button", name="Stop thinking").hover()
     assert person.drawn() == before
-    page.get_by_role("button", name="Stop thinking").click()
+    person.stop_thinking()
     page.get_by_role("button", name="Policy").click()
     page.wait_for_selector(".heat circle")
 
@@ -447,7 +452,7 @@ def test_what_nothing_was_counted_of_is_no_number(person: Person) -> None:
     page.wait_for_selector(".arrows .ring")
     assert page.locator(".arrows text").text_content() == "100"
     assert page.locator("#candidates").inner_text().split() == "Move Win Visits Line G*5b 100.0 %".split()
-    page.get_by_role("button", name="Stop thinking").click()
+    person.stop_thinking()
     person.board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1 moves pass c1")
     page.wait_for_selector('body[data-ending="more discs, both pass"]')
     page.get_by_role("button", name="Analyse the game").click()
@@ -880,8 +885,15 @@ def test_a_start_that_was_refused_is_mended_with_its_game_and_one_that_was_cance
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="New game").click()
     assert [page.locator(f"#{name}").input_value() for name in ("game", "startText")] == ["shogi", ""]
+    generation = page.locator("body").get_attribute("data-generation")
+
+    def news_first(route: Any) -> None:
+        answer = route.fetch()
+        page.wait_for_selector(f'body:not([data-generation="{generation}"])')
+        route.fulfill(response=answer)
+
+    page.route("**/do", news_first)
     page.get_by_role("button", name="Start").click()
-    page.wait_for_selector('body[data-ending=""][data-at="0"]')
     playwright.expect(person.at("1i")).to_be_visible(timeout=WAIT)
     page.wait_for_function("""() => document.querySelector('[data-at="1i"]').getBoundingClientRect().y >
         document.querySelector('[data-at="1a"]').getBoundingClientRect().y""")

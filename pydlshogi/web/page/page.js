@@ -495,6 +495,7 @@ $('newDialog').onclose = async () => {
   if (!answer?.ok) return
   $('startText').value = '' // or it would begin the next game too, whatever is chosen above it
   turned = false
+  drawBoard() // the news of the game may have come first
 }
 
 // A record
