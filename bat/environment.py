@@ -37,6 +37,10 @@ SETTINGS["PIP_USER"] = "0"  # whoever has that in a file gets no environment
 WINDOWS = sys.platform == "win32"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 LOADS = "import cshogi, numba, numpy, onnx, onnxruntime"
+# python.org's Python brings half of it, and the packages want all of it.
+RUNTIME = "Microsoft's C++ runtime is wanting: install https://aka.ms/vs/17/release/vc_redist.x64.exe and start again"
+CRASH = 0xC0000000
+"""From here on a program of Windows ended by an exception, whose code this is."""
 TORCH_BUILDS = "https://download.pytorch.org/whl/{}/torch/"
 INCLUDED = {"gpu": ("chainer", "train")}
 """Extras that come along with another one."""
@@ -247,6 +251,8 @@ def run(command: list[str | Path], lock: IO[bytes], log: IO[bytes], complaint: s
         raise InstallError(
             f"{complaint}: {ended} (SIGILL: the processor lacks AVX2; SIGKILL: there was no memory left)"
         )
+    if done.returncode >= CRASH:
+        raise InstallError(f"{complaint}: {done.returncode:#x} (0xc000001d: the processor lacks AVX2; else {RUNTIME})")
     if done.returncode != 0:
         raise InstallError(f"{complaint}: {reason(LOG.read_bytes()[begin:])} (all of it: {LOG})")
 
@@ -256,6 +262,8 @@ def reason(output: bytes) -> str:
     lines = [line for line in output.decode(locale.getencoding(), errors="replace").splitlines() if line.strip()]
     if any("Retrying" in line for line in lines) and any("(from versions: none)" in line for line in lines):
         return "the package index cannot be reached; is there a network?"
+    if any("DLL load failed" in line for line in lines):
+        return f"{lines[-1].strip()}; {RUNTIME}"
     errors = [line for line in lines if line.startswith("ERROR:")]
     return (errors or lines or ["no reason given; is the disk full?"])[-1].strip()
 
@@ -268,7 +276,9 @@ def fail(message: str) -> NoReturn:
 
 def tell_gui(message: str) -> None:
     with suppress(BrokenPipeError):  # a GUI that has left still wants the installation finished
-        os.write(1, f"info string {message}\n".encode(errors="backslashreplace"))
+        # A console of Windows reads its own encoding, and so do GUIs there.
+        encoding = locale.getencoding() if WINDOWS else "utf-8"
+        os.write(1, f"info string {message}\n".encode(encoding, "backslashreplace"))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,22 @@ def test_what_goes_wrong_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_on_windows_a_file_that_somebody_holds_is_replaced_once_it_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, replace = iter([True, True, False]), Path.replace
+
+    def refusing(self: Path, target: Path) -> Path:
+        if next(held):
+            raise PermissionError(13, "the file is used by another process", str(self))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", refusing)
+    monkeypatch.setattr(sys, "platform", "win32")
+    write(tmp_path / "net.npz", b"one")
+    assert (tmp_path / "net.npz").read_bytes() == b"one"
+
+
 def test_the_name_of_what_is_unfinished_cannot_be_foreseen(tmp_path: Path) -> None:
     names = set()
     for _ in range(2):

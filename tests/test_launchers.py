@@ -1,5 +1,6 @@
 """The launchers as a GUI starts them: real venv, real pip, made-up wheels, and a stand-in for the engine."""
 
+import importlib.util
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
@@ -394,6 +396,39 @@ def test_windows_has_the_same_launchers(script: Path) -> None:
 def test_windows_hands_arguments_on_as_they_are(script: Path) -> None:
     """One by one, as %1 and %2, they end after nine, and at the `=` of `--option NAME=VALUE`."""
     assert not re.search(rb"%~?[1-9]", script.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "told"),
+    [
+        (
+            1,
+            "ImportError: DLL load failed while importing _cshogi: 指定されたモジュールが見つかりません",
+            "vc_redist.x64.exe",
+        ),
+        (0xC000001D, "", "the processor lacks AVX2"),
+        (0xC0000005, "", "vc_redist.x64.exe"),
+    ],
+)
+def test_what_windows_wants_besides_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, said: str, told: str
+) -> None:
+    found = importlib.util.spec_from_file_location("environment", ROOT / "bat" / "environment.py")
+    assert found
+    assert found.loader
+    environment = importlib.util.module_from_spec(found)
+    found.loader.exec_module(environment)
+    monkeypatch.setattr(environment, "LOG", tmp_path / "log")
+
+    def ended(*_: Any, stdout: IO[bytes], **__: Any) -> "subprocess.CompletedProcess[bytes]":
+        """As Windows tells it: by no negative number."""
+        stdout.write(said.encode())
+        stdout.flush()
+        return subprocess.CompletedProcess([], status)
+
+    monkeypatch.setattr(subprocess, "run", ended)
+    with environment.LOG.open("wb") as log, pytest.raises(environment.InstallError, match=told):
+        environment.run([sys.executable], log, log, "The installed packages do not load")
 
 
 def test_an_extra_that_is_not_declared_is_named(checkout: Checkout) -> None:

@@ -385,10 +385,10 @@ def test_input_that_ends_in_the_midst_of_a_line(engine: OverPipes) -> None:
 
 
 def test_paths_in_the_encoding_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("locale.getpreferredencoding", lambda _: "cp932")
+    monkeypatch.setattr("locale.getencoding", lambda: "cp932")
     assert decoded("C:\\将棋\\モデル.onnx".encode("cp932")) == "C:\\将棋\\モデル.onnx"
     assert decoded("C:\\将棋".encode()) == "C:\\将棋"
-    monkeypatch.setattr("locale.getpreferredencoding", lambda _: "ascii")
+    monkeypatch.setattr("locale.getencoding", lambda: "ascii")
     assert decoded("usi 将 ".encode() + b"\xff") == "usi 将 \ufffd"
 
 
@@ -494,6 +494,16 @@ def test_a_log_that_has_grown_is_put_aside(start: Callable[..., OverPipes], tmp_
     engine.ask("usi", "usiok")
     assert (folder / LOG_NAME).stat().st_size < LARGEST_LOG
     assert (folder / LOG_NAME).with_suffix(".old").stat().st_size == LARGEST_LOG + 1
+
+
+def test_a_log_that_cannot_be_put_aside_grows_on(start: Callable[..., OverPipes], tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "pydlshogi"
+    (folder / LOG_NAME).with_suffix(".old").mkdir(parents=True)
+    (folder / LOG_NAME).write_bytes(b"x" * (LARGEST_LOG + 1))
+    engine = start()
+    engine.send("setoption name Load value defect", "isready")
+    engine.until("info string Error!")
+    assert "RuntimeError: a defect" in log_of(engine)
 
 
 @pytest.mark.long

@@ -24,6 +24,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PACKAGE: Final = Path(__file__).resolve().parents[1]
 ROOMS_WITHOUT_KERNELS: Final = ("analysis_server", "engines", "kifu", "learning", "player", "usi", "web")
 """Folders of the package that nothing with kernels imports."""
+_LONGEST_NAME: Final = "-" * 120
+"""About as long as the names that numba gives its files: Windows refuses paths of more than 260 characters."""
 
 
 def _digest_of_sources() -> str:
@@ -51,7 +53,7 @@ def kernels_folder() -> Path | None:
             if folder != compiled_in_package and compiled_in_package.exists() and not folder.exists():
                 _copy_whole(compiled_in_package, folder)
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder) as file:
+            with tempfile.TemporaryFile(dir=folder, suffix=_LONGEST_NAME) as file:
                 file.write(bytes(1 << 20))
         except OSError as error:
             logging.getLogger(__name__).info("no kernels kept in %s: %s", folder, error)

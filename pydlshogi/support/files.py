@@ -19,6 +19,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+_TRIES: Final = 10
 _NEWLY_MADE: Final = 1.0
 """Seconds after which whoever makes an unfinished file holds it."""
 
@@ -153,7 +154,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(target)
+        _put(unfinished, target)
     except OSError as error:
         # A full disk names no file, and the unfinished one is nobody's business.
         if error.errno and error.filename in (None, str(unfinished)):
@@ -162,6 +163,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+
+def _put(file: Path, target: Path) -> None:
+    """In the place of what is there. On Windows a virus scanner or OneDrive may hold a file for some milliseconds."""
+    for _ in range(_TRIES if sys.platform == "win32" else 0):
+        with suppress(PermissionError):
+            file.replace(target)
+            return
+        time.sleep(0.05)
+    file.replace(target)
 
 
 def _lock(descriptor: int) -> None:

@@ -13,6 +13,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -59,7 +60,8 @@ class Process:
         if not path:
             file.parent.mkdir(parents=True, exist_ok=True)
             if file.exists() and file.stat().st_size > LARGEST_LOG:
-                file.replace(file.with_suffix(".old"))
+                with suppress(OSError):  # on Windows another engine may hold it open
+                    file.replace(file.with_suffix(".old"))
         if path and file.is_file() and b"\0" in _beginning(file):
             raise OSError(errno.EEXIST, "holds something else than a log", str(file))
         # Without O_NONBLOCK a pipe that nobody reads from would be waited for.
@@ -136,7 +138,7 @@ def _beginning(file: Path) -> bytes:
 
 def decoded(raw: bytes) -> str:
     """A line as text. Paths may come in the encoding of the user's system rather than in UTF-8."""
-    for encoding in ("utf-8", locale.getpreferredencoding(False)):
+    for encoding in ("utf-8", locale.getencoding()):
         try:
             return raw.decode(encoding)
         except UnicodeDecodeError:

@@ -6,10 +6,11 @@ again at the next start.
 
 import argparse
 import logging
+import os
 import sys
 import webbrowser
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -39,7 +40,7 @@ def port_number(text: str) -> int:
 
 def _run(arguments: argparse.Namespace) -> None:
     folder = state_folder()
-    kept = folder / "board.json"
+    kept, address = folder / "board.json", folder / "board.address"
     with ExitStack() as stack:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -49,16 +50,33 @@ def _run(arguments: argparse.Namespace) -> None:
         try:
             stack.enter_context(reserved(folder))  # two boards would write over each other's games
         except InUse as error:
-            raise InUse("a board runs already: open the address that it has printed, or end it by Ctrl-C") from error
+            running = address.read_text() if address.exists() else ""
+            if not running:
+                raise InUse(
+                    "a board runs already: open the address that it has printed, or end it by Ctrl-C"
+                ) from error
+            logging.warning("it runs already, with the options that it was started with; Ctrl-C ends it there")
+            print(running)
+            if not arguments.no_browser:
+                webbrowser.open(running)
+            return
         except OSError:
             pass  # there are file systems without locks
-        _serve(arguments, kept)
+        with suppress(OSError):
+            address.unlink()
+        _serve(arguments, kept, address)
 
 
-def _serve(arguments: argparse.Namespace, kept: Path) -> None:
+def _serve(arguments: argparse.Namespace, kept: Path, address: Path) -> None:
+    """`address`: the file that tells the next start where this board is."""
     pool = Pool(1, option_settings(arguments.option))
     try:
         with BoardServer(lambda tell: Table(pool, tell, kept), arguments.port) as server:
+            with (
+                suppress(OSError),
+                os.fdopen(os.open(address, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file,
+            ):
+                file.write(server.address)
             print(server.address, flush=True)
             if not arguments.no_browser:
                 # Beside the server: a browser in the terminal is waited for.
