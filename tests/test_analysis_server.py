@@ -323,6 +323,21 @@ def test_every_start_can_be_played_from(game: str, start: str | None) -> None:
     assert not GAMES[game].may_declare(position)
 
 
+def test_a_defect_is_logged_and_the_next_question_is_answered(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no idea")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pydlshogi.player.mcts_player.MCTSPlayer.think", fail)
+        client.send({"id": "a", "maxVisits": 10})
+        assert client.next()["error"] == "the search failed: ValueError('no idea')"
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+    client.send({"id": "b", "maxVisits": 10})
+    assert client.next()["rootInfo"]["visits"] == 10
+
+
 def test_where_nobody_listens_any_longer_nothing_more_is_searched(caplog: pytest.LogCaptureFixture) -> None:
     written = []
 

@@ -416,7 +416,7 @@ class Table:
         return GAMES[self._played.game]
 
     def _set_up(self, plies: int = 0) -> PlayedPosition:
-        """The position after so many moves. Raises ValueError or PlayerError."""
+        """The position after so many moves. Raises PlayerError."""
         question = Question(self._played.game, self._played.start, tuple(self._played.moves[:plies]))
         return set_up(question, self.pool.engine_for(question))
 
