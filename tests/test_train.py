@@ -577,6 +577,11 @@ def test_a_run_of_before_is_resumed(folder: Path) -> None:
     assert curve(folder, "older")[0][:4] == pytest.approx(curve(folder, "run")[0][:4], abs=2e-3)
 
 
+def test_a_checkpoint_that_cannot_be_read_is_not_called_damaged(tmp_path: Path) -> None:
+    with pytest.raises(runs.TrainingError, match=re.escape(str(tmp_path)) + ": (Is a directory|Permission denied)"):
+        runs.read_checkpoint(tmp_path)
+
+
 def test_a_flipped_bit_in_a_checkpoint_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train.main(options(folder, "run", steps=4)) == 0
     path = folder / "run" / train.CHECKPOINT
