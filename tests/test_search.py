@@ -1196,10 +1196,13 @@ def test_a_playout_ends_at_the_greatest_depth() -> None:
     assert len(search.root.line(1)) == MAX_DEPTH
 
 
-def test_more_playouts_than_a_batch_can_hold_are_not_begun() -> None:
-    search = run(a_search(TicTacToe()), UniformEvaluator(), 1)
-    step(search, UniformEvaluator(), 10 * MAX_BATCH)
-    assert search.playouts <= 1 + MAX_BATCH
+@pytest.mark.parametrize("playouts", [10 * MAX_BATCH, [10 * MAX_BATCH]])
+def test_more_playouts_than_a_batch_can_hold_are_not_begun(playouts: int | list[int]) -> None:
+    """All of them would be paid at once."""
+    search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAWN})), UniformEvaluator(), 2)
+    batch = search.batch()
+    search.backup(search.gather(batch, playouts), UniformEvaluator().evaluate(batch))
+    assert search.playouts == 2 + MAX_BATCH
     check_invariants(search)
 
 

@@ -181,7 +181,7 @@ class Search:
         """
         table = self.table.tree
         wanted: Int32Array = np.empty(len(self._roots), np.int32)
-        wanted[:] = min(playouts, MAX_BATCH) if isinstance(playouts, int) else playouts
+        wanted[:] = np.minimum(playouts, MAX_BATCH)
         most = int(wanted.sum())
         leaves = self._leaves(most)
         paths = leaves._paths
