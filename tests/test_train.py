@@ -294,7 +294,7 @@ def test_validation_of_a_network_that_knows() -> None:
         0, 0, (rows["result"] == LOSS).sum(), 0, 0, 0, 0, (rows["result"] == WIN).sum(), 0, 0
     ]  # fmt: skip
     assert report["reliability"][7] == {
-        "positions": (rows["result"] == WIN).sum(), "foretold": 0.75, "won": 1.0
+        "positions": (rows["result"] == WIN).sum(), "predicted": 0.75, "won": 1.0
     }  # fmt: skip
     assert [phase["positions"] for phase in report["phases"].values()] == [78, 30, 0]
 
