@@ -23,7 +23,7 @@ LOSSES: Final = (0.01, 0.02, 0.05, 0.10, 0.20)
 """Win rate lost: where the bars of a histogram meet. The first is of less than 1 %, the last of blunders."""
 
 
-class Effort(NamedTuple):
+class Allowance(NamedTuple):
     """What one position may cost."""
 
     nodes: int | None = None
@@ -81,25 +81,25 @@ class Judgement:
         return next((mark for least, mark in MARKS if self.loss >= least), "")
 
 
-def judge(player: BasePlayer, game: Game, effort: Effort) -> Iterator[Judgement]:
+def judge(player: BasePlayer, game: Game, allowance: Allowance) -> Iterator[Judgement]:
     """The moves of `game`, as soon as each is judged; the player goes on with its tree from move to move.
 
     Raises PlayerError.
     """
     turn = cshogi.Board(game.start_sfen).turn
     player.new_game()
-    opinions = (think(player, game, plies, effort) for plies in range(len(game.moves) + 1))
+    opinions = (think(player, game, plies, allowance) for plies in range(len(game.moves) + 1))
     for number, (move, (before, after)) in enumerate(zip(game.moves, pairwise(opinions), strict=True), 1):
         yield Judgement(number, (turn + number - 1) % 2, move, before, after)
 
 
-def think(player: BasePlayer, game: Game, plies: int, effort: Effort) -> Opinion:
+def think(player: BasePlayer, game: Game, plies: int, allowance: Allowance) -> Opinion:
     """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
     position = set_up(game.start_sfen, player.options)
     play_moves(position, game.moves[:plies])
     if plies == len(game.moves) and (repeated := repetition(GAMES["shogi"], position)):
         return opinion("", repeated)
-    clock = player.start_analysis(position, effort.nodes, effort.time)
+    clock = player.start_analysis(position, allowance.nodes, allowance.time)
     infos: list[Info] = []
     answer = player.think(position, clock, infos.append)
     assert isinstance(answer, BestMove)
@@ -108,8 +108,8 @@ def think(player: BasePlayer, game: Game, plies: int, effort: Effort) -> Opinion
 
 
 def repetition(game: OfferedGame, position: PlayedPosition) -> Info | None:
-    """What there is to say where the rules have ended the game though there are moves, of which a search, that would
-    play on, knows nothing; None where it may be asked."""
+    """What to report where the rules have ended the game although there are legal moves: a search would play on. None
+    where the player may be asked."""
     ending = game.ending(position)
     if ending is None or not len(position.legal_moves()):
         return None

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import cshogi
 
-from pydlshogi.analysis import MARKS, Effort, Judgement, accounts, as_json, judge, summary
+from pydlshogi.analysis import MARKS, Allowance, Judgement, accounts, as_json, judge, summary
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.csa import line_to_csa
@@ -194,9 +194,9 @@ def _parser() -> argparse.ArgumentParser:
         f"?! {inaccuracy} %. Evaluations and win rates are Black's.",
     )
     parser.add_argument("record", type=Path, help="a CSA, KIF or KI2 file")
-    effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--time", type=_positive(float), metavar="MS", help="per position (default 1000)")
-    effort.add_argument("--nodes", type=_positive(int), metavar="N", help="playouts per position, instead of --time")
+    allowance = parser.add_mutually_exclusive_group()
+    allowance.add_argument("--time", type=_positive(float), metavar="MS", help="per position (default 1000)")
+    allowance.add_argument("--nodes", type=_positive(int), metavar="N", help="playouts per position, instead of --time")
     parser.add_argument("--game", type=_positive(int), default=1, metavar="N", help="which, of a file with several")
     add_option_setting(parser)
     parser.add_argument("--no-record", action="store_true", help="write no annotated record")
@@ -226,13 +226,13 @@ def _player(given: Sequence[str]) -> BasePlayer:
     return mcts(options).load()
 
 
-def _judge_all(player: BasePlayer, game: Game, effort: Effort, judgements: list[Judgement]) -> None:
+def _judge_all(player: BasePlayer, game: Game, allowance: Allowance, judgements: list[Judgement]) -> None:
     """Add what is judged to `judgements`, and show it."""
     from tqdm import tqdm
 
     with tqdm(total=len(game.moves), unit="move", disable=None, dynamic_ncols=True) as bar:
         tqdm.write(HEADING)
-        for judged in judge(player, game, effort):
+        for judged in judge(player, game, allowance):
             judgements.append(judged)
             tqdm.write(row(judged))
             bar.update()
@@ -261,7 +261,7 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         for remark in player.prepare():
             print(f"analyze: {remark}", file=sys.stderr)
-        _judge_all(player, game, Effort(arguments.nodes, time), judgements)
+        _judge_all(player, game, Allowance(arguments.nodes, time), judgements)
     except (KeyboardInterrupt, PlayerError) as error:
         status = 1 if isinstance(error, PlayerError) else 130
         reason = str(error) or "stopped"

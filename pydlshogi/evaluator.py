@@ -63,7 +63,7 @@ class Mixed:
 
 
 class Cached:
-    """Another evaluator, and what it said before. It forgets first the positions that it was first asked about."""
+    """Another evaluator, and its answers so far. When full, it forgets the oldest first."""
 
     def __init__(self, evaluator: Evaluator, capacity: int) -> None:
         """It remembers up to `capacity` positions, by their keys."""

@@ -99,7 +99,7 @@ class Rules(NamedTuple):
     most_moves: int
     """Most legal moves of any position."""
     average_moves: int
-    """By which the memory for the moves of many positions is measured out."""
+    """Legal moves of an average position, by which the memory for moves is measured."""
     repeats: bool
     """Whether a position can occur twice in a game."""
     states: Callable[[Any], Records]

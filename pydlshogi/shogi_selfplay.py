@@ -31,7 +31,7 @@ from pydlshogi.learning.service import load_network
 from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
-from pydlshogi.network.loading import BACKENDS
+from pydlshogi.network.choices import BACKENDS
 from pydlshogi.network.weights import read_network
 from pydlshogi.player.choice import draw
 from pydlshogi.player.lines import centipawns

@@ -54,5 +54,9 @@ class Broken(LowestSquare):
 
     name = "broken"
 
+    def __init__(self, error: Exception | None = None) -> None:
+        super().__init__()
+        self.error = error or RuntimeError("no idea\nat all")
+
     def hints(self, position: Position, most: int, clock: Clock, report: Report) -> list[Hint]:
-        raise RuntimeError("no idea\nat all")
+        raise self.error

@@ -15,7 +15,7 @@ from othello_games import random_game, random_position
 from pydlshogi.analysis_server.__main__ import main
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.server import Server
-from pydlshogi.engines.games import GAMES, Ending
+from pydlshogi.engines.games import GAMES, GameEnd
 from pydlshogi.player.base_player import play_moves
 from pydlshogi.player.clock import Limits
 from pydlshogi.player.option_settings import OptionError
@@ -291,25 +291,25 @@ def test_as_a_program() -> None:
 @pytest.mark.parametrize(
     ("game", "start", "moves", "ending"),
     [
-        ("shogi", MATE_IN_ONE, "G*5b", Ending("mate", 0)),
+        ("shogi", MATE_IN_ONE, "G*5b", GameEnd("mate", 0)),
         ("shogi", MATE_IN_ONE, "G*1h", None),
-        ("shogi", None, "5i5h 5a5b 5h5i 5b5a " * 3, Ending("repetition", None)),
+        ("shogi", None, "5i5h 5a5b 5h5i 5b5a " * 3, GameEnd("repetition", None)),
         (
             "shogi",
             "4k4/9/9/9/9/9/9/9/R3K4 b - 1",
             "9i9a 5a5b 9a9b 5b5a " + "9b9a 5a5b 9a9b 5b5a " * 3,
-            Ending("perpetual check", 1),
+            GameEnd("perpetual check", 1),
         ),
-        ("dobutsu", "r1k/3/1K1/BR1 b - 1", "2c2b 3a3b 2b1a", Ending("lion caught", 0)),
-        ("dobutsu", "3/K2/2k/B2 b - 1", "3b3a", Ending("try", 0)),
-        ("dobutsu", None, "1d1c 3a3b 1c1d 3b3a " * 2, Ending("repetition", None)),
+        ("dobutsu", "r1k/3/1K1/BR1 b - 1", "2c2b 3a3b 2b1a", GameEnd("lion caught", 0)),
+        ("dobutsu", "3/K2/2k/B2 b - 1", "3b3a", GameEnd("try", 0)),
+        ("dobutsu", None, "1d1c 3a3b 1c1d 3b3a " * 2, GameEnd("repetition", None)),
         ("dobutsu", None, "1d1c 3a3b 1c1d 3b3a", None),
         ("othello", None, "f5", None),
-        ("othello", "Dd6/8/8/8/8/8/8/7d w - 1", "pass c1", Ending("more discs, both pass", 0)),
-        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", Ending("equal discs, both pass", None)),
+        ("othello", "Dd6/8/8/8/8/8/8/7d w - 1", "pass c1", GameEnd("more discs, both pass", 0)),
+        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", GameEnd("equal discs, both pass", None)),
     ],
 )
-def test_how_games_end(game: str, start: str | None, moves: str, ending: Ending | None) -> None:
+def test_how_games_end(game: str, start: str | None, moves: str, ending: GameEnd | None) -> None:
     offered = GAMES[game]
     position = next(iter(offered.engines.values()))().set_up(start)
     play_moves(position, moves.split())
@@ -321,6 +321,21 @@ def test_every_start_can_be_played_from(game: str, start: str | None) -> None:
     position = next(iter(GAMES[game].engines.values()))().set_up(start)
     assert len(position.legal_moves())
     assert not GAMES[game].may_declare(position)
+
+
+def test_a_defect_is_logged_and_the_next_question_is_answered(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no idea")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pydlshogi.player.mcts_player.MCTSPlayer.think", fail)
+        client.send({"id": "a", "maxVisits": 10})
+        assert client.next()["error"] == "the search failed: ValueError('no idea')"
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+    client.send({"id": "b", "maxVisits": 10})
+    assert client.next()["rootInfo"]["visits"] == 10
 
 
 def test_where_nobody_listens_any_longer_nothing_more_is_searched(caplog: pytest.LogCaptureFixture) -> None:

@@ -14,7 +14,7 @@ import pytest
 from cshogi import CSA, KIF
 
 from pydlshogi import analyze
-from pydlshogi.analysis import Effort, Judgement, Opinion, judge, summary, think
+from pydlshogi.analysis import Allowance, Judgement, Opinion, judge, summary, think
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu.game import MATE_EVAL
@@ -108,7 +108,7 @@ def test_a_side_is_summed_up() -> None:
 
 
 def test_a_missed_mate_is_a_blunder() -> None:
-    (first, second) = judge(player(), game("G*1h 5a4a", MATE_IN_ONE), Effort(nodes=100))
+    (first, second) = judge(player(), game("G*1h 5a4a", MATE_IN_ONE), Allowance(nodes=100))
     assert (first.best, first.before.evaluation, first.before.win_rate) == ("G*5b", MATE_EVAL - 1, 1.0)
     assert first.mark == "??"
     assert (second.number, second.turn, second.before) == (2, 1, first.after)
@@ -117,19 +117,19 @@ def test_a_missed_mate_is_a_blunder() -> None:
 def test_a_mated_side_has_lost_and_a_declaration_wins() -> None:
     ready = player()
     mate = game("G*5b", MATE_IN_ONE)
-    assert think(ready, mate, 1, Effort(nodes=10)) == Opinion(-MATE_EVAL, 0.0)
-    (move,) = judge(ready, mate, Effort(nodes=10))
+    assert think(ready, mate, 1, Allowance(nodes=10)) == Opinion(-MATE_EVAL, 0.0)
+    (move,) = judge(ready, mate, Allowance(nodes=10))
     assert (move.evaluation, move.win_rate, move.loss) == (MATE_EVAL, 1.0, 0.0)
-    assert think(ready, game("", DECLARABLE), 0, Effort(nodes=10)) == Opinion(MATE_EVAL - 1, 1.0)
+    assert think(ready, game("", DECLARABLE), 0, Allowance(nodes=10)) == Opinion(MATE_EVAL - 1, 1.0)
 
 
 def test_a_repetition_is_worth_what_the_rules_say() -> None:
     """A rook more is worth nothing then, though it would be if the game went on."""
     ready, start = player(), "8k/9/9/9/9/9/9/7R1/4K4 b - 1"
     draw, lost = (game(moves * 3, start) for moves in ("5i5h 1a1b 5h5i 1b1a ", "2h1h 1a2a 1h2h 2a1a "))
-    assert think(ready, draw, 12, Effort(nodes=10)) == Opinion(0, 0.5)
-    assert think(ready, lost, 12, Effort(nodes=10)) == Opinion(-HIGHEST_CP, 0.0)
-    assert think(ready, draw, 11, Effort(nodes=10)).line
+    assert think(ready, draw, 12, Allowance(nodes=10)) == Opinion(0, 0.5)
+    assert think(ready, lost, 12, Allowance(nodes=10)) == Opinion(-HIGHEST_CP, 0.0)
+    assert think(ready, draw, 11, Allowance(nodes=10)).line
 
 
 def said_by(ready: BasePlayer) -> list[Info]:
@@ -151,25 +151,25 @@ def said_by(ready: BasePlayer) -> list[Info]:
 def test_the_tree_goes_on_from_move_to_move() -> None:
     ready = player("hash")
     said = said_by(ready)
-    best = think(ready, game(""), 0, Effort(nodes=400)).line[0]
-    think(ready, game(best), 1, Effort(nodes=1))
+    best = think(ready, game(""), 0, Allowance(nodes=400)).line[0]
+    think(ready, game(best), 1, Allowance(nodes=1))
     assert said[-1].nodes == 1
     assert (said[-1].visits or 0) > 5
 
 
 def test_of_several_lines_the_best_one_counts() -> None:
-    opinion, best = (think(player("hash", MultiPV=lines), game(""), 0, Effort(nodes=300)) for lines in (5, 1))
+    opinion, best = (think(player("hash", MultiPV=lines), game(""), 0, Allowance(nodes=300)) for lines in (5, 1))
     assert opinion == best
 
 
 def test_however_short_the_time_there_is_an_opinion() -> None:
-    opinion = think(player(), game(""), 0, Effort(time=0.001))
+    opinion = think(player(), game(""), 0, Allowance(time=0.001))
     assert opinion.line
     assert opinion.win_rate == pytest.approx(0.5)
 
 
 def test_win_rate_and_centipawns_agree() -> None:
-    opinions = [move.after for move in judge(player("hash"), game("7g7f 3c3d 2g2f 8c8d"), Effort(nodes=50))]
+    opinions = [move.after for move in judge(player("hash"), game("7g7f 3c3d 2g2f 8c8d"), Allowance(nodes=50))]
     assert len({opinion.evaluation for opinion in opinions}) > 1
     for opinion in opinions:
         # 756 centipawns are odds of e to 1.
@@ -179,7 +179,7 @@ def test_win_rate_and_centipawns_agree() -> None:
 
 def test_how_centipawns_are_shown_does_not_change_what_a_move_costs() -> None:
     moves, others = (
-        list(judge(player("hash", Eval_Coef=coefficient), game("7g7f 3c3d"), Effort(nodes=50)))
+        list(judge(player("hash", Eval_Coef=coefficient), game("7g7f 3c3d"), Allowance(nodes=50)))
         for coefficient in (1, 5000)
     )
     assert [move.loss for move in moves] == [move.loss for move in others]
@@ -263,7 +263,7 @@ def test_what_was_better_is_said_in_the_records_own_notation(
     kif: bool, comment: str, better: str, evaluation: str
 ) -> None:
     played = game("G*1h 5a4a", MATE_IN_ONE)
-    moves = list(judge(player(), played, Effort(nodes=100)))
+    moves = list(judge(player(), played, Allowance(nodes=100)))
     lines = analyze.annotated(played, moves, kif).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith(comment))
     assert better in lines[at]

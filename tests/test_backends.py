@@ -198,6 +198,13 @@ def test_batches_are_cut_where_a_graph_has_no_room(
     assert list(module.portions(np.cumsum([0, *counts]), 8)) == expected
 
 
+@pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
+def test_no_moves_of_a_position_are_cut_off(name: str) -> None:
+    module = importlib.import_module(f"pydlshogi.network.{name}_backend")
+    with pytest.raises(ValueError, match="has 641 legal moves, and there is room for 640"):
+        list(module.portions(np.cumsum([0, 30, 641]), 8))
+
+
 @pytest.mark.parametrize("modelfile", NETWORKS)
 @pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
 def test_what_runs_on_a_gpu_predicts_alike_on_the_cpu(name: str, modelfile: str, folder: Path) -> None:

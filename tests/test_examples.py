@@ -7,7 +7,7 @@ import pytest
 
 from pydlshogi.encoding import Symmetry, planes_of
 from pydlshogi.training.batches import Shuffle, batches, numbered_batch
-from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined, played
+from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined, one_move_each
 from tests.networks import NARROW, packed_positions
 
 Target = dict[int, float]
@@ -76,7 +76,7 @@ def test_sets_of_examples_are_joined() -> None:
 
 def test_a_played_move_is_a_distribution_of_one() -> None:
     one = np.ones(3, np.float32)
-    examples = played(packed_positions(ENCODING, 3), np.array([4, 0, 9], np.int32), one, one)
+    examples = one_move_each(packed_positions(ENCODING, 3), np.array([4, 0, 9], np.int32), one, one)
     assert targets_of(examples) == [{4: 1.0}, {0: 1.0}, {9: 1.0}]
 
 

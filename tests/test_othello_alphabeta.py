@@ -18,7 +18,7 @@ def evaluation(position: Position) -> int:
     if not position.mover:
         return -64 * DISC
     words = np.zeros((1, WORDS), np.uint64)
-    write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words, 0)
+    write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words)
     return int(evaluate(WEIGHTS, 64 - position.empties, words.view(np.uint16), 0))
 
 

@@ -226,6 +226,12 @@ def test_an_engine_that_fails_is_told_in_one_line() -> None:
     assert answers(Broken(), "genmove b", "name") == ["? RuntimeError: no idea", "= broken"]
 
 
+@pytest.mark.parametrize("line", ["genmove b", "reg_genmove b", "hint"])
+def test_a_defect_of_the_engine_is_no_syntax_error(line: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert answers(Broken(KeyError("no idea")), line) == ["? RuntimeError: KeyError('no idea')"]
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_nonsense_is_answered_command_by_command(seed: int) -> None:
     rng = random.Random(seed)

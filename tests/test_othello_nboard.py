@@ -121,6 +121,12 @@ def test_an_engine_that_fails_is_told() -> None:
     assert answers(Broken(), "go", "ping 1")[1:] == ["status Error! RuntimeError: no idea at all", "pong 1"]
 
 
+@pytest.mark.parametrize("line", ["go", "hint 1"])
+def test_a_defect_of_the_engine_is_not_taken_for_a_wrong_line(line: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert answers(Broken(ValueError("no idea")), line)[-1] == "status Error! RuntimeError: ValueError('no idea')"
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+
+
 @pytest.mark.parametrize("command", ["go", "hint 2"])
 def test_whatever_is_said_ends_the_thinking(command: str) -> None:
     engine, lines, said = Waiting(), queue.SimpleQueue[str | None](), queue.SimpleQueue[str]()

@@ -33,7 +33,7 @@ def numbers_of(position: Position) -> list[int]:
 
 def written(position: Position) -> "np.ndarray[tuple[int, int], np.dtype[np.uint16]]":
     words = np.zeros((1, WORDS), np.uint64)
-    write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words, 0)
+    write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words)
     return words.view(np.uint16)
 
 
@@ -62,7 +62,7 @@ def test_numbers_are_counted_and_go_along_with_moves() -> None:
     words = np.zeros((70, WORDS), np.uint64)
     for seed in range(5):
         position = START
-        write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words, 0)
+        write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words)
         for row, move in enumerate(random_game(seed).moves):
             if move == PASS:
                 pass_numbers(words, row)

@@ -49,8 +49,8 @@ def test_the_page_of_the_board_is_in_it(wheel: zipfile.ZipFile) -> None:
 def test_the_commands_lead_to_entry_points(wheel: zipfile.ZipFile) -> None:
     (name,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
     commands = dict(line.split(" = ") for line in wheel.read(name).decode().splitlines() if " = " in line)
-    names = ["pydlshogi", "pydlshogi-board", "pydlshogi-dobutsu", "pydlshogi-policy", "pydlshogi-search1"]
-    assert sorted(commands) == names
+    others = ("board", "dobutsu", "othello-alphabeta", "policy", "search1")
+    assert sorted(commands) == ["pydlshogi", *(f"pydlshogi-{name}" for name in others)]
     for target in commands.values():
         module, function = target.split(":")
         source = (ROOT / Path(*module.split("."))).with_suffix(".py").read_text(encoding="utf-8")

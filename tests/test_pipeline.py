@@ -17,7 +17,7 @@ from pydlshogi.uct.uct_node import AWAITED, UctNodeTable
 
 
 def search_of_start() -> Search:
-    search = Search(UctNodeTable(1), ReplayedBoards(9))
+    search = Search(UctNodeTable(1, average_moves=9, most_moves=9), ReplayedBoards(9))
     search.set_root(TicTacToe())
     return search
 

@@ -30,8 +30,8 @@ VALIDATION = {
         "top5": 0.3,
         "value_accuracy": None,
         "reliability": [
-            {"positions": 5, "foretold": 0.05, "won": 0.0},
-            {"positions": 0, "foretold": None, "won": None},
+            {"positions": 5, "predicted": 0.05, "won": 0.0},
+            {"positions": 0, "predicted": None, "won": None},
         ],
     },
 }

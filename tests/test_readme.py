@@ -29,7 +29,7 @@ def test_the_dialogue_is_there() -> None:
 def test_headings_are_in_the_order_a_reader_needs_them() -> None:
     headings = re.findall(r"^## (.*)$", TEXT, re.MULTILINE)
     assert headings == [
-        "Two commands",
+        "To begin",
         "A board in the browser",
         "Registering it in a GUI",
         "Options",

@@ -26,7 +26,7 @@ from pydlshogi.uct.search import Search
 from pydlshogi.uct.uct_node import AWAITED, EXPANDED, NONE, TERMINAL, UctNodeTable, free_condemned
 
 WON = Outcome(1.0, plies=1)
-DRAWN = Outcome(0.5)
+DRAW = Outcome(0.5)
 
 BOOK_PUCT = Puct(1.0, 1e12, 0.0, 1.0, 1e12, 0.0, unvisited=0.5)
 """The formula of the python-dlshogi book: Q + C_PUCT P sqrt(N) / (1 + n), C_PUCT 1.0, unvisited Q 0.5.
@@ -60,7 +60,7 @@ class SearchOfOne(Search):
     """A search with the root of its one tree, and the position that this is."""
 
     def __init__(self, position: Position, puct: Puct, megabytes: int, only: Iterable[int]) -> None:
-        super().__init__(UctNodeTable(megabytes), ReplayedBoards(), puct)
+        super().__init__(UctNodeTable(megabytes, average_moves=80, most_moves=600), ReplayedBoards(600), puct)
         self.root = Root(self)
         self.position = position
         self.set_root(position, only)
@@ -443,7 +443,7 @@ def test_invariants_on_random_graphs(seed: int) -> None:
     rng = random.Random(seed)
     letters = "ABCDEFGHIJKL"
     graph = {letter: "".join(rng.sample(letters, rng.randint(1, 4))) for letter in letters}
-    ends = {letter: rng.choice((MATED, WON, DRAWN)) for letter in rng.sample(letters[1:], 2)}
+    ends = {letter: rng.choice((MATED, WON, DRAW)) for letter in rng.sample(letters[1:], 2)}
     repetition = rng.choice((Outcome(0.5, by_path=True), Outcome(0.0, by_path=True), Outcome(1.0, by_path=True)))
     game = Letters(graph, "A", ends, repetition)
     search = a_search(game, megabytes=rng.choice((0, 1)))
@@ -578,7 +578,7 @@ def chosen_by_the_search(
     for letter, (_, visits, _) in zip(letters, edges, strict=True):
         if visits:
             batch.clear()
-            search.backup(search.gather(batch, 1, forced=[ord(letter)]), opinions.evaluate(batch))
+            search.backup(search.gather(batch, 1, first_moves=[ord(letter)]), opinions.evaluate(batch))
     node = search.root_node()
     tree, record = search.table.tree, search.table.tree.nodes[node]
     numbers = dict(zip(letters, edges, strict=True))
@@ -593,7 +593,7 @@ def chosen_by_the_search(
     record["visits"] = sum(visits for _, visits, _ in edges)
     record["seen"] = sum(prior for prior, visits, _ in edges if visits)
     if not at_root:
-        search.table.hold(ord("S"), ord("S"), 1)
+        search.table.link_root(ord("S"), ord("S"), 1)
         search.set_root(Letters(graph, "R"))
         step(search, opinions, 1)
         step(search, opinions, 1)  # to S, which is known
@@ -677,8 +677,8 @@ def test_new_constants_hold_from_the_next_batch_on() -> None:
 @pytest.mark.parametrize(
     ("game", "evaluated"),
     [
-        (Letters({"R": "AB", "B": "C"}, "R", {"A": DRAWN, "C": DRAWN}), 1),
-        (Letters({"R": "AB", "B": "C", "C": "B"}, "R", {"A": DRAWN}, repetition=Outcome(0.5, by_path=True)), 2),
+        (Letters({"R": "AB", "B": "C"}, "R", {"A": DRAW, "C": DRAW}), 1),
+        (Letters({"R": "AB", "B": "C", "C": "B"}, "R", {"A": DRAW}, repetition=Outcome(0.5, by_path=True)), 2),
     ],
     ids=["by the rules", "by repetition"],
 )
@@ -976,7 +976,7 @@ def test_a_proof_holds_for_the_playouts_that_were_under_way() -> None:
 
 
 def test_a_draw_proves_nothing() -> None:
-    search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAWN})), Opinions(), 10)
+    search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAW})), Opinions(), 10)
     assert search.root.plies is None
     assert letters_of(search)["A"].plies is None
 
@@ -1196,10 +1196,13 @@ def test_a_playout_ends_at_the_greatest_depth() -> None:
     assert len(search.root.line(1)) == MAX_DEPTH
 
 
-def test_more_playouts_than_a_batch_can_hold_are_not_begun() -> None:
-    search = run(a_search(TicTacToe()), UniformEvaluator(), 1)
-    step(search, UniformEvaluator(), 10 * MAX_BATCH)
-    assert search.playouts <= 1 + MAX_BATCH
+@pytest.mark.parametrize("playouts", [10 * MAX_BATCH, [10 * MAX_BATCH]])
+def test_more_playouts_than_a_batch_can_hold_are_not_begun(playouts: int | list[int]) -> None:
+    """All of them would be paid at once."""
+    search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAW})), UniformEvaluator(), 2)
+    batch = search.batch()
+    search.backup(search.gather(batch, playouts), UniformEvaluator().evaluate(batch))
+    assert search.playouts == 2 + MAX_BATCH
     check_invariants(search)
 
 

@@ -13,7 +13,7 @@ from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, SQUARES, perft, random_
 
 from pydlshogi.game import Outcome
 from pydlshogi.games.shogi.encodings import BOOK
-from pydlshogi.games.shogi.position import DECLARED, DRAWN, MATE_IN_ONE, ShogiPosition
+from pydlshogi.games.shogi.position import DECLARED, DRAW, MATE_IN_ONE, ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN, board_from_sfen
 from pydlshogi.uct.batch import Batch
@@ -507,7 +507,7 @@ def test_the_game_is_drawn_after_the_last_move() -> None:
     position.push_usi("7g7f")
     assert position.outcome() is None
     position.push_usi("3c3d")
-    assert position.outcome() == DRAWN == Outcome(0.5, by_path=False)
+    assert position.outcome() == DRAW == Outcome(0.5, by_path=False)
     position.pop()
     assert position.outcome() is None
     assert ShogiPosition(moves=["7g7f", "3c3d"]).outcome() is None
@@ -525,17 +525,17 @@ def test_mate_with_the_last_move_is_no_draw() -> None:
     assert not len(position.legal_moves())
     position.pop()
     position.push_usi("1i1h")
-    assert position.outcome() == DRAWN
+    assert position.outcome() == DRAW
     position.pop()
     position.push_usi("G*2b")  # check, but 2b is taken
     assert position.board.is_check()
-    assert position.outcome() == DRAWN
+    assert position.outcome() == DRAW
 
 
 def test_after_the_last_move_neither_declaration_nor_mate_counts_but_repetition_does() -> None:
-    assert ShogiPosition(f"{CAMP} b RB 257", draw_ply=256).outcome() == DRAWN
+    assert ShogiPosition(f"{CAMP} b RB 257", draw_ply=256).outcome() == DRAW
     assert ShogiPosition(f"{CAMP} b RB 256", draw_ply=256).outcome() == DECLARED
-    assert ShogiPosition("7lk/9/8S/9/9/9/9/7L1/8K b G 257", draw_ply=256).outcome() == DRAWN
+    assert ShogiPosition("7lk/9/8S/9/9/9/9/7L1/8K b G 257", draw_ply=256).outcome() == DRAW
     assert ShogiPosition(ROOK_CHECKS, CHECKS, draw_ply=4).outcome() == PATH_LOSS
     assert ShogiPosition(ROOK_CHECKS, CHECKS, draw_ply=5).outcome() == PATH_LOSS
 

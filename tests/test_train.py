@@ -294,7 +294,7 @@ def test_validation_of_a_network_that_knows() -> None:
         0, 0, (rows["result"] == LOSS).sum(), 0, 0, 0, 0, (rows["result"] == WIN).sum(), 0, 0
     ]  # fmt: skip
     assert report["reliability"][7] == {
-        "positions": (rows["result"] == WIN).sum(), "foretold": 0.75, "won": 1.0
+        "positions": (rows["result"] == WIN).sum(), "predicted": 0.75, "won": 1.0
     }  # fmt: skip
     assert [phase["positions"] for phase in report["phases"].values()] == [78, 30, 0]
 
@@ -575,6 +575,11 @@ def test_a_run_of_before_is_resumed(folder: Path) -> None:
     assert train.main(["--resume", f"--out={path.parent}", "--steps=16"]) == 0
     assert [row[0] for row in curve(folder, "older")] == [2, 4, 6, 8, 10, 12, 14, 16]
     assert curve(folder, "older")[0][:4] == pytest.approx(curve(folder, "run")[0][:4], abs=2e-3)
+
+
+def test_a_checkpoint_that_cannot_be_read_is_not_called_damaged(tmp_path: Path) -> None:
+    with pytest.raises(runs.TrainingError, match=re.escape(str(tmp_path)) + ": (Is a directory|Permission denied)"):
+        runs.read_checkpoint(tmp_path)
 
 
 def test_a_flipped_bit_in_a_checkpoint_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

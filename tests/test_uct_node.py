@@ -25,7 +25,11 @@ from pydlshogi.uct.uct_node import (
 
 Name = tuple[int, int]
 """Key and ply of a node."""
-MOST_MOVES = 593
+AVERAGE_MOVES, MOST_MOVES = 80, 593
+
+
+def a_table(megabytes: int, state_bytes: int = 0) -> UctNodeTable:
+    return UctNodeTable(megabytes, AVERAGE_MOVES, MOST_MOVES, state_bytes)
 
 
 @compiled
@@ -82,7 +86,7 @@ def stats_of(table: UctNodeTable, node: int) -> np.ndarray:
 
 
 def root(table: UctNodeTable, name: Name) -> int:
-    return table.hold(name[0], name[0], name[1])
+    return table.link_root(name[0], name[0], name[1])
 
 
 class Copy(NamedTuple):
@@ -135,7 +139,7 @@ def random_table(rng: random.Random, size: int) -> tuple[UctNodeTable, list[Name
 
     Returns it with the names of the roots: every node is below one of them.
     """
-    table = UctNodeTable(1)
+    table = a_table(1)
     names = [(key, rng.randint(0, 7)) for key in range(size)]
     roots = []
     for name in sorted(names, key=lambda name: -name[1]):
@@ -160,7 +164,7 @@ def random_table(rng: random.Random, size: int) -> tuple[UctNodeTable, list[Name
 
 
 def test_a_node_is_a_position_at_a_ply() -> None:
-    table = UctNodeTable(1)
+    table = a_table(1)
     assert table.find(7, 3) == NONE
     node = root(table, (7, 3))
     assert root(table, (7, 3)) == table.find(7, 3) == node
@@ -172,9 +176,9 @@ def test_a_node_is_a_position_at_a_ply() -> None:
 
 
 def test_keys_of_63_bits_and_plies_of_10000_do_not_run_into_one_another() -> None:
-    table = UctNodeTable(1)
+    table = a_table(1)
     names = [(key, ply) for key in (0, 1, 2**47, 2**62, 2**63 - 1) for ply in (0, 1, 10_000)]
-    nodes = [table.hold(key, 2**64 - 1 - key, ply) for key, ply in names]
+    nodes = [table.link_root(key, 2**64 - 1 - key, ply) for key, ply in names]
     assert len(set(nodes)) == len(names)
     assert [table.find(key, ply) for key, ply in names] == nodes
     assert table.tree.nodes["board_key"][nodes].tolist() == [2**64 - 1 - key for key, _ in names]
@@ -184,12 +188,12 @@ def test_keys_of_63_bits_and_plies_of_10000_do_not_run_into_one_another() -> Non
 def test_the_index_is_a_dictionary(seed: int) -> None:
     """Nodes come and go in a table that is nearly full: what is taken out leaves no gap that hides another."""
     rng = random.Random(seed)
-    table = UctNodeTable(0)  # the least there is: 64 nodes
+    table = a_table(0)  # the least there is: 64 nodes
     known: dict[Name, int] = {}
     for step in range(3000):
         if known and (len(known) == 64 or rng.random() < 0.4):
             name = rng.choice(sorted(known))
-            table.let_go(known.pop(name))
+            table.unlink_root(known.pop(name))
             free_condemned(table.tree, 1)
         else:
             name = (rng.getrandbits(63) if rng.random() < 0.5 else rng.randrange(100), rng.randrange(3))
@@ -206,14 +210,14 @@ def test_the_index_is_a_dictionary(seed: int) -> None:
 
 
 def test_the_best_edge_is_brought_to_the_front_and_the_others_keep_their_order() -> None:
-    table = UctNodeTable(1)
+    table = a_table(1)
     assert moves_of(table, add(table, (1, 0), [10, 11, 12, 13], [0.1, 0.3, 0.4, 0.2])) == [12, 10, 11, 13]
     assert moves_of(table, add(table, (2, 0), [10, 11, 12, 13], [0.1, 0.4, 0.1, 0.4])) == [11, 10, 12, 13]
     assert moves_of(table, add(table, (3, 0), [10])) == [10]
 
 
 def test_visited_edges_come_first_and_the_best_of_the_others_is_next() -> None:
-    table = UctNodeTable(1)
+    table = a_table(1)
     node = add(table, (1, 0), [10, 11, 12, 13, 14], [0.1, 0.4, 0.2, 0.15, 0.3])
     seen = []
     for visited in range(5):
@@ -233,7 +237,7 @@ def test_visited_edges_come_first_and_the_best_of_the_others_is_next() -> None:
 
 def test_any_edge_may_be_visited_first() -> None:
     """The fourth is asked for: it becomes the first, and the best of the rest is next still."""
-    table = UctNodeTable(1)
+    table = a_table(1)
     node = add(table, (1, 0), [10, 11, 12, 13], [0.4, 0.3, 0.2, 0.1])
     assert visit(table, node, 3) == 0
     assert moves_of(table, node) == [13, 10, 11, 12]
@@ -243,7 +247,7 @@ def test_any_edge_may_be_visited_first() -> None:
 
 def test_statistics_stay_with_their_edges_as_more_come() -> None:
     """Two nodes grow in turns, so that each has to move again and again; new statistics begin at nothing."""
-    table = UctNodeTable(1)
+    table = a_table(1)
     table.tree.stats["visits"] = 9
     table.tree.stats["value_sum"] = 9.0
     nodes = [add(table, (key, 0), list(range(40))) for key in (1, 2)]
@@ -260,7 +264,7 @@ def test_statistics_stay_with_their_edges_as_more_come() -> None:
 
 
 def test_where_there_is_no_room_for_statistics_that_is_said_and_nothing_changes() -> None:
-    table = UctNodeTable(0)  # 64 nodes, four statistics each
+    table = a_table(0)  # 64 nodes, four statistics each
     moves = list(range(200))
     node, visited = add(table, (1, 0), moves, [200.0 - move for move in moves]), 0
     while visit(table, node, visited) == visited:
@@ -277,7 +281,7 @@ def test_where_there_is_no_room_for_statistics_that_is_said_and_nothing_changes(
 
 
 def test_a_full_table_finds_but_does_not_grow() -> None:
-    table = UctNodeTable(0)  # the least there is: 64 nodes
+    table = a_table(0)  # the least there is: 64 nodes
     for key in range(64):
         assert not table.full
         assert add(table, (key, 0), [1]) != NONE
@@ -291,10 +295,10 @@ def test_a_full_table_finds_but_does_not_grow() -> None:
 
 
 def test_a_root_takes_the_place_of_what_waits_to_be_given_back() -> None:
-    table = UctNodeTable(0)
+    table = a_table(0)
     for key in range(64):
         root(table, (key, 0))
-    table.let_go(table.find(5, 0))
+    table.unlink_root(table.find(5, 0))
     assert table.full
     assert root(table, (64, 0)) != NONE
     assert table.find(5, 0) == NONE
@@ -303,7 +307,7 @@ def test_a_root_takes_the_place_of_what_waits_to_be_given_back() -> None:
 
 def test_fullness_is_the_share_of_nodes_or_edges_in_use_whichever_is_greater() -> None:
     """64 nodes and 64 x 84 edges, which are given out by eights."""
-    table = UctNodeTable(0)
+    table = a_table(0)
     add(table, (0, 0), [1])
     assert table.fullness == 1 / 64
     add(table, (1, 0), list(range(504)))
@@ -317,7 +321,7 @@ def test_fullness_is_the_share_of_nodes_or_edges_in_use_whichever_is_greater() -
 
 
 def test_a_position_of_the_most_moves_fits_into_the_last_free_edge() -> None:
-    table = UctNodeTable(0, most_moves=MOST_MOVES)
+    table = a_table(0)
     moves = list(range(MOST_MOVES))
     key = 0
     while not table.full:
@@ -332,7 +336,7 @@ def test_a_position_of_the_most_moves_fits_into_the_last_free_edge() -> None:
 
 def test_edges_given_back_serve_smaller_and_equal_positions() -> None:
     """Where nothing else is left, forty edges that were given back become sixteen, sixteen and eight."""
-    table = UctNodeTable(0, most_moves=MOST_MOVES)
+    table = a_table(0)
     large = add(table, (0, 0), list(range(40)))
     root(table, (0, 0))
     key = 1
@@ -341,14 +345,14 @@ def test_edges_given_back_serve_smaller_and_equal_positions() -> None:
             key += 1
         key += 1
     assert len(table) < 60, "the nodes were to suffice"
-    table.let_go(large)
+    table.unlink_root(large)
     free_condemned(table.tree, 1)
     nodes = [add(table, (1000 + number, 0), list(range(count))) for number, count in enumerate((16, 15, 7, 1))]
     assert [len(moves_of(table, node)) for node in nodes] == [16, 15, 7, 0]
 
 
 def test_small_positions_given_back_make_room_for_a_large_one() -> None:
-    table = UctNodeTable(0, most_moves=MOST_MOVES)
+    table = a_table(0)
     key = 1
     while len(moves_of(table, add(table, (key, 0), list(range(100))))):
         key += 1
@@ -356,7 +360,7 @@ def test_small_positions_given_back_make_room_for_a_large_one() -> None:
     for held in range(1, key):
         root(table, (held, 0))
     for held in random.Random(1).sample(range(1, key), key - 1):
-        table.let_go(table.find(held, 0))
+        table.unlink_root(table.find(held, 0))
         free_condemned(table.tree, 1)
     assert len(moves_of(table, add(table, (1000, 0), list(range(MOST_MOVES))))) == MOST_MOVES
 
@@ -364,7 +368,7 @@ def test_small_positions_given_back_make_room_for_a_large_one() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_edges_come_and_go_without_touching_those_of_others(seed: int) -> None:
     rng = random.Random(seed)
-    table = UctNodeTable(0, most_moves=MOST_MOVES)
+    table = a_table(0)
     kept: dict[Name, set[int]] = {}
     without = 0
     for key in range(1000):
@@ -376,14 +380,14 @@ def test_edges_come_and_go_without_touching_those_of_others(seed: int) -> None:
         root(table, (key, 0))
         while len(kept) > rng.randint(0, 60):
             name = rng.choice(sorted(kept))
-            table.let_go(table.find(*name))
+            table.unlink_root(table.find(*name))
             free_condemned(table.tree, 1)
             del kept[name]
         for name, moves_before in kept.items():
             assert set(moves_of(table, table.find(*name))) == moves_before
     assert without > 10
     for name in kept:
-        table.let_go(table.find(*name))
+        table.unlink_root(table.find(*name))
         free_condemned(table.tree, 1)
     assert len(moves_of(table, add(table, (9999, 0), list(range(MOST_MOVES))))) == MOST_MOVES
 
@@ -391,14 +395,14 @@ def test_edges_come_and_go_without_touching_those_of_others(seed: int) -> None:
 @pytest.mark.parametrize("megabytes", [1, 16, 300])
 def test_the_size_is_about_what_was_asked_for(megabytes: int) -> None:
     """All arrays, and the states that lie elsewhere."""
-    table = UctNodeTable(megabytes, average_moves=80, state_bytes=136)
+    table = a_table(megabytes, 136)
     arrays = (array for array in table.tree if isinstance(array, np.ndarray) and array.base is None)
     used = sum(array.nbytes for array in arrays) + 136 * table.most_nodes
     assert 0.98 * megabytes * 2**20 <= used <= 1.02 * megabytes * 2**20 + 8192
 
 
 def test_the_bytes_used_are_those_of_nodes_edges_and_statistics() -> None:
-    table = UctNodeTable(1, state_bytes=100)
+    table = a_table(1, 100)
     assert table.bytes_used == 0
     node = add(table, (1, 0), list(range(20)))
     alone = table.bytes_used
@@ -418,7 +422,7 @@ def test_what_no_root_leads_to_is_given_back_and_nothing_else(seed: int) -> None
     new = rng.choice(sorted(before, key=lambda name: name[1])[: 1 + len(before) // 4])
     root(table, new)
     for name in roots:
-        table.let_go(table.find(*name))
+        table.unlink_root(table.find(*name))
     expected = reached(before, new)
     free_condemned(table.tree, len(before))
     after = contents(table)
@@ -430,7 +434,7 @@ def test_what_no_root_leads_to_is_given_back_and_nothing_else(seed: int) -> None
 def test_it_is_given_back_bit_by_bit() -> None:
     table, roots = random_table(random.Random(7), size=100)
     for name in roots:
-        table.let_go(table.find(*name))
+        table.unlink_root(table.find(*name))
     sizes = [len(table)]
     while len(table):
         before = contents(table)
@@ -442,25 +446,25 @@ def test_it_is_given_back_bit_by_bit() -> None:
 
 
 def test_what_is_reached_again_before_it_was_given_back_stays() -> None:
-    table = UctNodeTable(1)
+    table = a_table(1)
     parent, child = add(table, (1, 0), [10, 11]), add(table, (2, 1), [20])
     visit(table, parent, 0, child)
     root(table, (1, 0))
-    table.let_go(parent)
+    table.unlink_root(parent)
     other = add(table, (3, 0), [30])
     root(table, (3, 0))
     visit(table, other, 0, parent)
     before = contents(table)
     free_condemned(table.tree, 100)
     assert contents(table) == before
-    table.let_go(other)
+    table.unlink_root(other)
     free_condemned(table.tree, 100)
     assert len(table) == 0
 
 
 def test_what_was_given_back_can_be_used_again_and_again() -> None:
     """A table is filled to the brim five times: nothing of its room is lost."""
-    table = UctNodeTable(0)
+    table = a_table(0)
     sizes = []
     for turn in range(5):
         previous, key = root(table, (1000 * turn, 0)), 1000 * turn + 1
@@ -478,14 +482,14 @@ def test_what_was_given_back_can_be_used_again_and_again() -> None:
             key += 1
         sizes.append(len(table))
         for held in range(1000 * turn + 1, key):
-            table.let_go(table.find(held, 1))
-        table.let_go(previous)
+            table.unlink_root(table.find(held, 1))
+        table.unlink_root(previous)
         free_condemned(table.tree, 10_000)
         left = contents(table)
         assert len(left) <= 1  # the last, which found no room for its child, was nobody's
         for name in left:
             root(table, name)
-            table.let_go(table.find(*name))
+            table.unlink_root(table.find(*name))
         free_condemned(table.tree, 1)
         assert len(table) == 0
         assert table.fullness == 0.0
@@ -494,7 +498,7 @@ def test_what_was_given_back_can_be_used_again_and_again() -> None:
 
 
 def test_a_root_that_had_ended_is_searched_all_the_same() -> None:
-    table = UctNodeTable(1)
+    table = a_table(1)
     node = root(table, (5, 2))
     record = table.tree.nodes[node]
     record["state"], record["value"], record["value_sum"], record["proof"], record["evaluations"] = TERMINAL, 1, 1, 2, 1

@@ -38,7 +38,7 @@ def test_what_is_unknown_is_no_number() -> None:
     phases["endgame"] = {"positions": 1234, "top1": 0.5, "value_accuracy": 1.0}
     report = {"top1": 0.4186, "top5": 0.8, "value_accuracy": None, "policy_loss": 1.9484, "value_loss": None}
     report["eval_error"] = 0.1857
-    tenths = [{"positions": 0, "foretold": None, "won": None}] * 9 + [{"positions": 7, "foretold": 0.95, "won": 1.0}]
+    tenths = [{"positions": 0, "predicted": None, "won": None}] * 9 + [{"positions": 7, "predicted": 0.95, "won": 1.0}]
     text = tables(["net"], [{**report, "phases": phases, "reliability": tenths}])
     assert "(top-1) | 41.9 % |" in text
     assert "policy loss (nats) | 1.948 |" in text

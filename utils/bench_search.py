@@ -21,7 +21,7 @@ from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
-from pydlshogi.network.loading import BACKENDS
+from pydlshogi.network.choices import BACKENDS
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.command_line import exit_status

@@ -149,8 +149,8 @@ def line(row: Timing) -> str:
     return f"| {' | '.join([row.description, str(row.streams), f'{row.error:.1e}{verdict}', *speeds])} |"
 
 
-def chainer_losses(architecture: Architecture, device: str, optimiser: str, steps: int = 3) -> Float32Array:
-    """Losses of the first steps of a network of the book, learning from made-up positions with an optimiser."""
+def chainer_losses(architecture: Architecture, device: str, optimiser: str) -> Float32Array:
+    """Losses of the first three steps of a network of the book, learning from made-up positions with an optimiser."""
     from pydlshogi.network.chainer_backend import chain, chainer
 
     functions = chainer.functions
@@ -168,7 +168,7 @@ def chainer_losses(architecture: Architecture, device: str, optimiser: str, step
     learner = getattr(chainer.optimizers, optimiser)()
     learner.setup(network)
     losses = []
-    for _ in range(steps):
+    for _ in range(3):
         policy, value = network(batch[0])
         loss = functions.softmax_cross_entropy(policy, batch[1]) + functions.sigmoid_cross_entropy(value, batch[2])
         network.cleargrads()

@@ -83,7 +83,7 @@ def draw_reliability(axes: Any, report: Line) -> None:
     most = max((row["positions"] for row in rows), default=1)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     axes.scatter(
-        [row["foretold"] for row in rows],
+        [row["predicted" if "predicted" in row else "foretold"] for row in rows],  # so in older journals
         [row["won"] for row in rows],
         s=[10 + 120 * row["positions"] / most for row in rows],
     )

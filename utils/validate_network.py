@@ -54,7 +54,7 @@ def tables(names: Sequence[str], reports: Sequence[Report]) -> str:
         lines.append(_row(name, f"{phase['positions']:,}", *shares))
     lines += ["", _row("positions", "mean win rate predicted", "share won"), _row(*["---"] * 3)]
     for tenth in first["reliability"]:
-        rates = ("-" if tenth[key] is None else f"{tenth[key]:.3f}" for key in ("foretold", "won"))
+        rates = ("-" if tenth[key] is None else f"{tenth[key]:.3f}" for key in ("predicted", "won"))
         lines.append(_row(f"{tenth['positions']:,}", *rates))
     return "\n".join(lines)
 

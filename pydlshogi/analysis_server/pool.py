@@ -99,8 +99,11 @@ class Task:
 
 
 def set_up(question: Question, engine: Engine) -> PlayedPosition:
-    """The position asked about, under the rules of the engine. Raises ValueError or PlayerError."""
-    position = engine.set_up(question.start)
+    """The position asked about, under the rules of the engine. Raises PlayerError."""
+    try:
+        position = engine.set_up(question.start)
+    except ValueError as error:
+        raise PlayerError(str(error)) from error
     play_moves(position, question.moves)
     return position
 
@@ -217,7 +220,7 @@ class Pool:
             if key not in players:
                 players[key] = self._player(key)
             return self._think(task, players[key], self._engines[key])
-        except (PlayerError, ValueError) as error:
+        except PlayerError as error:
             return Answer(error=str(error))
         except Exception as error:  # one question that fails must not take the others along
             log.exception("a search failed")

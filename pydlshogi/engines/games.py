@@ -22,7 +22,7 @@ class Opponent(NamedTuple):
     """What a move may cost."""
 
 
-class Ending(NamedTuple):
+class GameEnd(NamedTuple):
     """How a game ended."""
 
     reason: str
@@ -39,7 +39,7 @@ class OfferedGame(NamedTuple):
     """The weakest first."""
     starts: Mapping[str, str | None]
     """Where a game may begin, as `Engine.set_up` takes it: the usual start first, then handicaps."""
-    ending: Callable[[PlayedPosition], Ending | None]
+    ending: Callable[[PlayedPosition], GameEnd | None]
     """How the game has ended with the last move; None: it goes on."""
     may_declare: Callable[[PlayedPosition], bool]
     """The side to move may win without a move."""
@@ -60,18 +60,18 @@ def _searching(seconds: float) -> dict[str, Opponent]:
     return levels | {"full strength": Opponent("mcts", {}, Limits(movetime=round(1000 * seconds)))}
 
 
-def _shogi_ending(position: PlayedPosition) -> Ending | None:
+def _shogi_ending(position: PlayedPosition) -> GameEnd | None:
     from pydlshogi.games.shogi.position import ShogiPosition
 
     assert isinstance(position, ShogiPosition)
     if not len(position.legal_moves()):
-        return Ending("mate", 1 - position.turn)
+        return GameEnd("mate", 1 - position.turn)
     repeated = position.fourfold()
     if repeated is None:
         return None
     if repeated.value == 0.5:
-        return Ending("repetition", None)
-    return Ending("perpetual check", position.turn if repeated.value else 1 - position.turn)
+        return GameEnd("repetition", None)
+    return GameEnd("perpetual check", position.turn if repeated.value else 1 - position.turn)
 
 
 def _shogi_declares(position: PlayedPosition) -> bool:
@@ -80,26 +80,26 @@ def _shogi_declares(position: PlayedPosition) -> bool:
     return isinstance(position, ShogiPosition) and position.declares()
 
 
-def _dobutsu_ending(position: PlayedPosition) -> Ending | None:
+def _dobutsu_ending(position: PlayedPosition) -> GameEnd | None:
     from pydlshogi.games.dobutsu.position import DobutsuPosition
 
     assert isinstance(position, DobutsuPosition)
     if not len(position.legal_moves()):
         board, _, _, _ = position.sfen().split()
         tried = ("k" if position.turn else "K") in board
-        return Ending("try" if tried else "lion caught", 1 - position.turn)
-    return Ending("repetition", None) if position.threefold() else None
+        return GameEnd("try" if tried else "lion caught", 1 - position.turn)
+    return GameEnd("repetition", None) if position.threefold() else None
 
 
-def _othello_ending(position: PlayedPosition) -> Ending | None:
+def _othello_ending(position: PlayedPosition) -> GameEnd | None:
     outcome = position.outcome()
     if outcome is None:
         return None
     full = not any(letter.isdigit() for letter in position.sfen().split()[0])
     where = "" if full else ", both pass"
     if outcome.value == 0.5:
-        return Ending(f"equal discs{where}", None)
-    return Ending(f"more discs{where}", position.turn if outcome.value > 0.5 else 1 - position.turn)
+        return GameEnd(f"equal discs{where}", None)
+    return GameEnd(f"more discs{where}", position.turn if outcome.value > 0.5 else 1 - position.turn)
 
 
 GAMES: Final[Mapping[str, OfferedGame]] = {

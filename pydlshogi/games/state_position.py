@@ -102,7 +102,7 @@ def states_of(position: Any) -> Records:
 
 
 def settings_of(position: Any) -> Records:
-    """What a StatePosition was told of the rules, for `Game.settings`."""
+    """What a StatePosition was told of the rules, for `GameEntry.settings`."""
     settings: Records = position.settings
     return settings
 

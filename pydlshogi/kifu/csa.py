@@ -1,7 +1,7 @@
 """CSA records, versions 2.x and 3.0 and as floodgate writes them: text to games, and a game to text.
 
 The format: http://www2.computer-shogi.org/protocol/record_v22.html and record_v3.html; what floodgate adds in comments
-(ratings, evaluations, summary): the shogi-server programme.
+(ratings, evaluations, summary): the shogi-server program.
 """
 
 import re
@@ -40,7 +40,7 @@ _ALL_IN_HAND: Final = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
 _SEPARATOR: Final = re.compile(r"^/[ \t]*$", re.MULTILINE)
 _COMMENTS_ONLY: Final = re.compile(r"(?:\s|'.*+)*\Z")
 _JOINED: Final = re.compile(r"^(?!['N$]).*,.*", re.MULTILINE)
-# A move, its time, its evaluation, and what else the mover's programme said of it: nearly all of a record.
+# A move, its time, its evaluation, and what else the mover's program said of it: nearly all of a record.
 # No group is possessive: Python before 3.11.5 gets such ones wrong.
 _PLY: Final = re.compile(
     r"^([+-])(\d\d\d\d[A-Z][A-Z])\s*+(?:T(\d{1,9}+(?:\.\d*+)?)\s*+)?"
@@ -324,7 +324,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
     `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
     `comments`, of ASCII text that is not to begin with a number; "" for none.
 
-    Version 2.2, which every programme reads, unless a name or a time needs 3.0; that one wants UTF-8.
+    Version 2.2, which every program reads, unless a name or a time needs 3.0; that one wants UTF-8.
     """
     names = [one_line(name) for name in game.names]
     event, place = (one_line(value) for value in (game.event, game.place))

@@ -40,7 +40,7 @@ class PlayedGames:
     scores: Float32Array
     """float32 [games]: of the side that moved first, 0 to 1."""
     misjudged: Int32Array
-    """int32 [2]: games in which a side that was not allowed to had given up, and those of them that it did not lose."""
+    """int32 [2]: games in which a side would have resigned but had to play on; how many of those it did not lose."""
 
     def __len__(self) -> int:
         return len(self.results)
@@ -105,7 +105,7 @@ def searched_columns(lessons: Sequence[Lesson]) -> dict[str, Any]:
     }
 
 
-def played(games: Sequence[Playthrough], words: int) -> PlayedGames:
+def packed_games(games: Sequence[Playthrough], words: int) -> PlayedGames:
     """The games as a set; positions have so many `words`."""
     lessons = [(lesson, number) for number, game in enumerate(games) for lesson in game.lessons]
     gave_up = [game.score_of(game.gave_up) for game in games if game.gave_up is not None]

@@ -8,7 +8,7 @@ import numpy as np
 from pydlshogi.games.catalogue import GameEntry, LearnedPosition
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
 from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
-from pydlshogi.learning.played import Lesson, PlayedGames, Playthrough, played
+from pydlshogi.learning.played import Lesson, PlayedGames, Playthrough, packed_games
 from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.learning.targets import drawn, lesson_of, pruned_visits
 from pydlshogi.uct.batch import Batch, Evaluator
@@ -97,7 +97,7 @@ class SelfPlayers:
                     boards[tree] = self._new_board(generator)
                 targets[tree] = self._begin(tree, boards[tree], generator)
                 fresh[tree] = True
-        return played(ended, self._batch.packed.shape[1])
+        return packed_games(ended, self._batch.packed.shape[1])
 
     def _first_moves(self, boards: list[_Board]) -> list[int]:
         """The moves that the next playouts begin with, where Gumbel's lots say."""

@@ -1,4 +1,4 @@
-"""The settings of self-play and of the cycle. Games have defaults of their own: see `games.catalogue.Game.learning`."""
+"""The settings of self-play and of the cycle. Games have defaults of their own: see `GameEntry.learning`."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Which networks there are, and how large: names and shapes of their arrays.
 
-Here stands all that is known of a kind of network but what is computed with it. That say `torch_nets`, `onnx_export`
-and, for the two kinds of the python-dlshogi book, `policy_value` and `policy_value_resnet`: to add a kind is to add it
-here and in the first two. This module knows encodings by their sizes, and no game.
+This module holds everything about a kind of network except what it computes. That is in `torch_nets`, `onnx_export`
+and, for the two kinds of the python-dlshogi book, `policy_value` and `policy_value_resnet`; a new kind is added here
+and in the first two. This module knows encodings by their sizes, and no game.
 
 Every network ends alike. A 1x1 convolution gives as many planes as hold a number for each label, plane after plane of
 squares, and each label has a bias of its own; labels that the encoding does not have are never asked for. Another 1x1

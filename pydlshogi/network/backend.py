@@ -9,9 +9,6 @@ from typing import Final, Protocol
 from pydlshogi.encoding import Encoding
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
 
-DEVICES: Final = ("auto", "cpu", "gpu", "tensorrt")
-PRECISIONS: Final = ("auto", "float32", "half")
-
 
 class BackendError(RuntimeError):
     """A framework or device that is not there; the message is one line that says what to install."""
@@ -66,7 +63,7 @@ LARGEST_BATCH: Final = 512
 
 @dataclass(frozen=True)
 class Resources:
-    """What a network may use; what the words mean says `loading.load_backend`."""
+    """What a network may use; `loading.load_backend` says what the words mean."""
 
     device: str
     precision: str

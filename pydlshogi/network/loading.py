@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.network.backend import DEVICES, PRECISIONS, Backend, BackendError, Resources
+from pydlshogi.network.backend import Backend, BackendError, Resources
+from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
 from pydlshogi.support.processes import available_cores
-
-BACKENDS: Final = ("auto", "onnx", "openvino", "chainer", "torch")
 
 
 class Framework(NamedTuple):

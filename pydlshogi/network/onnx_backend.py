@@ -1,6 +1,6 @@
 """ONNX Runtime as a backend: an `.npz` turned into a graph in memory, or an `.onnx` file as it is.
 
-What such a file must take and give says `onnx_file`. A quantised file is one of these; it is made for the CPU.
+`onnx_file` says what such a file must take and give. A quantised file is one of these; it is made for the CPU.
 """
 
 from collections.abc import Sequence

@@ -25,7 +25,7 @@ SMALLEST_GRAPH: Final = 8
 MOVES_A_POSITION: Final = 256
 """For so many legal moves a graph has room, on average."""
 MOST_MOVES: Final = 640
-"""For so many of one position: more than any known position has."""
+"""For so many of one position."""
 
 
 def torch_backend(path: Path, encodings: Sequence[Encoding], resources: Resources) -> Backend:
@@ -121,7 +121,12 @@ class Predictor(nn.Module):
 
 
 def portions(firsts: Int32Array, largest: int) -> Iterator[tuple[int, int]]:
-    """Positions, from the first to behind the last, that a graph for `largest` has room for together."""
+    """Positions, from the first to behind the last, that a graph for `largest` has room for together.
+
+    ValueError where there is no room for all moves of a position.
+    """
+    if (most := int(np.diff(firsts).max())) > MOST_MOVES:
+        raise ValueError(f"a position has {most} legal moves, and there is room for {MOST_MOVES}")
     begin, count = 0, len(firsts) - 1
     while begin < count:
         end = min(begin + largest, count)

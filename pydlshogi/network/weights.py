@@ -1,7 +1,7 @@
 """Weights of networks, as Chainer's `save_npz` writes them: read, checked and written with numpy alone.
 
 The names and shapes of the arrays are the file format, the same as in the python-dlshogi book, so networks trained
-with it load here; which they are says `architecture`. Nothing is unpacked before the headers have been looked at.
+with it load here; `architecture` says which they are. Nothing is unpacked before the headers have been looked at.
 """
 
 import io

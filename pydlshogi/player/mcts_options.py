@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
 from pydlshogi.player.options import Button, Check, Combo, EngineOptions, Filename, SearchOptions, Spin
 
 FULL_SKILL: Final = 20
@@ -23,15 +24,15 @@ class NetworkOptions(EngineOptions):
     backend = Combo(
         "Backend",
         "auto",
-        ("auto", "onnx", "openvino", "chainer", "torch", "uniform", "hash"),
+        (*BACKENDS, "uniform", "hash"),
         help="what runs the network; auto: torch where it sees a GPU, openvino where it is installed and the network "
         "runs on the CPU, else onnx; uniform and hash play without a network",
     )
-    device = Combo("Device", "auto", ("auto", "cpu", "gpu", "tensorrt"), help="where the network runs")
+    device = Combo("Device", "auto", DEVICES, help="where the network runs")
     precision = Combo(
         "Precision",
         "auto",
-        ("auto", "float32", "half"),
+        PRECISIONS,
         help="what the network computes in; half: float16 on a GPU, bfloat16 on a CPU; auto: what is fast there",
     )
     threads = Spin(

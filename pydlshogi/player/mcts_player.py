@@ -306,7 +306,7 @@ class MCTSPlayer(NetworkPlayer):
         return min(most, self.latency.fitting(clock.room(self._choosing.value), most))
 
     def _too_late(self, clock: Clock) -> bool:
-        """Whether there is no time for a single look of the network, nor so for setting up what would follow it."""
+        """Whether there is no time for even one batch, and so none to set up the search."""
         return time_is_up(clock, 0, self.latency.of(1), self._choosing.value, expanded=False)
 
     def _time_is_up(self, root: Root, clock: Clock, playouts: int, batch: int) -> bool:

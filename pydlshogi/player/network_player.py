@@ -229,7 +229,7 @@ class NetworkPlayer(BasePlayer):
         if isinstance(self.evaluator, NetworkEvaluator):
             self.evaluator.temperature = temperature
 
-    def opinion(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
+    def priors_and_value(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
         """What the evaluator thinks of a position without a search: the priors of its legal `moves`, and the value."""
         batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
         batch.add(position, moves)
@@ -242,7 +242,7 @@ class NetworkPlayer(BasePlayer):
         if not len(moves):
             yield "no legal move"
             return
-        priors, value = self.opinion(position, moves)
+        priors, value = self.priors_and_value(position, moves)
         yield f"win rate {value:.4f}"
         for place in np.argsort(-priors, kind="stable")[:10]:
             yield f"{position.usi(int(moves[place])):5} {priors[place]:.4f}"

@@ -93,7 +93,7 @@ class PolicyPlayer(ReflexPlayer):
 
     def rate(self, position: PlayedPosition) -> list[Rated]:
         moves = position.legal_moves()
-        priors, value = self.opinion(position, moves)
+        priors, value = self.priors_and_value(position, moves)
         return [
             Rated(position.usi(move), prior, math.log(max(prior, 1e-7)), value)
             for move, prior in zip(moves.tolist(), priors.tolist(), strict=True)

@@ -1,1 +1,4 @@
-"""How networks learn, from whatever and whatever game: examples, batches, gradients, runs. No search, no player."""
+"""How networks learn, whatever the game and wherever the examples come from: examples, batches, gradients, runs.
+
+No search, no player.
+"""

@@ -5,12 +5,15 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import count
+from typing import Final
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.training.examples import Source, TrainingBatch, batch_of
+
+_AHEAD: Final = 6
 
 
 class Shuffle:
@@ -43,11 +46,11 @@ def numbered_batch(source: Source, encoding: Encoding, shuffle: Shuffle, number:
 
 
 def batches(
-    prepare: Callable[[int], TrainingBatch], first: int, threads: int = 2, ahead: int = 6
+    prepare: Callable[[int], TrainingBatch], first: int, threads: int = 2
 ) -> Generator[TrainingBatch, None, None]:
-    """`prepare(first)`, `prepare(first + 1)` and so on without end, `ahead` of them being prepared by `threads`."""
+    """`prepare(first)`, `prepare(first + 1)` and so on without end, a few of them being prepared by `threads`."""
     with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
-        waiting = deque(pool.submit(prepare, number) for number in range(first, first + ahead))
-        for number in count(first + ahead):
+        waiting = deque(pool.submit(prepare, number) for number in range(first, first + _AHEAD))
+        for number in count(first + _AHEAD):
             yield waiting.popleft().result()
             waiting.append(pool.submit(prepare, number))

@@ -60,7 +60,9 @@ class Source(Protocol):
         """Those with these numbers, in this order."""
 
 
-def played(packed: Uint32Array, labels: Int32Array, values: Float32Array, value_weights: Float32Array) -> Examples:
+def one_move_each(
+    packed: Uint32Array, labels: Int32Array, values: Float32Array, value_weights: Float32Array
+) -> Examples:
     """Examples of one played move each, `labels` int32 [n]."""
     count = len(labels)
     return Examples(packed, np.arange(count + 1), labels, np.ones(count, np.float32), values, value_weights)

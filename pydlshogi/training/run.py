@@ -124,9 +124,13 @@ class Run:
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """What `Run.save` wrote to `path`. Raises TrainingError."""
     try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        whole = BytesIO(path.read_bytes())
     except FileNotFoundError as error:
         raise TrainingError(f"nothing to resume: there is no {path}") from error
+    except OSError as error:
+        raise TrainingError(f"{path}: {error.strerror or error}") from error
+    try:
+        state: dict[str, Any] = torch.load(whole, map_location="cpu", weights_only=True)
     except (AssertionError, EOFError, LookupError, OSError, RuntimeError, UnpicklingError, ValueError) as error:
         raise TrainingError(f"{path} is not a checkpoint, or damaged") from error
     if not isinstance(state, dict) or "settings" not in state:

@@ -149,7 +149,7 @@ class ReplayedBoards:
 
     state = None
 
-    def __init__(self, most_moves: int = 600, *, repeats: bool = True) -> None:
+    def __init__(self, most_moves: int, *, repeats: bool = True) -> None:
         self.most_moves = most_moves
         self.repeats = repeats
         self._roots: dict[int, Position] = {}
@@ -264,7 +264,7 @@ def _look(
             history = walk.past[row.tree, : root.past]
             distance = SHORTEST_CYCLE
             while row.verdict == UNDECIDED:
-                distance = same_board(steps, first, length, history, walk.seen[row.tree], row.board_key, distance)
+                distance = same_board(steps, first, length, history, walk.residues[row.tree], row.board_key, distance)
                 if distance == 0:
                     break
                 for back in range(distance + 1):

@@ -127,7 +127,7 @@ def draw_value(puct: Records, depth: int) -> float:
 
 
 @rule
-def worth(verdict: int, puct: Records, depth: int) -> float:
+def value_of_verdict(verdict: int, puct: Records, depth: int) -> float:
     """What a verdict is worth to the side to move `depth` plies below the root."""
     if verdict == DRAWN:
         return draw_value(puct, depth)
@@ -218,12 +218,12 @@ def _edge_of(tree: Tree, node: int, move: int) -> int:
 
 @rule
 def same_board(
-    steps: Records, first: int, depth: int, past: Uint64Array, seen: Uint64Array, key: int, least: int
+    steps: Records, first: int, depth: int, past: Uint64Array, residues: Uint64Array, key: int, least: int
 ) -> int:
     """How many plies before the end of a path, `least` or more, its board stood last; 0: never.
 
     The path has `depth` steps from `first` on, and `key` is the board key at its end. `past` holds the board keys of
-    the game before the root, and `seen` which of 4096 residues they have: mostly that tells that there is none.
+    the game before the root, and `residues` which of 4096 residues they have: mostly that tells that there is none.
     """
     distance = least
     while distance <= depth:
@@ -231,7 +231,7 @@ def same_board(
             return distance
         distance += SHORTEST_CYCLE
     residue = key & np.uint64(4095)
-    if (seen[residue >> np.uint64(6)] >> (residue & np.uint64(63))) & np.uint64(1):
+    if (residues[residue >> np.uint64(6)] >> (residue & np.uint64(63))) & np.uint64(1):
         while distance <= depth + len(past):
             if past[len(past) + depth - distance] == key:
                 return distance
@@ -247,15 +247,15 @@ class Walk(NamedTuple):
     """ROOT"""
     wanted: Int32Array
     """int32 [trees]: how many playouts to begin in each."""
-    forced: Int32Array
+    first_moves: Int32Array
     """int32 [trees]: by which move they begin, or ANY_MOVE."""
     puct: Records
     only: BoolArray
     """As `Search.only`."""
     past: Uint64Array
     """uint64 [trees, most]: the board keys of the games before their roots, the oldest first."""
-    seen: Uint64Array
-    """uint64 [trees, 64]: their residues, see `same_board`."""
+    residues: Uint64Array
+    """uint64 [trees, 64]: which residues these have, see `same_board`."""
     salts: Uint64Array
     """uint64 [trees]: they keep the nodes of different trees apart."""
     repeats: bool
@@ -283,7 +283,7 @@ def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
         if root == NONE or nodes[root].state == AWAITED:
             continue
         history = walk.past[root_index, : roots[root_index].past]
-        residues = walk.seen[root_index]
+        residues = walk.residues[root_index]
         begun = 0
         collisions = 0
         while begun < most and collisions <= most and used < len(rows) and step + MAX_DEPTH <= len(steps):
@@ -297,8 +297,8 @@ def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
                 ending = AGAIN
                 begun = most  # nothing else can begin before the root is evaluated
             while ending == _DESCENDING:
-                if depth == 0 and walk.forced[root_index] != ANY_MOVE:
-                    edge = _edge_of(tree, node, walk.forced[root_index])
+                if depth == 0 and walk.first_moves[root_index] != ANY_MOVE:
+                    edge = _edge_of(tree, node, walk.first_moves[root_index])
                 else:
                     edge = _best_edge(tree, node, wide(nodes[node].count), puct, depth == 0, only)
                 if edge >= nodes[node].given:
@@ -399,7 +399,7 @@ def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple
         node = wide(row.node)
         if row.by_path:
             row.fate = _PAY
-            row.value = worth(row.verdict, puct, depth)
+            row.value = value_of_verdict(row.verdict, puct, depth)
             if row.ending == AGAIN:
                 nodes[node].state = LEAF
             row.node = NONE
@@ -416,7 +416,7 @@ def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple
             row.node = node
         if row.verdict != UNDECIDED:
             row.fate = _PAY
-            row.value = worth(row.verdict, puct, depth)
+            row.value = value_of_verdict(row.verdict, puct, depth)
             if new and node != NONE:
                 _close(nodes, node, row.verdict)
         elif new or (row.ending == NEW and nodes[node].state == LEAF):

@@ -86,11 +86,11 @@ class Search:
         self._roots["node"] = NONE
         self._salts = np.arange(trees, dtype=np.uint64) * np.uint64(_SALT)
         self._past_keys: Uint64Array = np.zeros((trees, 0), np.uint64)
-        self._seen: Uint64Array = np.zeros((trees, 64), np.uint64)
+        self._residues: Uint64Array = np.zeros((trees, 64), np.uint64)
         """Of each tree the board keys of the game before its root, and their residues; see `Walk`."""
         self.only: BoolArray = np.zeros(0, np.bool_)
         """Which moves may be searched at the root; empty: all."""
-        self._unforced: Int32Array = np.full(trees, ANY_MOVE, np.int32)
+        self._any_moves: Int32Array = np.full(trees, ANY_MOVE, np.int32)
         self._spare: list[Leaves] = []
         """Used before and free again: their arrays are large."""
         self._under_way: list[Leaves] = []
@@ -128,9 +128,9 @@ class Search:
         root = self._roots[tree]
         before = int(root["node"])
         if before != NONE:
-            self.table.let_go(before)
+            self.table.unlink_root(before)
         key = position.key() ^ int(self._salts[tree])
-        root["node"] = self.table.hold(key, position.board_key(), position.ply())
+        root["node"] = self.table.link_root(key, position.board_key(), position.ply())
         root["ply"] = position.ply()
         root["playouts"] = root["deepest"] = 0
         self.boards.plant(tree, int(root["node"]), position)
@@ -160,28 +160,30 @@ class Search:
         keys = np.array(board_keys, np.uint64)
         self._past_keys = row_of(self._past_keys, tree, keys)
         self._roots[tree]["past"] = len(keys)
-        seen = self._seen[tree]
-        seen[:] = 0
-        residues = keys & np.uint64(4095)
-        np.bitwise_or.at(seen, residues >> np.uint64(6), np.uint64(1) << (residues & np.uint64(63)))
+        residues = self._residues[tree]
+        residues[:] = 0
+        each = keys & np.uint64(4095)
+        np.bitwise_or.at(residues, each >> np.uint64(6), np.uint64(1) << (each & np.uint64(63)))
 
     def set_rules(self, settings: Records) -> None:
-        """Let the rules be those of `settings` from the next batch on. What they would change must be cleared."""
+        """Let the rules be those of `settings` from the next batch on. The caller clears what they change."""
         self.boards.set_rules(settings)
 
     # Playouts
 
-    def gather(self, batch: Batch, playouts: int | Sequence[int] | Int32Array, forced: Sequence[int] = ()) -> Leaves:
+    def gather(
+        self, batch: Batch, playouts: int | Sequence[int] | Int32Array, first_moves: Sequence[int] = ()
+    ) -> Leaves:
         """Begin up to `playouts` playouts in each tree (at most MAX_BATCH); `batch` gets the positions they wait for.
 
         Playouts that end at a known value are paid at once. Those that collide, which is to meet a node whose
         evaluation is awaited, are undone, and a tree's batch is cut short when more than `playouts` did. The first
-        batch is the root alone, and the batches are empty until that is backed up. `forced` may name for each tree the
-        move that its playouts begin with, or ANY_MOVE.
+        batch is the root alone, and the batches are empty until that is backed up. `first_moves` may name for each
+        tree the move that its playouts begin with, or ANY_MOVE.
         """
         table = self.table.tree
         wanted: Int32Array = np.empty(len(self._roots), np.int32)
-        wanted[:] = min(playouts, MAX_BATCH) if isinstance(playouts, int) else playouts
+        wanted[:] = np.minimum(playouts, MAX_BATCH)
         most = int(wanted.sum())
         leaves = self._leaves(most)
         paths = leaves._paths
@@ -189,11 +191,11 @@ class Search:
             table,
             self._roots,
             wanted,
-            np.array(forced, np.int32) if len(forced) else self._unforced,
+            np.array(first_moves, np.int32) if len(first_moves) else self._any_moves,
             self._constants,
             self.only,
             self._past_keys,
-            self._seen,
+            self._residues,
             self._salts,
             self.boards.repeats,
             _GIVEN_BACK * most,

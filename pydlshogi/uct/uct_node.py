@@ -123,7 +123,7 @@ class Tree(NamedTuple):
 class UctNodeTable:
     """All nodes and edges of a search, allocated once."""
 
-    def __init__(self, megabytes: int, average_moves: int = 80, most_moves: int = 600, state_bytes: int = 0) -> None:
+    def __init__(self, megabytes: int, average_moves: int, most_moves: int, state_bytes: int = 0) -> None:
         """Room for about `megabytes` MiB of nodes; the system lends the memory only as it is filled.
 
         `average_moves`, `most_moves`: what to expect of a position; `state_bytes`: kept elsewhere for every node.
@@ -184,17 +184,17 @@ class UctNodeTable:
         """The node of this position at this ply, or NONE."""
         return int(self.tree.slots[_slot_of(self.tree, _bits(key), ply)])
 
-    def hold(self, key: int, board_key: int, ply: int) -> int:
+    def link_root(self, key: int, board_key: int, ply: int) -> int:
         """The node of this position at this ply, LEAF if it is new, with one link more: it is a root.
 
         MemoryError if it is new and there is no room.
         """
-        node = int(_hold(self.tree, _bits(key), _bits(board_key), ply))
+        node = int(_link_root(self.tree, _bits(key), _bits(board_key), ply))
         if node == NONE:
             raise MemoryError("the table is full")
         return node
 
-    def let_go(self, node: int) -> None:
+    def unlink_root(self, node: int) -> None:
         """Take the link of a root back."""
         unlink(self.tree, node)
 
@@ -316,7 +316,7 @@ def empty(tree: Tree, node: int) -> None:
 
 
 @compiled
-def _hold(tree: Tree, key: int, board_key: int, ply: int) -> int:
+def _link_root(tree: Tree, key: int, board_key: int, ply: int) -> int:
     slot = slot_of(tree, key, ply)
     node = wide(tree.slots[slot])
     if node == NONE:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from pydlshogi.engines.games import Ending
-from pydlshogi.read_kifu import Ending as RecordEnding
+from pydlshogi.engines.games import GameEnd
+from pydlshogi.read_kifu import Ending
 
 
 class TimeControl(NamedTuple):
@@ -30,7 +30,7 @@ class TableGame:
     sides: list[str] = field(default_factory=lambda: ["", "easy"])
     """Black and White: an opponent of the game, "" a person."""
     ended: Sequence[Any] | None = None
-    """Reason and winner, as in Ending, where the moves alone do not say how the game ended."""
+    """Reason and winner, as in GameEnd, where the moves alone do not say how the game ended."""
     names: list[str] = field(default_factory=lambda: ["", ""])
     times: list[float | None] = field(default_factory=list)
     """Seconds that each move took; None: nobody knows."""
@@ -42,7 +42,7 @@ class TableGame:
     """What a record says of the positions after so many moves; it says nothing of those beyond."""
     result: int | None = None
     """By how many discs Black won, as a record of Othello says."""
-    broken_off: RecordEnding = "unknown"
+    broken_off: Ending = "unknown"
     """How a record says that the game ended, where that ends nothing here: it can be played on."""
     event: str = ""
     date: str = ""
@@ -65,7 +65,7 @@ class TableGame:
         if not 0 <= self.at <= len(self.moves):
             raise ValueError("the board shows more moves than there are")
         if self.ended is not None:
-            Ending(*self.ended)
+            GameEnd(*self.ended)
         if self.clock is not None and not all(0 <= seconds < 1e6 for seconds in TimeControl(*self.clock)):
             raise ValueError("no such clock")
         if self.left is not None:

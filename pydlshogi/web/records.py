@@ -13,8 +13,7 @@ from pydlshogi.engines.games import GAMES
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.game import RecordError as ShogiError
 from pydlshogi.kifu.game import check_set
-from pydlshogi.read_kifu import Ending as RecordEnding
-from pydlshogi.read_kifu import Game, KifuError, Win, parse
+from pydlshogi.read_kifu import Ending, Game, KifuError, Win, parse
 from pydlshogi.web.played import TableGame
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 Opened: TypeAlias = Sequence[Callable[[], TableGame]]
 """The games of a file, each made when it is wanted."""
 
-ENDINGS: Final[Mapping[RecordEnding, str]] = {
+ENDINGS: Final[Mapping[Ending, str]] = {
     "resign": "resignation",
     "mate": "mate",
     "declaration": "declaration",
@@ -46,7 +45,7 @@ _WTHOR_HEADER: Final = 16
 _WTHOR_GAME: Final = 68
 
 
-class RecordError(ValueError):
+class OpenError(ValueError):
     """What is no game; the message is one line."""
 
 
@@ -60,7 +59,7 @@ class File(NamedTuple):
 def open_record(data: bytes, game: str) -> Opened:
     """The games of a file: CSA, KIF, KI2, WTHOR, GGF, transcripts, or lines as USI's `position` has them.
 
-    `game`: what `startpos` begins. Raises RecordError.
+    `game`: what `startpos` begins. Raises OpenError.
     """
     from pydlshogi.games.othello.ggf import holds_ggf
 
@@ -75,12 +74,12 @@ def open_record(data: bytes, game: str) -> Opened:
     try:
         return [partial(_shogi, each) for each in parse(data, "the record")]
     except KifuError as error:
-        raise RecordError(str(error)) from None
+        raise OpenError(str(error)) from None
 
 
 def begin(game: str, text: str) -> TableGame:
     """A game that begins as `text` says, or has come so far: the name of a start, an sfen, both with `moves` behind
-    them, or in Othello a transcript. Raises RecordError; that the moves are legal is not looked at."""
+    them, or in Othello a transcript. Raises OpenError; that the moves are legal is not looked at."""
     starts = GAMES[game].starts
     if text in starts:
         return TableGame(game, starts[text])
@@ -179,7 +178,7 @@ def _othello_archive(data: bytes) -> Opened:
     try:
         header, rows = parse_wthor(data)
     except OthelloError as error:
-        raise RecordError(f"the record: {error}") from None
+        raise OpenError(f"the record: {error}") from None
 
     def made(number: int) -> TableGame:
         (game,) = games_of(rows[number : number + 1], int(header["year"]))
@@ -195,7 +194,7 @@ def _othello_text(text: str) -> Opened:
     try:
         return [partial(_othello, game) for game in parse_games(text)]
     except OthelloError as error:
-        raise RecordError(f"the record: {error}") from None
+        raise OpenError(f"the record: {error}") from None
 
 
 def _othello(game: "Transcript") -> TableGame:

@@ -17,7 +17,7 @@ from pydlshogi.analysis import LOSSES, Judgement, Opinion, accounts, as_json, op
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, set_up
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.analyze import annotated, encoded
-from pydlshogi.engines.games import GAMES, Ending, OfferedGame
+from pydlshogi.engines.games import GAMES, GameEnd, OfferedGame
 from pydlshogi.kifu.kif import AnalysedMove
 from pydlshogi.player.base_player import PlayedPosition, PlayerError
 from pydlshogi.player.clock import Limits
@@ -28,7 +28,7 @@ from pydlshogi.web.records import (
     ENDINGS,
     File,
     Opened,
-    RecordError,
+    OpenError,
     begin,
     has_kif,
     names_of,
@@ -99,14 +99,14 @@ class Table:
         self.generation = 0
         self._played = TableGame()
         self._position: PlayedPosition = self._set_up()
-        self._ending: Ending | None = None
+        self._ending: GameEnd | None = None
         self._watching = False
         self._lines = LINES
         self._task: Task | None = None
         self._judging: list[Task] = []
         self._opinions: dict[int, Opinion] = {}
         self._heard: dict[int, Answer] = {}
-        """The last that was said of the positions after so many moves."""
+        """By ply: the longest search so far of the position after so many moves."""
         self._left: _Left = ({}, {}, 0.0)
         self._file: _File | None = None
         """Where the game comes from, if it does."""
@@ -227,7 +227,7 @@ class Table:
         """Show the first game of a file. Raises Refused."""
         try:
             opened = open_record(data, self._played.game)  # of a large file that takes seconds
-        except RecordError as error:
+        except OpenError as error:
             raise Refused(str(error)) from None
         if not opened:
             raise Refused("the record: it holds no game")
@@ -403,7 +403,12 @@ class Table:
             for ply in range(searched):
                 moves = tuple(played.moves[:ply])
                 question = Question(
-                    played.game, played.start, moves, visits=offered.judged_visits, lines=offered.judged_lines
+                    played.game,
+                    played.start,
+                    moves,
+                    visits=offered.judged_visits,
+                    lines=offered.judged_lines,
+                    priority=_JUDGED,
                 )
                 tasks = self._judging  # what is told of other tasks comes too late
                 tasks.append(self.pool.ask(question, self._judge_of(ply, tasks)))
@@ -416,7 +421,7 @@ class Table:
         return GAMES[self._played.game]
 
     def _set_up(self, plies: int = 0) -> PlayedPosition:
-        """The position after so many moves. Raises ValueError or PlayerError."""
+        """The position after so many moves. Raises PlayerError."""
         question = Question(self._played.game, self._played.start, tuple(self._played.moves[:plies]))
         return set_up(question, self.pool.engine_for(question))
 
@@ -542,10 +547,10 @@ class Table:
         elif self._watching:
             self._ask(self._question(lines=self._lines), self._show)
 
-    def _judged_ending(self, position: PlayedPosition) -> Ending | None:
+    def _judged_ending(self, position: PlayedPosition) -> GameEnd | None:
         """How the game has ended with all its moves, which lead to `position`."""
         ended = self._played.ended
-        return Ending(*ended) if ended is not None else self._offered.ending(position)
+        return GameEnd(*ended) if ended is not None else self._offered.ending(position)
 
     def _persons_turn(self) -> bool:
         return self._ending is None and not self._engines_turn()

@@ -75,7 +75,7 @@ class GtpEngine(EngineProcess):
         self._timed = True
 
     def _ask(self, command: str, seconds: float) -> str:
-        """What the engine answers. Raises Refused, EngineDied, EngineSilent."""
+        """What the engine answers. Raises CommandRefused, EngineDied, EngineSilent."""
         return str(self._within(seconds, lambda: self._converse(command)))
 
     def _converse(self, command: str) -> str:

@@ -10,9 +10,9 @@ class OthelloOptions(SearchOptions):
     level = Spin("Level", 0, 0, 60, help="as in GTP, at most; 0: as much as there is time for")
 
 
-def alphabeta(options: OthelloOptions | None = None) -> Engine:
+def alphabeta() -> Engine:
     """The engine that searches with alpha-beta over learned patterns."""
-    options = options or OthelloOptions()
+    options = OthelloOptions()
 
     def load() -> BasePlayer:
         from pydlshogi.engines.othello.players import OthelloPlayer, alphabeta_engine
@@ -22,9 +22,9 @@ def alphabeta(options: OthelloOptions | None = None) -> Engine:
     return Engine("pydlshogi othello", options, set_up, load)
 
 
-def mcts(options: OthelloOptions | None = None, *, iago: bool = False) -> Engine:
+def mcts(*, iago: bool = False) -> Engine:
     """The engine that searches as AlphaZero did, or as IaGo."""
-    options = options or OthelloOptions()
+    options = OthelloOptions()
 
     def load() -> BasePlayer:
         from pydlshogi.engines.othello.players import OthelloPlayer, search_engine
@@ -34,9 +34,9 @@ def mcts(options: OthelloOptions | None = None, *, iago: bool = False) -> Engine
     return Engine("pydlshogi othello search", options, set_up, load)
 
 
-def iago(options: OthelloOptions | None = None) -> Engine:
+def iago() -> Engine:
     """The engine that searches as IaGo did."""
-    return mcts(options, iago=True)
+    return mcts(iago=True)
 
 
 def set_up(text: str | None) -> PlayedPosition:

@@ -5,6 +5,7 @@ how often the side with the higher value won, by four plies. The same counts as 
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,7 +17,7 @@ from tqdm import tqdm
 
 from pydlshogi.engines.othello.search import Mind, evaluator_of
 from pydlshogi.games.othello.engine import EngineError
-from pydlshogi.games.othello.learn_policy import hit
+from pydlshogi.games.othello.learn_policy import by_four_plies, hit
 from pydlshogi.games.othello.patterns import STAGES, stage_of
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
@@ -76,8 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             hits += own
             winners += counts
         print(f"moves predicted: {np.mean(hits):.1%} of {len(hits):,}")
-        shares = [f"{100 * right / (wrong + right):.0f}" if wrong + right else "-" for wrong, right in winners]
-        print("winner predicted, by four plies:", " ".join(shares))
+        print(by_four_plies(right / (wrong + right) if wrong + right else math.nan for wrong, right in winners))
 
     return exit_status("predicted", run, EngineError, ValueError)
 

@@ -16,7 +16,7 @@ from pydlshogi.engines.othello.search import SHIPPED_ROLLOUTS, Mind, SearchEngin
 from pydlshogi.engines.othello.tables import TableRollouts
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.engine import EngineError, Hint
+from pydlshogi.games.othello.engine import EngineError, Hint, unheard
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rollouts import load_rollouts
 from pydlshogi.games.othello.rules import RULES, START, Position
@@ -51,7 +51,7 @@ def lines() -> Iterator[str]:
 def _playouts(engine: SearchEngine, position: Position) -> float:
     engine.new_game()
     began = time.process_time()
-    hint: Hint = engine.choose(position, Clock(Effort()), lambda _: None)
+    hint: Hint = engine.choose(position, Clock(Effort()), unheard)
     return hint.nodes / (time.process_time() - began)
 
 

@@ -202,7 +202,7 @@ def _begin(
     frame = frames[0]
     frame.mover, frame.opponent, frame.depth = mover, opponent, depth
     frame.alpha, frame.beta = alpha, beta
-    write_numbers(mover, opponent, words, 0)
+    write_numbers(mover, opponent, words)
     place = find(table, mover, opponent)
     frame.move = table[place].move if place >= 0 else PASS
     _clear(frame)

@@ -1,6 +1,7 @@
 """What protocols, matches and people ask of an engine that plays Othello, whatever it thinks with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, NamedTuple, Protocol
 
 from pydlshogi.games.othello.clock import Clock
@@ -37,6 +38,16 @@ Report = Callable[[Hint], None]
 
 def unheard(_: Hint) -> None:
     """Where nobody wants to know what an engine thinks on the way."""
+
+
+@contextmanager
+def thinking() -> Iterator[None]:
+    """Where an engine thinks for a protocol: a ValueError or LookupError in there, which would mean that the line is
+    wrong, becomes a RuntimeError."""
+    try:
+        yield
+    except (ValueError, LookupError) as error:
+        raise RuntimeError(repr(error)) from error
 
 
 class OthelloEngine(Protocol):

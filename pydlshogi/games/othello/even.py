@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from pydlshogi.games.othello.alphabeta import depths_to
 from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import EngineError, OthelloEngine
+from pydlshogi.games.othello.engine import EngineError, OthelloEngine, unheard
 from pydlshogi.games.othello.openings import lines
 from pydlshogi.games.othello.options import ALPHABETA
 from pydlshogi.games.othello.rules import Position
@@ -34,7 +34,7 @@ def is_even(engine: OthelloEngine, level: int, position: Position, within: float
     if position.over:
         return False
     for each in depths_to(level):
-        (hint,) = engine.hints(position, 1, Clock(Effort(level=each)), lambda _: None)
+        (hint,) = engine.hints(position, 1, Clock(Effort(level=each)), unheard)
         if abs(hint.score or 0.0) > within + (DOUBT if each < level else 0.0):
             return False
     return True

@@ -13,7 +13,7 @@ from typing import Final
 from pydlshogi import __version__
 from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.clock import Clock, Effort, TimeLeft, allot
-from pydlshogi.games.othello.engine import Hint, OthelloEngine, unheard
+from pydlshogi.games.othello.engine import Hint, OthelloEngine, thinking, unheard
 from pydlshogi.games.othello.inbox import Line
 from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, move_name, parse_move, position_of
 
@@ -166,7 +166,8 @@ class Gtp:
         if position.over:
             return position, Hint(PASS, None, ()), 0.0
         clock = self._clock(position)
-        return position, self._engine.choose(position, clock, unheard), clock.elapsed
+        with thinking():
+            return position, self._engine.choose(position, clock, unheard), clock.elapsed
 
     def _clock(self, position: Position) -> Clock:
         effort = self._effort
@@ -181,7 +182,9 @@ class Gtp:
             raise ValueError(most)
         if position.over:
             raise CommandError("the game is over")
-        return "\n".join(map(_described, self._engine.hints(position, most, self._clock(position), unheard)))
+        clock = self._clock(position)
+        with thinking():
+            return "\n".join(map(_described, self._engine.hints(position, most, clock, unheard)))
 
     def _level(self, words: list[str]) -> str:
         level = int(words[0])

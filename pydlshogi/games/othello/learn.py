@@ -102,14 +102,14 @@ def fit(classes: Int32Array, labels: Float32Array, settings: Settings) -> Float3
     preconditioned by how often each class occurs.
     """
     weights = np.zeros(CLASS_COUNT, np.float32)
-    often = _spread(classes, np.ones(len(classes), np.float32), CLASS_COUNT) + np.float32(settings.ridge)
-    rest = _spread(classes, labels, CLASS_COUNT)
+    often = _spread(classes, np.ones(len(classes), np.float32)) + np.float32(settings.ridge)
+    rest = _spread(classes, labels)
     direction = step = rest / often
     slope = float(rest @ step)
     for _ in range(settings.steps):
         if slope == 0:  # there is nothing left to improve
             break
-        curved = _spread(classes, sums(classes, direction), CLASS_COUNT) + np.float32(settings.ridge) * direction
+        curved = _spread(classes, sums(classes, direction)) + np.float32(settings.ridge) * direction
         length = np.float32(slope / float(direction @ curved))
         weights += length * direction
         rest -= length * curved
@@ -132,7 +132,7 @@ def classes_of(states: States) -> Int32Array:
     words = np.zeros((1, WORDS), np.uint64)
     numbers = words.view(np.uint16)
     for row in range(len(states)):
-        write_numbers(states[row].mover, states[row].opponent, words, 0)
+        write_numbers(states[row].mover, states[row].opponent, words)
         for pattern in range(len(FIRST)):
             classes[row, pattern] = _CLASS_OF[FIRST[pattern] + numbers[0, pattern]]
         classes[row, len(FIRST)] = _CLASS_OF[PARITY + (count(states[row].mover | states[row].opponent) & 1)]
@@ -150,9 +150,9 @@ def sums(classes: Int32Array, weights: Float32Array) -> Float32Array:
 
 
 @allocating
-def _spread(classes: Int32Array, values: Float32Array, length: int) -> Float32Array:
-    """float32 [length]: for each class the sum of the values of the positions it occurs in."""
-    total = np.zeros(length, np.float32)
+def _spread(classes: Int32Array, values: Float32Array) -> Float32Array:
+    """float32 [CLASS_COUNT]: for each class the sum of the values of the positions it occurs in."""
+    total = np.zeros(CLASS_COUNT, np.float32)
     for row in range(len(classes)):
         for pattern in range(classes.shape[1]):
             total[classes[row, pattern]] += values[row]

@@ -8,7 +8,7 @@ gradient descent on its logarithmic loss over the legal moves. The same command 
 import argparse
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from zlib import crc32
@@ -184,7 +184,7 @@ def _scores(games: Games, which: Int64Array, patterns: Int16Array, leads: Float3
                 break
             discs = count(mover | opponent)
             stage = stage_of(discs)
-            write_numbers(mover, opponent, words, 0)
+            write_numbers(mover, opponent, words)
             leads[stage, met[stage]] = np.float32(evaluate(patterns, discs, numbers, 0)) / np.float32(DISC)
             results[stage, met[stage]] = 0.5 + 0.5 * np.sign(lead if black else -lead)
             met[stage] += 1
@@ -211,6 +211,12 @@ def fit_scales(games: Games, which: Int64Array, patterns: Int16Array) -> tuple[F
             scales[stage] = candidates[np.argmin(losses)]
             right[stage] = ((lead > 0) == (result > 0.5))[decided].mean()
     return scales, right
+
+
+def by_four_plies(right: Iterable[float], of: str = "") -> str:
+    """A line on how often the side that is ahead has won; nan where there was none."""
+    shares = ("-" if math.isnan(share) else f"{100 * share:.0f}" for share in right)
+    return f"winner predicted, by four plies{of}: {' '.join(shares)}"
 
 
 def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, seed: int) -> Float32Array:
@@ -276,7 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         patterns = load_weights(shipped_model() / SHIPPED_WEIGHTS)
         scales, _ = fit_scales(games, np.flatnonzero(~held), patterns)
         _, right = fit_scales(games, np.flatnonzero(held), patterns)
-        print("winner predicted, by four plies:", " ".join(f"{100 * share:.0f}" for share in right))
+        print(by_four_plies(right))
         save_policy(options.out, weights, scales)
 
     return exit_status("learn_policy", run, ValueError)

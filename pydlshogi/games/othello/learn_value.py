@@ -17,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.games.othello.learn import CLASS_COUNT, Settings, classes_of, fit, positions_of, sums, weights_of
-from pydlshogi.games.othello.learn_policy import fit_scales
+from pydlshogi.games.othello.learn_policy import by_four_plies, fit_scales
 from pydlshogi.games.othello.patterns import NUMBERS, STAGES, load_weights, save_weights
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.games.othello.policy import SHIPPED_POLICY, load_policy
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         save_weights(options.out, value)
         for name, weights in (("this value", value), ("the engine's", load_weights(shipped_model() / SHIPPED_WEIGHTS))):
             _, right = fit_scales(archive, np.flatnonzero(held_out(archive)), weights)
-            print(f"winner predicted, by four plies, {name}:", " ".join(f"{100 * share:.0f}" for share in right))
+            print(by_four_plies(right, f", {name}"))
 
     return exit_status("learn_value", run, ValueError)
 

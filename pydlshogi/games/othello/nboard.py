@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import Hint, OthelloEngine
+from pydlshogi.games.othello.engine import Hint, OthelloEngine, thinking
 from pydlshogi.games.othello.ggf import parse_ggf
 from pydlshogi.games.othello.inbox import Line
 from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
@@ -84,7 +84,8 @@ class NBoard:
             return
         self._write("status Analyzing")
         clock = self._clock()
-        self._engine.hints(self._position, most, clock, self._report)
+        with thinking():
+            self._engine.hints(self._position, most, clock, self._report)
         self._end(clock)
 
     def _go(self, _: str) -> None:
@@ -93,7 +94,8 @@ class NBoard:
             return
         self._write("status Thinking")
         clock = self._clock()
-        hint = self._engine.choose(self._position, clock, self._report)
+        with thinking():
+            hint = self._engine.choose(self._position, clock, self._report)
         value = "" if hint.score is None else f"/{hint.score:.2f}/{clock.elapsed:.2f}"
         self._write(f"=== {_name(hint.move)}{value}")
         self._end(clock)

@@ -133,20 +133,20 @@ CLASSES: Final = _classes()
 
 
 @compiled
-def write_numbers(mover: np.uint64, opponent: np.uint64, words: Uint64Array, row: int) -> None:
-    """Write the numbers of all patterns into a row of `words`, uint64 [rows, 12]."""
+def write_numbers(mover: np.uint64, opponent: np.uint64, words: Uint64Array) -> None:
+    """Write the numbers of all patterns into the first row of `words`, uint64 [rows, 12]."""
     for word in range(WORDS):
-        words[row, word] = _EMPTY[word]
+        words[0, word] = _EMPTY[word]
     while mover != ZERO:
         square = lowest(mover)
         mover &= mover - ONE
         for word in range(WORDS):
-            words[row, word] += DISCS[square, word]
+            words[0, word] += DISCS[square, word]
     while opponent != ZERO:
         square = lowest(opponent)
         opponent &= opponent - ONE
         for word in range(WORDS):
-            words[row, word] -= DISCS[square, word]
+            words[0, word] -= DISCS[square, word]
 
 
 @inlined

@@ -138,7 +138,7 @@ def policy_stage(discs: int) -> int:
 def describe(mover: np.uint64, opponent: np.uint64, squares: np.uint64, through: Int32Array, moves: Moves) -> int:
     """Write the moves to `squares`, in rising order, with the numbers of their weights; returns how many there are."""
     words, numbers = moves.words, moves.words.view(np.uint16)
-    write_numbers(mover, opponent, words, 0)
+    write_numbers(mover, opponent, words)
     n = 0
     while squares != ZERO:
         square = lowest(squares)
@@ -265,7 +265,7 @@ def judge(
         first, last = firsts[row], firsts[row + 1]
         values[row] = known[row]
         if np.isnan(known[row]):
-            write_numbers(mover, opponent, moves.words, 0)
+            write_numbers(mover, opponent, moves.words)
             values[row] = win_rate(tables, discs, numbers)
         if not expands[row]:
             continue

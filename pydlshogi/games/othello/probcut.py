@@ -24,12 +24,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.alphabeta import AlphaBeta, Probing, depths_to
+from pydlshogi.games.othello.alphabeta import AlphaBeta, Probing
 from pydlshogi.games.othello.cuts import CutPair, Cuts, at_stage, described, probing_of, write_cuts
 from pydlshogi.games.othello.finished import TableError
 from pydlshogi.games.othello.patterns import DISC, STAGES, load_weights
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS, TUTORIAL_CUTS
-from pydlshogi.games.othello.probcut_table import LONGEST_TASK, Results, fill, table, tasks
+from pydlshogi.games.othello.probcut_table import LONGEST_TASK, Results, deepened, fill, table, tasks
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
@@ -98,13 +98,7 @@ def samples(games: Iterable[Transcript]) -> list[Position]:
 def values(positions: Sequence[Position], depth: int, weights: Int16Array, probing: Probing) -> list[int]:
     """What searches of `depth` plies find, in thousandths of a disc."""
     search = AlphaBeta(weights, probing, megabytes=4)
-    found = []
-    for position in positions:
-        search.clear()
-        *_, last = (search.search(position, each) for each in depths_to(depth))
-        assert last is not None
-        found.append(last.value)
-    return found
+    return [deepened(search, position, depth).value for position in positions]
 
 
 def fit(depth: int, shallow: int, deep: Float64Array, less: Float64Array, passed: Float64Array, form: Form) -> CutPair:

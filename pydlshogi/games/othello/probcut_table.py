@@ -86,7 +86,7 @@ def play(task: Fixture, weights: Path, cuts: Path) -> dict[str, Any]:
             move = solution.move
         else:
             began = time.process_time()
-            found = _deepened(searches[side], position, depths[side])
+            found = deepened(searches[side], position, depths[side])
             seconds[side] += time.process_time() - began
             evaluations[side] += found.evaluations
             move = found.move
@@ -104,7 +104,7 @@ def _searches(weights: Path, cuts: Path) -> tuple[tuple[AlphaBeta, AlphaBeta], S
     return (AlphaBeta(loaded, probing_of(read_cuts(cuts))), AlphaBeta(loaded)), Solver()
 
 
-def _deepened(search: AlphaBeta, position: Position, depth: int) -> Found:
+def deepened(search: AlphaBeta, position: Position, depth: int) -> Found:
     """A search after shallower ones that order its moves; nothing is known from the moves before."""
     search.clear()
     steps = [search.search(position, each) for each in depths_to(depth)]

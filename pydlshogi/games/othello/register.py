@@ -13,7 +13,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import EngineError, OthelloEngine
+from pydlshogi.games.othello.engine import EngineError, OthelloEngine, unheard
 from pydlshogi.games.othello.openings import SPREAD, RegisteredLine, lines, read_openings, standing, write_openings
 from pydlshogi.games.othello.options import ALPHABETA
 from pydlshogi.games.othello.records import read_games
@@ -34,7 +34,7 @@ def grown(engine: OthelloEngine, effort: Effort, plies: int) -> list[tuple[int, 
     """All lines of `plies` moves, each nearly as good as the best one in its position; of equal positions one line."""
 
     def good(position: Position) -> list[int]:
-        hints = engine.hints(position, MOST_MOVES, Clock(effort), lambda _: None)
+        hints = engine.hints(position, MOST_MOVES, Clock(effort), unheard)
         best = hints[0].score or 0.0
         return [hint.move for hint in hints if (hint.score or 0.0) >= best - SPREAD]
 
@@ -44,7 +44,7 @@ def grown(engine: OthelloEngine, effort: Effort, plies: int) -> list[tuple[int, 
 def judged(engine: OthelloEngine, effort: Effort, moves: tuple[int, ...]) -> RegisteredLine:
     """The opening with what the engine thinks of its end, in which somebody can move."""
     position = after(START, moves)
-    score = engine.hints(position, 1, Clock(effort), lambda _: None)[0].score or 0.0
+    score = engine.hints(position, 1, Clock(effort), unheard)[0].score or 0.0
     return RegisteredLine(moves, score if position.black_to_move else -score)
 
 

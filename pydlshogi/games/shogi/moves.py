@@ -44,6 +44,8 @@ from pydlshogi.support.arrays import Record, Uint16Array
 from pydlshogi.support.bits import bit, entry, fixed, lowest, nothing, without_lowest
 from pydlshogi.support.compiled import inlined, part, rule, wide, word
 
+MOST_MOVES: Final = 600
+"""Room in a list of moves: 593 are known to be possible."""
 _DROP_ORDER: Final = np.array([KNIGHT, LANCE, SILVER, GOLD, BISHOP, ROOK], np.int64)
 """After the pawns. On the last rank it begins with the third, on the last but one with the second."""
 
@@ -119,7 +121,7 @@ def escapes(board: Board, side: int, king: int, hand: int) -> bool:
 
 
 @inlined
-def _list(origin: int, targets: int, moves: Uint16Array, count: int) -> int:
+def list_moves(origin: int, targets: int, moves: Uint16Array, count: int) -> int:
     """Moves from `origin` without promotion."""
     while targets:
         moves[count] = lowest(targets) | origin << ORIGIN
@@ -132,7 +134,7 @@ def _list(origin: int, targets: int, moves: Uint16Array, count: int) -> int:
 def _list_both(origin: int, targets: int, promoting: int, staying: int, moves: Uint16Array, count: int) -> int:
     """Moves from `origin`, with promotion to those of the targets that are `promoting`, without to those `staying`."""
     if not targets & promoting:
-        return _list(origin, targets & staying, moves, count)
+        return list_moves(origin, targets & staying, moves, count)
     while targets:
         others = without_lowest(targets)
         here = targets ^ others
@@ -218,7 +220,7 @@ def list_pieces(men: Army, side: int, blockers: int, aims: Aims, moves: Uint16Ar
             targets = (reach(KING, origin) | diagonal(origin, blockers)) & aims.horses
         else:
             targets = (reach(KING, origin) | straight(origin, blockers)) & aims.dragons
-        count = _list(origin, targets, moves, count)
+        count = list_moves(origin, targets, moves, count)
         pieces = without_lowest(pieces)
     return count
 
@@ -268,7 +270,7 @@ def list_drops(board: Board, side: int, enemy_king: int, hand: int, gap: int, mo
             if escapes(moved(board, side, move), 1 - side, enemy_king, word(0)):
                 moves[count] = move
                 count += 1
-        count = _list(DROP + PAWN, places & ~checking, moves, count)
+        count = list_moves(DROP + PAWN, places & ~checking, moves, count)
     squares = gap & last_rank(side)
     for place in (2, 1, 0):
         count = _list_drops_from(place, hand, squares, moves, count)
@@ -313,13 +315,13 @@ def legal_moves(state: Record, moves: Uint16Array) -> int:
         count = list_pieces(men, side, blockers, anywhere(~own), moves, doubtful)
         if not pinned:
             doubtful = count
-        count = _list(king, steps, moves, count)
+        count = list_moves(king, steps, moves, count)
     else:
         doubtful = 0
         checkers = attackers(enemies, 1 - side, king, blockers)
         # cshogi does not list the squares that the checking pieces attack in the first place.
         steps &= ~attacked(among(enemies, checkers), 1 - side, seen_through)
-        count = _list(king, steps, moves, wide(0))
+        count = list_moves(king, steps, moves, wide(0))
         if not without_lowest(checkers):
             gap = between(king, lowest(checkers))
             count = list_pieces(men, side, blockers, anywhere(gap | checkers), moves, count)

@@ -22,7 +22,7 @@ from pydlshogi.support.arrays import Int32Array
 
 MATE_IN_ONE: Final = Outcome(1.0, plies=1)
 DECLARED: Final = Outcome(1.0, plies=1)
-DRAWN: Final = Outcome(0.5)
+DRAW: Final = Outcome(0.5)
 
 # cshogi's verdicts, all for the side to move. Superior: the same board, and more in hand than the last time, so
 # that the opponent has given something away for nothing; the search takes that for a loss.
@@ -152,7 +152,7 @@ class ShogiPosition:
         """The verdict on the position alone."""
         board = self.board
         if self.draw_ply and board.move_number > self.draw_ply:
-            return None if board.is_check() and not len(board.legal_moves) else DRAWN
+            return None if board.is_check() and not len(board.legal_moves) else DRAW
         if self.declares():
             return DECLARED
         if board.king_square(1 - board.turn) == NO_SQUARE:

@@ -11,9 +11,9 @@ from cshogi import BISHOP, LAW_24, PAWN, ROOK
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.shogi.board import army, held, of_side
-from pydlshogi.games.shogi.moves import legal_moves, zone
+from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves, zone
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.short_mates import MOST_MOVES, SCRATCH, mate_in_five, mate_within_three
+from pydlshogi.games.shogi.short_mates import SCRATCH, mate_in_five, mate_within_three
 from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play, states_of
 from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.bits import bit, count

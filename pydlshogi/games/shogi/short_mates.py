@@ -1,4 +1,4 @@
-"""Mates within one and three plies, compiled.
+"""Mates in one, three and five plies, compiled.
 
 They are exact, and complete but where a pawn interposed would parry a mate by being mate itself, which is against the
 rules. A mating move is looked for backwards: the attackers leave the king some squares to flee to, the piece that gives
@@ -38,12 +38,13 @@ from pydlshogi.games.shogi.board import (
 )
 from pydlshogi.games.shogi.mate import NO_SQUARE
 from pydlshogi.games.shogi.moves import (
-    _list,
+    MOST_MOVES,
     anywhere,
     drop_places,
     escapes,
     legal_moves,
     list_drops,
+    list_moves,
     list_pieces,
     pawn_places,
 )
@@ -54,8 +55,6 @@ from pydlshogi.support.arrays import Record, Uint16Array
 from pydlshogi.support.bits import bit, lowest, nothing, without_lowest
 from pydlshogi.support.compiled import inlined, once, part, wide
 
-MOST_MOVES: Final = 600
-"""Room in a list of moves: 593 are known to be possible."""
 SCRATCH: Final = np.dtype(
     [(ply, np.uint16, MOST_MOVES) for ply in ("first", "second", "third", "replies", "evasions")]
     + [("checked", STATE), ("answered", STATE)],
@@ -150,13 +149,13 @@ def _drops(aims: Aims, hand: int, empty: int) -> Aims:
 
 
 @part
-def _list_drops(drops: Aims, moves: Uint16Array) -> int:
-    number = _list(DROP + LANCE, drops.lances, moves, wide(0))
-    number = _list(DROP + KNIGHT, drops.knights, moves, number)
-    number = _list(DROP + SILVER, drops.silvers, moves, number)
-    number = _list(DROP + GOLD, drops.golds, moves, number)
-    number = _list(DROP + BISHOP, drops.bishops, moves, number)
-    return _list(DROP + ROOK, drops.rooks, moves, number)
+def _list_aimed_drops(drops: Aims, moves: Uint16Array) -> int:
+    number = list_moves(DROP + LANCE, drops.lances, moves, wide(0))
+    number = list_moves(DROP + KNIGHT, drops.knights, moves, number)
+    number = list_moves(DROP + SILVER, drops.silvers, moves, number)
+    number = list_moves(DROP + GOLD, drops.golds, moves, number)
+    number = list_moves(DROP + BISHOP, drops.bishops, moves, number)
+    return list_moves(DROP + ROOK, drops.rooks, moves, number)
 
 
 @part
@@ -176,7 +175,7 @@ def _list_unveilings(
         origin = lowest(unveiling)
         aside = ~(own | line_through(king, origin))
         if origin == own_king:
-            number = _list(origin, reach(KING, origin) & aside, moves, number)
+            number = list_moves(origin, reach(KING, origin) & aside, moves, number)
         else:
             number = list_pieces(among(men, bit(origin)), side, blockers, anywhere(aside), moves, number)
         unveiling = without_lowest(unveiling)
@@ -207,7 +206,7 @@ def mate_in_one(
 ) -> int:
     """A move that mates at once, or 0. The side is not in check.
 
-    `cover`: as `cover_of` says. `moves`: room for a list.
+    `cover`: as `_cover_of` says. `moves`: room for a list.
     """
     enemy, own, blockers = 1 - side, of_side(board, side), occupied(board)
     men, around = army(board, side), reach(KING, king)
@@ -222,7 +221,7 @@ def mate_in_one(
     screening = screens(men, side, king, blockers)
     if not (_any(drops) or _any(steps) or opened or own & screening):
         return 0
-    number = _list_drops(drops, moves)
+    number = _list_aimed_drops(drops, moves)
     if _any(steps):
         number = list_pieces(men, side, blockers, steps, moves, number)
     if opened:
@@ -317,13 +316,13 @@ def _mate_in_three(
     if not evasions:
         men = army(board, side)
         checking = _checking(side, king, blockers)
-        number = _list_drops(_drops(checking, hand, ~blockers), lists.first)
+        number = _list_aimed_drops(_drops(checking, hand, ~blockers), lists.first)
         number = list_pieces(men, side, blockers, _within(checking, cover.once & ~own), lists.first, number)
         unveiling = own & screens(men, side, king, blockers)
         number = _list_unveilings(men, side, blockers, own, unveiling, own_king, king, lists.first, number)
         if hand_of(hand).pawns:
             places = reach(COLOUR * enemy + PAWN, king) & pawn_places(men, side) & ~blockers
-            number = _list(DROP + PAWN, places, lists.first, number)
+            number = list_moves(DROP + PAWN, places, lists.first, number)
     doubtful = bit(own_king) | screens(army(board, enemy), enemy, own_king, blockers)
     for i in range(number):
         move = wide(lists.first[i])

@@ -9,7 +9,7 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.state import note_steps
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.training.examples import Examples, played
+from pydlshogi.training.examples import Examples, one_move_each
 from pydlshogi.training.shogi.evaluations import ValueTarget
 from pydlshogi.training.shogi.records import Positions
 
@@ -49,7 +49,7 @@ def examples_of(positions: Positions, encoding: Encoding, target: ValueTarget) -
     for i, (state, move) in enumerate(zip(states(positions, encoding), positions["move"].tolist(), strict=True)):
         encoding.pack(state, packed[i])
         labels[i] = encoding.label(state, move)
-    return played(packed, labels, *target(positions))
+    return one_move_each(packed, labels, *target(positions))
 
 
 def states(positions: Positions, encoding: Encoding) -> Iterator[Any]:

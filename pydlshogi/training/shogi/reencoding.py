@@ -1,4 +1,4 @@
-"""A network told in planes that show more: it thinks the same, until it learns from those."""
+"""A network rewritten for an encoding with more planes: it computes the same until it learns from the new ones."""
 
 from typing import Final
 
@@ -25,9 +25,10 @@ _LABEL_PLANES: Final = [*range(len(MOVE_DIRECTIONS)), *(len(MOVE_DIRECTIONS) + B
 
 
 def in_planes_of(encoding: Encoding, weights: Weights) -> Weights:
-    """`weights`, told in dlshogi's planes, or in those with the last moves, if they are wanted and it has fewer.
+    """`weights` rewritten for dlshogi's planes, or for those with the last moves, where `encoding` asks for them and
+    the network has fewer.
 
-    They think the same, but that dlshogi's planes show no more than eight pawns in a hand. Raises ModelError if
+    It computes the same, except that dlshogi's planes show no more than eight pawns in a hand. Raises ModelError if
     `weights` are not those of a network.
     """
     ends = architecture_of(weights).ends

@@ -86,7 +86,7 @@ def reliability(rates: Float64Array, won: BoolArray) -> list[Report]:
     """For each tenth of the win rate predicted: how many positions, the mean win rate predicted, the share won."""
     tenths = np.minimum((rates * 10).astype(np.int64), 9)
     return [
-        {"positions": int((tenths == i).sum()), "foretold": _mean(rates[tenths == i]), "won": _mean(won[tenths == i])}
+        {"positions": int((tenths == i).sum()), "predicted": _mean(rates[tenths == i]), "won": _mean(won[tenths == i])}
         for i in range(10)
     ]
 
