@@ -153,6 +153,7 @@ def test_chicks_and_hens(sfen: str, move: str, after: str | None) -> None:
         ("r1k/1K1/3/3 b - 1", "2b3a", True),  # what could have is taken
         ("rk1/K2/3/3 b - 1", "3b2a", True),  # the lion itself is taken
         ("3/K1k/3/3 w - 1", "1b1c", False),  # not yet there
+        ("1Kb/3/k2/1pR b BPr 1", "2a1a", True),  # it was there, and comes to where nobody reaches it
         ("3/K2/2k/3 w - 1", "1c1d", True),  # White's last rank
     ],
 )

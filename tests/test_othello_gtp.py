@@ -184,9 +184,10 @@ class TestTime:
         (effort,) = self.efforts("time_settings 300 10 5", "time_left b 3 2", "genmove b")
         assert effort.optimum == effort.maximum == pytest.approx(1.4)
 
-    def test_what_is_left_of_a_period_is_the_next_one_too_where_nothing_else_is_known(self) -> None:
-        efforts = self.efforts("time_left b 10 1", "genmove b", "genmove w", "genmove b")
-        assert [effort.maximum for effort in efforts] == [pytest.approx(9.9)] * 3
+    def test_what_is_left_where_nothing_else_is_known_is_of_one_side_and_one_game(self) -> None:
+        lines = ("time_left b 10 1", "genmove b", "genmove w", "genmove b", "clear_board", "genmove b")
+        period, level = pytest.approx(9.9), None
+        assert [effort.maximum for effort in self.efforts(*lines)] == [period, level, period, level]
 
     def test_each_side_has_its_clock(self) -> None:
         black, white = self.efforts("time_settings 220.61 0 0", "time_left b 22.61 0", "genmove b", "genmove w")

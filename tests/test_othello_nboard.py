@@ -100,13 +100,22 @@ def test_what_is_wrong_is_a_status_and_changes_nothing() -> None:
         "move Z9": "Error! z9 is no move",
         "set depth 0": "Error! a depth of 0; it is 1 to 60",
         "set depth x": "Error! invalid literal",
-        "set game hello": "Error! that is no game in GGF",
-        f"set game {GAME.replace('D6', 'A1')}": "Error! move 2, a1, cannot be played",
         "hint x": "Error! invalid literal",
     }.items():
         said = answers(LowestSquare(), line, "go")
         assert said[0].startswith(f"status {reason}")
         assert "=== D3/19.00/0.00" in said
+
+
+@pytest.mark.parametrize(
+    ("game", "reason"),
+    [("hello", "that is no game in GGF"), (GAME.replace("D6", "A1"), "move 2, a1, cannot be played")],
+)
+def test_after_a_refused_game_it_plays_in_no_other(game: str, reason: str) -> None:
+    there_is_none = "status Error! there is no game: the last one was refused"
+    said = answers(LowestSquare(), f"set game {game}", "go", "hint 1", "move F5", f"set game {GAME}", "go")
+    assert said[:4] == [f"status Error! {reason}", *[there_is_none] * 3]
+    assert "=== C3/18.00/0.00" in said
 
 
 def test_what_it_does_not_know_is_passed_over() -> None:
@@ -173,9 +182,9 @@ def test_nonsense_does_no_harm(seed: int) -> None:
 
 def test_the_process_speaks_as_well() -> None:
     command = [sys.executable, "-m", "pydlshogi.games.othello.serve"]
-    lines = f"nboard 2\nset depth 2\nset game {GAME}\nhint 1\n"
-    done = subprocess.run(command, input=lines, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[:2] == ["set myname pydlshogi alpha-beta", "set myname pydlshogi alpha-beta 2"]
+    lines = f"nboard 2\nset depth 60\nset game {GAME}\nhint 1\n"  # the end of the lines ends the thinking
+    done = subprocess.run(command, input=lines, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.splitlines()[:2] == ["set myname pydlshogi alpha-beta", "set myname pydlshogi alpha-beta 60"]
     assert any(line.startswith("search ") for line in done.stdout.splitlines())
     assert done.stderr == ""
 

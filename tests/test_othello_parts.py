@@ -11,7 +11,9 @@ from othello_engines import LowestSquare
 from pydlshogi.engines.othello import parts
 from pydlshogi.engines.othello.parts import ROWS, Pairing, counts_of, main, table
 from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.transcript import parse_transcript
+from pydlshogi.games.othello.ggf import ggf
+from pydlshogi.games.othello.rules import START
+from pydlshogi.games.othello.transcript import Transcript, parse_transcript
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
 
@@ -81,6 +83,12 @@ def test_games_of_another_network_or_openings_are_not_mixed(
     files[other].write_text("f5f6e6f4\n")
     assert main(command) == 1
     assert "games holds games of another network or openings: choose another file" in capsys.readouterr().err
+
+
+def test_openings_begin_at_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "openings").write_text(ggf(Transcript(start=START.play(37))))
+    assert main([str(tmp_path / "games"), "--games", "1", "--openings", str(tmp_path / "openings")]) == 1
+    assert "openings: not all of its games begin at the start" in capsys.readouterr().err
 
 
 def test_another_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,9 +71,19 @@ def test_hints_are_the_best_moves_with_their_scores(engine: OthelloEngine, empti
     assert scores == sorted(scores, reverse=True)
     best = engine.choose(position, Clock(Effort(level=4)), unheard)
     assert scores[0] == best.score
-    assert all(hint.exact == (empties == 11) for hint in everything)
+    assert {(hint.exact, hint.depth) for hint in everything} == {(True, 11) if empties == 11 else (False, 4)}
     few = engine.hints(position, 3, Clock(Effort(level=4)), unheard)
     assert [hint.score for hint in few] == scores[:3]
+
+
+def test_no_score_is_beyond_a_board(tmp_path: Path) -> None:
+    save_weights(tmp_path / "weights.npz", 50 * random_weights(1))
+    engine = AlphaBetaEngine(tmp_path / "weights.npz", plain=True, megabytes=4)
+    engine.prepare()
+    for position in (random_position(seed, 40) for seed in range(5)):
+        clock = Clock(Effort(level=2))
+        hints = [engine.choose(position, clock, unheard), *engine.hints(position, 60, clock, unheard)]
+        assert max(abs(hint.score or 0.0) for hint in hints) == 64
 
 
 def test_the_hint_of_a_draw_has_no_sign(engine: OthelloEngine) -> None:

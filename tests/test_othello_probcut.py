@@ -11,6 +11,7 @@ from othello_games import random_game, random_weights
 
 from pydlshogi.games.othello.cuts import CutPair, Cuts, at_stage, probing_of, read_cuts, write_cuts
 from pydlshogi.games.othello.finished import TableError
+from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.patterns import STAGES, save_weights
 from pydlshogi.games.othello.probcut import (
     FORMS,
@@ -24,8 +25,8 @@ from pydlshogi.games.othello.probcut import (
     values,
 )
 from pydlshogi.games.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table, tasks
-from pydlshogi.games.othello.rules import PASS
-from pydlshogi.games.othello.transcript import parse_transcript, transcript
+from pydlshogi.games.othello.rules import PASS, START
+from pydlshogi.games.othello.transcript import Transcript, parse_transcript, transcript
 from pydlshogi.support.threads import ThreadCrew
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -251,6 +252,12 @@ class TestTable:
         path.write_text("nonsense\n")
         with pytest.raises(TableError, match="line 1 is no game"):
             Results(path, *parameters, None)
+
+    def test_openings_begin_at_the_start(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "openings").write_text(ggf(Transcript(start=START.play(37))))
+        files = {name: str(tmp_path / name) for name in ("table", "openings", "weights")}
+        assert main([f"--{name}={file}" for name, file in files.items()]) == 1
+        assert "openings: not all of its games begin at the start" in capsys.readouterr().err
 
     def test_the_table_by_hand(self) -> None:
         """Two pairs: won twice; won and drawn. 3.5 of 4 points; pairs of 1 and 3/4, so +- 1.96 x 0.1768 / sqrt 2."""

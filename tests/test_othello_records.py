@@ -114,9 +114,14 @@ class TestGGF:
         named = game._replace(black="b", white="w", event="somewhere", date="2024")
         assert list(parse_ggf(ggf(named))) == [named]
 
-    def test_a_result_that_cannot_be_says_nothing(self) -> None:
-        (game,) = parse_ggf(SERVER.replace("RE[-10.000:r]", f"RE[{'9' * 400}]"))
-        assert game.result is None
+    @pytest.mark.parametrize("result", ["9" * 400, "65", "-99.000:r"])
+    def test_a_result_that_cannot_be_says_nothing(self, result: str) -> None:
+        (game,) = parse_ggf(SERVER.replace("RE[-10.000:r]", f"RE[{result}]"))
+        assert (game.result, game.ending) == (None, "")
+
+    def test_a_name_may_hold_an_opening_bracket(self) -> None:
+        (game,) = parse_ggf(SERVER.replace("PB[one]", "PB[[one]"))
+        assert game.black == "[one"
 
     def test_a_name_cannot_break_the_format(self) -> None:
         (game,) = parse_ggf(ggf(Transcript(black="a]b[c\n;)")))
@@ -176,6 +181,10 @@ class TestWthor:
             (16 + 6, 63, "game 1: its score is not 63"),
             (16 + 68 + 9, 11, "game 2: move 2, 11, cannot be played"),
             (16 + 68 + 8, 255, "game 2: move 1, 255, cannot be played"),
+            (16 + 68 + 8, 0, "game 2: move 1, 0, cannot be played"),
+            (16 + 8 + 10, 99, "game 1: move 10, 0, cannot be played"),
+            (16 + 6, 200, "game 1: scores of 200 and 64; a board has 64 discs"),
+            (16 + 7, 65, "game 1: scores of 64 and 65; a board has 64 discs"),
         ],
     )
     def test_refusals(self, tmp_path: Path, where: int, byte: int, reason: str) -> None:

@@ -85,7 +85,7 @@ def test_a_game_forward_and_back() -> None:
         assert outcome.value == 0.5 + 0.5 * np.sign(twin.score)
         ends[outcome.value] += 1
         again = OthelloPosition(position.sfen())
-        assert (again.now, again.key()) == (position.now, position.key())
+        assert (again.now, again.key(), again.sfen()) == (position.now, position.key(), position.sfen())
         for _ in random_game(seed).moves:
             position.pop()
         assert position.now == START

@@ -12,7 +12,9 @@ from networks import network
 from othello_games import random_position
 from test_othello_gtp import answers
 
+from pydlshogi.engines.othello import OthelloOptions
 from pydlshogi.engines.othello.options import SEARCH
+from pydlshogi.engines.othello.players import Nothing, OthelloPlayer
 from pydlshogi.engines.othello.search import Mind, SearchEngine, evaluator_of
 from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.encodings import OTHELLO
@@ -26,6 +28,9 @@ from pydlshogi.games.othello.serve import main as serve
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
+from pydlshogi.player.base_player import Info
+from pydlshogi.player.clock import Clock as PlayerClock
+from pydlshogi.player.clock import Limits
 from pydlshogi.uct.batch import Batch
 
 MINDS = [Mind(megabytes=16), Mind(iago=True, rollouts=0.5, megabytes=16), Mind(iago=True, megabytes=16)]
@@ -91,6 +96,13 @@ def test_a_level_doubles_the_playouts(engine: SearchEngine) -> None:
     assert not hint.exact
     assert hint.line[0] == hint.move
     after(position, hint.line)
+
+
+def test_a_win_that_the_tree_proves_is_not_one_of_64_discs() -> None:
+    position = position_of("XXXXXXXXOOXOOOXXOOXOXXOXOOXOOOXXOOXXXXXXOOX-----O-XX----O-XOOO-- O")
+    (hint,) = prepared(MINDS[0]).hints(position, 1, Clock(Effort(level=4)), unheard)
+    assert hint.score is not None
+    assert (hint.exact, 5 < hint.score < 60) == (False, True)
 
 
 @pytest.mark.parametrize("empties", [12, 11, 5, 2, 1])
@@ -165,6 +177,16 @@ def test_the_policy_alone_plays_the_likeliest_move() -> None:
     batch.add(position, moves)
     likeliest = moves[evaluator.evaluate(batch).priors[: len(moves)].argmax()]
     assert prepared(mind).choose(START.play(37), Clock(Effort()), unheard).move == likeliest
+
+
+def test_its_lines_are_ranked_round_by_round() -> None:
+    player = OthelloPlayer(OthelloOptions(), lambda _: SearchEngine(MINDS[0]))
+    player.install(Nothing())
+    player.options.level, player.options.multi_pv = 3, 3
+    heard: list[Info] = []
+    player.think(OthelloPosition(), PlayerClock(Limits(infinite=True)), heard.append)
+    assert [info.multipv for info in heard] == len(heard) // 3 * [1, 2, 3]
+    assert len(heard) > 3
 
 
 def test_it_thinks_with_a_network(tmp_path: Path) -> None:

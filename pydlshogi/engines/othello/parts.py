@@ -23,7 +23,7 @@ from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import EngineError, OthelloEngine, unheard
 from pydlshogi.games.othello.finished import FinishedGames, TableError
 from pydlshogi.games.othello.player import TUTORIAL_CUTS, AlphaBetaEngine
-from pydlshogi.games.othello.records import read_games
+from pydlshogi.games.othello.records import read_from_start
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import estimate, histogram_of_pairs, mean_score
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = {name: ROWS[name] for name in options.rows} if options.network is None else row_with(options.network)
 
     def run() -> None:
-        openings = read_games(options.openings)
+        openings = read_from_start(options.openings)
         network = digest(options.network) if options.network else ""
         held = " ".join([network, *(transcript(opening.moves) for opening in openings)])
         parameters = hashlib.sha256(held.encode()).hexdigest()[:16]

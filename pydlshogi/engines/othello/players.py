@@ -85,7 +85,7 @@ class OthelloPlayer(BasePlayer):
             report(Info(win_rate=_win_rate(score), score_cp=100 * score))
             return BestMove("resign")
         watch = _Watch(clock, self.options.level)
-        lines = self.options.multi_pv if limits.infinite else 1
+        lines = min(self.options.multi_pv, len(position.now.moves())) if limits.infinite else 1
 
         def tell(hint: Hint) -> None:
             report(watch.info(hint, lines))
@@ -124,8 +124,8 @@ class _Watch(OthelloClock):
         return super().too_late_for(seconds) or self._nodes >= self.effort.nodes
 
     def info(self, hint: Hint, lines: int) -> Info:
-        """What an engine found, those of one depth coming one after the other, the best first."""
-        self._rank = self._rank + 1 if hint.depth == self.depth else 1
+        """What an engine found: so many lines again and again, the best first."""
+        self._rank = self._rank % lines + 1
         self.depth, self._nodes = hint.depth, max(self._nodes, hint.nodes)
         elapsed = self._clock.elapsed()
         if hint.score is None:

@@ -162,7 +162,9 @@ class SearchEngine:
         hints = []
         for stats in self._root.moves()[:most]:
             line = tuple(self._root.line(stats.move))
-            hints.append(Hint(stats.move, _discs_of(self._root.win_rate(stats)), line, len(line), nodes=playouts))
+            # A proof says who wins, but not by how many discs: its 1 would be 64 of them.
+            rate = self._root.win_rate(stats._replace(plies=None))
+            hints.append(Hint(stats.move, _discs_of(rate), line, len(line), nodes=playouts))
         return hints
 
     def _solved(self, position: Position, most: int, stopped: Callable[[], bool]) -> list[Hint]:

@@ -185,10 +185,10 @@ def verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: 
     if _attacked(pieces, _square_of(pieces, ENEMY + LION), 0):
         return _IN_ONE
     lion = _square_of(pieces, LION)
-    if FILES <= lion < 2 * FILES:
-        for direction in (7, 0, 1):
+    if lion < 2 * FILES:
+        for direction in (6, 7, 0, 1, 2):
             target = wide(NEIGHBOUR[lion, direction])
-            if target != _OFF:
+            if _OFF < target < FILES:
                 other = piece_on(pieces, target)
                 if (other == 0 or other > ENEMY) and not _attacked(pieces, target, ENEMY):
                     return _IN_ONE

@@ -7,8 +7,9 @@ from typing import Final
 from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
 
-_PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*)\]\s*")
-_RESULT: Final = re.compile(r"([+-]?\d{1,2}(?!\d)(?:\.\d*)?)(?::([rt]))?")
+# In a move a bracket is one that was left open; elsewhere, in a name say, it is a letter.
+_PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*|(?<=[A-Za-z]{2}\[)[^]]*)\]\s*")
+_RESULT: Final = re.compile(r"([+-]?(?:[0-5]?\d|6[0-4])(?!\d)(?:\.\d*)?)(?::([rt]))?")
 _ENDINGS: Final = {"r": "resignation", "t": "time"}
 _FLAGS: Final = {ending: f":{flag}" for flag, ending in _ENDINGS.items()}
 _GAME: Final = re.compile(r"\(;\s*[A-Za-z]+\[")

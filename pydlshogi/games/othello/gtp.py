@@ -40,8 +40,8 @@ class Gtp:
         self._game = [START]
         """The positions of the game, as they can be returned to; passes that were not played are none."""
         self._settings: TimeLeft | None = None
-        self._left: dict[bool, TimeLeft] = {}
-        """What is left to Black (True) and to White, while a clock runs."""
+        self._left: dict[bool, TimeLeft | None] = dict.fromkeys((True, False))
+        """What is left to Black (True) and to White; None while no clock runs."""
         self._quit = False
         self._commands: dict[str, Callable[[list[str]], str]] = {
             "boardsize": self._boardsize,
@@ -107,8 +107,7 @@ class Gtp:
 
     def _begin(self, start: Position) -> None:
         self._game = [start]
-        if self._settings is not None:
-            self._left = dict.fromkeys((True, False), self._settings)
+        self._left = dict.fromkeys((True, False), self._settings)
         self._engine.new_game()
 
     def _setup_board(self, words: list[str]) -> str:
@@ -146,9 +145,8 @@ class Gtp:
 
     def _genmove(self, words: list[str]) -> str:
         position, hint, seconds = self._think(words)
-        if self._settings is not None:
-            left = self._left[position.black_to_move]
-            self._left[position.black_to_move] = left.after(seconds, self._settings)
+        if left := self._left[position.black_to_move]:
+            self._left[position.black_to_move] = left.after(seconds, self._settings or left)
         if not position.over:
             self._game.append(position.play(hint.move))
         return _vertex(hint.move)
@@ -170,10 +168,8 @@ class Gtp:
             return position, self._engine.choose(position, clock, unheard), clock.elapsed
 
     def _clock(self, position: Position) -> Clock:
-        effort = self._effort
-        if self._settings is not None:
-            effort = allot(self._left[position.black_to_move], position.empties)
-        return Clock(effort, self._line.interrupted)
+        left = self._left[position.black_to_move]
+        return Clock(allot(left, position.empties) if left else self._effort, self._line.interrupted)
 
     def _hint(self, words: list[str]) -> str:
         most = int(words[0]) if words else MOST_HINTS
@@ -200,17 +196,15 @@ class Gtp:
         # Byoyomi for no move is GTP's way to say that there is no limit.
         limited = (main > 0 and not byoyomi) or (byoyomi > 0 and stones > 0)
         self._settings = TimeLeft(main, byoyomi, stones if byoyomi else 0) if limited else None
-        self._left = dict.fromkeys((True, False), self._settings) if self._settings else {}
+        self._left = dict.fromkeys((True, False), self._settings)
         return ""
 
     def _time_left(self, words: list[str]) -> str:
         black, seconds, stones = _COLOURS[words[0].lower()], float(words[1]), int(words[2])
         if not 0 <= seconds < float("inf") or not 0 <= stones <= _MOST_STONES:
             raise ValueError(words)
-        period = TimeLeft(0.0, seconds, stones) if stones else None
-        self._settings = self._settings or period or TimeLeft(seconds)
-        left = period or self._settings._replace(main=seconds)
-        self._left = {True: self._settings, False: self._settings} | self._left | {black: left}
+        main = (self._settings or TimeLeft(0.0))._replace(main=seconds)
+        self._left[black] = TimeLeft(0.0, seconds, stones) if stones else main
         return ""
 
     def _undo(self, _: list[str]) -> str:

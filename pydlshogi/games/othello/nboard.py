@@ -12,7 +12,7 @@ from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.engine import Hint, OthelloEngine, thinking
 from pydlshogi.games.othello.ggf import parse_ggf
 from pydlshogi.games.othello.inbox import Line
-from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
+from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,8 @@ class NBoard:
         """`effort`: what a move may cost until NBoard sets a depth; `write` says a line."""
         self._engine, self._effort, self._write = engine, effort, write
         self._line: Line
-        self._position = START
+        self._position: Position | None = START
+        """None: the game that was to be set was refused, and no other is meant."""
         self._commands: dict[str, Callable[[str], None]] = {
             "nboard": lambda _: self._write(f"set myname {self._engine.name}"),
             "set": self._set,
@@ -64,6 +65,7 @@ class NBoard:
                 self._effort = Effort(level=level)
                 self._write(f"set myname {self._engine.name} {level}")
             case "game":
+                self._position = None
                 games = list(parse_ggf(value))
                 if len(games) != 1:
                     raise ValueError("that is no game in GGF")
@@ -72,30 +74,36 @@ class NBoard:
     def _move(self, text: str) -> None:
         """`F5`, or `F5/eval/seconds`."""
         move = parse_move(text.partition("/")[0].strip())
-        position = self._position
+        position = self._there()
         if position.moves() == [PASS] != [move]:
             position = position.play(PASS)
         self._position = position.play(move)
 
+    def _there(self) -> Position:
+        if self._position is None:
+            raise ValueError("there is no game: the last one was refused")
+        return self._position
+
     def _hint(self, text: str) -> None:
-        most = max(1, int(text or 1))
-        if self._position.over:
+        most, position = max(1, int(text or 1)), self._there()
+        if position.over:
             self._write("status The game is over")
             return
         self._write("status Analyzing")
         clock = self._clock()
         with thinking():
-            self._engine.hints(self._position, most, clock, self._report)
+            self._engine.hints(position, most, clock, self._report)
         self._end(clock)
 
     def _go(self, _: str) -> None:
-        if self._position.over:
+        position = self._there()
+        if position.over:
             self._write("=== PA")
             return
         self._write("status Thinking")
         clock = self._clock()
         with thinking():
-            hint = self._engine.choose(self._position, clock, self._report)
+            hint = self._engine.choose(position, clock, self._report)
         value = "" if hint.score is None else f"/{hint.score:.2f}/{clock.elapsed:.2f}"
         self._write(f"=== {_name(hint.move)}{value}")
         self._end(clock)

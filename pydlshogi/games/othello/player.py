@@ -120,7 +120,8 @@ class AlphaBetaEngine:
                 nodes += answer.nodes
                 score = 0.0 - (answer.score or 0.0)  # a minus sign would make -0.0 of a draw
                 line = (hint.move, *answer.line)
-                deeper.append((score, Hint(hint.move, score, line, depth, answer.exact, nodes)))
+                plies = position.empties if answer.exact else depth
+                deeper.append((score, Hint(hint.move, score, line, plies, answer.exact, nodes)))
             hints = [hint for _, hint in sorted(deeper, key=itemgetter(0), reverse=True)]
             for hint in hints[:most]:
                 report(hint)
@@ -146,7 +147,7 @@ class AlphaBetaEngine:
         if found is None:
             return None
         line = (found.move, *self._search.line(position.play(found.move)))
-        return Hint(found.move, found.value / DISC, line, depth, nodes=nodes + found.evaluations)
+        return Hint(found.move, _discs(found.value), line, depth, nodes=nodes + found.evaluations)
 
     def _answer(
         self, child: Position, depth: int, solve: bool, floor: float, stopped: Callable[[], bool]
@@ -166,7 +167,12 @@ class AlphaBetaEngine:
         if found is None:
             return None
         line = (found.move, *self._search.line(child.play(found.move)))
-        return Hint(found.move, found.value / DISC, line, nodes=found.evaluations)
+        return Hint(found.move, _discs(found.value), line, nodes=found.evaluations)
+
+
+def _discs(value: int) -> float:
+    """What a search found; the patterns, which are added up, may say more than a board holds."""
+    return max(-64.0, min(64.0, value / DISC))
 
 
 def _never() -> bool:

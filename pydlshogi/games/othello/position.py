@@ -8,7 +8,7 @@ import numpy as np
 from pydlshogi.games.othello.rules import RULES, SETTINGS, START, STATE, Position, move_name, parse_move, position_of
 from pydlshogi.games.state_position import StatePosition
 
-_ROWS: Final = re.compile(r"((?:[dD1-8]{1,8}/){7}[dD1-8]{1,8}) ([bw])(?: -(?: \d+)?)?")
+_ROWS: Final = re.compile(r"((?:[dD1-8]{1,8}/){7}[dD1-8]{1,8}) ([bw])(?: -(?: (\d{1,4}))?)?")
 _LETTERS: Final = str.maketrans("XO-", "Dd ")
 
 
@@ -18,9 +18,11 @@ class OthelloPosition(StatePosition):
     def __init__(self, text: str | Position | None = None, ply: int = 1) -> None:
         """`text`: as `sfen` writes it, or the 64 squares and the side to move; or a position. Raises ValueError.
 
-        `ply`: the number of the next move.
+        `ply`: the number of the next move, where `text` does not say it.
         """
-        setup = START if text is None else text if isinstance(text, Position) else _read(text)
+        setup = START if text is None else text
+        if isinstance(setup, str):
+            setup, ply = _read(setup, ply)
         start = np.array([(setup.mover, setup.opponent)], STATE)
         super().__init__(RULES, start[0], ply, np.zeros(1, SETTINGS))
         self._white_begins = not setup.black_to_move
@@ -61,15 +63,16 @@ def _count(gap: re.Match[str]) -> str:
     return str(len(gap[0]))
 
 
-def _read(text: str) -> Position:
-    """Raises ValueError."""
+def _read(text: str, ply: int) -> tuple[Position, int]:
+    """The position and the number of the next move, `ply` if there is none. Raises ValueError."""
     found = _ROWS.fullmatch(text.strip())
     if found is None:
-        return position_of(text)
+        return position_of(text), ply
     rows = [re.sub(r"\d", _empty, row) for row in found[1].split("/")]
     if any(len(row) != 8 for row in rows):
         raise ValueError("each row has 8 squares")
-    return position_of("".join(rows).replace("D", "X").replace("d", "O") + ("X" if found[2] == "b" else "O"))
+    discs = "".join(rows).replace("D", "X").replace("d", "O")
+    return position_of(discs + ("X" if found[2] == "b" else "O")), int(found[3] or ply)
 
 
 def _empty(digit: re.Match[str]) -> str:

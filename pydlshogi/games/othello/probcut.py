@@ -30,7 +30,7 @@ from pydlshogi.games.othello.finished import TableError
 from pydlshogi.games.othello.patterns import DISC, STAGES, load_weights
 from pydlshogi.games.othello.player import SHIPPED_WEIGHTS, TUTORIAL_CUTS
 from pydlshogi.games.othello.probcut_table import LONGEST_TASK, Results, deepened, fill, table, tasks
-from pydlshogi.games.othello.records import read_games
+from pydlshogi.games.othello.records import read_from_start, read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
@@ -252,7 +252,7 @@ def _measure(options: argparse.Namespace, crew: Crew) -> None:
 def _play(options: argparse.Namespace, crew: Crew) -> None:
     openings = None
     if options.openings:
-        openings = [transcript(game.moves) for game in read_games(options.openings)]
+        openings = [transcript(game.moves) for game in read_from_start(options.openings)]
         random.Random(0).shuffle(openings)
     with closing(Results(options.table, options.weights, options.cuts, openings)) as results:
         try:

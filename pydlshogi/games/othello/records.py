@@ -4,6 +4,7 @@ from os import PathLike
 from pathlib import Path
 
 from pydlshogi.games.othello.ggf import holds_ggf, parse_ggf
+from pydlshogi.games.othello.rules import START
 from pydlshogi.games.othello.transcript import RecordError, Transcript, parse_transcripts
 from pydlshogi.games.othello.wthor import LARGEST_FILE, games_of, read_wthor
 from pydlshogi.support.files import read_plain
@@ -27,4 +28,12 @@ def read_games(path: str | PathLike[str]) -> list[Transcript]:
         raise RecordError(f"{path}: {error}") from error
     if not games:
         raise RecordError(f"{path}: it holds no game")
+    return games
+
+
+def read_from_start(path: str | PathLike[str]) -> list[Transcript]:
+    """The games of a file, all from the start of Othello. Raises RecordError, which names the file; OSError."""
+    games = read_games(path)
+    if any(game.start != START for game in games):
+        raise RecordError(f"{path}: not all of its games begin at the start")
     return games

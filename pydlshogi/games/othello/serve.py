@@ -27,6 +27,8 @@ def speak(engine: OthelloEngine, effort: Effort) -> None:
     first = next((line for line in sys.stdin if line.strip()), "")
     lines = chain([first], sys.stdin)
     if first.split()[:1] == ["nboard"]:
+        # A board that is gone asks for nothing more; in GTP the lines may be a file's, each to be answered.
+        lines = chain(lines, ["quit"])
         NBoard(engine, effort, lambda line: _say(f"{line}\n")).run(Inbox(lines, nboard.interrupts))
     else:
         Gtp(engine, effort).run(Inbox(lines, gtp.interrupts), _say)

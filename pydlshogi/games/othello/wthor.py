@@ -58,6 +58,7 @@ Games = npt.NDArray[Any]
 
 _SOUND: Final = -1
 _WRONG_SCORE: Final = -2
+_NO_SCORE: Final = -3
 MOVES: Final = np.array([10 * rank + file for rank in range(1, 9) for file in range(1, 9)], np.uint8)
 """uint8 [64]: the move to each square as it is written."""
 
@@ -156,30 +157,34 @@ def square_of(move: np.uint8) -> np.uint64:
 
 @allocating
 def _flaws(games: Games) -> npt.NDArray[np.int8]:
-    """int8 [games]: _SOUND, _WRONG_SCORE, or the index of the first move that cannot be played."""
+    """int8 [games]: _SOUND, _WRONG_SCORE, _NO_SCORE, or the index of the first move that cannot be played."""
     flaws = np.full(len(games), _SOUND, np.int8)
     for number in range(len(games)):
         mover, opponent, black = START_MOVER, START_OPPONENT, True
         for ply in range(61):
             mover, opponent, moves, passed = to_move(mover, opponent)
             black = black != passed
-            move = games[number].moves[ply] if ply < 60 else np.uint8(0)
-            if move == 0:
+            rest = games[number].moves[ply:]
+            if not rest.any():
                 if moves == ZERO:
                     lead = final_score(mover, opponent)
                     if 2 * int(games[number].score) - 64 != (lead if black else -lead):
                         flaws[number] = _WRONG_SCORE
                 break
-            square = square_of(move)
+            square = square_of(rest[0])
             if square >= np.uint64(64) or moves & (ONE << square) == ZERO:
                 flaws[number] = ply
                 break
             mover, opponent = moved(mover, opponent, square)
             black = not black
+        if games[number].score > 64 or games[number].theoretical > 64:
+            flaws[number] = _NO_SCORE
     return flaws
 
 
 def _reason(game: Any, flaw: int) -> str:
     if flaw == _WRONG_SCORE:
         return f"its score is not {game['score']}"
+    if flaw == _NO_SCORE:
+        return f"scores of {game['score']} and {game['theoretical']}; a board has 64 discs"
     return f"move {flaw + 1}, {game['moves'][flaw]}, cannot be played"
