@@ -63,14 +63,16 @@ def play(
         for (_, number), (played, _) in crew.map(task, seeds, set_deadline(settings, network)):
             played.write(files[number])
             bar.update()
+    # With fewer --sets than before, the others are there all the same.
+    there = sorted((path for path in out.glob("*.npz") if path.stem.isdecimal()), key=lambda path: int(path.stem))
     games = positions = 0
     with replacing(moves) as file:
-        for played in map(PlayedGames.read, files.values()):
+        for played in map(PlayedGames.read, there):
             file.writelines(lines(game, settings, played))
             games += len(played.lengths)
             positions += len(played)
     return (
-        f"{out} holds {games} games of {game.name} in {len(files)} sets, with {positions:,} positions to learn from; "
+        f"{out} holds {games} games of {game.name} in {len(there)} sets, with {positions:,} positions to learn from; "
         f"{moves} has their moves; "
         + (f"{len(missing)} sets were played now" if missing else "nothing was left to play")
     )

@@ -122,12 +122,17 @@ def tensorboard_for(settings: Settings, step: int) -> Callable[[dict[str, Any], 
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
         raise TrainingError("--tensorboard needs TensorBoard: pip install tensorboard") from error
-    writer = SummaryWriter(settings.out, purge_step=step + 1)
+    writers = [SummaryWriter(settings.out, purge_step=step + 1)]
 
     def add(figures: dict[str, Any], step: int) -> None:
-        for name, value in figures.items():
-            if isinstance(value, float):
-                writer.add_scalar(name, value, step)
+        try:
+            for writer in writers:
+                for name, value in figures.items():
+                    if isinstance(value, float):
+                        writer.add_scalar(name, value, step)
+        except OSError as error:  # after which it takes nothing more
+            writers.clear()
+            say(f"TensorBoard: {error.strerror or error}; the run goes on without it")
 
     return add
 
@@ -236,7 +241,11 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
                 say(f"stopped after {run.step} steps; go on with: --out {out} --resume")
                 return
     bar.close()
-    finish(run, settings, val, journal)
+    try:
+        finish(run, settings, val, lambda line: try_to_write(partial(journal.write, line)))
+    except OSError as error:
+        how_to_go_on = "; --resume writes what is missing" if (out / CHECKPOINT).exists() else ""
+        raise TrainingError(f"{error.filename or out}: {error.strerror or error}{how_to_go_on}") from error
 
 
 def preparing(settings: Settings, examples: Source, rows: Int64Array) -> Callable[[int], TrainingBatch]:
@@ -279,15 +288,15 @@ def summary(report: dict[str, Any]) -> str:
     )
 
 
-def finish(run: Run, settings: Settings, val: Positions, journal: Journal) -> None:
-    """Validate with all positions of `val` and write the network: net.npz, net.onnx, and net.json with its options."""
+def finish(run: Run, settings: Settings, val: Positions, note: Callable[[dict[str, Any]], object]) -> None:
+    """Write the network and validate with all positions of `val`: net.npz, net.onnx, and net.json with its options."""
     out, encoding = Path(settings.out), NAMED[settings.encoding]
-    report = validate(run.infer, val, encoding)
-    journal.write({"step": run.step, "final": True, "validation": report})
-    say(f"step {run.step}, the last: {summary(report)}")
-    options = fit_for_play(run.infer, sample(val, settings.validate_positions), encoding)
     weights = to_npz(run.averaged)
     write_weights(out / "net.npz", weights)
+    report = validate(run.infer, val, encoding)
+    note({"step": run.step, "final": True, "validation": report})
+    say(f"step {run.step}, the last: {summary(report)}")
+    options = fit_for_play(run.infer, sample(val, settings.validate_positions), encoding)
     # Imported here, so that the .npz is there even if onnx is not.
     from onnx import save_model
 
@@ -401,23 +410,24 @@ def _run(given: dict[str, Any]) -> None:
     out = Path(given.get("out", ""))
     state = read_checkpoint(out / CHECKPOINT) if resume else None
     settings = checked(resumed(state, given) if state else Settings(**given))
+    ended = state is not None and state["progress"] >= 1
+    if settings.stop_at and not ended and seconds_of(settings.stop_at) <= time.time():
+        raise TrainingError(f"--stop-at {settings.stop_at} is past: give another")
     out.mkdir(parents=True, exist_ok=True)
     with reserved(out):
         if not resume:
-            check_new(out, settings)
+            check_new(out)
         train(settings, state)
 
 
-def check_new(out: Path, settings: Settings) -> None:
-    """Raises TrainingError where a new run would destroy another, or end as it begins."""
+def check_new(out: Path) -> None:
+    """Raises TrainingError where a new run would destroy another."""
     if (out / CHECKPOINT).exists():
         raise TrainingError(f"{out} holds a run already: --resume goes on with it")
     for name in (JOURNAL, "net.npz"):
         # A journal without a line is that of a run killed before its first step.
         if (out / name).exists() and (out / name).stat().st_size:
             raise TrainingError(f"{out} holds the {name} of another run: choose another --out")
-    if settings.stop_at and seconds_of(settings.stop_at) <= time.time():
-        raise TrainingError(f"--stop-at {settings.stop_at} is past")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,6 +3,7 @@
 import lzma
 import random
 import re
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -533,6 +534,15 @@ def test_a_book_from_a_list_of_records(records: Path) -> None:
     out = records.parent / "own.db"
     assert make_book.main([str(named), "--out", str(out), "--workers", "1"]) == 0
     assert Book(out).find(START)[0].played == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a link")
+def test_a_link_to_itself_is_a_file_that_cannot_be_read(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (records / "loop.csa").symlink_to("loop.csa")
+    (records.parent / "list.txt").write_text("kifu/0.csa\nkifu/1.csa\nkifu/loop.csa\n")
+    out = records.parent / "own.db"
+    assert make_book.main([str(records.parent / "list.txt"), "--out", str(out), "--workers", "1"]) == 0
+    assert "1 of 3 files could not be read" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,8 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
             ["dobutsu", "--out", "{new}", "--cheap-playouts", "9999999999"],
             "--cheap-playouts must be at least 1 and at most 1e+09",
         ),
+        (["dobutsu", "--out", "{new}", "--reuse", "1e300"], "--reuse must be at least 0 and at most 1e+09"),
+        (["dobutsu", "--out", "{new}", "--window", "9" * 400], "--window must be at least 1 and at most 1e+09"),
         (
             ["shogi", "--out", "{new}", "--encoding", "planes"],
             "--encoding planes is none of shogi: book, dlshogi, history",
@@ -158,6 +160,7 @@ def test_all_workers_play_where_the_run_does_not_say_otherwise(
     sets = []
     monkeypatch.setattr(learner.Learner, "done", property(lambda self: sets.append(self.sets) or True))
     for folder, workers in ((tmp_path, "1"), (tmp_path, "16"), (copied(run, tmp_path / "old"), "16")):
+        (folder / "net.npz").unlink(missing_ok=True)
         assert cycle.main(["dobutsu", "--out", str(folder), *TINY[:4], "--workers", workers]) == 0
     assert sets == [2, 16, 2]
 
@@ -174,10 +177,33 @@ def test_a_run_that_has_taken_longer_than_is_asked_ends_at_a_terminal_too(
     assert "20.0 of 20 minutes" in capsys.readouterr().err
 
 
-def test_a_cycle_that_teaches_nothing_has_a_journal_of_numbers(run: Path, tmp_path: Path) -> None:
+def test_what_a_cycle_did_not_measure_is_no_number(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     line = one_more_cycle(copied(run, tmp_path), "--full-share", "0")
     assert line["positions"] == 0
     assert line["exact"] == 0
+    assert line["policy_loss"] is line["false_resignations"] is None
+    assert " new; too few positions for a step; " in capsys.readouterr().out
+
+
+def test_a_run_without_its_checkpoint_is_not_begun_anew(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = copied(run, tmp_path)
+    (again / "checkpoint.pt").unlink()
+    for kept, gone in (("net.npz", "networks/00002.npz"), ("networks/00002.npz", "net.npz")):
+        (again / kept).touch()
+        (again / gone).unlink(missing_ok=True)
+        assert cycle.main(["dobutsu", "--out", str(again), *TINY]) == 1
+        assert f"{again / 'checkpoint.pt'} is missing" in capsys.readouterr().err
+        assert lines(again) == lines(run)
+
+
+def test_a_network_that_is_missing_is_that_of_the_checkpoint(run: Path, tmp_path: Path) -> None:
+    again = copied(run, tmp_path)
+    shutil.rmtree(again / "networks")
+    one_more_cycle(again)
 
 
 def copied(run: Path, folder: Path) -> Path:
@@ -200,6 +226,16 @@ def test_a_run_that_goes_on_is_compared_and_learned_as_is_asked_now(run: Path, t
     assert line["anchor"]["against"] == 2  # the first that was compared
     optimisers = read_checkpoint(again / "checkpoint.pt")["optimisers"]
     assert {group["weight_decay"] for each in optimisers for group in each["param_groups"]} == {0.0, 0.5}
+
+
+def test_all_games_of_a_comparison_are_played_by_however_many(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = copied(run, tmp_path)
+    monkeypatch.setattr(ProcessCrew, "size", lambda _: 3)
+    eight = ["--compare-every", "1", "--compare-games", "8"]
+    line = [one_more_cycle(again, *eight) for _ in range(2)][-1]
+    assert sum(line["last"]["counts"]) == 4
 
 
 def test_at_the_gate_a_network_must_beat_the_best(

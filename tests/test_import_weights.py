@@ -185,7 +185,9 @@ def test_an_npz_computes_what_dlshogi_defines(name: str, tmp_path: Path, capsys:
     check(tmp_path / "net.onnx", name, NETWORKS[name])
 
 
-@pytest.mark.parametrize("form", [pytest.param(form, marks=WITH_TORCH) for form in ("checkpoint", "state_dict")])
+@pytest.mark.parametrize(
+    "form", [pytest.param(form, marks=WITH_TORCH) for form in ("checkpoint", "state_dict", "parameters")]
+)
 def test_a_pth_too(form: str, tmp_path: Path) -> None:
     import torch
 
@@ -193,9 +195,30 @@ def test_a_pth_too(form: str, tmp_path: Path) -> None:
     state: Any = {key: torch.from_numpy(array) for key, array in NETWORKS[name].items()}
     if form == "checkpoint":
         state = {"epoch": 3, "t": 1000, "model": state, "optimizer": {"state": {}, "param_groups": [{"lr": 0.01}]}}
+    if form == "parameters":
+        state = {key: torch.nn.Parameter(each, each.is_floating_point()) for key, each in state.items()}
     torch.save(state, tmp_path / "net.pth")
     assert main([str(tmp_path / "net.pth"), str(tmp_path / "net.onnx"), f"--network={name}"]) == 0
     check(tmp_path / "net.onnx", name, NETWORKS[name])
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch: pip install .[train]")
+def test_tensors_of_other_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import torch
+
+    path, name = tmp_path / "net.pth", "resnet2x8"
+    arrays = {key: torch.from_numpy(array) for key, array in NETWORKS["resnet2x8_fcl16_swish"].items()}
+    for odd in ({1: torch.zeros(3)}, {"a": torch.eye(3).to_sparse()}, {"a": None}):
+        torch.save({**arrays, **odd}, path)
+        assert refusal(path, name, capsys) == f"{path} holds no state_dict of a network; {EXPORT}"
+    torch.save({key: tensor.bfloat16() for key, tensor in arrays.items()}, path)
+    assert main([str(path), str(tmp_path / "net.onnx"), "--network=resnet2x8_fcl16_swish"]) == 0
+
+
+def test_arrays_of_text_are_none_of_a_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(tmp_path / "net.npz", words=np.array(["some", "words"]))
+    assert refusal(tmp_path / "net.npz", "resnet2x8", capsys).endswith(f"is no .npz archive of plain arrays; {EXPORT}")
 
 
 class Trap:

@@ -52,6 +52,23 @@ def test_both_lists_in_one_call(records: Path, capsys: pytest.CaptureFixture[str
     assert "20 of 30 record files" in capsys.readouterr().out
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a link")
+def test_lists_in_a_folder_that_is_a_link(records: Path) -> None:
+    (records / "deep" / "er").mkdir(parents=True)
+    (records / "lists").symlink_to(records / "deep" / "er")
+    assert make_kifu_list.main([str(records / "kifu"), str(records / "lists" / "all")]) == 0
+    assert all(path.is_file() for path in read_list(records / "lists" / "all_train.txt"))
+
+
+def test_a_list_of_files_on_another_drive(records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def apart(*_: object) -> str:
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    monkeypatch.setattr("os.path.relpath", apart)
+    assert make_kifu_list.main([str(records / "kifu"), str(records / "all")]) == 0
+    assert all(path.is_file() for path in read_list(records / "all_train.txt"))
+
+
 def test_by_ratio_as_in_the_book(records: Path) -> None:
     assert make_kifu_list.main([str(records / "kifu"), str(records / "all"), "--ratio", "0.8"]) == 0
     train, test = (list(read_list(records / f"all_{part}.txt")) for part in ("train", "test"))
@@ -172,7 +189,7 @@ def test_files_are_deleted_only_when_asked_and_never_what_cannot_be_read(games: 
 
 
 def test_a_file_that_a_list_names_twice_is_deleted_once(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (games / "list.txt").write_text("short.csa\nshort.csa\ngood.csa\n")
+    (games / "list.txt").write_text("short.csa\nshort.csa\n../games/short.csa\ngood.csa\n")
     assert filter_csa.main([str(games / "list.txt"), "--workers", "2", "--delete"]) == 0
     assert "1 of 2 files kept, 1 deleted" in capsys.readouterr().err
 

@@ -479,13 +479,20 @@ class TestMatch:
         assert all(game["winner"] == "B" for game in games(tmp_path / "m"))
 
     def test_sprt_ends_the_match(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        words = ("--sprt", "0", "200")
-        assert match(tmp_path / "m", engine("a", "7g7f"), engine("b"), *words, games=400) == 0
+        (tmp_path / "openings").write_text("".join(f"startpos moves {file}g{file}f\n" for file in range(1, 10)))
+        words = ("--sprt", "0", "200", "--openings", str(tmp_path / "openings"))
+        assert match(tmp_path / "m", engine("a", "7g7f", "3c3d"), engine("b"), *words, games=400) == 0
         # Every pair won: log(0.7597 / 0.5) = 0.418 each, and 8 of them pass log(0.95 / 0.05) = 2.94.
         assert len(games(tmp_path / "m")) == 16
         assert "accepted 200" in capsys.readouterr().out
-        assert match(tmp_path / "m", engine("a", "7g7f"), engine("b"), *words, games=400) == 0
+        assert match(tmp_path / "m", engine("a", "7g7f", "3c3d"), engine("b"), *words, games=400) == 0
         assert len(games(tmp_path / "m")) == 16
+
+    def test_the_same_games_again_prove_no_more(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert match(tmp_path / "m", engine("a", "7g7f"), engine("b"), "--sprt", "0", "200", games=20) == 0
+        table = capsys.readouterr().out
+        assert "0, 1/2, 1, 3/2, 2 points: 0 0 0 0 1\n9 pairs repeat another" in table
+        assert "undecided" in table
 
     def test_the_table(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         a, b = engine("alpha", *OPENING[:2], "resign"), engine("beta", *OPENING[:2], "resign")
@@ -493,13 +500,16 @@ class TestMatch:
         table = capsys.readouterr().out
         assert "A  alpha, 60000 ms a move" in table
         assert "+2 =0 -2 = 50.0 % (as Black +0 =0 -2; as White +2 =0 -0)" in table
-        assert "0, 1/2, 1, 3/2, 2 points: 0 0 2 0 0" in table
+        assert "0, 1/2, 1, 3/2, 2 points: 0 0 1 0 0\n1 pairs repeat another" in table
         assert "likelihood of superiority 50.0 %" in table
         assert "endings: resign 4" in table
 
     def test_points_of_pairs(self) -> None:
         results = {1: "A", 2: "A", 3: "A", 4: None, 5: "B", 6: "A", 7: None, 8: "B", 9: "B", 10: "B", 11: "A"}
-        lines = {number: {"winner": winner, "black": "AB"[number % 2 == 0]} for number, winner in results.items()}
+        lines = {
+            number: {"winner": winner, "black": "AB"[number % 2 == 0], "sfen": None, "moves": f"{number}"}
+            for number, winner in results.items()
+        }
         assert Score(lines).pairs == [1, 1, 1, 1, 1]
 
     @pytest.mark.parametrize(

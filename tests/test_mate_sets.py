@@ -158,6 +158,12 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path, capsys: pytest.CaptureF
     assert starts == "mate_sets: the engine cannot be started: No such file or directory"
 
 
+def test_no_time_is_longer_than_a_clock(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["set", "--mate", "10000000000000"])
+    assert "--mate and --byoyomi are at most 1000000000" in capsys.readouterr().err
+
+
 def test_all_sets_are_read_before_the_first_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "one").write_text("4k4/9/4P4/9/9/9/9/9/4K4 b G 1\n")
     (tmp_path / "binary").write_bytes(bytes(range(256)))

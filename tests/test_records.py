@@ -159,6 +159,19 @@ def test_jsonl(tmp_path: Path) -> None:
     assert load_positions(source, "val", tmp_path / "cache", said.append)["result"].tolist() == [LOSS, WIN]
 
 
+def test_a_game_without_a_split_is_trained_with_where_others_have_one(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"win": "b", "end": "resign", "moves": moves, **more}) + "\n"
+        for moves, more in (("7g7f", {}), ("2g2f 8c8d", {"split": "val"}))
+    ]
+    source, cache = tmp_path / "games.jsonl", tmp_path / "cache"
+    source.write_text("".join(lines))
+    assert len(load_positions(source, "train", cache)) == 1
+    assert len(load_positions(source, "val", cache)) == 2
+    source.write_text(lines[0])
+    assert len(load_positions(source, "val", cache)) == 1
+
+
 def test_impossible_numbers_cost_no_more_than_themselves(tmp_path: Path) -> None:
     def line(**more: object) -> str:
         return json.dumps({"win": "b", "end": "resign", "moves": "7g7f", **more}) + "\n"

@@ -194,6 +194,14 @@ def test_a_set_that_is_there_is_not_played_again(own: Path, capsys: pytest.Captu
     assert (own / "00002.npz").read_bytes() == before
 
 
+def test_with_fewer_sets_the_others_stay_among_the_games(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (own / "games.jsonl").read_bytes()
+    modelfile = str(own.parent / "dobutsu.npz")
+    assert main(["dobutsu", "--out", str(own), "--modelfile", modelfile, "--sets", "1", *QUICKLY]) == 0
+    assert capsys.readouterr().out.startswith(f"{own} holds 10 games of dobutsu in 2 sets, with ")
+    assert (own / "games.jsonl").read_bytes() == before
+
+
 def test_killed_before_its_last_file_it_goes_on(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = ["dobutsu", "--out", str(tmp_path), "--modelfile", str(own.parent / "dobutsu.npz"), *QUICKLY]
     (tmp_path / ".selfplay.json.0123456789abcdef.tmp").write_text("killed")

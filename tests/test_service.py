@@ -200,7 +200,7 @@ def test_the_policys_temperature_reaches_self_play_and_comparisons(networks: lis
         with PlaySets("dobutsu", networks[0], settings)() as play:
             sets.append(play((1, 2))[0])
         with PlayComparisons("dobutsu", (networks[0], networks[1]), 16, settings)() as match:
-            counts.append(match((1, 2)))
+            counts.append(match(((1, 2), 16)))
     assert len({each.weights.tobytes() for each in sets}) == 3
     assert len(set(map(tuple, counts))) > 1
 

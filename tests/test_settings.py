@@ -55,6 +55,7 @@ def test_defaults_and_choices_are_in_the_help(capsys: pytest.CaptureFixture[str]
         ({"guest_count": 9}, "--guest-count must be at least 1 and at most 8"),
         ({"price": math.nan}, "--price must be at least 0"),
         ({"price": math.inf}, "--price must be at least 0"),
+        ({"price": 10**400}, "--price must be at least 0"),
         ({"dish": "stone"}, "--dish stone is none of soup, fish"),
     ],
 )

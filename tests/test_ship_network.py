@@ -1,6 +1,7 @@
 """From networks of training to the files that are shipped: the mean of the weights, and what was fitted for it."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *networks: str, out: str = "shipped.npz") -> int:
+def run(folder: Path, *networks: str, out: str = "shipped.npz", more: Sequence[str] = ()) -> int:
     files = [str(folder / network) for network in networks]
     places = [f"--out={folder / out}", f"--games={folder / 'games.jsonl'}", f"--cache={folder}"]
-    return main([*files, *places])
+    return main([*files, *places, *more])
 
 
 def test_the_mean_of_two_networks_with_its_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,6 +49,21 @@ def test_one_network_is_shipped_as_it_is_in_half_the_size(folder: Path) -> None:
     for name, array in read_weights(folder / "1.npz").items():
         assert np.array_equal(read_weights(folder / "shipped.npz")[name], array.astype(np.float16).astype(array.dtype))
     assert (folder / "shipped.npz").stat().st_size < 0.7 * (folder / "1.npz").stat().st_size
+
+
+@pytest.mark.parametrize("there", ["shipped.npz", "shipped.json"])
+def test_nothing_is_overwritten_unasked(there: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / there).write_text("mine")
+    assert run(folder, "1.npz") == 1
+    assert capsys.readouterr().err == f"ship_network: {folder / there} exists (--overwrite replaces it)\n"
+    assert (folder / there).read_text() == "mine"
+    assert run(folder, "1.npz", more=["--overwrite"]) == 0
+    assert read_weights(folder / "shipped.npz")
+
+
+def test_a_network_is_not_overwritten_by_what_is_made_from_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "1.npz", "2.npz", out="2.npz", more=["--overwrite"]) == 1
+    assert f"{folder / '2.npz'} is what the network is to be made from" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

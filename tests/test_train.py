@@ -503,6 +503,36 @@ def test_a_full_disk_is_said_and_loses_nothing(
     assert not [path for path in run.iterdir() if path.suffix == ".tmp"]
 
 
+def test_a_disk_that_is_full_at_the_end_loses_no_network(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "net.npz")
+
+    write = Journal.write
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "write_weights", full)
+        assert train.main(options(folder, "run")) == 1
+    assert capsys.readouterr().err.endswith("net.npz: No space left on device; --resume writes what is missing\n")
+    monkeypatch.setattr(Journal, "write", lambda log, line: full() if "final" in line else write(log, line))
+    assert train.main(["--resume", f"--out={folder / 'run'}"]) == 0
+    assert read_weights(folder / "run" / "net.npz")
+
+
+def test_a_disk_that_is_full_for_tensorboard_ends_no_run(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Writer:
+        def __init__(self, _folder: str, purge_step: int) -> None: ...
+
+        def add_scalar(self, *_figure: Any) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
+    assert train.main([*options(folder, "run"), "--tensorboard"]) == 0
+    assert capsys.readouterr().out.count("TensorBoard: No space left on device; the run goes on without it\n") == 1
+
+
 def test_a_run_that_is_stopped_says_what_could_not_be_saved(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -652,6 +682,20 @@ def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureF
     assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
 
 
+def test_a_run_that_is_resumed_after_its_end_is_not_taken_for_finished(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def at_once() -> Iterator[Callable[[], bool]]:
+        yield lambda: True
+
+    monkeypatch.setattr(train, "stopping_by_signal", at_once)
+    assert train.main(options(folder, "run", **{"steps": 0, "stop-at": "2999-01-01T00:00"})) == 0
+    assert train.main(["--resume", f"--out={folder / 'run'}", "--stop-at=2001-01-01T00:00"]) == 1
+    assert "--stop-at 2001-01-01T00:00 is past: give another" in capsys.readouterr().err
+    assert not (folder / "run" / "net.npz").exists()
+
+
 def test_a_quick_run_is_resumed_as_it_was_begun(folder: Path) -> None:
     assert train.main(["--quick", *options(folder, "run", steps=4)]) == 0
     assert train.main(["--quick", "--resume", f"--out={folder / 'run'}", "--steps=8"]) == 0
@@ -717,6 +761,8 @@ def test_a_missing_pytorch_is_one_line(tmp_path: Path) -> None:
         (["--train=x.jsonl", "--out=o", "--stop-at=2001-01-01T00:00"], "is past"),
         (["--train=x.jsonl", "--out=o", "--steps=1", "--batch-size=0"], "--batch-size must be at least 2"),
         (["--train=x.jsonl", "--out=o", "--steps=-5"], "--steps must be at least 0"),
+        (["--train=x.jsonl", "--out=o", "--steps=1000000000000000"], "--steps must be at least 0 and at most 1e+09"),
+        (["--train=x.jsonl", "--out=o", "--hours=1e12"], "--hours must be at least 0 and at most 1e+06"),
         (["--train=x.jsonl", "--out=o", "--hours=inf"], "--hours must be at least 0"),
         (["--train=x.jsonl", "--out=o", "--steps=1", "--learning-rate=nan"], "--learning-rate must be at least 0"),
         (["--train=x.jsonl", "--out=o", "--steps=1", "--decay=1.5"], "--decay must be at least 0 and at most 1"),
@@ -745,6 +791,19 @@ def test_a_checkpoint_that_is_none_is_one_line(tmp_path: Path, capsys: pytest.Ca
     error = capsys.readouterr().err
     assert "is not a checkpoint" in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("raised", [AttributeError, TypeError])
+def test_whatever_pytorch_finds_in_a_damaged_checkpoint_is_one_line(
+    raised: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(*_: Any, **_how: Any) -> None:
+        raise raised
+
+    (tmp_path / train.CHECKPOINT).touch()
+    monkeypatch.setattr(torch, "load", found)
+    with pytest.raises(runs.TrainingError, match="damaged"):
+        runs.read_checkpoint(tmp_path / train.CHECKPOINT)
 
 
 @pytest.mark.parametrize(

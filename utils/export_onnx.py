@@ -51,7 +51,8 @@ def played_positions(backend: Backend, count: int, generator: np.random.Generato
         kept += [batch.packed[i].copy() for i in np.flatnonzero(generator.random(len(games)) < 1 / ONE_IN)]
         priors = np.split(evaluator.evaluate(batch).priors, batch.firsts[1:-1])
         for i, (game, moves, prior) in enumerate(zip(games, legal, priors, strict=True)):
-            game.push(moves[np.searchsorted(np.cumsum(prior), generator.random() * prior.sum())])
+            shares = np.cumsum(prior)  # its last may be less than prior.sum()
+            game.push(moves[np.searchsorted(shares, generator.random() * shares[-1])])
             if game.ply() > LONGEST_GAME or not len(game.legal_moves()) or game.outcome() is not None:
                 games[i] = ShogiPosition()
     return np.stack(kept[:count])

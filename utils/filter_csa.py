@@ -106,7 +106,9 @@ def _run(options: argparse.Namespace) -> None:
     if not options.min_rating >= 0:
         raise ListError("--min-rating is 0 or more")
     source: Path = options.source
-    files = list(dict.fromkeys(read_list(source))) if source.is_file() else record_files(source)
+    files = read_list(source) if source.is_file() else record_files(source)
+    # Once in whatever way a list names it; but a link is a name of its own, to be deleted too.
+    files = list({Path(os.path.realpath(file.parent), file.name): file for file in files}.values())
     criteria = Criteria(options.min_rating, options.min_moves, options.endings)
     kept, deleted, ratings = 0, 0, []
     for path, games in tqdm(read_many(files, options.workers), total=len(files), unit="file", disable=None):
@@ -121,7 +123,7 @@ def _run(options: argparse.Namespace) -> None:
             kept += 1
             ratings += [rating for game in games for rating in game.ratings if rating is not None]
         elif options.delete:
-            path.unlink()
+            path.unlink(missing_ok=True)
             deleted += 1
     print(f"{kept} of {len(files)} files kept, {deleted} deleted; {statistics_of(ratings)}", file=sys.stderr)
 

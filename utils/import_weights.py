@@ -57,6 +57,8 @@ def _of_npz(path: Path) -> dict[str, Array]:
         with open_plain(path) as file:
             archive = np.load(file, allow_pickle=False)
             arrays = {name: archive[name] for name in getattr(archive, "files", [])}
+            if any(array.dtype.kind not in "fiu" for array in arrays.values()):
+                raise ValueError
     except (BadZipFile, EOFError, KeyError, RuntimeError, ValueError, zlib.error) as error:
         raise ModelError(f"{path} is no .npz archive of plain arrays; {_ELSEWHERE}") from error
     split = {name: name.split("/") for name in arrays}
@@ -74,10 +76,11 @@ def _of_torch(path: Path) -> dict[str, Array]:
             content = torch.load(file, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, EOFError, KeyError, RuntimeError, ValueError) as error:
         raise ModelError(f"{path} holds more than plain tensors, or is damaged; {_ELSEWHERE}") from error
-    weights = content.get("model", content) if isinstance(content, dict) else None
-    if not isinstance(weights, dict) or not all(isinstance(each, torch.Tensor) for each in weights.values()):
-        raise ModelError(f"{path} holds no state_dict of a network; {_ELSEWHERE}")
-    return {name.removeprefix("module."): tensor.numpy() for name, tensor in weights.items()}
+    weights: Any = content.get("model", content) if isinstance(content, dict) else None
+    try:
+        return {name.removeprefix("module."): tensor.detach().float().numpy() for name, tensor in weights.items()}
+    except (AttributeError, RuntimeError, TypeError) as error:  # of None, sparse tensors, names that are none
+        raise ModelError(f"{path} holds no state_dict of a network; {_ELSEWHERE}") from error
 
 
 class _Graph:

@@ -100,7 +100,7 @@ class BookMaker:
 def sources(paths: Iterable[Path]) -> list[Path]:
     """The record files that folders and lists name, each once. Raises ListError and KifuError."""
     files = (file for path in paths for file in (read_list(path) if path.is_file() else record_files(path)))
-    return list({file.resolve(): file for file in files}.values())
+    return list({os.path.realpath(file): file for file in files}.values())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -40,12 +40,21 @@ def split(files: Sequence[Path], train: int, test: int, seed: int) -> tuple[list
 
 def write_list(path: Path, files: Sequence[Path]) -> None:
     """Write the paths of `files`, relative to the list `path`. Raises ListError for a name that is no line of text."""
-    lines = [Path(os.path.relpath(file, path.parent)).as_posix() for file in files]
+    lines = [_relative(file, path.parent).as_posix() for file in files]
     for line in lines:
         if line.splitlines() != [line.strip()] or any("\ud800" <= letter <= "\udfff" for letter in line):
             raise ListError(f"{line!a}: no line of a list can say this name")
     with replacing(path) as list_file:
         list_file.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _relative(file: Path, folder: Path) -> Path:
+    """The path of `file` from `folder`, through links as the system goes them; to another drive, the whole."""
+    whole = Path(os.path.realpath(file.parent), file.name)
+    try:
+        return Path(os.path.relpath(whole, os.path.realpath(folder)))
+    except ValueError:
+        return whole
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -29,6 +29,7 @@ from pydlshogi.support.command_line import add_crew_options, crew_of, exit_statu
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import read_plain
 from utils.arena.engine_process import EngineError, command_line
+from utils.arena.play_game import LONGEST_MS
 from utils.arena.usi_engine import UsiEngine
 
 _POSITION: Final = re.compile(r"((?:[\w+]+/){8}[\w+]+ [bw] \S+)( \d+)?(?: moves (.+))?")
@@ -255,7 +256,10 @@ def _measure(crew: Crew, arguments: argparse.Namespace) -> bool:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error told on stderr, 2 if anything announced was wrong, or 130 after Ctrl-C."""
-    arguments = _parser().parse_args(words)
+    parser = _parser()
+    arguments = parser.parse_args(words)
+    if max(arguments.mate, arguments.byoyomi or 0) > LONGEST_MS:
+        parser.error(f"--mate and --byoyomi are at most {LONGEST_MS}")
 
     def run() -> int:
         with crew_of(arguments) as crew:

@@ -22,7 +22,7 @@ matplotlib.use("Agg")  # no screen is needed to write a file
 from matplotlib import pyplot as plt
 
 from pydlshogi.support.elo import estimate
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import open_plain, replacing
 
 Line = dict[str, Any]
 
@@ -36,7 +36,8 @@ def read_log(path: Path) -> tuple[list[Line], list[Line]]:
 
     A last line that was cut off is passed over: the run may still be writing it.
     """
-    texts = path.read_text(encoding="utf-8").splitlines()
+    with open_plain(path) as file:
+        texts = file.read().decode().splitlines()
     lines = []
     for number, text in enumerate(texts, 1):
         try:
@@ -96,7 +97,7 @@ def draw_reliability(axes: Any, report: Line) -> None:
 _CURVES = (
     ("loss", {"policy_loss": "policy", "value_loss": "value"}),
     ("games", {"draws": "draws", "first_wins": "won by the first to move", "exact": "positions proven"}),
-    ("wrongly given up", {"false_resignations": "of the games played on"}),
+    ("wrongly given up", {"false_resignations": "of the games in which a side would have"}),
     ("plies of a game", {"length": ""}),
 )
 """What is drawn of the journal of a cycle: title, and name in the journal with its label."""

@@ -1,6 +1,6 @@
 """Networks from training to the files that the engine plays with: `python -m utils.ship_network NETWORK... --out FILE`
 
-    python -m utils.ship_network runs/one/net.npz runs/two/net.npz --games games.jsonl.xz --out model/pydlshogi.npz
+    python -m utils.ship_network runs/one/net.npz runs/two/net.npz --games games.jsonl.xz --out model/new.npz
 
 Several networks become one, the mean of their weights. Where one was trained on from the other, that mean often
 predicts games better than either [Wortsman et al. 2022, "Model soups"]. The file holds float16; the .json beside it
@@ -46,6 +46,11 @@ def _run(options: argparse.Namespace) -> None:
     out: Path = options.out
     if not out.parent.is_dir():
         raise ModelError(f"{out}: No such folder")
+    if out.exists() and any(network.exists() and network.samefile(out) for network in options.networks):
+        raise ModelError(f"{out} is what the network is to be made from")
+    for path in (out, out.with_suffix(".json")):
+        if path.exists() and not options.overwrite:
+            raise ModelError(f"{path} exists (--overwrite replaces it)")
     weights = mean_of(options.networks)
     positions = val_positions(options)
     with TemporaryDirectory() as folder:
@@ -67,6 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("networks", nargs="+", type=Path, metavar="NETWORK", help="an .npz; of several, the mean")
     parser.add_argument("--out", type=Path, required=True, help="the .npz to write; the .json goes beside it")
+    parser.add_argument("--overwrite", action="store_true", help="replace files that exist")
     options = parsed_with_games(parser, arguments)
     if options.out.suffix != ".npz":
         parser.error(f"{options.out} does not end in .npz")

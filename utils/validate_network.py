@@ -36,7 +36,9 @@ FIGURES = {
 
 def report_of(network: str, positions: Positions) -> tuple[str, Report]:
     """What ran the network named `FILE[,BACKEND[,PRECISION]]`, and what it made of the positions."""
-    file, name, precision, *_ = *network.split(","), "auto", "auto"
+    splits = [network.rsplit(",", most) for most in range(3)]  # the name of a file may have commas too
+    words = next((words for words in splits if Path(words[0]).exists()), splits[-1])
+    file, name, precision, *_ = *words, "auto", "auto"
     backend = load_backend(name, file, ENCODINGS, precision=precision, batch_size=512)
     return backend.description, validate(backend.infer, positions, backend.encoding)
 

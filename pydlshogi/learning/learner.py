@@ -77,8 +77,9 @@ class Learner:
             self._run.load(read_checkpoint(folder.checkpoint))
             self._run.kept.setdefault("anchor", float(settings.compare_every))  # older checkpoints have none
         folder.describe(game.name, replace(settings, encoding=self._encoding.name))
-        if not goes_on:
-            write_weights(folder.network(0), to_npz(self._run.averaged))
+        newest = folder.network(int(self._run.kept["cycle"]))
+        if not goes_on or not newest.exists():
+            write_weights(newest, to_npz(self._run.averaged))
         self._journal = Journal(folder.journal, int(self._run.kept["cycle"]))
 
     @property
@@ -193,8 +194,8 @@ class Learner:
             "draws": float((scores == 0.5).mean()),
             "first_wins": float((scores == 1).mean()),
             "exact": float(np.concatenate([each.exact for each in sets]).sum() / max(1, new)),
-            "false_resignations": float(wrongly / gave_up) if gave_up else 0.0,
-            **dict(zip(FIGURES, (run.window / max(1, steps)).tolist(), strict=True)),
+            "false_resignations": float(wrongly / gave_up) if gave_up else None,
+            **dict(zip(FIGURES, (run.window / steps).tolist() if steps else [None] * len(FIGURES), strict=True)),
         }
 
     def _compare(self, number: int, times: Times) -> dict[str, Any]:
@@ -224,24 +225,28 @@ class Learner:
     def _match(self, number: int, other: int) -> list[int]:
         """Results of pairs, of the network after `number` cycles against that after `other`."""
         settings = self._settings
-        workers = min(self._crew.size(), settings.compare_games // 2)
+        pairs = (settings.compare_games + 1) // 2
+        workers = min(self._crew.size(), pairs)
+        shares = [2 * len(range(worker, pairs, workers)) for worker in range(workers)]
         networks = self._folder.network(number).read_bytes(), self._folder.network(other).read_bytes()
-        games = settings.compare_games // workers
-        task = PlayComparisons(self._game.name, networks, games, settings, self._service)
-        seeds = [(settings.seed, _COMPARISON, number, worker) for worker in range(workers)]
-        played = replace(settings, games=games, playouts=settings.compare_playouts)
+        task = PlayComparisons(self._game.name, networks, shares[0], settings, self._service)
+        items = [((settings.seed, _COMPARISON, number, worker), games) for worker, games in enumerate(shares)]
+        played = replace(settings, games=shares[0], playouts=settings.compare_playouts)
         longest = set_deadline(played, max(networks, key=len))
-        results = [counts for _, counts in self._crew.map(task, seeds, longest)]
+        results = [counts for _, counts in self._crew.map(task, items, longest)]
         return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]
 
 
 def described(line: dict[str, Any]) -> str:
     """A line of the journal for people."""
     total = max(1e-9, line["play"] + line["learn"] + line["compare"])
+    learned = "too few positions for a step"
+    if line["steps"]:
+        learned = f"loss {line['policy_loss']:.3f} + {line['value_loss']:.3f} in {line['steps']} steps"
     said = (
         f"cycle {line['step']}: {line['games']} games of {line['length']:.0f} plies, draws {line['draws']:.0%}, "
-        f"{line['positions']:,} positions of {line['window']:,} new; loss {line['policy_loss']:.3f} + "
-        f"{line['value_loss']:.3f} in {line['steps']} steps; {60 * line['played'] / total:.0f} games a minute, "
+        f"{line['positions']:,} positions of {line['window']:,} new; {learned}; "
+        f"{60 * line['played'] / total:.0f} games a minute, "
         f"play {line['play'] / total:.0%}, learn {line['learn'] / total:.0%}"
     )
     for name in ("last", "anchor"):
@@ -249,8 +254,6 @@ def described(line: dict[str, Any]) -> str:
             match = line[name]
             _, low, high = estimate(match["counts"])
             said += f"; against {match['against']} {match['elo']:+.0f} Elo (95 %: {low:+.0f} to {high:+.0f})"
-    if not line["steps"]:
-        said += "; too few positions for a step"
     return said
 
 

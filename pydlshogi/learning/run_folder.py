@@ -52,6 +52,9 @@ class RunFolder:
             if getattr(settings, name) != getattr(before, name):
                 option = f"{option_of(name)} {quote(str(getattr(before, name)))}"
                 raise RunError(f"{self.path} is a run with {option}: give another --out")
+        # The first cycle writes its network before there is a checkpoint.
+        if not self.checkpoint.exists() and (self.result.exists() or max(self._networks(), default=0) > 1):
+            raise RunError(f"{self.checkpoint} is missing, without which the run cannot go on: give another --out")
         return settings
 
     def describe(self, game: str, settings: Cycle) -> None:

@@ -11,7 +11,7 @@ from pydlshogi.training.settings import Learning
 from pydlshogi.uct.puct import Puct
 
 _MOST = 10**9
-"""Of what kernels count in 32 bits."""
+"""Of what kernels count in 32 bits; of other numbers as good as no bound."""
 
 AnySelfPlay = TypeVar("AnySelfPlay", bound="SelfPlay")
 
@@ -73,11 +73,13 @@ class Cycle(Learning, SelfPlay):
     sets: int = setting(
         0, "sets of games that are played between two networks; 0: one for each worker, but at least 2", low=0
     )
-    window: int = setting(30_000, "positions that are learned from at first: the newest", low=1)
+    window: int = setting(30_000, "positions that are learned from at first: the newest", low=1, high=_MOST)
     window_growth: float = setting(
         0.65, "the window grows with this power of the positions made; 1: it keeps all, in memory", low=0, high=1
     )
-    reuse: float = setting(4.0, "how often a position is learned, on average, while it is in the window", low=0)
+    reuse: float = setting(
+        4.0, "how often a position is learned, on average, while it is in the window", low=0, high=_MOST
+    )
     search_value: float = setting(
         0.3, "share of the search's expected score in the value learned; the rest is the result's", low=0, high=1
     )

@@ -102,25 +102,27 @@ class Reanalyse:
 
 @dataclass(frozen=True)
 class PlayComparisons:
-    """A task of a crew: paired games between two networks; see `comparison.compare`."""
+    """A task of a crew: paired games between two networks; see `comparison.compare`. Items: a seed, and how many."""
 
     game: str
     networks: tuple[bytes, bytes]
-    games: int
+    most: int
+    """Games of an item."""
     settings: Cycle
     service: Service | None = None
 
     @contextmanager
-    def __call__(self) -> Iterator[Callable[[Seed], list[int]]]:
+    def __call__(self) -> Iterator[Callable[[tuple[Seed, int]], list[int]]]:
         game, settings = game_named(self.game), self.settings
         with ExitStack() as stack:
             temperature = settings.policy_temperature
-            each = (evaluator_of(game, network, self.games, temperature, self.service) for network in self.networks)
+            each = (evaluator_of(game, network, self.most, temperature, self.service) for network in self.networks)
             evaluators = [stack.enter_context(evaluator) for evaluator in each]
 
-            def play(seed: Seed) -> list[int]:
+            def play(item: tuple[Seed, int]) -> list[int]:
+                seed, games = item
                 return compare(
-                    game, evaluators, settings.puct(), settings.compare_playouts, self.games, settings.draw_ply, seed
+                    game, evaluators, settings.puct(), settings.compare_playouts, games, settings.draw_ply, seed
                 )
 
             yield play

@@ -9,6 +9,7 @@ The options, their help and the check of what was given come from the fields. No
 
 import json
 import math
+import sys
 from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -82,7 +83,9 @@ def check(settings: Any) -> None:
         declared, value = _declared(each), getattr(settings, each.name)
         if declared.choices and value not in declared.choices:
             raise SettingError(f"{option_of(each.name)} {value} is none of {', '.join(declared.choices)}")
-        if isinstance(value, int | float) and not (declared.low <= value <= declared.high and math.isfinite(value)):
+        if isinstance(value, int | float) and not (
+            declared.low <= value <= declared.high and abs(value) <= sys.float_info.max
+        ):
             bounds = [f"at least {declared.low:g}"] if declared.low > -math.inf else []
             bounds += [f"at most {declared.high:g}"] if declared.high < math.inf else []
             raise SettingError(f"{option_of(each.name)} must be {' and '.join(bounds) or 'a number'}")

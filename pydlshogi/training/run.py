@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from io import BytesIO
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,9 @@ from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES, Shards, faster_precision, forward
 from pydlshogi.training.optimisers import follow, optimisers_of, schedule
 from pydlshogi.training.settings import Learning
+
+_DAMAGED: Final = (AssertionError, AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+"""What PyTorch raises for bytes that are no checkpoint, where it is not an UnpicklingError."""
 
 
 class TrainingError(Exception):
@@ -131,7 +134,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise TrainingError(f"{path}: {error.strerror or error}") from error
     try:
         state: dict[str, Any] = torch.load(whole, map_location="cpu", weights_only=True)
-    except (AssertionError, EOFError, LookupError, OSError, RuntimeError, UnpicklingError, ValueError) as error:
+    except (*_DAMAGED, UnpicklingError) as error:
         raise TrainingError(f"{path} is not a checkpoint, or damaged") from error
     if not isinstance(state, dict) or "settings" not in state:
         raise TrainingError(f"{path} is not a checkpoint of a training run")

@@ -19,14 +19,20 @@ class Score:
     results: dict[Side, Counter[str]] = field(init=False)
     """win, draw, loss of A, by the colour A had: "A" when A was Black."""
     pairs: list[int] = field(init=False)
-    """How many pairs gave A 0, 1/2, 1, 3/2 and 2 points."""
+    """How many pairs gave A 0, 1/2, 1, 3/2 and 2 points. One that repeats another, move by move, proves no more."""
+    repeated: int = field(init=False)
+    """How many pairs do."""
 
     def __post_init__(self) -> None:
         self.results = {side: Counter() for side in SIDES}
         for game in self.games.values():
             self.results[game["black"]][_result(game)] += 1
         points = {"win": 1.0, "draw": 0.5, "loss": 0.0}
-        self.pairs = histogram_of_pairs({number - 1: points[_result(game)] for number, game in self.games.items()})
+        firsts = [first for first in self.games if first % 2 and first + 1 in self.games]
+        different = {tuple(_played(self.games[first + second]) for second in (0, 1)): first for first in firsts}
+        self.repeated = len(firsts) - len(different)
+        counted = [first + second for first in different.values() for second in (0, 1)]
+        self.pairs = histogram_of_pairs({number - 1: points[_result(self.games[number])] for number in counted})
 
     @property
     def total(self) -> Counter[str]:
@@ -35,6 +41,10 @@ class Score:
 
 def _result(game: Mapping[str, Any]) -> Literal["win", "draw", "loss"]:
     return "draw" if game["winner"] is None else "win" if game["winner"] == "A" else "loss"
+
+
+def _played(game: Mapping[str, Any]) -> tuple[Any, ...]:
+    return game["sfen"], game["moves"], game["winner"]
 
 
 def report(games: Mapping[int, Mapping[str, Any]], settings: Settings, sprt: Sprt | None) -> str:
@@ -58,6 +68,8 @@ def report(games: Mapping[int, Mapping[str, Any]], settings: Settings, sprt: Spr
             f"likelihood of superiority {100 * superiority(score.pairs):.1f} %"
         )
         lines.append(f"from {sum(score.pairs)} pairs with 0, 1/2, 1, 3/2, 2 points: {' '.join(map(str, score.pairs))}")
+        if score.repeated:
+            lines.append(f"{score.repeated} pairs repeat another, move by move, and do not count")
     if sprt is not None:
         low, high = sprt.bounds
         verdict = sprt.verdict(score.pairs)

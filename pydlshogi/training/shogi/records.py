@@ -82,11 +82,12 @@ def load_positions(
     """The packed positions of `source`, memory-mapped; whom `hire` finds packs them if `cache` does not hold them yet.
 
     `source` is a list of record files, one a line, or a `.jsonl` or `.jsonl.xz` of games, of which only those are
-    taken whose "split" is `split` or absent. A broken game costs that game: `say` is told of it, one line each.
-    Raises DatasetError where nothing can be read, OSError where the cache cannot be written, CrewError.
+    taken whose "split" is `split` or absent; where others have one, those without are not of "val". A broken game costs
+    that game: `say` is told of it, one line each. Raises DatasetError where nothing can be read, OSError where the
+    cache cannot be written, CrewError.
     """
     try:
-        units: list[Path] | list[str] = _lines(source) if _is_jsonl(source) else list(read_list(source))
+        units: list[Path] | list[str] = _lines(source, split) if _is_jsonl(source) else list(read_list(source))
     except (EOFError, OSError, lzma.LZMAError, UnicodeDecodeError, KifuError) as error:
         raise DatasetError(f"{source} cannot be read: {error}") from error
     path = cache / f"{_digest(units)}-{split}-{_FORMAT}.positions"
@@ -103,14 +104,15 @@ def _is_jsonl(source: Path) -> bool:
     return source.name.endswith((".jsonl", ".jsonl.xz"))
 
 
-def _lines(source: Path) -> list[str]:
+def _lines(source: Path, split: Split) -> list[str]:
     lines: list[str] = []
     with open_plain(source) as file, _text_of(file, packed=source.suffix == ".xz") as text:
         while line := text.readline(_LONGEST_LINE):
             if len(line) == _LONGEST_LINE:
                 raise DatasetError(f"{source} cannot be read: line {len(lines) + 1} is longer than any game")
             lines.append(line)
-    return lines
+    marked = [line for line in lines if '"split"' in line] if split == "val" else []
+    return marked or lines
 
 
 def _text_of(file: BinaryIO, *, packed: bool) -> TextIO:

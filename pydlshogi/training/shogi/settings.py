@@ -26,9 +26,9 @@ class Settings(Learning):
         *(each.name for each in ENCODINGS),
     )
 
-    hours: float = setting(0.0, "length of the run in hours", low=0)
+    hours: float = setting(0.0, "length of the run in hours", low=0, high=10**6)
     stop_at: str = setting("", "or its end, in local time: 2026-01-31T18:00")
-    steps: int = setting(0, "or its length in steps; then a run can be repeated exactly", low=0)
+    steps: int = setting(0, "or its length in steps; then a run can be repeated exactly", low=0, high=10**9)
 
     val_lambda: float = setting(
         0.6, "share of the game's result in the value target; the rest is the record's eval", low=0, high=1
