@@ -39,10 +39,10 @@ import tempfile
 
 create = tempfile.TemporaryFile
 
-def refusing(*, dir):
+def refusing(*, dir, suffix=None):
     if str(dir).startswith(os.environ["READ_ONLY"]):
         raise PermissionError(13, "Permission denied", str(dir))
-    return create(dir=dir)
+    return create(dir=dir, suffix=suffix)
 
 tempfile.TemporaryFile = refusing
 """

@@ -1470,7 +1470,7 @@ def test_that_no_game_is_kept_is_said_where_it_is_true(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     caplog.set_level("WARNING")
-    monkeypatch.setattr(web, "_serve", lambda arguments, kept: None)
+    monkeypatch.setattr(web, "_serve", lambda arguments, kept, address: None)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     with monkeypatch.context() as patched:

@@ -74,7 +74,8 @@ def _seen(model: onnx.ModelProto, tensor: str, size: int, planes: Array) -> Arra
     probe = onnx.ModelProto.FromString(model.SerializeToString())
     probe.graph.output.append(helper.make_tensor_value_info(tensor, TensorProto.FLOAT, None))
     session = InferenceSession(probe.SerializeToString(), providers=["CPUExecutionProvider"])
-    edge, total = size // 2, np.float64(0)
+    edge = size // 2
+    total: Array = np.zeros((), np.float64)
     for i in range(0, len(planes), _AT_ONCE):
         (given,) = session.run([tensor], {INPUT: planes[i : i + _AT_ONCE]})
         padded = np.pad(given, ((0, 0), (0, 0), (edge, edge), (edge, edge)))
