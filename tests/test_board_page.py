@@ -94,6 +94,12 @@ class Person:
         return "|".join(self.page.locator("[role=gridcell]").evaluate_all("cells => cells.map(c => c.ariaLabel)"))
 
 
+def await_held(page: Any, held: list[Any], count: int) -> None:
+    """Until so many requests are held: their handler is called some time after Playwright has seen them."""
+    while len(held) < count:
+        page.evaluate("0")
+
+
 @pytest.fixture
 def person(browser: Any, board: Board) -> Iterator[Person]:
     board.new()
@@ -715,9 +721,11 @@ def test_the_number_of_a_game_stays_under_quick_clicks(person: Person) -> None:
     with page.expect_request("**/do"):
         person.press("ArrowUp", "ArrowUp")
     with page.expect_request("**/do"):
+        await_held(page, held, 1)
         held[0].continue_()
     page.wait_for_selector('body[data-moves="f5 f6"]')
     assert number.input_value() == "3"
+    await_held(page, held, 2)
     held[1].continue_()
     page.wait_for_selector('body[data-moves="f5 f4"]')
 
@@ -736,6 +744,7 @@ def test_that_the_game_is_not_kept_stays_to_be_read(browser: Any, tmp_path: Path
         (tmp_path / "folder").touch()
         with person.page.expect_request("**/do"):
             person.click("7g", "7f")
+        await_held(person.page, held, 1)
         answer = held[0].fetch()
         person.moves(1)
         with person.page.expect_response("**/do"):
