@@ -23,6 +23,7 @@ from tqdm import tqdm
 from pydlshogi import shogi_selfplay
 from pydlshogi.games.catalogue import GameEntry, UnknownGame, game_named
 from pydlshogi.learning.played import PlayedGames
+from pydlshogi.learning.run_folder import numbered
 from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
 from pydlshogi.learning.tasks import PlaySets, set_deadline
@@ -64,7 +65,7 @@ def play(
             played.write(files[number])
             bar.update()
     # With fewer --sets than before, the others are there all the same.
-    there = sorted((path for path in out.glob("*.npz") if path.stem.isdecimal()), key=lambda path: int(path.stem))
+    there = numbered(out).values()
     games = positions = 0
     with replacing(moves) as file:
         for played in map(PlayedGames.read, there):

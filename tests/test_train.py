@@ -534,13 +534,15 @@ def test_a_disk_that_is_full_for_tensorboard_ends_no_run(
     assert capsys.readouterr().out.count("TensorBoard: No space left on device; the run goes on without it\n") == 1
 
 
+@contextmanager
+def at_once() -> Iterator[Callable[[], bool]]:
+    """For `stopping_by_signal`: it has come."""
+    yield lambda: True
+
+
 def test_a_run_that_is_stopped_says_what_could_not_be_saved(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    @contextmanager
-    def at_once() -> Iterator[Callable[[], bool]]:
-        yield lambda: True
-
     def full(_descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -686,10 +688,6 @@ def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureF
 def test_a_run_that_is_resumed_after_its_end_is_not_taken_for_finished(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    @contextmanager
-    def at_once() -> Iterator[Callable[[], bool]]:
-        yield lambda: True
-
     monkeypatch.setattr(train, "stopping_by_signal", at_once)
     assert train.main(options(folder, "run", **{"steps": 0, "stop-at": "2999-01-01T00:00"})) == 0
     assert train.main(["--resume", f"--out={folder / 'run'}", "--stop-at=2001-01-01T00:00"]) == 1

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from pydlshogi.read_kifu import Ending, Game, KifuError, read_list, read_many
 from pydlshogi.support.command_line import exit_status, positive
-from utils.make_kifu_list import ListError, record_files
+from utils.make_kifu_list import ListError, record_files, whole_path
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,7 @@ def _run(options: argparse.Namespace) -> None:
         raise ListError("--min-rating is 0 or more")
     source: Path = options.source
     files = read_list(source) if source.is_file() else record_files(source)
-    # Once in whatever way a list names it; but a link is a name of its own, to be deleted too.
-    files = list({Path(os.path.realpath(file.parent), file.name): file for file in files}.values())
+    files = list({whole_path(file): file for file in files}.values())  # once, in whatever way a list names it
     criteria = Criteria(options.min_rating, options.min_moves, options.endings)
     kept, deleted, ratings = 0, 0, []
     for path, games in tqdm(read_many(files, options.workers), total=len(files), unit="file", disable=None):

@@ -48,9 +48,14 @@ def write_list(path: Path, files: Sequence[Path]) -> None:
         list_file.write("".join(f"{line}\n" for line in lines).encode())
 
 
+def whole_path(file: Path) -> Path:
+    """Where its folder really is, and its name there: a link is a file of its own."""
+    return Path(os.path.realpath(file.parent), file.name)
+
+
 def _relative(file: Path, folder: Path) -> Path:
     """The path of `file` from `folder`, through links as the system goes them; to another drive, the whole."""
-    whole = Path(os.path.realpath(file.parent), file.name)
+    whole = whole_path(file)
     try:
         return Path(os.path.relpath(whole, os.path.realpath(folder)))
     except ValueError:

@@ -20,6 +20,11 @@ class RunError(ValueError):
     """A run that cannot go on as asked; the message is one line."""
 
 
+def numbered(folder: Path) -> dict[int, Path]:
+    """Its files of arrays whose names are numbers, the lowest number first."""
+    return dict(sorted((int(path.stem), path) for path in folder.glob("*.npz") if path.stem.isdecimal()))
+
+
 class RunFolder:
     """Networks, games and the state of a run."""
 
@@ -85,7 +90,7 @@ class RunFolder:
 
     def _networks(self) -> dict[int, Path]:
         """Those that are there, by the cycles that they came out of."""
-        return {int(path.stem): path for path in (self.path / "networks").glob("*.npz") if path.stem.isdecimal()}
+        return numbered(self.path / "networks")
 
     def played(self, cycle: int) -> list[PlayedGames]:
         """The sets of games of one cycle. Raises ArraysError, OSError."""

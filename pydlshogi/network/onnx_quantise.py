@@ -71,7 +71,8 @@ def quantised_model(weights: Weights, planes: Array) -> onnx.ModelProto:
 
 def _seen(model: onnx.ModelProto, tensor: str, size: int, planes: Array) -> Array:
     """float64 [N, N]: sums of products of the N numbers that a kernel of this size, reading `tensor`, sees at once."""
-    probe = onnx.ModelProto.FromString(model.SerializeToString())
+    probe = onnx.ModelProto()
+    probe.CopyFrom(model)
     probe.graph.output.append(helper.make_tensor_value_info(tensor, TensorProto.FLOAT, None))
     session = InferenceSession(probe.SerializeToString(), providers=["CPUExecutionProvider"])
     edge = size // 2

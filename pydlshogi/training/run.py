@@ -24,8 +24,11 @@ from pydlshogi.training.gradients import FIGURES, Shards, faster_precision, forw
 from pydlshogi.training.optimisers import follow, optimisers_of, schedule
 from pydlshogi.training.settings import Learning
 
-_DAMAGED: Final = (AssertionError, AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""What PyTorch raises for bytes that are no checkpoint, where it is not an UnpicklingError."""
+_DAMAGED: Final = (
+    *(AssertionError, AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, UnpicklingError),
+    ValueError,
+)
+"""What PyTorch raises for bytes that are no checkpoint."""
 
 
 class TrainingError(Exception):
@@ -134,7 +137,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise TrainingError(f"{path}: {error.strerror or error}") from error
     try:
         state: dict[str, Any] = torch.load(whole, map_location="cpu", weights_only=True)
-    except (*_DAMAGED, UnpicklingError) as error:
+    except _DAMAGED as error:
         raise TrainingError(f"{path} is not a checkpoint, or damaged") from error
     if not isinstance(state, dict) or "settings" not in state:
         raise TrainingError(f"{path} is not a checkpoint of a training run")

@@ -50,7 +50,7 @@ def _run(arguments: argparse.Namespace) -> None:
         try:
             stack.enter_context(reserved(folder))  # two boards would write over each other's games
         except InUse as error:
-            running = address.read_text() if address.exists() else ""
+            running = _told(address)
             if not running:
                 raise InUse(
                     "a board runs already: open the address that it has printed, or end it by Ctrl-C"
@@ -65,6 +65,14 @@ def _run(arguments: argparse.Namespace) -> None:
         with suppress(OSError):
             address.unlink()
         _serve(arguments, kept, address)
+
+
+def _told(address: Path) -> str:
+    """Where the board is that runs; "" where it has not said so, or ends just now."""
+    try:
+        return address.read_text()
+    except OSError:
+        return ""
 
 
 def _serve(arguments: argparse.Namespace, kept: Path, address: Path) -> None:
