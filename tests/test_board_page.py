@@ -103,6 +103,7 @@ def await_held(page: Any, held: list[Any], count: int) -> None:
 @pytest.fixture
 def person(browser: Any, board: Board) -> Iterator[Person]:
     board.new()
+    board.do("watch", on=False)
     made = Person(browser, board)
     yield made
     made.page.context.close()
@@ -540,7 +541,8 @@ def test_a_key_goes_on_from_what_is_shown(person: Person) -> None:
     person.board.do("goto", ply=1)  # in another tab, and this one sees no state between
     person.page.evaluate(LOOK_AWAY, False)
     person.moves(1)
-    person.press("ArrowRight")
+    with person.page.expect_response("**/do"):
+        person.press("ArrowRight")
     person.moves(2)
     person.page.evaluate(LOOK_AWAY, True)
     person.board.do("undo")
@@ -619,6 +621,37 @@ def test_a_file_that_was_chosen_and_cancelled_is_not_opened_in_place_of_text(per
         if button != "Cancel":
             page.wait_for_selector(f'body[data-moves="{"f5 f6" if file else "f5 d6 c3"}"]')
     assert page.locator("#recordText").input_value() == "f5f4"  # that was not opened
+
+
+@pytest.mark.parametrize(
+    ("button", "field", "path"), [("Open a record", "#recordText", "**/record"), ("New game", "#startText", "**/do")]
+)
+def test_what_is_typed_while_an_answer_is_awaited_stays(person: Person, button: str, field: str, path: str) -> None:
+    page = person.page
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.evaluate("""() => {
+        const ask = fetch
+        window.fetch = async (...request) => {
+            const answer = await ask(...request)
+            setTimeout(() => { document.body.dataset.answered = '' }) // once the page has seen it
+            return answer
+        }
+    }""")
+    page.route(path, hold)
+    page.get_by_role("button", name=button).click()
+    page.fill(field, "startpos moves 7g7f")
+    page.locator("dialog[open] .row button").first.click()
+    await_held(page, held, 1)
+    page.get_by_role("button", name=button).click()
+    page.fill(field, "startpos moves 2g2f")
+    held[0].continue_()
+    page.wait_for_selector("body[data-answered]")
+    page.wait_for_selector('body[data-moves="7g7f"]')
+    assert page.locator(field).input_value() == "startpos moves 2g2f"
 
 
 def test_a_file_may_be_dropped_on_a_dialog_and_text_into_a_field(person: Person) -> None:
@@ -703,7 +736,27 @@ def test_the_number_of_a_game_is_not_taken_out_of_ones_hands(person: Person) -> 
     page.wait_for_selector('body[data-moves="f5 f4"]')
     person.board.do("choose", number=2)
     page.wait_for_selector('body[data-moves="f5 f6"]')
-    assert number.input_value() == "2"
+    playwright.expect(number).to_have_value("2", timeout=WAIT)
+
+
+def test_the_number_is_that_of_the_game_whatever_came_before_the_answer(person: Person) -> None:
+    page = person.page
+
+    def another_first(route: Any) -> None:
+        answer = route.fetch()
+        page.wait_for_selector('body[data-moves="f5 f4"]')
+        person.board.do("choose", number=2)  # in another tab
+        page.wait_for_selector('body[data-moves="f5 f6"]')
+        route.fulfill(response=answer)
+
+    person.board.ask("POST", "/record", b"f5d6\nf5f6\nf5f4\n")
+    number = page.locator("#fileNumber")
+    playwright.expect(number).to_be_visible(timeout=WAIT)
+    page.route("**/do", another_first)
+    with page.expect_response("**/do"):
+        number.fill("3")
+        number.press("Enter")
+    playwright.expect(number).to_have_value("2", timeout=WAIT)
 
 
 def test_the_number_of_a_game_stays_under_quick_clicks(person: Person) -> None:
@@ -797,6 +850,8 @@ def test_a_page_from_elsewhere_gets_nothing(browser: Any, board: Board, tmp_path
     (tmp_path / "page.html").write_text("<!doctype html>")
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
+    board.new()  # nothing is thought about that would change what is said of it
+    board.do("watch", on=False)
     before = board.state()
     ask = f"fetch('http://{board.host}/do', {{method: 'POST', body: '{{}}', headers: {{'X-Token': '{board.token}'}}}})"
     assert page.evaluate(f"{ask}.then(() => 'read', () => 'refused')") == "refused"

@@ -242,7 +242,7 @@ def test_an_engine_that_is_ended_plays_no_hasty_move() -> None:
         assert board.state()["moves"] == []
 
 
-def test_nothing_may_be_played_while_the_engine_thinks(board: Board) -> None:
+def test_nothing_may_be_played_while_the_engine_thinks(board: Board, asked: list[Task]) -> None:
     board.new("dobutsu", sides=("", "full strength"))
     board.play("1d1c")
     assert board.state()["legal"] == []

@@ -488,12 +488,14 @@ $('newDialog').onclose = async () => {
     $('startText').value = ''
     return
   }
-  const start = $('startText').value.trim() || $('startName').value
+  const text = $('startText').value
+  const start = text.trim() || $('startName').value
   const clock = [60 * $('mainTime').value, Number($('byoyomi').value)]
   const sides = [$('black').value, $('white').value]
   const answer = await send({ do: 'new', game: $('game').value, start, sides, clock })
   if (!answer?.ok) return
-  $('startText').value = '' // or it would begin the next game too, whatever is chosen above it
+  // Or it would begin the next game too, whatever is chosen above it.
+  if ($('startText').value === text) $('startText').value = ''
   turned = false
   drawBoard() // the news of the game may have come first
 }
@@ -518,8 +520,9 @@ $('open').onclick = () => {
 $('openDialog').onclose = async () => {
   if ($('openDialog').returnValue !== 'open') return
   const [file] = $('recordFile').files
-  const answer = await openRecord(file ?? $('recordText').value)
-  if (answer?.ok && !file) $('recordText').value = '' // else it is there to be mended
+  const text = $('recordText').value
+  const answer = await openRecord(file ?? text)
+  if (answer?.ok && !file && $('recordText').value === text) $('recordText').value = '' // else it is there to be mended
 }
 /** Text may be dragged into a field as everywhere; of all else the browser would make another page. */
 const ofField = event => !event.dataTransfer.types.includes('Files') && event.target.matches?.('input, textarea')
@@ -541,6 +544,7 @@ $('fileNumber').onchange = async () => {
   const answer = await send({ do: 'choose', number: Number($('fileNumber').value) })
   choosing--
   if (!answer?.ok) $('fileNumber').value = state.file.number
+  else show() // what came meanwhile has not touched the number
 }
 
 $('save').onclick = async () => {
