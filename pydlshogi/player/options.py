@@ -340,7 +340,7 @@ class ClockOptions(EngineOptions):
         "Round_Up_To_Full_Second",
         False,
         aliases=("RoundUpToFullSecond",),
-        help="for servers that count whole seconds: use up the second that is paid for anyway",
+        help="for servers that count whole seconds: think until the second that has begun is over",
     )
     draw_ply = Spin(
         "Draw_Ply",
