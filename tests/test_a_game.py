@@ -189,7 +189,7 @@ def test_searches_agree_with_positions_replayed(game: Any) -> None:
 @pytest.mark.timeout(900)
 def test_what_the_page_says(folder: Path) -> None:
     pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
-    assert "cycle 1: 8 games" in run(folder, f"{command('pydlshogi.cycle')} {SHORTER}")
+    assert "cycle 1: 16 games" in run(folder, f"{command('pydlshogi.cycle')} {SHORTER}")
     assert (folder / "runs" / "connect4" / "net.npz").exists()
     (start, typed, answer) = re.findall(r"```text\n\$ (.*)\n((?:> .*\n|readyok\n)*)(bestmove .*)\n> quit\n```", PAGE)[0]
     lines = [line.removeprefix("> ") for line in typed.splitlines() if line.startswith("> ")]
