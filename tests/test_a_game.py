@@ -19,11 +19,13 @@ from both_boards import compared
 from fast_perft import perft_of
 from test_web import SETTINGS, served
 
+from pydlshogi import cycle
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.encoding import planes_of
 from pydlshogi.engines.games import GAMES
 from pydlshogi.game import DRAWN, MATED, UNDECIDED, Outcome
 from pydlshogi.uct.batch import Batch
+from utils import match
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "a-game.md").read_text(encoding="utf-8")
@@ -183,6 +185,24 @@ def test_searches_agree_with_positions_replayed(game: Any) -> None:
     met = compared(game.rules.RULES, position.settings, position, 400, encoding=game.rules.ENCODING)
     assert {verdict for verdict, _ in met} == {UNDECIDED, -1}
     assert DRAWN not in met
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere:GAME", "nowhere:GAME: No module named 'nowhere'"),
+        ("json:GAME", "json:GAME: module 'json' has no attribute 'GAME'"),
+        (":GAME", ":GAME: invalid format: ':GAME'"),
+        ("nowhere", "no game is called nowhere; there are dobutsu, othello, shogi"),
+    ],
+)
+def test_a_game_that_is_not_there_is_one_line(
+    name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cycle.main([name, "--out", str(tmp_path / "run")]) == 1
+    assert match.main(["a", "b", "--game", name, "--nodes", "1", "--out", str(tmp_path / "match")]) == 1
+    assert capsys.readouterr().err == f"cycle: {message}\nmatch: {message}\n"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.torch
