@@ -128,6 +128,14 @@ def test_the_page_is_short() -> None:
     assert sum(bool(line.strip()) for text in FILES.values() for line in text.splitlines()) <= 260
 
 
+@pytest.mark.parametrize("words", ["check", "format --check"])
+def test_the_code_is_as_the_package_has_it(folder: Path, words: str) -> None:
+    ours = ["--config", str(ROOT / "pyproject.toml"), "--config", f"src = ['.', {str(ROOT)!r}]"]
+    ruff = [sys.executable, "-m", "ruff", *words.split(), *ours, "connect4"]
+    done = subprocess.run(ruff, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_perft(game: Any) -> None:
     perft = perft_of(game.rules.RULES)
     state = game.position.ConnectFour().state
