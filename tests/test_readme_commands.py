@@ -29,8 +29,6 @@ RUNS = [
     ("utils.make_kifu_list", "{root}/kifu/selfplay {here}/kiflist", "kiflist_train.txt"),
     ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
     ("utils.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
-    ("utils.bench_search", "--seconds 0.1", "playouts"),
-    ("utils.bench_read_kifu", "{root}/kiflist_test_100.txt --workers 1", "games/s"),
     (
         "utils.validate_network",
         "{root}/model/pydlshogi.npz --games {root}/kiflist_test_100.txt --positions 64",
