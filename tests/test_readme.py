@@ -1,47 +1,66 @@
-"""What README.md says is so: options, modules, commands and links."""
+"""What README.md and the pages of docs/ say is so: options, modules, commands and links."""
 
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
-from utils import readme
-from utils.readme import README, filled, first_sentence, options_table, rooms, rooms_table, shortened
+from utils.readme import DOCS, ROOT, fill, first_sentence, options_table, rooms, rooms_table, shortened
 
-ROOT = README.parent
-TEXT = README.read_text(encoding="utf-8")
+README, JAPANESE = ROOT / "README.md", ROOT / "README.ja.md"
+DOORS = [README, *(DOCS / f"{name}.md" for name in ("install", "play", "analyse", "learn", "measure", "strength"))]
+"""The pages for users; each of their commands is tried in test_readme_commands.py."""
+PAGES = [*DOCS.glob("*.md"), README, JAPANESE, *(ROOT / name / "README.md" for name in ("model", "kifu"))]
 
 
-@pytest.mark.parametrize("table", [options_table, rooms_table])
-def test_tables_are_up_to_date(table: Callable[[], str]) -> None:
-    assert table() in TEXT, "run: python -m utils.readme"
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+TEXT = "\n".join(map(read, DOORS))
+
+
+def test_tables_are_up_to_date() -> None:
+    assert options_table() in read(DOCS / "play.md"), "run: python -m utils.readme"
+    assert rooms_table() in read(DOCS / "architecture.md"), "run: python -m utils.readme"
 
 
 def test_the_dialogue_is_there() -> None:
     assert re.search(r"```text\n\$ bat/mcts_player\.sh\n.*\nbestmove .*```", TEXT, re.DOTALL)
 
 
-def test_headings_are_in_the_order_a_reader_needs_them() -> None:
-    headings = re.findall(r"^## (.*)$", TEXT, re.MULTILINE)
-    assert headings == [
-        "To begin",
-        "A board in the browser",
-        "Registering it in a GUI",
-        "Options",
-        "More than games",
-        "Othello",
-        "Rooms",
-        "Strength",
-        "Measuring",
-        "Training",
-        "Learning from nothing",
-        "Licence",
-    ]
+def test_the_first_page_is_short() -> None:
+    assert len(read(README).splitlines()) <= 150
+
+
+def test_the_japanese_page_says_the_same() -> None:
+    def shape(page: Path) -> tuple[list[str], list[str], int]:
+        """The commands, where links lead, and how many headings there are."""
+        text = read(page)
+        commands = re.findall(r"^(?:bat/|python -m ).*?(?=  |$)", text, re.MULTILINE)
+        links = [link for link in re.findall(r"\]\((.*?)\)", text) if not link.startswith("README")]
+        return commands, links, len(re.findall(r"^#", text, re.MULTILINE))
+
+    assert shape(JAPANESE) == shape(README)
+
+
+def anchors(page: Path) -> set[str]:
+    """How links name the headings of a page, as GitHub makes it of them."""
+    headings = re.findall(r"^#+ (.*)$", read(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\((?!https?:)(.*?)\)", read(page)):
+        path, _, heading = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not heading or heading in anchors(target), link
 
 
 def test_every_room_is_listed_once_lower_ones_first() -> None:
@@ -64,14 +83,11 @@ def test_files_it_names_exist() -> None:
         assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
 
 
-COMMANDS = sorted(
-    {*re.findall(r"python -m\s+((?:pydlshogi|utils)[\w.]+)", TEXT)} - {"pydlshogi.engines.shogi.mate_worker"}
-)
-"""All but the one that only the engine itself calls."""
+COMMANDS = sorted({*re.findall(r"python -m\s+((?:pydlshogi|utils)[\w.]+)", TEXT)})
 
 
 NEED_MORE = {"pydlshogi.train": "train", "utils.plot_log": "train", "utils.torture": "test"}
-"""What README installs an extra for."""
+"""What the pages install an extra for."""
 
 
 def not_installed(extras: set[str]) -> set[str]:
@@ -125,22 +141,14 @@ def test_a_cycle_is_explained_without_pytorch_and_asks_for_it_only_then(tmp_path
     assert not list(tmp_path.iterdir())
 
 
-def test_filling_in_needs_its_marks() -> None:
-    assert filled("<!-- a: how -->\nold\n<!-- /a -->", "a", "new") == "<!-- a: how -->\n\nnew\n\n<!-- /a -->"
-    with pytest.raises(ValueError, match="marks for b"):
-        filled("<!-- a -->\n<!-- /a -->", "b", "new")
-
-
-def test_a_readme_that_cannot_be_filled_in_stays_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "README.md"
-    path.write_text("<!-- options -->\nold\n")
-    monkeypatch.setattr(readme, "README", path)
-    monkeypatch.setattr(sys, "argv", ["readme"])
-    assert readme.main() == 1
-    assert capsys.readouterr() == ("", "readme: README.md wants one pair of marks for options, and has 0\n")
-    assert path.read_text() == "<!-- options -->\nold\n"
+def test_filling_in_needs_its_marks(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- a: how -->\nold\n<!-- /a -->")
+    fill(page, "a", "new")
+    assert page.read_text() == "<!-- a: how -->\n\nnew\n\n<!-- /a -->"
+    with pytest.raises(ValueError, match=r"page\.md needs one pair of marks for b, and has 0"):
+        fill(page, "b", "newer")
+    assert page.read_text() == "<!-- a: how -->\n\nnew\n\n<!-- /a -->"
 
 
 def test_first_sentence(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every `python -m` of README.md run once, as a user would but shorter."""
+"""Every `python -m` of the pages for users run once, as a user would but shorter."""
 
 import os
 import shlex
@@ -24,14 +24,11 @@ RUNS = [
         "dobutsu --out {here}/dobutsu --minutes 0.05 --games 4 --playouts 4 --workers 1 " + TINY,
         "cycle 1",
     ),
-    ("pydlshogi.games.othello.play", "--auto --level 1", "discs"),
     ("utils.plot_log", "{here}/dobutsu", "log.png"),
     ("utils.make_book", "{here}/own --min-games 1 --out {here}/own.db", "own.db"),
     ("utils.make_kifu_list", "{root}/kifu/selfplay {here}/kiflist", "kiflist_train.txt"),
     ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
     ("utils.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
-    ("utils.bench_search", "--seconds 0.1", "playouts"),
-    ("utils.bench_read_kifu", "{root}/kiflist_test_100.txt --workers 1", "games/s"),
     (
         "utils.validate_network",
         "{root}/model/pydlshogi.npz --games {root}/kiflist_test_100.txt --positions 64",
@@ -49,11 +46,6 @@ RUNS = [
         f"{ENGINE} C_init=144,50,300 --nodes 2 --pairs 1 --max-moves 8 --workers 1 --out {{here}}/tune",
         "C_init",
     ),
-    (
-        "utils.bench_serve",
-        "dobutsu --modelfile {root}/model/dobutsu.npz --rounds 1 --workers 1 --games 2 --playouts 2",
-        "one evaluation server",
-    ),
     ("utils.readme", "", ""),
     ("utils.torture", "fuzz-gtp --minutes 0 --short", "fuzz-gtp: 1 rounds"),
 ]
@@ -67,7 +59,7 @@ def test_none_is_forgotten() -> None:
 @pytest.mark.long
 @pytest.mark.torch
 @pytest.mark.timeout(1800)
-def test_every_command_of_readme_does_what_it_says(tmp_path: Path) -> None:
+def test_every_command_does_what_it_says(tmp_path: Path) -> None:
     save_npz(tmp_path / "dlshogi.npz", NETWORKS["resnet10_swish"])
     (tmp_path / "mates.sfen").write_text("2B6/2k1n4/9/2p3Pp1/PP5b1/g4P3/9/1L7/4K4 b 2GSLPrs6p 1\n")
     for module, arguments, says in RUNS:

@@ -19,12 +19,13 @@ from random import Random
 
 from tqdm import tqdm
 
+from pydlshogi.games.catalogue import UnknownGame
 from pydlshogi.support.command_line import add_cluster_option, crew_of, exit_status
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.elo import Sprt
 from pydlshogi.support.settings import option_of
 from pydlshogi.support.threads import ThreadCrew
-from utils.arena.games import GAMES
+from utils.arena.games import GAMES, kind_of
 from utils.arena.openings import Opening, OpeningError, check_room
 from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
 from utils.arena.report import Score, report, standing
@@ -106,7 +107,7 @@ def _limit(arguments: argparse.Namespace, side: Side) -> Limit:
             raise MatchError(f"{first} and {second} exclude each other")
         for kind, text in given:
             option = option_of(prefix + kind)
-            if kind not in GAMES[arguments.game].limits:
+            if kind not in kind_of(arguments.game).limits:
                 raise MatchError(f"{option} is nothing that engines of {arguments.game} know: give --time")
             try:
                 return parse_limit(kind, text)
@@ -136,7 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("a", metavar="ENGINE_A", help="command line of an engine: USI, or GTP for Othello")
     parser.add_argument("b", metavar="ENGINE_B", help="command line of its opponent")
     parser.add_argument("options", nargs="*", metavar="A.Name=Value", help="USI options of engine A, or B.Name=Value")
-    parser.add_argument("--game", choices=GAMES, default="shogi", help="(default: %(default)s)")
+    parser.add_argument("--game", default="shogi", help=f"{', '.join(GAMES)}, or MODULE:NAME (default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="folder of the match; give it again to go on with it")
     parser.add_argument("--records", type=Path, help="folder of the records (default: OUT/records)")
     parser.add_argument("--games", type=int, default=100, help="an even number (default: %(default)s)")
@@ -216,7 +217,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     adjudicate_cp, adjudicate_plies = arguments.adjudicate or (None, 8)
     if min(adjudicate_cp or 0, adjudicate_plies) < 0 or 0 in (adjudicate_cp, adjudicate_plies):
         raise MatchError("--adjudicate wants centipawns and plies above 0")
-    if adjudicate_cp and not GAMES[arguments.game].tells_scores:
+    if adjudicate_cp and not kind_of(arguments.game).tells_scores:
         raise MatchError(f"--adjudicate: engines of {arguments.game} do not say who wins")
     return Settings(
         A=Contestant(arguments.a, options["A"], _limit(arguments, "A")),
@@ -239,7 +240,7 @@ def _run(arguments: argparse.Namespace) -> None:
         if arguments.sprt is not None:
             elo0, elo1 = arguments.sprt
             sprt = Sprt(elo0, elo1, arguments.alpha, arguments.beta)
-        kind = GAMES[settings.game]
+        kind = kind_of(settings.game)
         openings = (
             [kind.opening(None, ())]
             if arguments.openings is None
@@ -280,7 +281,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
     before = {number: signal.signal(number, _interrupt) for number in ENDED_BY}
     try:
-        return exit_status("match", partial(_run, parsed), MatchError, resume="the same command goes on with it")
+        return exit_status(
+            "match", partial(_run, parsed), MatchError, UnknownGame, resume="the same command goes on with it"
+        )
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""Fills in what the programs themselves have to say in README.md: the options, the rooms of the package, a dialogue.
+"""Fills in what the programs themselves have to say in docs/: the options, the rooms of the package, a dialogue.
 
     python -m utils.readme                  the tables, which are the same on every machine
     python -m utils.readme --transcript     the dialogue too, which is played on this one
@@ -20,7 +20,7 @@ from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import replacing
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
+DOCS = ROOT / "docs"
 PACKAGE = ROOT / "pydlshogi"
 
 DIALOGUE = [
@@ -35,13 +35,15 @@ DIALOGUE = [
 CANDIDATES_SHOWN = 8
 
 
-def filled(readme: str, part: str, content: str) -> str:
-    """`readme` with `content` between the marks of `part`."""
+def fill(page: Path, part: str, content: str) -> None:
+    """Write `content` between the marks of `part` in `page`. Raises ValueError unless there is one pair of them."""
     pattern = re.compile(rf"(<!-- {part}\b[^>]*-->\n).*?(<!-- /{part} -->)", re.DOTALL)
-    text, count = pattern.subn(lambda match: f"{match[1]}\n{content}\n\n{match[2]}", readme)
+    before = page.read_text(encoding="utf-8")
+    text, count = pattern.subn(lambda match: f"{match[1]}\n{content}\n\n{match[2]}", before)
     if count != 1:
-        raise ValueError(f"README.md wants one pair of marks for {part}, and has {count}")
-    return text
+        raise ValueError(f"{page.name} needs one pair of marks for {part}, and has {count}")
+    with replacing(page) as file:
+        file.write(text.encode())
 
 
 def options_table() -> str:
@@ -55,7 +57,7 @@ def rooms_table() -> str:
     rows = ["| Room | What it is |", "|---|---|"]
     for path in rooms():
         name = path.removeprefix(f"{PACKAGE.name}/") + ("/" if (ROOT / path).is_dir() else "")
-        rows.append(f"| [`{name}`]({path}) | {first_sentence(ROOT / path)} |")
+        rows.append(f"| [`{name}`](../{path}) | {first_sentence(ROOT / path)} |")
     return "\n".join(rows)
 
 
@@ -141,21 +143,18 @@ def shortened(lines: list[str]) -> Iterator[str]:
 def main() -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m utils.readme", description="Fill in README.md: the options, the rooms, a dialogue."
+        prog="python -m utils.readme", description="Fill in docs/: the options, the rooms, a dialogue."
     )
     parser.add_argument("--transcript", action="store_true", help="play the dialogue anew on this machine, too")
     given = parser.parse_args()
 
-    def fill() -> None:
-        readme = README.read_text(encoding="utf-8")
-        readme = filled(readme, "options", options_table())
-        readme = filled(readme, "rooms", rooms_table())
+    def run() -> None:
+        fill(DOCS / "play.md", "options", options_table())
+        fill(DOCS / "architecture.md", "rooms", rooms_table())
         if given.transcript:
-            readme = filled(readme, "transcript", transcript())
-        with replacing(README) as file:
-            file.write(readme.encode())
+            fill(DOCS / "play.md", "transcript", transcript())
 
-    return exit_status("readme", fill, RuntimeError, ValueError)
+    return exit_status("readme", run, RuntimeError, ValueError)
 
 
 if __name__ == "__main__":

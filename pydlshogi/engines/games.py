@@ -102,7 +102,7 @@ def _othello_ending(position: PlayedPosition) -> GameEnd | None:
     return GameEnd(f"more discs{where}", position.turn if outcome.value > 0.5 else 1 - position.turn)
 
 
-GAMES: Final[Mapping[str, OfferedGame]] = {
+GAMES: Final[dict[str, OfferedGame]] = {
     "shogi": OfferedGame(
         engines={"mcts": shogi.mcts, "policy": shogi.policy, "search1": shogi.search1},
         opponents=_searching(2) | {"policy only": Opponent("policy"), "one move ahead": Opponent("search1")},

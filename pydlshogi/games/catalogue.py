@@ -1,7 +1,7 @@
 """The games there are, by name: what learning, playing and measuring need of each of them."""
 
-import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pkgutil import resolve_name
 from typing import Any, Final, NamedTuple, Protocol
 
 from pydlshogi.encoding import Encoding
@@ -28,9 +28,10 @@ class Example(NamedTuple):
 
 
 class GameEntry(NamedTuple):
-    """A game. Every module named in GAMES has one, called GAME."""
+    """A game."""
 
     name: str
+    """What `game_named` finds it by."""
     rules: Rules
     encodings: tuple[Encoding, ...]
     """How networks see it: new ones in the first way, unless another is asked for."""
@@ -49,7 +50,7 @@ class GameEntry(NamedTuple):
         return self.encodings[0]
 
 
-GAMES: Final = {name: f"pydlshogi.games.{name}.game" for name in ("dobutsu", "othello", "shogi")}
+GAMES: Final = {name: f"pydlshogi.games.{name}.game:GAME" for name in ("dobutsu", "othello", "shogi")}
 
 
 class UnknownGame(ValueError):
@@ -57,8 +58,16 @@ class UnknownGame(ValueError):
 
 
 def game_named(name: str) -> GameEntry:
-    """The game of this name. Raises UnknownGame."""
-    if name not in GAMES:
-        raise UnknownGame(f"no game is called {name}; there are {', '.join(sorted(GAMES))}")
-    game: GameEntry = importlib.import_module(GAMES[name]).GAME
+    """The game of this name: one of GAMES, or anybody's as `MODULE:NAME`. Raises UnknownGame."""
+    game: GameEntry = resolved(GAMES.get(name, name), GAMES)
     return game
+
+
+def resolved(place: str, known: Iterable[str]) -> Any:
+    """What stands at `MODULE:NAME`. Raises UnknownGame, which lists the names that are `known` besides."""
+    if ":" not in place:
+        raise UnknownGame(f"no game is called {place}; there are {', '.join(sorted(known))}")
+    try:
+        return resolve_name(place)
+    except (AttributeError, ImportError, ValueError) as error:
+        raise UnknownGame(f"{place}: {error}") from error

@@ -94,7 +94,7 @@ class Cycle(Learning, SelfPlay):
 
 def add_game_options(parser: ArgumentParser, settings: type[Any], words: Sequence[str]) -> None:
     """`game`, and an option for every field of `settings`; --help shows the defaults of the game among `words`."""
-    parser.add_argument("game", help=f"which: {', '.join(sorted(GAMES))}; before --help, its defaults are shown")
+    parser.add_argument("game", help=f"{', '.join(sorted(GAMES))}, or MODULE:NAME; before --help, its defaults")
     named = next((word for word in words if word in GAMES), None)
     add_options(parser, settings, game_named(named).learning if named else None)
 

@@ -110,7 +110,7 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         0,
         1000,
         aliases=("DrawValueBlack",),
-        help="permille a draw is worth when playing Black",
+        help="what a draw is worth when playing Black, in 0.1 % of a win",
     )
     draw_value_white = Spin(
         "Draw_Value_White",
@@ -118,19 +118,21 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         0,
         1000,
         aliases=("DrawValueWhite",),
-        help="permille a draw is worth when playing White",
+        help="what a draw is worth when playing White, in 0.1 % of a win",
     )
     resign_threshold = Spin(
-        "Resign_Threshold", 10, 0, 1000, help="permille of winning below which it resigns; 0: never"
+        "Resign_Threshold", 10, 0, 1000, help="it resigns when its win rate is below this, in 0.1 %; 0: never"
     )
-    random_ply = Spin("Random_Ply", 9, 0, 1000, help="moves of the game that are drawn by visits instead of the best")
+    random_ply = Spin(
+        "Random_Ply", 9, 0, 1000, help="first moves of the game that are sampled by visits; after them the best"
+    )
     random_cutoff = Spin(
         "Random_Cutoff",
         15,
         0,
         1000,
         shown=False,
-        help="permille of winning that a drawn move may be worse than the best",
+        help="win rate, in 0.1 %, that a sampled move may be worse than the best",
     )
     skill_level = Spin(
         "Skill_Level",
@@ -148,4 +150,4 @@ class MCTSOptions(NetworkOptions, SearchOptions):
     consideration_mode = Check(
         "ConsiderationMode", False, help="for analysis: always the best move, never resign, never stop early"
     )
-    seed = Spin("Random_Seed", 0, 0, 2**31 - 1, shown=False, help="of the drawn moves; 0: another one in every game")
+    seed = Spin("Random_Seed", 0, 0, 2**31 - 1, shown=False, help="of the sampled moves; 0: another one in every game")

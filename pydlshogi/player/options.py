@@ -1,4 +1,4 @@
-"""Options declared once, as typed fields: `option` lines, parsing, range checks, help and the README table follow.
+"""Options declared once, as typed fields: `option` lines, parsing, range checks, help and a table follow.
 
     class Options(EngineOptions):
         playout = Spin("playout", 300, 100, 10000, help="playouts for a `go` without limits")
@@ -286,7 +286,7 @@ class Options:
 
     @classmethod
     def markdown_table(cls) -> str:
-        """The options as the table of the README."""
+        """The options as a table for docs/play.md."""
         rows = ["| Option | Values | Default | Meaning |", "|---|---|---|---|"]
         for option in cls.declared():
             if not option.shown:
@@ -340,7 +340,7 @@ class ClockOptions(EngineOptions):
         "Round_Up_To_Full_Second",
         False,
         aliases=("RoundUpToFullSecond",),
-        help="for servers that count whole seconds: use up the second that is paid for anyway",
+        help="for servers that count whole seconds: think until the second that has begun is over",
     )
     draw_ply = Spin(
         "Draw_Ply",

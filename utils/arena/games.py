@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import cshogi
 
+from pydlshogi.games.catalogue import resolved
 from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.game import Ending, Game, Win
 from utils.arena.dobutsu import DobutsuOpening, dobutsu_record, read_dobutsu_openings
@@ -72,3 +73,8 @@ GAMES = {
     ),
     "othello": GameKind(GtpEngine, OthelloOpening, read_othello_openings, othello_record, ".ggf", ("time",), False),
 }
+
+
+def kind_of(game: str) -> GameKind:
+    """One of GAMES, or anybody's as `MODULE:NAME`. Raises UnknownGame."""
+    return GAMES[game] if game in GAMES else resolved(game, GAMES)

@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from utils.arena.engine_process import START_SECONDS, EngineError, EngineProcess
-from utils.arena.games import GAMES
+from utils.arena.games import kind_of
 from utils.arena.openings import Opening
 from utils.arena.play_game import LOTS, Limit, MatchRules, PlayedGame, play_game, random_opening
 from utils.arena.store import SIDES, MatchError, Settings, Side, opening_of
@@ -37,7 +37,7 @@ def fixtures(
 
     The second game of a pair has the opening of the first: it is left out as long as nobody knows that.
     """
-    kind = GAMES[settings.game]
+    kind = kind_of(settings.game)
     unready: list[int] = []
 
     def ready() -> Iterator[Fixture]:
@@ -145,7 +145,7 @@ class _Seats:
             with self._lock:
                 if self._closed:
                     raise EngineError("comes too late")
-                engine = GAMES[self._settings.game].engine(contestant.command, log)
+                engine = kind_of(self._settings.game).engine(contestant.command, log)
                 self._engines[side] = engine
             engine.prepare(contestant.options)
             engine.new_game()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydlshogi.support.files import append_whole, replacing, reserved
-from utils.arena.games import GAMES, GameKind
+from utils.arena.games import GameKind, kind_of
 from utils.arena.openings import Opening
 from utils.arena.play_game import Limit, MatchRules, PlayedGame
 from utils.arena.referee import Colour
@@ -48,7 +48,7 @@ class Settings:
     openings_digest: str = ""
     """Of what the file of openings held: it may have changed since."""
     game: str = "shogi"
-    """One of GAMES."""
+    """As `kind_of` takes it."""
 
     def contestant(self, side: Side) -> Contestant:
         return self.A if side == "A" else self.B
@@ -60,7 +60,7 @@ class Store:
     def __init__(self, out: Path, records: Path, settings: Settings) -> None:
         """Open a new or an interrupted match; raises MatchError if the folder holds another one or is in use."""
         self.out, self.records = out, records
-        self._kind = GAMES[settings.game]
+        self._kind = kind_of(settings.game)
         self.games: dict[int, dict[str, Any]] = {}
         """Finished games by number, from 1, as they are in games.jsonl."""
         try:

@@ -51,13 +51,13 @@ class BookOptions(EngineOptions):
     best_book_move = Check(
         "Best_Book_Move",
         True,
-        help="the book move of the highest value, among equals the most frequent; false: drawn by frequency",
+        help="the book move of the highest value, among equals the most frequent; false: sampled by frequency",
     )
     min_book_score = Spin(
         "Min_Book_Score", -3000, -30000, 30000, help="centipawns that a book move must be worth to its player"
     )
     book_eval_diff = Spin(
-        "BookEvalDiff", 30, 0, 99999, help="centipawns that a drawn book move may be worse than the best"
+        "BookEvalDiff", 30, 0, 99999, help="centipawns that a sampled book move may be worse than the best"
     )
     book_moves = Spin("Book_Moves", 10000, 0, 10000, aliases=("BookMoves",), help="moves of the game that may be book")
     flipped_book = Check(

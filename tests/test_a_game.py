@@ -1,0 +1,241 @@
+"""docs/a-game.md: its game, taken from the page, against a slow version and as readers run it."""
+
+import importlib
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from both_boards import compared
+from fast_perft import perft_of
+from test_web import SETTINGS, served
+
+from pydlshogi import cycle
+from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.encoding import planes_of
+from pydlshogi.engines.games import GAMES
+from pydlshogi.game import DRAWN, MATED, UNDECIDED, Outcome
+from pydlshogi.uct.batch import Batch
+from utils import match
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "a-game.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^`(connect4/\w+\.py)`\n\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+SHORTER = "--minutes 0.03 --workers 1 --games 8 --playouts 8 --depth 1 --channels 8 --batch-size 16 --shards 1"
+
+
+class SlowConnectFour:
+    """By the letter of the rules: columns from the left, each a list of the sides that have put a disc there."""
+
+    def __init__(self) -> None:
+        self.columns: list[list[int]] = [[] for _ in range(7)]
+        self.side = 0
+
+    def owner(self, column: int, height: int) -> int | None:
+        inside = column in range(7) and height in range(len(self.columns[column]))
+        return self.columns[column][height] if inside else None
+
+    def won(self) -> bool:
+        """By the side that has just moved."""
+        return any(
+            all(self.owner(x + dx * step, y + dy * step) == 1 - self.side for step in range(4))
+            for x in range(7)
+            for y in range(6)
+            for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))
+        )
+
+    def moves(self) -> list[int]:
+        return [] if self.won() else [column for column in range(7) if len(self.columns[column]) < 6]
+
+    def outcome(self) -> Outcome | None:
+        if self.moves():
+            return None
+        return MATED if self.won() else Outcome(0.5)
+
+    def play(self, column: int) -> str:
+        """The name of the square."""
+        self.columns[column].append(self.side)
+        self.side = 1 - self.side
+        return f"{7 - column}{'fedcba'[len(self.columns[column]) - 1]}"
+
+    def board(self) -> list[str]:
+        letters = {0: "D", 1: "d", None: "."}
+        return ["".join(letters[self.owner(x, y)] for x in range(7)) for y in reversed(range(6))]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a reader has put the files of the page."""
+    folder = tmp_path_factory.mktemp("a_game")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def game(folder: Path) -> Iterator[Any]:
+    """Its modules, by name."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        names = [Path(name).stem for name in FILES]
+        yield SimpleNamespace(**{name: importlib.import_module(f"connect4.{name}") for name in names})
+    for name in [name for name in sys.modules if name.partition(".")[0] == "connect4"]:
+        del sys.modules[name]
+
+
+def run(folder: Path, command: str, typed: str = "") -> str:
+    """What a command of the page says, given there by a reader."""
+    python = Path(sys.executable)
+    words = [str(python) if word == "python" else word for word in shlex.split(command)]
+    paths = {"PYTHONPATH": str(ROOT), "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        words, cwd=folder, env=os.environ | paths, input=typed, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def command(begin: str) -> str:
+    """The command of the page that begins so."""
+    (found,) = re.findall(rf"^```\n(python -m {re.escape(begin)}.*)\n```$", PAGE, re.MULTILINE)
+    return str(found)
+
+
+def random_games(game: Any, seed: int, games: int) -> Iterator[tuple[Any, SlowConnectFour]]:
+    """Every position of some games, the ends included, by the page and by the slow version."""
+    rng = random.Random(seed)
+    for _ in range(games):
+        position, slow = game.position.ConnectFour(), SlowConnectFour()
+        yield position, slow
+        while moves := slow.moves():
+            move = rng.choice(moves)
+            assert position.usi(move) == slow.play(move)
+            position.push(move)
+            yield position, slow
+
+
+def test_the_page_is_short() -> None:
+    assert sum(bool(line.strip()) for text in FILES.values() for line in text.splitlines()) <= 260
+
+
+@pytest.mark.parametrize("words", ["check", "format --check"])
+def test_the_code_is_as_the_package_has_it(folder: Path, words: str) -> None:
+    ours = ["--config", str(ROOT / "pyproject.toml"), "--config", f"src = ['.', {str(ROOT)!r}]"]
+    ruff = [sys.executable, "-m", "ruff", *words.split(), *ours, "connect4"]
+    done = subprocess.run(ruff, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_perft(game: Any) -> None:
+    perft = perft_of(game.rules.RULES)
+    state = game.position.ConnectFour().state
+    assert [perft(state, depth) for depth in range(1, 8)] == [*(7**depth for depth in range(1, 7)), 7**7 - 7]
+
+
+def test_it_plays_as_the_slow_version(game: Any) -> None:
+    ends = Counter[float | None]()
+    for position, slow in random_games(game, seed=1, games=150):
+        assert position.legal_moves().tolist() == slow.moves()
+        assert position.outcome() == slow.outcome()
+        assert position.describe() == slow.board()
+        assert (position.turn, game.position.ConnectFour(position.sfen()).sfen()) == (slow.side, position.sfen())
+        outcome = slow.outcome()
+        ends[outcome and outcome.value] += 1
+    assert ends[0.0] > 100
+
+
+def test_a_full_board_is_a_draw(game: Any) -> None:
+    position = game.position.ConnectFour("dDdDdDd/dDdDdDd/DdDdDdD/DdDdDdD/dDdDdDd/dDdDdDd b - 43")
+    assert (len(position.legal_moves()), position.outcome()) == (0, Outcome(0.5))
+
+
+@pytest.mark.parametrize(
+    "text", ["7/7/7/7/7 b - 1", "7/7/7/7/7/8 b - 1", "7/7/7/7/3D3/7 b - 1", "7/7/7/7/7/3P3 b - 1", "7/7 x"]
+)
+def test_what_is_no_position_is_refused(game: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=r"board|column|sfen"):
+        game.position.ConnectFour(text)
+
+
+def test_keys_are_those_of_positions(game: Any) -> None:
+    boards = {(position.key(), position.sfen().rsplit(" ", 1)[0]) for position, _ in random_games(game, 2, games=150)}
+    assert len({key for key, _ in boards}) == len({board for _, board in boards}) == len(boards) > 1000
+
+
+def test_the_network_sees_the_board(game: Any) -> None:
+    encoding = game.rules.ENCODING
+    (mirror,) = encoding.symmetries
+    for position, slow in random_games(game, seed=3, games=10):
+        batch, moves = Batch(1, 7, encoding), position.legal_moves()
+        batch.add(position, moves)
+        (planes,) = planes_of(encoding, batch.packed[:1])
+        own, other = "dD" if slow.side else "Dd"
+        board = np.array([list(row) for row in slow.board()])
+        assert np.array_equal(planes, [board == own, board == other])
+        assert np.array_equal(planes.reshape(2, -1)[:, mirror.squares].reshape(2, 6, 7), planes[:, :, ::-1])
+        labels = batch.labels[: len(moves)]
+        assert labels.tolist() == moves.tolist()
+        assert mirror.labels[labels].tolist() == [6 - move for move in moves.tolist()]
+
+
+def test_searches_agree_with_positions_replayed(game: Any) -> None:
+    position = game.position.ConnectFour("7/3d3/3D3/3d3/3D1d1/2dD1D1 b - 9")
+    met = compared(game.rules.RULES, position.settings, position, 400, encoding=game.rules.ENCODING)
+    assert {verdict for verdict, _ in met} == {UNDECIDED, -1}
+    assert DRAWN not in met
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere:GAME", "nowhere:GAME: No module named 'nowhere'"),
+        ("json:GAME", "json:GAME: module 'json' has no attribute 'GAME'"),
+        (":GAME", ":GAME: invalid format: ':GAME'"),
+        ("nowhere", "no game is called nowhere; there are dobutsu, othello, shogi"),
+    ],
+)
+def test_a_game_that_is_not_there_is_one_line(
+    name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cycle.main([name, "--out", str(tmp_path / "run")]) == 1
+    assert match.main(["a", "b", "--game", name, "--nodes", "1", "--out", str(tmp_path / "match")]) == 1
+    assert capsys.readouterr().err == f"cycle: {message}\nmatch: {message}\n"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.torch
+@pytest.mark.timeout(900)
+def test_what_the_page_says(folder: Path) -> None:
+    pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
+    assert "cycle 1: 16 games" in run(folder, f"{command('pydlshogi.cycle')} {SHORTER}")
+    assert (folder / "runs" / "connect4" / "net.npz").exists()
+    (start, typed, answer) = re.findall(r"```text\n\$ (.*)\n((?:> .*\n|readyok\n)*)(bestmove .*)\n> quit\n```", PAGE)[0]
+    lines = [line.removeprefix("> ") for line in typed.splitlines() if line.startswith("> ")]
+    said = run(folder, start, "\n".join(lines)).splitlines()
+    assert (said.count("readyok"), said[-1]) == (1, answer)
+    said = run(folder, f"{command('utils.match')} --nodes 8 --random-plies 2 --games 2").splitlines()
+    assert any(line.startswith("A against B in 2 games") for line in said)
+
+
+def test_it_is_on_the_board(game: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, "connect4", game.board.OFFERED)
+    pool = Pool(1, SETTINGS)
+    with served(pool) as board:
+        board.new("connect4", sides=("", "easy"))
+        board.play("4f")
+        state = board.news.until(lambda state: state["game"] == "connect4" and state["at"] == 2)
+        assert len(state["legal"]) == 7
+        board.new("connect4")
+        board.play("4f 3f 4e 3e 4d 3d 4c")
+        assert (board.state()["ending"]["reason"], board.state()["ending"]["winner"]) == ("four in a row", 0)
+    pool.close(cancel=True)
