@@ -161,10 +161,10 @@ class ReplayedBoards:
         self._roots[tree] = position.copy()
 
     def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
-        used, paid = select(walk, paths.rows, paths.steps)
+        used, known = select(walk, paths.rows, paths.steps)
         self.look(walk.tree, paths, used)
         requests, waiting = enter(walk, paths.rows[:used], paths.steps, paths.asked)
-        return used, paid + waiting, requests
+        return used, known + waiting, requests
 
     def look(self, table: Tree, paths: Paths, count: int) -> None:
         """What the rules say of the ends of the first `count` paths."""
@@ -227,10 +227,10 @@ def _walk(
     trail: Records,
 ) -> tuple[int, int, int]:
     """See `Boards.walk`."""
-    used, paid = select(walk, paths.rows, paths.steps)
+    used, known = select(walk, paths.rows, paths.steps)
     look(walk, paths, used, past_states, states, settings, scratch, trail)
     requests, waiting = enter(walk, paths.rows[:used], paths.steps, paths.asked)
-    return used, paid + waiting, requests
+    return used, known + waiting, requests
 
 
 def _look(
