@@ -11,7 +11,7 @@ import pytest
 from numba.core.errors import TypingError
 
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.compiled import allocating, compiled_for, imports_of, part, rule, sources_of
+from pydlshogi.support.compiled import allocating, compiled_for, imports_of, rule, sources_of
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pydlshogi"
 
@@ -226,7 +226,7 @@ def doubled(number: int) -> int:
     return 2 * number
 
 
-@part
+@rule
 def squared(number: int) -> int:
     return number * number
 

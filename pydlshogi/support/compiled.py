@@ -12,13 +12,16 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.registry import CPUDispatcher
 
 from pydlshogi.support.files import cache_folder
 
@@ -151,31 +154,65 @@ _OPTIONS: Final[Any] = {**_ALLOCATING, "_nrt": False}
 """Without numba's runtime: it counts the references to arrays, a dozen of them at each step of a playout, and where
 several threads count the same ones they wait for each other.
 """
-_NO_WRAPPERS: Final[Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-def rule(function: Function) -> Function:
+class _RuleLibrary(JITCodeLibrary):
+    """The code of a rule, which waits to be linked into kernels.
+
+    numba would optimise each rule with all that it calls and make machine code of it, then once more in its caller, and
+    so on up to the kernel: two thirds of the time that the search of shogi takes to compile.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> "_NoMachineCode":
+        return _NoMachineCode()
+
+
+class _NoMachineCode:
+    def set_env(self, name: str, environment: object) -> None:
+        """Only machine code looks there, for Python objects."""
+
+
+class _RuleCompiler(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        self.state.library = _RuleLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+class _Rule(CPUDispatcher):
+    """A function without machine code of its own."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """A call from Python: a test asks."""
+        return self._kernel(*arguments)
+
+    @cached_property
+    def _kernel(self) -> Callable[..., Any]:
+        return cast(Callable[..., Any], numba.njit(**_OPTIONS)(self.py_func))
+
+
+def rule(function: Function, **options: bool) -> Function:
     """Compile `function` as a part of the kernels that call it."""
-    return cast(Function, numba.njit(**_OPTIONS)(function))
-
-
-def part(function: Function) -> Function:
-    """Compile `function` as a part of rules, never called from Python: without what such a call takes."""
-    return cast(Function, numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function))
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    options |= {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(Function, _Rule(function, targetoptions=_OPTIONS | options, pipeline_class=_RuleCompiler))
 
 
 def inlined(function: Function) -> Function:
     """Compile `function` into each kernel that calls it: handing a dozen arrays on costs more than a short body."""
-    return cast(Function, numba.njit(**_OPTIONS, forceinline=True)(function))
-
-
-def once(function: Function) -> Function:
-    """Write `function` into the only rule that calls it before either is compiled.
-
-    Machine code is optimised anew in every caller, its caller, and so on: large functions, one below the other, cost
-    seconds each.
-    """
-    return cast(Function, numba.njit(**_OPTIONS, inline="always")(function))
+    return rule(function, forceinline=True)
 
 
 def compiled(function: Function) -> Function:
