@@ -16,8 +16,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import tomllib
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -37,6 +39,11 @@ SETTINGS["PIP_USER"] = "0"  # whoever has that in a file gets no environment
 WINDOWS = sys.platform == "win32"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 LOADS = "import cshogi, numba, numpy, onnx, onnxruntime"
+COMPILED_WITH = ("cshogi", "numba", "numpy")
+"""Packages that the kernels need: they come first, so that the other core compiles while the rest is installed."""
+COMPILE = (PYTHON, "-P", "-m", "pydlshogi.compile")
+PAUSE = 4.0
+"""Seconds after which a line says that a step is still under way."""
 # python.org's Python brings half of it, and the packages want all of it.
 RUNTIME = "Microsoft's C++ runtime is wanting: install https://aka.ms/vs/17/release/vc_redist.x64.exe and start again"
 CRASH = 0xC0000000
@@ -64,14 +71,10 @@ def main(arguments: list[str]) -> None:
         with LOCK.open("ab") as lock:
             wait_for(lock)
             if not is_complete(extras):
-                if extras or sys.stdin.isatty():
-                    print(f"pydlshogi: installing into {ENVIRONMENT}; this takes a few minutes ...", file=sys.stderr)
-                    install(extras, lock)
-                    print("pydlshogi: installed; a GUI can start it from now on.", file=sys.stderr)
-                else:
-                    tell_gui("Installing what the engine needs, once; this takes a few minutes.")
-                    install(extras, lock)
-                    tell_gui("Installed. A GUI that has given up waiting can start the engine again.")
+                tell = tell_terminal if extras or sys.stdin.isatty() else tell_gui
+                tell(f"Installing what the engine needs into {ENVIRONMENT}, once; this takes a minute or two.")
+                install(extras, Commands(lock, tell))
+                tell("Installed. A GUI that has given up waiting can start the engine again.")
     except InstallError as error:
         fail(str(error))
     except OSError as error:
@@ -114,7 +117,7 @@ def python_starts() -> bool:
     )
 
 
-def install(extras: list[str], lock: IO[bytes]) -> None:
+def install(extras: list[str], commands: "Commands") -> None:
     wanted = requirements(extras)
     if ENVIRONMENT.exists() and not STAMPS.is_dir() and not is_empty(ENVIRONMENT):
         raise InstallError(f"{ENVIRONMENT} was not made by pydlshogi, so it is left alone: rename it and start again.")
@@ -123,42 +126,42 @@ def install(extras: list[str], lock: IO[bytes]) -> None:
     if ENVIRONMENT.exists() and not (stamp("pyproject").is_file() and python_starts()):
         ENVIRONMENT.rename(DISCARDED)
         shutil.rmtree(DISCARDED, ignore_errors=True)
-    with LOG.open("wb") as log:
-        if not ENVIRONMENT.exists():
-            create(lock, log)
-        outdated = {path: path.read_bytes() for path in STAMPS.iterdir()}
-        for path in outdated:
-            path.unlink()
-        try:
-            install_packages(wanted, lock, log)
-            run([PYTHON, "-I", "-c", LOADS], lock, log, "The installed packages do not load")
-        except InstallError:
-            # pip has undone what it did, so the environment is as good as it was before.
-            for path, content in outdated.items():
-                path.write_bytes(content)
-            raise
+    LOG.write_bytes(b"")
+    if not ENVIRONMENT.exists():
+        create(commands)
+    outdated = {path: path.read_bytes() for path in STAMPS.iterdir()}
+    for path in outdated:
+        path.unlink()
+    try:
+        install_packages(wanted, commands)
+        commands.run(3, [PYTHON, "-I", "-c", LOADS], "The installed packages do not load")
+    except InstallError:
+        # pip has undone what it did, so the environment is as good as it was before.
+        for path, content in outdated.items():
+            path.write_bytes(content)
+        raise
     for group in ("pyproject", *extras):
         unfinished = stamp(group).with_suffix(".unfinished")
         unfinished.write_bytes(DECLARED.read_bytes())
         unfinished.replace(stamp(group))
-    with LOG.open("ab") as log:
-        try:
-            run([PYTHON, "-P", "-m", "pydlshogi.compile"], lock, log, "The engine does not load")
-        except InstallError as error:
-            # What its options say may mend it, so this is for its first `isready` to tell.
-            print(f"pydlshogi: {error}", file=sys.stderr)
+    try:
+        commands.run(4, [*COMPILE, "shogi"], "The engine does not load")
+    except InstallError as error:
+        # What its options say may mend it, so this is for its first `isready` to tell.
+        print(f"pydlshogi: {error}", file=sys.stderr)
+    compile_by_the_side()
 
 
 def is_empty(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
 
 
-def create(lock: IO[bytes], log: IO[bytes]) -> None:
+def create(commands: "Commands") -> None:
     STAMPS.mkdir(parents=True)
     # The real path names a version (python3.11): when that is removed the link breaks and the next start notices.
     base = os.path.realpath(sys.executable)
     without_pip = [] if has_ensurepip() else ["--without-pip"]
-    run([base, "-I", "-m", "venv", *without_pip, ENVIRONMENT], lock, log, "Python's venv module failed")
+    commands.run(1, [base, "-I", "-m", "venv", *without_pip, ENVIRONMENT], "Python's venv module failed")
 
 
 def has_ensurepip() -> bool:
@@ -183,12 +186,28 @@ def requirements(extras: list[str]) -> list[str]:
     return [requirement for group in (project["dependencies"], *map(optional.get, extras)) for requirement in group]
 
 
-def install_packages(wanted: list[str], lock: IO[bytes], log: IO[bytes]) -> None:
+def install_packages(wanted: list[str], commands: "Commands") -> None:
     complaint = "pip cannot install the packages"
     if sys.version_info >= (3, 15):
         complaint += f" for Python {sys.version_info.major}.{sys.version_info.minor}; 3.11 to 3.14 are tried"
-    for command in pip_commands(wanted):
-        run([*pip(), *command], lock, log, complaint)
+    first = [requirement for requirement in wanted if requirement.startswith(COMPILED_WITH)]
+    commands.run(2, [*pip(), *pip_commands(first)[-1]], complaint)
+    with commands.beside([*COMPILE, "--search"]):
+        for command in pip_commands(wanted):
+            commands.run(3, [*pip(), *command], complaint)
+
+
+def compile_by_the_side() -> None:
+    """Compile the other games while shogi is played: it goes on when this script has ended."""
+    idle = {"creationflags": subprocess.IDLE_PRIORITY_CLASS} if WINDOWS else {"start_new_session": True}
+    subprocess.Popen(
+        [*COMPILE, "--idle", "dobutsu", "othello"],
+        env=os.environ | SETTINGS,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        **idle,
+    )
 
 
 def pip_commands(wanted: list[str]) -> list[list[str]]:
@@ -233,28 +252,64 @@ def chosen_for(cuda: Cuda | None) -> str:
     )
 
 
-def run(command: list[str | Path], lock: IO[bytes], log: IO[bytes], complaint: str) -> None:
-    """Run `command` with its output in the log. It shares the lock: if this script is killed, it still counts."""
-    begin = log.tell()
-    done = subprocess.run(
-        command,
-        env=os.environ | SETTINGS,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        pass_fds=() if WINDOWS else (lock.fileno(),),
-        check=False,
-    )
-    log.seek(0, os.SEEK_END)
-    if done.returncode < 0:
-        ended = signal.Signals(-done.returncode).name
-        raise InstallError(
-            f"{complaint}: {ended} (SIGILL: the processor lacks AVX2; SIGKILL: there was no memory left)"
+class Commands:
+    """Runs what installs, with its output in the log, and tells what is under way."""
+
+    NAMES = ("making .venv", "installing what compiles the engine", "installing and compiling", "compiling the engine")
+
+    def __init__(self, lock: IO[bytes], tell: Callable[[str], None]) -> None:
+        """`lock` is shared by all that runs: if this script is killed, it still counts."""
+        self._lock = lock
+        self._tell = tell
+        self._began = time.monotonic()
+
+    def run(self, step: int, command: Sequence[str | Path], complaint: str) -> None:
+        """Run `command` and wait for it. Raises InstallError if it fails."""
+        with LOG.open("ab") as log:
+            begin = log.tell()
+            process = self._start(command, log)
+            self._wait(step, process)
+        if process.returncode < 0:
+            ended = signal.Signals(-process.returncode).name
+            raise InstallError(
+                f"{complaint}: {ended} (SIGILL: the processor lacks AVX2; SIGKILL: there was no memory left)"
+            )
+        if process.returncode >= CRASH:
+            how = f"{process.returncode:#x} (0xc000001d: the processor lacks AVX2; else {RUNTIME})"
+            raise InstallError(f"{complaint}: {how}")
+        if process.returncode != 0:
+            raise InstallError(f"{complaint}: {reason(LOG.read_bytes()[begin:])} (all of it: {LOG})")
+
+    @contextmanager
+    def beside(self, command: Sequence[str | Path]) -> Iterator[None]:
+        """Inside, `command` runs meanwhile; at the end it is waited for. If it fails, the next step does its work."""
+        with LOG.with_suffix(".compile.log").open("wb") as log:
+            process = self._start(command, log)
+            try:
+                yield
+                self._wait(3, process)
+            finally:
+                process.terminate()
+                process.wait()
+
+    def _start(self, command: Sequence[str | Path], log: IO[bytes]) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            command,
+            env=os.environ | SETTINGS,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            pass_fds=() if WINDOWS else (self._lock.fileno(),),
         )
-    if done.returncode >= CRASH:
-        raise InstallError(f"{complaint}: {done.returncode:#x} (0xc000001d: the processor lacks AVX2; else {RUNTIME})")
-    if done.returncode != 0:
-        raise InstallError(f"{complaint}: {reason(LOG.read_bytes()[begin:])} (all of it: {LOG})")
+
+    def _wait(self, step: int, process: "subprocess.Popen[bytes]") -> None:
+        while True:
+            try:
+                process.wait(PAUSE)
+                return
+            except subprocess.TimeoutExpired:
+                seconds = time.monotonic() - self._began
+                self._tell(f"Step {step} of {len(self.NAMES)}, {self.NAMES[step - 1]}: {seconds:.0f} s so far.")
 
 
 def reason(output: bytes) -> str:
@@ -272,6 +327,10 @@ def fail(message: str) -> NoReturn:
     tell_gui(f"Error! {message}")
     print(f"pydlshogi: {message}", file=sys.stderr)
     sys.exit(1)
+
+
+def tell_terminal(message: str) -> None:
+    print(f"pydlshogi: {message}", file=sys.stderr)
 
 
 def tell_gui(message: str) -> None:

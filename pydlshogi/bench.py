@@ -12,17 +12,22 @@ What is printed, part by part:
     signature  a hash of the root visits under evaluations that are the same on every machine: a change that should not
                alter the search must not alter it
 
-The machine may be shared: compare what is printed in one run.
+The machine may be shared: compare what is printed in one run, or two checkouts in turns by `--compare OTHER_CHECKOUT`.
 """
 
 import argparse
 import hashlib
+import os
+import re
 import statistics
+import subprocess
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -111,8 +116,8 @@ def make_playouts(search: Search, evaluator: Evaluator, playouts: int, batch_siz
     pipeline.close()
 
 
-def core_speed(sfen: str, playouts: int, batch_size: int, threads: int = 1, repeats: int = 3) -> float:
-    """Playouts per second under the NullEvaluator, the best of some runs, for the machine is shared.
+def core_speed(sfen: str, playouts: int, batch_size: int, threads: int = 1, repeats: int = 5) -> float:
+    """Playouts per second under the NullEvaluator, the median of some runs.
 
     With one thread by the CPU time of this process, with several by the clock.
     """
@@ -123,7 +128,7 @@ def core_speed(sfen: str, playouts: int, batch_size: int, threads: int = 1, repe
         began = now()
         make_playouts(search, evaluator, playouts, batch_size, threads)
         speeds.append(search.playouts / (now() - began))
-    return max(speeds[1:])
+    return statistics.median(speeds[1:])
 
 
 def growth(sizes: Sequence[int], batch_size: int = 128) -> Iterator[str]:
@@ -174,8 +179,8 @@ def device_share(rate: float, batch_size: int, threads: int, seconds: float) -> 
     return device.busy / took, (search.playouts - before) / took
 
 
-def dobutsu_speed(trees: int, playouts: int, batch_size: int, repeats: int = 3) -> float:
-    """Playouts per second of CPU time in Dobutsu shogi, the best of some runs, each with fresh trees.
+def dobutsu_speed(trees: int, playouts: int, batch_size: int, repeats: int = 5) -> float:
+    """Playouts per second of CPU time in Dobutsu shogi, the median of some runs, each with fresh trees.
 
     `playouts` in each of the trees, in batches of `batch_size` from each. The time to set the roots does not count.
     """
@@ -191,7 +196,7 @@ def dobutsu_speed(trees: int, playouts: int, batch_size: int, repeats: int = 3) 
             batch.clear()
             search.backup(search.gather(batch, [batch_size] * trees), evaluator.evaluate(batch))
         speeds.append(search.playouts / (time.process_time() - began))
-    return max(speeds[1:])
+    return statistics.median(speeds[1:])
 
 
 def network_speed(player: ShogiMCTSPlayer, seconds: float) -> tuple[float, float]:
@@ -277,7 +282,7 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
                 one = core_speed(sfen, playouts, batch_size)
                 line = f"{name:12} batch {batch_size:3}: {one:8,.0f} playouts/s of one core"
                 for threads in range(2, cores + 1):
-                    line += f", {core_speed(sfen, playouts, batch_size, threads):8,.0f} in {threads} threads"
+                    line += f", {core_speed(sfen, playouts, batch_size, threads):8,.0f} playouts/s in {threads} threads"
                 yield line
     if "growth" in parts:
         yield from growth((10_000, 100_000, 1_000_000))
@@ -304,6 +309,48 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
         yield f"signature {signature()}"
 
 
+TURNS: Final = 5
+_RATE: Final = re.compile(r"([\d,]+) ((?:playouts|positions)/s[^,\n]*)")
+
+
+def compare(arguments: Sequence[str], checkout: Path, other: Path) -> Iterator[str]:
+    """Run the bench with these arguments in two checkouts in turns; lines on how many times as fast the first one is.
+
+    Each ratio is the median of TURNS, of which each divides what was measured one after the other. Raises PlayerError
+    where a bench fails.
+    """
+    ratios: defaultdict[str, list[float]] = defaultdict(list)
+    for turn in range(TURNS):
+        rates = {}
+        for each in (checkout, other) if turn % 2 == 0 else (other, checkout):
+            rates[each] = _rates_in(each, arguments)
+        for what in rates[checkout]:
+            if what in rates[other]:
+                ratios[what].append(rates[checkout][what] / rates[other][what])
+    for what, each_turn in ratios.items():
+        yield f"{what}: {statistics.median(each_turn):.2f} times, {min(each_turn):.2f} to {max(each_turn):.2f}"
+
+
+def _rates_in(checkout: Path, arguments: Sequence[str]) -> dict[str, float]:
+    """What the bench of a checkout prints: each rate by its name."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pydlshogi.bench", *arguments],
+        cwd=checkout,
+        env=os.environ | {"PYTHONPATH": str(checkout)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise PlayerError(f"{checkout}: {(done.stderr.splitlines() or ['no reason given'])[-1]}")
+    rates = {}
+    for line in done.stdout.splitlines():
+        what, _, measured = line.partition(":")
+        for number, unit in _RATE.findall(measured):
+            rates[f"{' '.join(what.split())}, {unit}"] = float(number.replace(",", ""))
+    return rates
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the bench from the command line."""
     parser = argparse.ArgumentParser(
@@ -318,6 +365,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--batch", type=int, default=0, help="its batch size (default: measured)")
     parser.add_argument("--threads", type=int, default=0, help="threads with the network (default: all cores)")
     parser.add_argument("--seconds", type=float, default=5.0, help="how long to measure it (default %(default)s)")
+    parser.add_argument(
+        "--compare", type=Path, metavar="CHECKOUT", help=f"run that one too, in {TURNS} turns, and print ratios"
+    )
     given = parser.parse_args(arguments)
     if unknown := [part for part in given.parts if part not in PARTS]:
         parser.error(f"{unknown[0]} is no part: {', '.join(PARTS)}")
@@ -327,8 +377,15 @@ def main(arguments: list[str] | None = None) -> int:
     options.modelfile, options.backend = given.modelfile, given.backend
     options.batch_size, options.threads = given.batch, given.threads
 
+    if given.compare:
+        again = [*given.parts, f"--playouts={given.playouts}", f"--backend={given.backend}", f"--batch={given.batch}"]
+        again += [f"--modelfile={given.modelfile}", f"--threads={given.threads}", f"--seconds={given.seconds}"]
+        lines = compare(again, Path(__file__).resolve().parents[1], given.compare.resolve())
+    else:
+        lines = report(given.parts or PARTS, given.playouts, given.seconds, options)
+
     def show() -> None:
-        for line in report(given.parts or PARTS, given.playouts, given.seconds, options):
+        for line in lines:
             print(line, flush=True)
 
     return exit_status("bench", show, PlayerError)

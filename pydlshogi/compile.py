@@ -1,31 +1,98 @@
 """Compile what the engines are made of, so that their first start need not: `python -m pydlshogi.compile`
 
-It does what `isready` does and says in one line where the machine code was put. Where that has been done before it
-takes a second or two.
+It does what `isready` does, says what is under way, and at the end where the machine code was put. Where that has been
+done before it takes a second or two.
 """
 
 import argparse
+import os
 import sys
 import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from pydlshogi.engines.games import GAMES
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.network.backend import UNMEASURED_BATCH
 from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.mcts_options import NetworkOptions
+from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.compiled import kernels_folder
 
 
-def compile_engines() -> str:
-    """Load the engines and let them search a little; a line on that. Raises PlayerError."""
+def compile_engines(games: Sequence[str], *, measure: bool = True) -> Iterator[str]:
+    """Load the engines of these games and let them search a little; lines on that. Raises PlayerError.
+
+    `measure`: what is measured of their networks for good, too, as at any first start.
+    """
     began = time.monotonic()
-    for game in GAMES.values():
-        for engine in game.engines.values():
-            engine().load().prepare()
+    engines = [(game, name) for game in games for name in GAMES[game].engines]
+    for number, (game, name) in enumerate(engines, 1):
+        yield f"engine {number} of {len(engines)}: {game} {name}"
+        engine = GAMES[game].engines[name]()
+        if isinstance(engine.options, NetworkOptions) and not measure:
+            engine.options.batch_size = UNMEASURED_BATCH
+        engine.load().prepare()
     kept = kernels_folder() or "no folder, as none can be written to: each start compiles"
-    return f"compiled in {time.monotonic() - began:.0f} s, and kept in {kept}"
+    yield f"compiled in {time.monotonic() - began:.0f} s, and kept in {kept}"
+
+
+def compile_search() -> Iterator[str]:
+    """Let shogi be searched a little by a network that is none, in the encoding of the one that comes along.
+
+    It needs cshogi and numba, and no framework: while these are installed, the most of the work can be done.
+    """
+    from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
+    from pydlshogi.evaluator import NetworkEvaluator
+    from pydlshogi.games.shogi.encodings import HISTORY
+    from pydlshogi.network.host import HostBackend
+    from pydlshogi.uct.batch import Batch
+
+    def zeros(planes: npt.NDArray[np.generic]) -> tuple[Float32Array, Float32Array]:
+        return np.zeros((len(planes), HISTORY.labels), np.float32), np.zeros(len(planes), np.float32)
+
+    yield "the positions of shogi as a network sees them"
+    evaluator = NetworkEvaluator(HostBackend("no network", HISTORY, [zeros], batch_size=1))
+    yield "the search of shogi"
+    options = MCTSPlayerOptions()
+    options.backend = "uniform"
+    player = ShogiMCTSPlayer(options)
+    player.prepare()
+    search = player.new_search(1, evaluator)
+    search.set_root(player.start())
+    batch = Batch(1, player.rules.most_moves, HISTORY)
+    search.backup(search.gather(batch, 1), evaluator.evaluate(batch))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compile from the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.compile", description="Compile the engines, so that their first start need not."
+    )
+    parser.add_argument("games", nargs="*", metavar="GAME", help=f"of {', '.join(GAMES)}; none: all")
+    parser.add_argument(
+        "--search", action="store_true", help="only the search of shogi, for which no framework is needed"
+    )
+    parser.add_argument(
+        "--idle", action="store_true", help="at the lowest priority, and measure nothing, which other work would spoil"
+    )
+    given = parser.parse_args(arguments)
+    if unknown := [game for game in given.games if game not in GAMES]:
+        parser.error(f"{unknown[0]} is no game: {', '.join(GAMES)}")
+    if given.idle and sys.platform != "win32":
+        os.nice(19)
+
+    def show() -> None:
+        for line in (
+            compile_search() if given.search else compile_engines(given.games or list(GAMES), measure=not given.idle)
+        ):
+            print(line, flush=True)
+
+    return exit_status("compile", show, PlayerError)
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        prog="python -m pydlshogi.compile", description="Compile the engines, so that their first start need not."
-    ).parse_args()
-    sys.exit(exit_status("compile", lambda: print(compile_engines()), PlayerError))
+    sys.exit(main())

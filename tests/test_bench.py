@@ -18,6 +18,7 @@ from pydlshogi.evaluator import HashEvaluator
 from pydlshogi.games.shogi.encodings import BOOK, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.weights import write_weights
+from pydlshogi.player.base_player import PlayerError
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats, Root
@@ -120,10 +121,10 @@ def test_ways_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_speed_of_the_core_is_playouts_by_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The best of the runs, the first of which does not count."""
+    """The median of the runs, the first of which does not count."""
     seconds = iter([1.0, 2.0, 10.0, 14.0, 20.0, 22.0, 30.0, 31.0])
     monkeypatch.setattr(bench, "time", SimpleNamespace(process_time=lambda: next(seconds)))
-    assert bench.core_speed(bench.MIDDLE_GAME, 64, 16, repeats=2) == 32.0
+    assert bench.core_speed(bench.MIDDLE_GAME, 64, 16, repeats=3) == 32.0
 
 
 def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +144,8 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(lines) == 12 + 3 + 2 + 2 + 2 + 1
     for line in lines[:12]:
         assert re.fullmatch(
-            r"(start|middle game|end game) +batch +(1|8|32|128): +5,678 playouts/s of one core, +5,678 in 2 threads",
+            r"(start|middle game|end game) +batch +(1|8|32|128): "
+            r"+5,678 playouts/s of one core, +5,678 playouts/s in 2 threads",
             line,
         )
     assert lines[15].startswith("net.npz: ONNX Runtime")
@@ -209,3 +211,40 @@ def test_nothing_cannot_be_measured(capsys: pytest.CaptureFixture[str], words: l
     with pytest.raises(SystemExit, match="2"):
         bench.main(words)
     assert complaint in capsys.readouterr().err
+
+
+@pytest.fixture
+def checkouts(tmp_path: Path) -> list[Path]:
+    """Two, whose benches measure 3,000 and 2,000 playouts a second in one thread."""
+    for name, speed in (("new", 3000), ("old", 2000)):
+        (tmp_path / name / "pydlshogi").mkdir(parents=True)
+        (tmp_path / name / "pydlshogi" / "bench.py").write_text(
+            f"print('start   batch   1: {speed:8,} playouts/s of one core,  {2 * speed:,} playouts/s in 2 threads')\n"
+            "import sys; sys.exit(sys.argv[1:] != ['core'])\n"
+        )
+    return [tmp_path / "new", tmp_path / "old"]
+
+
+def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[Path]) -> None:
+    assert list(bench.compare(["core"], *checkouts)) == [
+        "start batch 1, playouts/s of one core: 1.50 times, 1.50 to 1.50",
+        "start batch 1, playouts/s in 2 threads: 1.50 times, 1.50 to 1.50",
+    ]
+
+
+def test_the_ratio_is_the_median_of_the_turns(checkouts: list[Path]) -> None:
+    new, _ = checkouts
+    (new / "pydlshogi" / "bench.py").write_text(
+        "from pathlib import Path\n"
+        "turns = Path('turns')\n"
+        "turns.write_text(turns.read_text() + '.' if turns.exists() else '.')\n"
+        "print(f'start batch 1: {len(turns.read_text()) ** 2},000 playouts/s of one core')\n"
+    )
+    assert list(bench.compare(["core"], *checkouts)) == [
+        "start batch 1, playouts/s of one core: 4.50 times, 0.50 to 12.50"
+    ]
+
+
+def test_a_bench_that_fails_is_named(checkouts: list[Path]) -> None:
+    with pytest.raises(PlayerError, match=f"{checkouts[0]}: no reason given"):
+        list(bench.compare(["unknown"], *checkouts))

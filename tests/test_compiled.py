@@ -1,5 +1,6 @@
 """Kernels: what is kept on the disk, where, and that it is never the code of other sources."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from numba.core.errors import TypingError
 
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.compiled import ROOMS_WITHOUT_KERNELS, allocating, compiled_for, kernels_folder, part, rule
+from pydlshogi.support.compiled import allocating, compiled_for, imports_of, rule, sources_of
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pydlshogi"
 
@@ -109,35 +110,62 @@ def installation(tmp_path: Path) -> Installation:
 def test_kernels_are_kept_in_the_package_and_loaded_at_the_next_start(installation: Installation) -> None:
     answer, loaded, folder = installation.run()
     assert (answer, loaded) == ("42", "0")
-    assert Path(folder).parent == installation.kept_in_package
+    assert Path(folder).is_relative_to(installation.kept_in_package)
     assert list(Path(folder).rglob("*.nbc"))
     assert installation.run() == ("42", "1", folder)
     assert not installation.home.exists()
 
 
-def test_when_any_source_has_changed_all_is_compiled_anew(installation: Installation) -> None:
+def test_when_a_source_that_it_reaches_has_changed_a_kernel_is_compiled_anew(installation: Installation) -> None:
     """numba would look at the program alone."""
-    _, _, folder = installation.run()
+    installation.run()
     installation.helper.write_text(HELPER.replace("number + number", "3 * number"))
-    answer, loaded, other = installation.run()
-    assert (answer, loaded) == ("63", "0")
-    assert other != folder
+    assert installation.run()[:2] == ("63", "0")
     installation.helper.write_text(HELPER)
-    assert installation.run() == ("42", "1", folder)
+    assert installation.run()[:2] == ("42", "1")
 
 
-def test_rooms_that_no_kernel_is_made_of_may_change(installation: Installation) -> None:
+def test_what_a_helper_imports_counts_also_where_it_does_so_in_a_function(installation: Installation) -> None:
+    constant = installation.package / "constant.py"
+    constant.write_text("FACTOR = 2\n")
+    installation.helper.write_text(
+        HELPER.replace(
+            "@rule",
+            "def factor():\n    from pydlshogi import constant\n    return constant.FACTOR\n\n"
+            "FACTOR = factor()\n\n@rule",
+        ).replace("number + number", "FACTOR * number")
+    )
+    assert installation.run()[:2] == ("42", "0")
+    constant.write_text("FACTOR = 5\n")
+    assert installation.run()[:2] == ("105", "0")
+
+
+def test_sources_that_no_kernel_reaches_may_change(installation: Installation) -> None:
     before = installation.run()
-    for room in ROOMS_WITHOUT_KERNELS:
-        (installation.package / room).mkdir()
-        (installation.package / room / "new.py").write_text("x = 1\n")
+    (installation.package / "support" / "other.py").write_text("x = 1\n")
     assert installation.run() == (before[0], "1", before[2])
 
 
-def test_no_kernel_is_made_of_the_rooms_that_are_not_looked_at() -> None:
-    for room in ROOMS_WITHOUT_KERNELS:
-        for path in (PACKAGE / room).rglob("*.py"):
-            assert "support.compiled" not in path.read_text(encoding="utf-8"), path
+def test_no_import_of_the_package_is_overlooked() -> None:
+    """They are found by a pattern; here by Python's own parser."""
+    for source in PACKAGE.rglob("*.py"):
+        modules = set()
+        for node in ast.walk(ast.parse(source.read_bytes())):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{source}: a relative import"
+                modules |= {node.module or ""} | {f"{node.module}.{alias.name}" for alias in node.names}
+        paths = [PACKAGE.parent.joinpath(*name.split(".")) for name in modules if name.split(".")[0] == PACKAGE.name]
+        wanted = {file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()}
+        assert wanted <= imports_of(source), source
+
+
+def test_what_plays_and_shows_compiles_nothing_anew() -> None:
+    reached = sources_of(PACKAGE / "uct" / "boards.py") | sources_of(PACKAGE / "games" / "shogi" / "rules.py")
+    rooms = {source.relative_to(PACKAGE).parts[0] for source in reached if source.parent != PACKAGE}
+    assert rooms == {"games", "support", "uct"}
+    assert not any("othello" in source.parts for source in reached)
 
 
 def test_a_user_who_may_not_write_there_gets_a_copy_of_what_was_compiled_there(installation: Installation) -> None:
@@ -147,6 +175,7 @@ def test_a_user_who_may_not_write_there_gets_a_copy_of_what_was_compiled_there(i
         answer, loaded, own = installation.run(READ_ONLY=str(installation.package))
         assert (answer, loaded) == ("42", "1")
         assert Path(own) == installation.home / "pydlshogi" / Path(folder).name
+    assert len(list(Path(own).iterdir())) == 1
 
 
 def test_a_start_while_another_copies_finds_all_or_nothing(installation: Installation) -> None:
@@ -155,7 +184,7 @@ def test_a_start_while_another_copies_finds_all_or_nothing(installation: Install
     answer, loaded, rest = installation.run(READ_ONLY=str(installation.package), MEANWHILE="yes")
     folder, *second = rest.split()
     assert [answer, loaded, folder] == second == ["42", "1", folder]
-    assert list(Path(folder).parent.iterdir()) == [Path(folder)]
+    assert len(list(Path(folder).iterdir())) == 1
 
 
 def test_without_a_place_anywhere_each_start_compiles(installation: Installation) -> None:
@@ -168,7 +197,7 @@ def test_without_a_place_anywhere_each_start_compiles(installation: Installation
 def test_a_user_without_a_home_is_served_from_the_package(installation: Installation) -> None:
     answer, _, folder = installation.run(XDG_CACHE_HOME="", LOCALAPPDATA="", HOME="")
     assert answer == "42"
-    assert Path(folder).parent == installation.kept_in_package
+    assert Path(folder).is_relative_to(installation.kept_in_package)
 
 
 def test_where_numba_does_not_compile_nothing_is_kept(installation: Installation) -> None:
@@ -176,13 +205,6 @@ def test_where_numba_does_not_compile_nothing_is_kept(installation: Installation
     installation.program.write_text(source)
     assert installation.run(NUMBA_DISABLE_JIT="1") == ("42", "0", "None")
     assert not list(installation.package.rglob("*.nbc"))
-
-
-def test_kernels_of_this_process_are_kept() -> None:
-    folder = kernels_folder()
-    assert folder is not None
-    assert folder.name.startswith("kernels-")
-    assert folder == kernels_folder()
 
 
 # Kernels of games
@@ -204,7 +226,7 @@ def doubled(number: int) -> int:
     return 2 * number
 
 
-@part
+@rule
 def squared(number: int) -> int:
     return number * number
 

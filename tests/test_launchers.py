@@ -66,6 +66,10 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+STEP = "info string Step "
+"""How lines begin that say what is under way; how many come hangs on the machine."""
+
+
 class Checkout:
     """A copy of what the launchers need, in a folder whose name has blanks and Japanese in it."""
 
@@ -99,9 +103,14 @@ class Checkout:
 
     @property
     def compiled(self) -> int:
-        """How often the engine was compiled."""
+        """How often the engine was compiled, after all was installed."""
+        return sum(" shogi " in line for line in self.compilations)
+
+    @property
+    def compilations(self) -> list[str]:
+        """The arguments of each time that anything was compiled."""
         notes = self.root / "pydlshogi" / "compiled"
-        return len(notes.read_text(encoding="utf-8").splitlines()) if notes.exists() else 0
+        return notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
 
     def declare(self, text: str) -> None:
         (self.root / "pyproject.toml").write_text(text, encoding="utf-8")
@@ -122,10 +131,10 @@ class Checkout:
         )
 
     def play(self, player: str = "mcts_player", **environ: str) -> tuple[int, list[str], str]:
-        """Exit status, lines of stdout and stderr of an engine that is asked `usi` and `quit`."""
+        """Exit status, lines of stdout and stderr of an engine that is asked `usi` and `quit`, without the steps."""
         process = self.begin(player, **environ)
         out, err = process.communicate("usi\nquit\n")
-        return process.returncode, out.splitlines(), err
+        return process.returncode, [line for line in out.splitlines() if not line.startswith(STEP)], err
 
     def only(self, *programs: str) -> str:
         """A PATH with these programs and no other."""
@@ -171,11 +180,24 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
     assert [err for _, err in outputs] == ["engine's stderr\n"] * 2
     lines = [line for out, _ in outputs for line in out.splitlines()]
     told = [line for line in lines if line.startswith("info string ")]
-    assert len(told) == 2, "one of the two says that it installs and that it has"
+    assert sum(not line.startswith(STEP) for line in told) == 2, "one of the two says that it installs and that it has"
     engines = [json.loads(line) for line in lines if line not in told]
     assert [facts["prefix"] for facts in engines] == [str(checkout.environment)] * 2
     assert [facts["pid"] for facts in engines] == [first.pid, second.pid], "the launcher becomes the engine"
     assert str(checkout.elsewhere) not in engines[0]["path"]
+
+
+@on_posix
+def test_until_it_can_play_it_says_which_step_is_under_way(checkout: Checkout) -> None:
+    script = checkout.root / "bat" / "environment.py"
+    text = script.read_text(encoding="utf-8")
+    script.write_text(text.replace("PAUSE = 4.0", "PAUSE = 0.02"), encoding="utf-8")
+    out, _ = checkout.begin().communicate("usi\nquit\n")
+    steps = [int(line.removeprefix(STEP)[0]) for line in out.splitlines() if line.startswith(STEP)]
+    assert steps == sorted(steps)
+    assert set(steps) == {1, 2, 3, 4}
+    first, second, *_ = checkout.compilations
+    assert ("--search" in first, " shogi " in second) == (True, True)
 
 
 @on_posix
@@ -420,15 +442,20 @@ def test_what_windows_wants_besides_is_told(
     found.loader.exec_module(environment)
     monkeypatch.setattr(environment, "LOG", tmp_path / "log")
 
-    def ended(*_: Any, stdout: IO[bytes], **__: Any) -> "subprocess.CompletedProcess[bytes]":
+    class Ended:
         """As Windows tells it: by no negative number."""
-        stdout.write(said.encode())
-        stdout.flush()
-        return subprocess.CompletedProcess([], status)
 
-    monkeypatch.setattr(subprocess, "run", ended)
-    with environment.LOG.open("wb") as log, pytest.raises(environment.InstallError, match=told):
-        environment.run([sys.executable], log, log, "The installed packages do not load")
+        returncode = status
+
+        def __init__(self, *_: Any, stdout: IO[bytes], **__: Any) -> None:
+            stdout.write(said.encode())
+
+        def wait(self, timeout: float) -> None:
+            """It has ended."""
+
+    monkeypatch.setattr(subprocess, "Popen", Ended)
+    with (tmp_path / "lock").open("wb") as lock, pytest.raises(environment.InstallError, match=told):
+        environment.Commands(lock, print).run(3, [sys.executable], "The installed packages do not load")
 
 
 def test_an_extra_that_is_not_declared_is_named(checkout: Checkout) -> None:

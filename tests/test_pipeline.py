@@ -33,7 +33,7 @@ def test_as_many_playouts_are_made_as_were_asked_for(threads: int, playouts: int
             pipeline.step(lambda begun: playouts - begun)
     pipeline.finish()
     assert Root(search).visits == search.playouts == playouts
-    assert not search.table.tree.nodes["unpaid"].any()
+    assert not search.table.tree.nodes["in_flight"].any()
     search.set_root(TicTacToe())  # allowed only when nothing is under way
     pipeline.close()
 
@@ -131,10 +131,10 @@ def test_threads_that_grow_one_tree_leave_it_whole() -> None:
     make_playouts(search, HashEvaluator(), 30_000, batch_size=16, threads=4)
     tree = search.table.tree
     nodes = tree.nodes[: len(search.table)]
-    assert not nodes["unpaid"].any()
+    assert not nodes["in_flight"].any()
     assert not (nodes["state"] == AWAITED).any()
-    visits = [int(tree.stats["visits"][each["stats"] :][: each["given"]].sum()) for each in nodes]
+    visits = [int(tree.stats["visits"][each["stats"] :][: each["visited_edges"]].sum()) for each in nodes]
     assert visits == nodes["visits"].tolist()
     assert Root(search).visits == search.playouts == 30_000
-    children = np.concatenate([tree.stats["child"][each["stats"] :][: each["given"]] for each in nodes])
-    assert np.bincount(children[children >= 0], minlength=len(nodes))[1:].tolist() == nodes["links"][1:].tolist()
+    children = np.concatenate([tree.stats["child"][each["stats"] :][: each["visited_edges"]] for each in nodes])
+    assert np.bincount(children[children >= 0], minlength=len(nodes))[1:].tolist() == nodes["references"][1:].tolist()

@@ -23,7 +23,7 @@ from pydlshogi.uct.kernels import MAX_BATCH, MAX_DEPTH
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import AWAITED, EXPANDED, NONE, TERMINAL, UctNodeTable, free_condemned
+from pydlshogi.uct.uct_node import AWAITED, EXPANDED, NONE, TERMINAL, UctNodeTable, free_unreferenced
 
 WON = Outcome(1.0, plies=1)
 DRAW = Outcome(0.5)
@@ -115,7 +115,7 @@ def edges_of(search: Search, node: int) -> Any:
     edges["child"] = NONE
     here = slice(record["first"], record["first"] + record["count"])
     edges["move"], edges["prior"] = tree.moves[here], tree.priors[here]
-    stats = tree.stats[record["stats"] : record["stats"] + record["given"]]
+    stats = tree.stats[record["stats"] : record["stats"] + record["visited_edges"]]
     for name in ("visits", "value_sum", "child"):
         edges[name][: len(stats)] = stats[name]
     return edges
@@ -134,7 +134,7 @@ def check_invariants(search: SearchOfOne, in_flight: bool = False, from_scratch:
     """What must hold after every batch.
 
     `in_flight`: leaves are out. `from_scratch`: one batch at a time, and nothing taken over from an earlier root, where
-    edges that were given back had led to nodes that were kept.
+    freed edges had led to nodes that were kept.
     """
     names = names_of(search.table)
     numbers = sorted(names)
@@ -153,31 +153,31 @@ def check_invariants(search: SearchOfOne, in_flight: bool = False, from_scratch:
     places = [range(record["first"], record["first"] + record["count"]) for record in nodes]
     assert len({place for edges_here in places for place in edges_here}) == nodes["count"].sum()
     for record in nodes[nodes["state"] == EXPANDED]:
-        priors = search.table.tree.priors[record["first"] + record["given"] : record["first"] + record["count"]]
+        priors = search.table.tree.priors[record["first"] + record["visited_edges"] : record["first"] + record["count"]]
         assert len(priors) == 0 or priors[0] == priors.max()
 
     assert (nodes["visits"] == total(edges["visits"])).all()
     awaited = nodes["state"] == AWAITED
-    np.testing.assert_allclose(nodes["seen"], total(edges["prior"] * (edges["visits"] > 0)), atol=1e-5)
+    np.testing.assert_allclose(nodes["visited_policy"], total(edges["prior"] * (edges["visits"] > 0)), atol=1e-5)
     known = (nodes["evaluations"] == 1) & ~awaited
     np.testing.assert_allclose(
         nodes["value_sum"][known], (nodes["value"] + total(edges["value_sum"]))[known], atol=1e-6
     )
     assert ((edges["value_sum"] > -1e-9) & (edges["value_sum"] < edges["visits"] + 1e-9)).all()
-    assert ((nodes["unpaid"] >= 0) & (nodes["unpaid"] <= nodes["visits"])).all()
+    assert ((nodes["in_flight"] >= 0) & (nodes["in_flight"] <= nodes["visits"])).all()
     if not in_flight:
-        assert not nodes["unpaid"].any()
+        assert not nodes["in_flight"].any()
         assert not awaited.any()
 
     tied = edges["child"] >= 0
     assert (edges["child"][~tied] == NONE).all()
     children = np.array([of_number[child] for child in edges["child"][tied].tolist()], np.int64)
     assert (nodes["ply"][children] == nodes["ply"][of_node[tied]] + 1).all()
-    links = np.bincount(children, minlength=size)
+    references = np.bincount(children, minlength=size)
     root = of_number[search.root_node()]
-    links[root] += 1
-    assert (nodes["links"] == links).all()
-    assert nodes["condemned"][links == 0].all()
+    references[root] += 1
+    assert (nodes["references"] == references).all()
+    assert nodes["to_free"][references == 0].all()
     if from_scratch:
         visits_into = np.bincount(children, edges["visits"][tied], minlength=size)
         edges_into = np.bincount(children, edges["visits"][tied] > 0, minlength=size)
@@ -370,7 +370,7 @@ def test_a_collision_is_undone() -> None:
     assert (len(leaves), search.playouts, search.root.visits) == (1, 1, 1)
     others = search.gather(second, 4)
     assert (len(others), search.playouts, search.root.visits) == (0, 1, 1)
-    assert search.table.tree.nodes[search.root_node()]["unpaid"] == 1
+    assert search.table.tree.nodes[search.root_node()]["in_flight"] == 1
     assert search.root.value == 0.5  # of what is paid: the root's own evaluation
     search.backup(leaves, opinions.evaluate(first))
     search.backup(others, opinions.evaluate(second))
@@ -591,7 +591,7 @@ def chosen_by_the_search(
     record["value"] = mean
     record["value_sum"] = mean + sum(visits * value for _, visits, value in edges)
     record["visits"] = sum(visits for _, visits, _ in edges)
-    record["seen"] = sum(prior for prior, visits, _ in edges if visits)
+    record["visited_policy"] = sum(prior for prior, visits, _ in edges if visits)
     if not at_root:
         search.table.link_root(ord("S"), ord("S"), 1)
         search.set_root(Letters(graph, "R"))
@@ -793,7 +793,7 @@ def test_advance_keeps_the_subtree_and_nothing_else(batch: int) -> None:
     child = next(int(edge["child"]) for edge in edges_of(search, search.root_node()) if edge["move"] == best.move)
     below = reached_from(search, child)
     search.advance(search.position, best.move)
-    free_condemned(search.table.tree, len(search.table))
+    free_unreferenced(search.table.tree, len(search.table))
     assert game.played == [best.move]
     after = remembered(search)
     assert after.keys() == below
@@ -815,7 +815,9 @@ def remembered(search: SearchOfOne) -> dict[tuple[int, int], tuple[object, ...]]
     known = {}
     for node, name in names.items():
         record, edges = search.table.tree.nodes[node], edges_of(search, node)
-        fields = [record[field].item() for field in ("visits", "value", "value_sum", "seen", "proof", "state")]
+        fields = [
+            record[field].item() for field in ("visits", "value", "value_sum", "visited_policy", "proof", "state")
+        ]
         columns = [edges[column].tolist() for column in ("move", "visits", "value_sum", "prior")]
         known[name] = (fields, columns, [names.get(child) for child in edges["child"].tolist()])
     return known
@@ -840,7 +842,7 @@ def test_a_position_the_search_does_not_know_starts_from_nothing() -> None:
     search = run(a_search(TicTacToe()), HashEvaluator(), 100)
     search.set_root(TicTacToe([0, 1, 2, 3, 5]))
     assert search.root.visits == 0
-    free_condemned(search.table.tree, len(search.table))
+    free_unreferenced(search.table.tree, len(search.table))
     assert len(search.table) == 1
     run(search, HashEvaluator(), 10, check=True)
 
@@ -1192,7 +1194,7 @@ def test_a_playout_ends_at_the_greatest_depth() -> None:
     assert len(search.table) == MAX_DEPTH + 1
     assert search.root.visits == MAX_DEPTH + 50
     assert search.root.value == 0.5
-    assert search.table.tree.nodes["unpaid"][: len(search.table)].sum() == 0
+    assert search.table.tree.nodes["in_flight"][: len(search.table)].sum() == 0
     assert len(search.root.line(1)) == MAX_DEPTH
 
 

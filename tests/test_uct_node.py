@@ -1,4 +1,4 @@
-"""The UctNode table: names, the index, edges, statistics, room, and what is given back, against a naive walk."""
+"""The UctNode table: names, the index, edges, statistics, room, and what is freed, against a naive walk."""
 
 import random
 from typing import NamedTuple
@@ -15,9 +15,9 @@ from pydlshogi.uct.uct_node import (
     STAT,
     TERMINAL,
     UctNodeTable,
+    add_stat,
     bring_best,
-    free_condemned,
-    give_stat,
+    free_unreferenced,
     insert,
     reserve_edges,
     slot_of,
@@ -54,13 +54,13 @@ def _add(tree, key, ply, moves, priors):  # type: ignore[no-untyped-def]
 @compiled
 def _visit(tree, node, edge, child):  # type: ignore[no-untyped-def]
     """What `select` and `enter` do: the first visit of an edge, which leads to `child`; the edge's new number."""
-    new = give_stat(tree, node, edge)
+    new = add_stat(tree, node, edge)
     if new != NONE:
         stat = tree.nodes[node].stats + new
         tree.stats[stat].visits = 1
         tree.stats[stat].child = child
         if child != NONE:
-            tree.nodes[child].links += 1
+            tree.nodes[child].references += 1
     return new
 
 
@@ -82,7 +82,7 @@ def moves_of(table: UctNodeTable, node: int) -> list[int]:
 
 def stats_of(table: UctNodeTable, node: int) -> np.ndarray:
     record = table.tree.nodes[node]
-    return table.tree.stats[record["stats"] : record["stats"] + record["given"]]
+    return table.tree.stats[record["stats"] : record["stats"] + record["visited_edges"]]
 
 
 def root(table: UctNodeTable, name: Name) -> int:
@@ -113,7 +113,7 @@ def contents(table: UctNodeTable) -> dict[Name, Copy]:
         record = tree.nodes[node]
         priors = tree.priors[record["first"] : record["first"] + record["count"]].tolist()
         copies[name] = Copy(
-            tuple(record[field].item() for field in ("value_sum", "visits", "unpaid", "value", "proof", "state")),
+            tuple(record[field].item() for field in ("value_sum", "visits", "in_flight", "value", "proof", "state")),
             list(zip(moves_of(table, node), priors, strict=True)),
             [
                 (float(stat["value_sum"]), int(stat["visits"]), names[stat["child"]] if stat["child"] >= 0 else None)
@@ -146,15 +146,15 @@ def random_table(rng: random.Random, size: int) -> tuple[UctNodeTable, list[Name
         moves = rng.sample(range(2**16), rng.randint(1, 12))
         node = add(table, name, moves, [rng.random() for _ in moves])
         record = table.tree.nodes[node]
-        for field in ("visits", "unpaid", "value", "value_sum", "seen"):
+        for field in ("visits", "in_flight", "value", "value_sum", "visited_policy"):
             record[field] = rng.randint(0, 1000)
         later = [table.find(*other) for other in names if other[1] == name[1] + 1]
         for _ in range(rng.randint(0, len(moves))):
-            given = int(table.tree.nodes[node]["given"])
-            visit(table, node, rng.randrange(given, len(moves)), rng.choice([*later, NONE]))
+            visited = int(table.tree.nodes[node]["visited_edges"])
+            visit(table, node, rng.randrange(visited, len(moves)), rng.choice([*later, NONE]))
         stats_of(table, node)["value_sum"] = [rng.random() for _ in range(len(stats_of(table, node)))]
     for name in names:
-        if table.tree.nodes[table.find(*name)]["links"] == 0:
+        if table.tree.nodes[table.find(*name)]["references"] == 0:
             roots.append(name)
             root(table, name)
     return table, roots
@@ -172,7 +172,7 @@ def test_a_node_is_a_position_at_a_ply() -> None:
     assert root(table, (7, 5)) != node
     assert len(table) == 2
     record = table.tree.nodes[node]
-    assert (record["key"], record["ply"], record["state"], record["links"]) == (7, 3, LEAF, 2)
+    assert (record["key"], record["ply"], record["state"], record["references"]) == (7, 3, LEAF, 2)
 
 
 def test_keys_of_63_bits_and_plies_of_10000_do_not_run_into_one_another() -> None:
@@ -194,7 +194,7 @@ def test_the_index_is_a_dictionary(seed: int) -> None:
         if known and (len(known) == 64 or rng.random() < 0.4):
             name = rng.choice(sorted(known))
             table.unlink_root(known.pop(name))
-            free_condemned(table.tree, 1)
+            free_unreferenced(table.tree, 1)
         else:
             name = (rng.getrandbits(63) if rng.random() < 0.5 else rng.randrange(100), rng.randrange(3))
             if name not in known:
@@ -294,7 +294,7 @@ def test_a_full_table_finds_but_does_not_grow() -> None:
     assert len(table) == 64
 
 
-def test_a_root_takes_the_place_of_what_waits_to_be_given_back() -> None:
+def test_a_root_takes_the_place_of_what_waits_to_be_freed() -> None:
     table = a_table(0)
     for key in range(64):
         root(table, (key, 0))
@@ -334,8 +334,8 @@ def test_a_position_of_the_most_moves_fits_into_the_last_free_edge() -> None:
     assert (table.tree.nodes[bare]["state"], table.tree.nodes[bare]["count"]) == (LEAF, 0)
 
 
-def test_edges_given_back_serve_smaller_and_equal_positions() -> None:
-    """Where nothing else is left, forty edges that were given back become sixteen, sixteen and eight."""
+def test_freed_edges_serve_smaller_and_equal_positions() -> None:
+    """Where nothing else is left, forty freed edges become sixteen, sixteen and eight."""
     table = a_table(0)
     large = add(table, (0, 0), list(range(40)))
     root(table, (0, 0))
@@ -346,12 +346,12 @@ def test_edges_given_back_serve_smaller_and_equal_positions() -> None:
         key += 1
     assert len(table) < 60, "the nodes were to suffice"
     table.unlink_root(large)
-    free_condemned(table.tree, 1)
+    free_unreferenced(table.tree, 1)
     nodes = [add(table, (1000 + number, 0), list(range(count))) for number, count in enumerate((16, 15, 7, 1))]
     assert [len(moves_of(table, node)) for node in nodes] == [16, 15, 7, 0]
 
 
-def test_small_positions_given_back_make_room_for_a_large_one() -> None:
+def test_freed_small_positions_make_room_for_a_large_one() -> None:
     table = a_table(0)
     key = 1
     while len(moves_of(table, add(table, (key, 0), list(range(100))))):
@@ -361,7 +361,7 @@ def test_small_positions_given_back_make_room_for_a_large_one() -> None:
         root(table, (held, 0))
     for held in random.Random(1).sample(range(1, key), key - 1):
         table.unlink_root(table.find(held, 0))
-        free_condemned(table.tree, 1)
+        free_unreferenced(table.tree, 1)
     assert len(moves_of(table, add(table, (1000, 0), list(range(MOST_MOVES))))) == MOST_MOVES
 
 
@@ -381,14 +381,14 @@ def test_edges_come_and_go_without_touching_those_of_others(seed: int) -> None:
         while len(kept) > rng.randint(0, 60):
             name = rng.choice(sorted(kept))
             table.unlink_root(table.find(*name))
-            free_condemned(table.tree, 1)
+            free_unreferenced(table.tree, 1)
             del kept[name]
         for name, moves_before in kept.items():
             assert set(moves_of(table, table.find(*name))) == moves_before
     assert without > 10
     for name in kept:
         table.unlink_root(table.find(*name))
-        free_condemned(table.tree, 1)
+        free_unreferenced(table.tree, 1)
     assert len(moves_of(table, add(table, (9999, 0), list(range(MOST_MOVES))))) == MOST_MOVES
 
 
@@ -411,11 +411,11 @@ def test_the_bytes_used_are_those_of_nodes_edges_and_statistics() -> None:
     assert table.bytes_used == alone + 2 * STAT.itemsize
 
 
-# What is given back
+# What is freed
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_no_root_leads_to_is_given_back_and_nothing_else(seed: int) -> None:
+def test_what_no_root_leads_to_is_freed_and_nothing_else(seed: int) -> None:
     rng = random.Random(seed)
     table, roots = random_table(rng, size=rng.choice((1, 5, 60, 300)))
     before = contents(table)
@@ -424,28 +424,28 @@ def test_what_no_root_leads_to_is_given_back_and_nothing_else(seed: int) -> None
     for name in roots:
         table.unlink_root(table.find(*name))
     expected = reached(before, new)
-    free_condemned(table.tree, len(before))
+    free_unreferenced(table.tree, len(before))
     after = contents(table)
     assert after.keys() == expected
     for name in expected:
         assert after[name] == before[name]
 
 
-def test_it_is_given_back_bit_by_bit() -> None:
+def test_it_is_freed_bit_by_bit() -> None:
     table, roots = random_table(random.Random(7), size=100)
     for name in roots:
         table.unlink_root(table.find(*name))
     sizes = [len(table)]
     while len(table):
         before = contents(table)
-        free_condemned(table.tree, 3)
+        free_unreferenced(table.tree, 3)
         after = contents(table)
         assert after.items() <= before.items()
         sizes.append(len(table))
     assert sizes == [*range(100, 0, -3), 0]
 
 
-def test_what_is_reached_again_before_it_was_given_back_stays() -> None:
+def test_what_is_reached_again_before_it_was_freed_stays() -> None:
     table = a_table(1)
     parent, child = add(table, (1, 0), [10, 11]), add(table, (2, 1), [20])
     visit(table, parent, 0, child)
@@ -455,14 +455,14 @@ def test_what_is_reached_again_before_it_was_given_back_stays() -> None:
     root(table, (3, 0))
     visit(table, other, 0, parent)
     before = contents(table)
-    free_condemned(table.tree, 100)
+    free_unreferenced(table.tree, 100)
     assert contents(table) == before
     table.unlink_root(other)
-    free_condemned(table.tree, 100)
+    free_unreferenced(table.tree, 100)
     assert len(table) == 0
 
 
-def test_what_was_given_back_can_be_used_again_and_again() -> None:
+def test_what_was_freed_can_be_used_again_and_again() -> None:
     """A table is filled to the brim five times: nothing of its room is lost."""
     table = a_table(0)
     sizes = []
@@ -470,7 +470,7 @@ def test_what_was_given_back_can_be_used_again_and_again() -> None:
         previous, key = root(table, (1000 * turn, 0)), 1000 * turn + 1
         while not table.full:
             node = add(table, (key, 1), list(range(1 + key % 100)))
-            table.tree.nodes[node]["links"] = 0
+            table.tree.nodes[node]["references"] = 0
             chain = add(table, (key + 500, 2), list(range(key % 30 + 1)))
             if NONE in (node, chain):
                 break
@@ -484,13 +484,13 @@ def test_what_was_given_back_can_be_used_again_and_again() -> None:
         for held in range(1000 * turn + 1, key):
             table.unlink_root(table.find(held, 1))
         table.unlink_root(previous)
-        free_condemned(table.tree, 10_000)
+        free_unreferenced(table.tree, 10_000)
         left = contents(table)
         assert len(left) <= 1  # the last, which found no room for its child, was nobody's
         for name in left:
             root(table, name)
             table.unlink_root(table.find(*name))
-        free_condemned(table.tree, 1)
+        free_unreferenced(table.tree, 1)
         assert len(table) == 0
         assert table.fullness == 0.0
     assert len(set(sizes)) == 1
@@ -504,7 +504,7 @@ def test_a_root_that_had_ended_is_searched_all_the_same() -> None:
     record["state"], record["value"], record["value_sum"], record["proof"], record["evaluations"] = TERMINAL, 1, 1, 2, 1
     assert root(table, (5, 2)) == node
     assert (record["state"], record["value"], record["value_sum"], record["proof"]) == (LEAF, 0.0, 0.0, 0)
-    assert (record["key"], record["ply"], record["links"], record["evaluations"]) == (5, 2, 2, 0)
+    assert (record["key"], record["ply"], record["references"], record["evaluations"]) == (5, 2, 2, 0)
 
 
 def test_a_cleared_table_is_empty_whatever_was_there_before() -> None:

@@ -1,4 +1,4 @@
-"""How functions are compiled with numba: without the GIL, and kept on disk as long as no source of the package changes.
+"""How functions are compiled with numba: without the GIL, and kept on disk as long as no source they reach changes.
 
 A kernel is called from Python; rules are what kernels are made of. Neither may call itself: a recursive function that
 numba loads from its cache crashes the process (numba issue 6061).
@@ -7,51 +7,91 @@ numba loads from its cache crashes the process (numba issue 6061).
 import hashlib
 import logging
 import os
+import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
+from functools import cache, cached_property
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.registry import CPUDispatcher
 
 from pydlshogi.support.files import cache_folder
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE: Final = Path(__file__).resolve().parents[1]
-ROOMS_WITHOUT_KERNELS: Final = ("analysis_server", "engines", "kifu", "learning", "player", "usi", "web")
-"""Folders of the package that nothing with kernels imports."""
+_IN_PACKAGE: Final = PACKAGE / "__pycache__" / "kernels"
+_IMPORT: Final = re.compile(
+    rf"^[ \t]*(?:from|import) +({PACKAGE.name}[\w.]*)(?: +import +(\([^)]*\)|[^\n]*))?", re.MULTILINE
+)
+"""An import as `ruff format` writes it. To parse the sources would cost each start a third of a second."""
 _LONGEST_NAME: Final = "-" * 120
 """About as long as the names that numba gives its files: Windows refuses paths of more than 260 characters."""
 
 
-def _digest_of_sources() -> str:
-    """numba looks at a kernel's own file alone, but the functions and constants of others are in its machine code."""
-    sources = sorted(
-        source for source in PACKAGE.rglob("*.py") if source.relative_to(PACKAGE).parts[0] not in ROOMS_WITHOUT_KERNELS
-    )
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+# What a kernel is made of: numba looks at its own file alone
 
 
+@cache
+def imports_of(source: Path) -> frozenset[Path]:
+    """The files of the package that `source` imports anywhere, those of the packages around them included."""
+    files: set[Path] = set()
+    for module, names in _IMPORT.findall(source.read_text(encoding="utf-8")):
+        for name in (module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))):
+            folders = name.split(".")
+            for depth in range(1, len(folders) + 1):
+                path = PACKAGE.parent.joinpath(*folders[:depth])
+                files.update(file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file())
+    return frozenset(files)
+
+
+def sources_of(source: Path) -> set[Path]:
+    """`source`, and all files of the package that it reaches by imports."""
+    reached: set[Path] = set()
+    added = {source}
+    while added:
+        reached |= added
+        added = {imported for file in added for imported in imports_of(file)} - reached
+    return reached
+
+
+def _made_of(function: object) -> frozenset[Path | str]:
+    """Its file, or what `_named_for` has put together."""
+    python = cast(FunctionType, getattr(function, "py_func", function))
+    return python.__dict__.get("made_of") or frozenset({Path(python.__code__.co_filename)})
+
+
+@cache
+def _digest(made_of: frozenset[Path | str]) -> str:
+    """Of the contents of all files that these reach, and of constants."""
+    sources = {source for file in made_of if isinstance(file, Path) for source in sources_of(file)}
+    digest = hashlib.sha256(repr(sorted(each for each in made_of if isinstance(each, str))).encode())
+    for source in sorted(sources):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# Where machine code is kept
+
+
+@cache
 def kernels_folder() -> Path | None:
-    """Where machine code is kept, made if need be: in the package; else in the user's cache; None: nowhere.
-
-    A user who may not write into the package gets a copy of what the installation compiled there.
-    """
-    name = f"kernels-{_digest_of_sources()}"
-    compiled_in_package = PACKAGE / "__pycache__" / name
-    candidates = [compiled_in_package]
+    """Where machine code is kept, made if need be: in the package; else in the user's cache; None: nowhere."""
+    candidates = [_IN_PACKAGE]
     try:
-        candidates.append(cache_folder() / name)
+        candidates.append(cache_folder() / "kernels")
     except OSError as error:
         logging.getLogger(__name__).info("no cache folder: %s", error)
     for folder in candidates:
         try:
-            if folder != compiled_in_package and compiled_in_package.exists() and not folder.exists():
-                _copy_whole(compiled_in_package, folder)
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder, suffix=_LONGEST_NAME) as file:
                 file.write(bytes(1 << 20))
@@ -60,6 +100,19 @@ def kernels_folder() -> Path | None:
         else:
             return folder
     return None
+
+
+def _folder_for(kernels: Path, function: object) -> Path:
+    """Where the machine code of a kernel is kept. Raises OSError.
+
+    A user who may not write into the package gets a copy of what the installation compiled there.
+    """
+    name = _digest(_made_of(function))
+    folder, shared = kernels / name, _IN_PACKAGE / name
+    if kernels != _IN_PACKAGE and shared.exists() and not folder.exists():
+        _copy_whole(shared, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _copy_whole(source: Path, target: Path) -> None:
@@ -75,8 +128,22 @@ def _copy_whole(source: Path, target: Path) -> None:
 
 
 _KERNELS: Final = None if os.environ.get("NUMBA_DISABLE_JIT") == "1" else kernels_folder()
-if _KERNELS is not None:
-    numba.config.CACHE_DIR = str(_KERNELS)  # type: ignore[attr-defined]
+_CACHE_DIR: Final = threading.Lock()
+"""Held while numba's setting is that of one kernel: threads may import at once."""
+
+
+def _kept(function: Function, **options: Any) -> Function:
+    """Compile `function` at its first call, or load what was compiled before."""
+    if _KERNELS is None:
+        return cast(Function, numba.njit(**options)(function))
+    try:
+        folder = _folder_for(_KERNELS, function)
+    except OSError as error:
+        logging.getLogger(__name__).warning("%s: %s; compiled at each start", function.__qualname__, error)
+        return cast(Function, numba.njit(**options)(function))
+    with _CACHE_DIR:
+        numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+        return cast(Function, numba.njit(**options, cache=True)(function))
 
 
 _kernels: dict[str, Any] = {}
@@ -87,41 +154,75 @@ _OPTIONS: Final[Any] = {**_ALLOCATING, "_nrt": False}
 """Without numba's runtime: it counts the references to arrays, a dozen of them at each step of a playout, and where
 several threads count the same ones they wait for each other.
 """
-_NO_WRAPPERS: Final[Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-def rule(function: Function) -> Function:
+class _RuleLibrary(JITCodeLibrary):
+    """The code of a rule, which waits to be linked into kernels.
+
+    numba would optimise each rule with all that it calls and make machine code of it, then once more in its caller, and
+    so on up to the kernel: two thirds of the time that the search of shogi takes to compile.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> "_NoMachineCode":
+        return _NoMachineCode()
+
+
+class _NoMachineCode:
+    def set_env(self, name: str, environment: object) -> None:
+        """Only machine code looks there, for Python objects."""
+
+
+class _RuleCompiler(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        self.state.library = _RuleLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+class _Rule(CPUDispatcher):
+    """A function without machine code of its own."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """A call from Python: a test asks."""
+        return self._kernel(*arguments)
+
+    @cached_property
+    def _kernel(self) -> Callable[..., Any]:
+        return cast(Callable[..., Any], numba.njit(**_OPTIONS)(self.py_func))
+
+
+def rule(function: Function, **options: bool) -> Function:
     """Compile `function` as a part of the kernels that call it."""
-    return cast(Function, numba.njit(**_OPTIONS)(function))
-
-
-def part(function: Function) -> Function:
-    """Compile `function` as a part of rules, never called from Python: without what such a call takes."""
-    return cast(Function, numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function))
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    options |= {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(Function, _Rule(function, targetoptions=_OPTIONS | options, pipeline_class=_RuleCompiler))
 
 
 def inlined(function: Function) -> Function:
     """Compile `function` into each kernel that calls it: handing a dozen arrays on costs more than a short body."""
-    return cast(Function, numba.njit(**_OPTIONS, forceinline=True)(function))
-
-
-def once(function: Function) -> Function:
-    """Write `function` into the only rule that calls it before either is compiled.
-
-    Machine code is optimised anew in every caller, its caller, and so on: large functions, one below the other, cost
-    seconds each.
-    """
-    return cast(Function, numba.njit(**_OPTIONS, inline="always")(function))
+    return rule(function, forceinline=True)
 
 
 def compiled(function: Function) -> Function:
     """Compile `function` as a kernel at its first call, or load what was compiled before."""
-    return cast(Function, numba.njit(**_OPTIONS, cache=_KERNELS is not None)(function))
+    return _kept(function, **_OPTIONS)
 
 
 def allocating(function: Function) -> Function:
     """The same for a kernel that makes arrays, which rules and other kernels cannot."""
-    return cast(Function, numba.njit(**_ALLOCATING, cache=_KERNELS is not None)(function))
+    return _kept(function, **_ALLOCATING)
 
 
 def compiled_for(name: str, function: Function, **rules: object) -> Function:
@@ -148,11 +249,15 @@ def rule_for(name: str, function: Function, **rules: object) -> Function:
     return rule(_named_for(name, function, rules))
 
 
-def _named_for(name: str, function: Function, rules: dict[str, object]) -> Function:
+def _named_for(game: str, function: Function, rules: dict[str, object]) -> Function:
     source = cast(FunctionType, function)
     copy = FunctionType(source.__code__, {**source.__globals__, **rules}, source.__name__, source.__defaults__)
-    copy.__qualname__ = f"{source.__qualname__}_{name}"
+    copy.__qualname__ = f"{source.__qualname__}_{game}"
     copy.__module__ = source.__module__
+    parts = set(_made_of(source))
+    for name, value in rules.items():
+        parts |= _made_of(value) if callable(value) else {f"{name}={value!r}"}
+    copy.__dict__["made_of"] = frozenset(parts)
     return cast(Function, copy)
 
 

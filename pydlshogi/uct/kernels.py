@@ -1,10 +1,10 @@
-"""What a playout does to the tree: walk down, enter a node, be paid. Every step is compiled, and none knows a game.
+"""What a playout does to the tree: select, enter a node, back up. Every step is compiled, and none knows a game.
 
 A batch of playouts goes through three kernels, with the rules and the evaluator between them:
 
-    select   walk down from the roots, counting visits; a row of ROW for each playout that is not paid at once
-    enter    rows whose ends the rules have looked at become nodes, are paid or are taken back
-    back_up  nodes that were evaluated get their edges, and the playouts that waited for the evaluations are paid
+    select   walk down from the roots, counting visits; a ROW for each playout whose value is not known
+    enter    rows whose ends the rules have looked at become nodes, are backed up or are undone
+    back_up  nodes that were evaluated get their edges, and the playouts that waited for them are backed up
 """
 
 import math
@@ -24,6 +24,7 @@ from pydlshogi.support.arrays import (
 )
 from pydlshogi.support.compiled import compiled, inlined, rule, wide
 from pydlshogi.support.mutex import hold, hold_soon, pass_on, release
+from pydlshogi.uct.puct import exploration, score
 from pydlshogi.uct.uct_node import (
     AWAITED,
     EXPANDED,
@@ -31,9 +32,9 @@ from pydlshogi.uct.uct_node import (
     NONE,
     TERMINAL,
     Tree,
+    add_stat,
     bring_best,
-    free_condemned,
-    give_stat,
+    free_unreferenced,
     insert,
     reserve_edges,
     reserve_root_edges,
@@ -46,7 +47,7 @@ MAX_BATCH: Final = 1024
 _TURN: Final = 8
 """Playouts after which a thread that selects lets those with less to do change the tree."""
 MAX_DEPTH: Final = 256
-"""A playout that gets this deep is paid with what the node there is worth."""
+"""A playout that gets this deep ends with the mean value of the node there."""
 MAX_EVALUATIONS: Final = 100
 """Most evaluations of one node that count."""
 SHORTEST_CYCLE: Final = 2
@@ -66,13 +67,13 @@ REPEATED: Final = 2
 """At a node whose board stood before on its own path, or in the game."""
 COLLIDED: Final = 3
 """At a node that awaits its evaluation."""
-_PAID: Final = 4
+_KNOWN: Final = 4
 """At a known value."""
 
 # What becomes of a playout.
 _UNDO: Final = 0
-"""It ended where an evaluation is awaited already: its visits are taken back."""
-_PAY: Final = 1
+"""It ended where an evaluation is awaited already: its visits do not count."""
+_BACK_UP: Final = 1
 """Its value is known."""
 _WAIT: Final = 2
 """Its value comes with the evaluation of this batch."""
@@ -91,7 +92,7 @@ ROW: Final = np.dtype(
     [
         ("key", np.uint64),
         ("board_key", np.uint64),
-        ("value", np.float64),  # what it is paid
+        ("value", np.float64),  # for the side to move where it ends
         ("tree", np.int32),  # which root it began at
         ("first", np.int32),  # its first step
         ("length", np.int32),  # how many steps it has
@@ -114,10 +115,10 @@ STEP: Final = np.dtype([("board_key", np.uint64), ("node", np.int32), ("edge", n
 
 @inlined
 def mean(nodes: Records, node: int) -> float:
-    """Mean of the node's own evaluations and all that was paid below it; 1 or 0 where a win or a loss is proven."""
+    """Mean of the node's own evaluations and of all values backed up; 1 or 0 where a win or a loss is proven."""
     if nodes[node].proof != 0:
         return 1.0 if nodes[node].proof > 0 else 0.0
-    return float(nodes[node].value_sum / (nodes[node].evaluations + nodes[node].visits - nodes[node].unpaid))
+    return float(nodes[node].value_sum / (nodes[node].evaluations + nodes[node].visits - nodes[node].in_flight))
 
 
 @inlined
@@ -137,62 +138,58 @@ def value_of_verdict(verdict: int, puct: Records, depth: int) -> float:
 # Selection
 
 
+_exploration: Final = inlined(exploration)
+_score: Final = inlined(score)
+
+
 @inlined
-def _best_edge(tree: Tree, node: int, count: int, puct: Records, at_root: bool, only: BoolArray) -> int:
+def _best_edge(tree: Tree, node: int, most: int, puct: Records, at_root: bool, only: BoolArray) -> int:
     """The edge that the next playout follows: a proven win, else the highest score among those not proven lost.
 
-    Only the first `count` edges are looked at. `only`, if not empty, tells for every move whether the root may
+    Only the first `most` edges are looked at. `only`, if not empty, tells for every move whether the root may
     play it. Of the unvisited edges the one of the highest prior has the highest score; it is the first of them, but
-    where `only` forbids it.
+    where `only` forbids it. NONE: no edge may be followed.
     """
     nodes, stats, priors = tree.nodes, tree.stats, tree.priors
     constants = puct[0]
     c_init, c_base, reduction = constants.c_init, constants.c_base, constants.fpu_reduction
     if at_root:
         c_init, c_base, reduction = constants.c_init_root, constants.c_base_root, constants.fpu_reduction_root
-    visits = nodes[node].visits
-    exploration = (c_init + math.log((visits + c_base + 1) / c_base)) * math.sqrt(max(visits, 1))
+    explored = _exploration(c_init, c_base, nodes[node].visits)
     unvisited = constants.unvisited
     if math.isnan(unvisited):
-        # Taking collisions back can leave `seen` a rounding error below zero.
-        unvisited = max(0.0, mean(nodes, node) - reduction * math.sqrt(max(0.0, nodes[node].seen)))
-    first, given = wide(nodes[node].first), wide(nodes[node].given)
-    first_stat = nodes[node].stats
+        # Undoing collisions can leave the visited policy a rounding error below zero.
+        unvisited = max(0.0, mean(nodes, node) - reduction * math.sqrt(max(0.0, nodes[node].visited_policy)))
+    first, visited, first_stat = wide(nodes[node].first), wide(nodes[node].visited_edges), nodes[node].stats
     restricted = at_root and len(only) > 0
-    forced = constants.forced_playouts * visits if at_root else 0.0
-    best = NONE
-    # Its score as a fraction: products are compared sooner than quotients are made.
-    best_over = -math.inf
-    best_under = 1.0
-    offset = constants.u_offset
-    for edge in range(given):
+    forced = constants.forced_playouts * nodes[node].visits if at_root else 0.0
+    best, best_score = NONE, -math.inf
+    for edge in range(visited):
         if restricted and not only[tree.moves[first + edge]]:
             continue
-        stat = first_stat + edge
-        visited = float(stats[stat].visits)
-        bonus = exploration * priors[first + edge]
-        over, under = unvisited * offset + bonus, offset
-        if visited > 0:
-            child = stats[stat].child
-            under = visited * (offset + visited)
-            over = stats[stat].value_sum * (offset + visited) + bonus * visited
+        prior = priors[first + edge]
+        visits = float(stats[first_stat + edge].visits)
+        if visits == 0:
+            edge_score = _score(unvisited, prior, visits, explored, constants.u_offset)
+        else:
+            edge_score = _score(
+                stats[first_stat + edge].value_sum / visits, prior, visits, explored, constants.u_offset
+            )
+            child = stats[first_stat + edge].child
             if child >= 0 and nodes[child].proof != 0:
                 if nodes[child].proof < 0:
                     return edge
-                # Lost: below every other score, with hardly any exploration: it is taken only if all are lost.
-                over, under = -0.5 + bonus * 2.0**-30, 1.0
-            elif forced > 0 and visited < math.sqrt(forced * priors[first + edge]):
+                # Lost: below every other score, with hardly any exploration: it is followed only if all are lost.
+                edge_score = -0.5 + explored * prior * 2.0**-30
+            elif forced > 0 and visits < math.sqrt(forced * prior):
                 return edge
-        if not over * best_under <= best_over * under:  # some edge is followed even where a broken network says nan
-            best_over, best_under = over, under
-            best = edge
-    untried = given
+        if not edge_score <= best_score:  # some edge is followed even where a broken network says nan
+            best, best_score = edge, edge_score
+    untried = visited
     if restricted:
-        untried = _first_allowed(tree, first + given, first + count, only) - first
-    if untried < count:
-        over = unvisited * offset + exploration * priors[first + untried]
-        if not over * best_under <= best_over * offset:
-            best = untried
+        untried = _first_allowed(tree, first + visited, first + most, only) - first
+    if untried < most and not _score(unvisited, priors[first + untried], 0, explored, constants.u_offset) <= best_score:
+        best = untried
     return best
 
 
@@ -260,118 +257,134 @@ class Walk(NamedTuple):
     """uint64 [trees]: they keep the nodes of different trees apart."""
     repeats: bool
     """Whether a position can occur twice in a game."""
-    given_back: int
-    """How many condemned nodes make room before, at most."""
+    freed: int
+    """How many nodes without references to free before, at most."""
 
 
 @compiled
 def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
     """Begin playouts in every tree; returns how many rows they take, and how many take none.
 
-    The latter end at a known value and are paid at once.
+    The latter end at a known value and are backed up at once.
     """
-    tree, roots, puct, only = walk.tree, walk.roots, walk.puct, walk.only
+    tree, roots = walk.tree, walk.roots
     hold(tree.lock)
-    free_condemned(tree, walk.given_back)
-    nodes, stats = tree.nodes, tree.stats
-    used = 0
-    paid = 0
-    step = 0
-    for root_index in range(len(roots)):
-        root = wide(roots[root_index].node)
-        most = walk.wanted[root_index]
-        if root == NONE or nodes[root].state == AWAITED:
+    free_unreferenced(tree, walk.freed)
+    used, known, step = 0, 0, 0
+    for root in range(len(roots)):
+        most = walk.wanted[root]
+        if roots[root].node == NONE or tree.nodes[roots[root].node].state == AWAITED:
             continue
-        history = walk.past[root_index, : roots[root_index].past]
-        residues = walk.residues[root_index]
-        begun = 0
-        collisions = 0
+        begun, collisions = 0, 0
         while begun < most and collisions <= most and used < len(rows) and step + MAX_DEPTH <= len(steps):
-            node = root
-            depth = 0
-            ending = _DESCENDING
-            value = 0.0
-            move = 0
-            if nodes[root].state == LEAF:
-                nodes[root].state = AWAITED
-                ending = AGAIN
-                begun = most  # nothing else can begin before the root is evaluated
-            while ending == _DESCENDING:
-                if depth == 0 and walk.first_moves[root_index] != ANY_MOVE:
-                    edge = _edge_of(tree, node, walk.first_moves[root_index])
-                else:
-                    edge = _best_edge(tree, node, wide(nodes[node].count), puct, depth == 0, only)
-                if edge >= nodes[node].given:
-                    edge = give_stat(tree, node, edge)
-                if edge == NONE:
-                    # There is no room for statistics: one of the edges that have some is followed.
-                    edge = _best_edge(tree, node, wide(nodes[node].given), puct, depth == 0, only)
-                if edge == NONE:
-                    value = mean(nodes, node)
-                    ending = _PAID
-                    break
-                stat = nodes[node].stats + edge
-                prior_place = nodes[node].first + edge
-                if stats[stat].visits == 0:
-                    nodes[node].seen += tree.priors[prior_place]
-                stats[stat].visits += 1
-                nodes[node].visits += 1
-                nodes[node].unpaid += 1
-                steps[step + depth].node = node
-                steps[step + depth].edge = edge
-                steps[step + depth].board_key = nodes[node].board_key
-                move = tree.moves[prior_place]
-                depth += 1
-                node = wide(stats[stat].child)
-                if node == NONE:
-                    stats[stat].child = FOLLOWED
-                    ending = NEW
-                elif node == FOLLOWED or nodes[node].state == AWAITED:
-                    node = NONE
-                    ending = COLLIDED
-                elif nodes[node].state == TERMINAL:
-                    value = nodes[node].value
-                    if value == 0.5:
-                        value = draw_value(puct, depth)
-                    ending = _PAID
-                elif nodes[node].proof != 0 or depth == MAX_DEPTH:
-                    value = mean(nodes, node)
-                    ending = _PAID
-                elif walk.repeats and same_board(
-                    steps, step, depth, history, residues, nodes[node].board_key, SHORTEST_CYCLE
-                ):
-                    ending = REPEATED
-                elif nodes[node].state == LEAF:
-                    if puct[0].evaluate_anew or not 0 < nodes[node].evaluations < puct[0].expand_at - 1:
-                        nodes[node].state = AWAITED
-                        ending = AGAIN
-                    else:
-                        value = nodes[node].value
-                        nodes[node].value_sum += value
-                        nodes[node].evaluations += 1
-                        ending = _PAID
-            if ending == _PAID:
-                _pay(tree, steps, step, depth, node, value)
-                roots[root_index].playouts += 1
-                paid += 1
-                begun += 1
-                continue
-            rows[used].tree = root_index
-            rows[used].first = step
-            rows[used].length = depth
-            rows[used].node = node
-            rows[used].move = move
-            rows[used].ending = ending
-            used += 1
-            step += depth
-            if ending == COLLIDED:
+            row = rows[used]
+            row.tree = root
+            row.first = step
+            _descend(walk, row, steps)
+            if row.ending == COLLIDED:
                 collisions += 1
             else:
                 begun += 1
+            if row.ending == _KNOWN:
+                _back_up_path(tree, steps, step, wide(row.length), wide(row.node), row.value)
+                roots[root].playouts += 1
+                known += 1
+                continue
+            used += 1
+            step += wide(row.length)
+            if row.length == 0:
+                break  # nothing else can begin before the root is evaluated
             if used % _TURN == 0:
                 pass_on(tree.lock)
     release(tree.lock)
-    return used, paid
+    return used, known
+
+
+@inlined
+def _descend(walk: Walk, row: Record, steps: Records) -> None:
+    """Walk down from the root of a `row`, which has its tree and first step, to the playout's end, and note that."""
+    tree, root, first = walk.tree, wide(row.tree), wide(row.first)
+    nodes, stats = tree.nodes, tree.stats
+    node = wide(walk.roots[root].node)
+    depth = 0
+    ending = _DESCENDING
+    if nodes[node].state == LEAF:
+        nodes[node].state = AWAITED
+        ending = AGAIN
+    while ending == _DESCENDING:
+        edge = _followed_edge(walk, node, root, depth == 0)
+        if edge == NONE:
+            row.value = mean(nodes, node)
+            ending = _KNOWN
+            break
+        stat = nodes[node].stats + edge
+        place = nodes[node].first + edge
+        if stats[stat].visits == 0:
+            nodes[node].visited_policy += tree.priors[place]
+        stats[stat].visits += 1
+        nodes[node].visits += 1
+        nodes[node].in_flight += 1
+        steps[first + depth].node = node
+        steps[first + depth].edge = edge
+        steps[first + depth].board_key = nodes[node].board_key
+        row.move = tree.moves[place]
+        depth += 1
+        node = wide(stats[stat].child)
+        if node == NONE:
+            stats[stat].child = FOLLOWED
+            ending = NEW
+        elif node == FOLLOWED or nodes[node].state == AWAITED:
+            node = NONE
+            ending = COLLIDED
+        else:
+            ending = _arrive(walk, row, steps, node, depth)
+    row.length = depth
+    row.node = node
+    row.ending = ending
+
+
+@inlined
+def _followed_edge(walk: Walk, node: int, root: int, at_root: bool) -> int:
+    """The edge of `node` that the playout follows; it has a STAT. NONE: no edge has one, and there is no room."""
+    tree = walk.tree
+    visited = wide(tree.nodes[node].visited_edges)
+    edge = NONE
+    if at_root and walk.first_moves[root] != ANY_MOVE:
+        edge = _edge_of(tree, node, walk.first_moves[root])
+    for most in (wide(tree.nodes[node].count), visited):
+        if edge == NONE:
+            edge = _best_edge(tree, node, most, walk.puct, at_root, walk.only)
+        if edge >= visited:
+            edge = add_stat(tree, node, edge)
+        if edge != NONE:
+            break
+    return edge
+
+
+@inlined
+def _arrive(walk: Walk, row: Record, steps: Records, node: int, depth: int) -> int:
+    """How a playout ends that has come to `node`, if it does; `row` gets the value where it is known."""
+    nodes, puct = walk.tree.nodes, walk.puct
+    if nodes[node].state == TERMINAL:
+        row.value = draw_value(puct, depth) if nodes[node].value == 0.5 else nodes[node].value
+        return _KNOWN
+    if nodes[node].proof != 0 or depth == MAX_DEPTH:
+        row.value = mean(nodes, node)
+        return _KNOWN
+    if walk.repeats:
+        past = walk.past[row.tree, : walk.roots[row.tree].past]
+        residues = walk.residues[row.tree]
+        if same_board(steps, wide(row.first), depth, past, residues, nodes[node].board_key, SHORTEST_CYCLE):
+            return REPEATED
+    if nodes[node].state != LEAF:
+        return _DESCENDING
+    if puct[0].evaluate_anew or not 0 < nodes[node].evaluations < puct[0].expand_at - 1:
+        nodes[node].state = AWAITED
+        return AGAIN
+    row.value = nodes[node].value
+    nodes[node].value_sum += nodes[node].value
+    nodes[node].evaluations += 1
+    return _KNOWN
 
 
 # The ends of paths
@@ -398,7 +411,7 @@ def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple
         depth = wide(row.length)
         node = wide(row.node)
         if row.by_path:
-            row.fate = _PAY
+            row.fate = _BACK_UP
             row.value = value_of_verdict(row.verdict, puct, depth)
             if row.ending == AGAIN:
                 nodes[node].state = LEAF
@@ -415,7 +428,7 @@ def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple
                 new = True
             row.node = node
         if row.verdict != UNDECIDED:
-            row.fate = _PAY
+            row.fate = _BACK_UP
             row.value = value_of_verdict(row.verdict, puct, depth)
             if new and node != NONE:
                 _close(nodes, node, row.verdict)
@@ -434,7 +447,7 @@ def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple
             requests += 1
         elif nodes[node].state != AWAITED:
             # A known position, reached by another order of moves; or a board that stood before and is no repetition.
-            row.fate = _PAY
+            row.fate = _BACK_UP
             row.value = mean(nodes, node)
         else:
             request = wide(nodes[node].stats)
@@ -467,14 +480,14 @@ def _close(nodes: Records, node: int, verdict: int) -> None:
 
 @rule
 def _settle(tree: Tree, row: Record, steps: Records) -> None:
-    """Link a path to its end; pay it if its value is known, take it back if it collided."""
+    """Link a path to its end; back it up if its value is known, undo it if it collided."""
     nodes, stats = tree.nodes, tree.stats
     first, depth = wide(row.first), wide(row.length)
     if row.ending == NEW:
         last = steps[first + depth - 1]
         stats[nodes[last.node].stats + last.edge].child = row.node
         if row.node != NONE:
-            nodes[row.node].links += 1
+            nodes[row.node].references += 1
     if row.fate == _UNDO:
         for level in range(first, first + depth):
             node = steps[level].node
@@ -482,11 +495,11 @@ def _settle(tree: Tree, row: Record, steps: Records) -> None:
             stat = nodes[node].stats + edge
             stats[stat].visits -= 1
             nodes[node].visits -= 1
-            nodes[node].unpaid -= 1
+            nodes[node].in_flight -= 1
             if stats[stat].visits == 0:
-                nodes[node].seen -= tree.priors[nodes[node].first + edge]
-    elif row.fate == _PAY:
-        _pay(tree, steps, first, depth, wide(row.node), row.value)
+                nodes[node].visited_policy -= tree.priors[nodes[node].first + edge]
+    elif row.fate == _BACK_UP:
+        _back_up_path(tree, steps, first, depth, wide(row.node), row.value)
 
 
 # Evaluations
@@ -505,7 +518,7 @@ def back_up(
     values: Float32Array,
     lasting: Float32Array,
 ) -> None:
-    """Expand the nodes of the rows `asked` for, and pay the playouts that waited with `values`, one for each request.
+    """Expand the nodes of the rows `asked` for, and back up the `values`, one for each request.
 
     `moves`, uint16 [rows, most moves], are the legal moves of each row. The priors of request i begin at
     `first_priors[i]` in `priors`. `lasting` is what lasts of the `values`, see `Evaluations`.
@@ -536,7 +549,7 @@ def back_up(
         row = rows[i]
         if row.fate == _WAIT:
             # NONE as the end: a node that was just evaluated proves nothing.
-            _pay(tree, steps, wide(row.first), wide(row.length), NONE, float(values[row.request]))
+            _back_up_path(tree, steps, wide(row.first), wide(row.length), NONE, float(values[row.request]))
     release(tree.lock)
 
 
@@ -557,15 +570,15 @@ def _note(tree: Tree, row: Record, value: float, lasting: float) -> None:
         nodes[node].count = row.count
 
 
-# Payment and proof
+# Values and proofs
 
 
 @inlined
-def _pay(tree: Tree, steps: Records, first: int, depth: int, end: int, value: float) -> None:
-    """Pay a playout of `depth` steps from `first` on that ended at node `end` (or NONE) with `value` for its mover.
+def _back_up_path(tree: Tree, steps: Records, first: int, depth: int, end: int, value: float) -> None:
+    """Back up `value`, for the side to move at node `end` (or NONE), along `depth` steps from `first` on.
 
     The value changes sides with every edge on the way up. A proof at the end goes up as far as it proves something,
-    and from there on a win or a loss is paid in place of the value.
+    and from there on a win or a loss takes the place of the value.
     """
     nodes = tree.nodes
     child = end
@@ -576,7 +589,7 @@ def _pay(tree: Tree, steps: Records, first: int, depth: int, end: int, value: fl
         tree.stats[stat].value_sum += value
         tree.stats[stat].squares += value * value
         nodes[node].value_sum += value
-        nodes[node].unpaid -= 1
+        nodes[node].in_flight -= 1
         if child != NONE and nodes[child].proof != 0 and _prove(tree, node, wide(nodes[child].proof)):
             value = 1.0 if nodes[node].proof > 0 else 0.0
         child = node
@@ -595,7 +608,7 @@ def _prove(tree: Tree, node: int, child_proof: int) -> bool:
         if nodes[node].proof <= 0 or proof < nodes[node].proof:
             nodes[node].proof = proof
         return True
-    if nodes[node].given < nodes[node].count:
+    if nodes[node].visited_edges < nodes[node].count:
         return False
     longest = 0
     for stat in range(nodes[node].stats, nodes[node].stats + nodes[node].count):
@@ -624,14 +637,14 @@ def prove_path(tree: Tree, path: Int32Array, proof: int) -> None:
 
 @compiled
 def forget_repetitions(tree: Tree, root: int, past: Uint64Array) -> None:
-    """Make the edges of `root` unvisited whose playouts were paid when the game had another past.
+    """Make the edges of `root` unvisited whose playouts were made when the game had another past.
 
     Those that lead to no node were a repetition, which the game may make of them no longer, or a position that the full
     table had no room for, which it may have now. Those to a board that is among the `past` board keys are a repetition
     now. A proof stays: a mate is a mate whatever was played before.
     """
     nodes, stats = tree.nodes, tree.stats
-    for edge in range(nodes[root].given):
+    for edge in range(nodes[root].visited_edges):
         stat = nodes[root].stats + edge
         child = wide(stats[stat].child)
         forgotten = child == NONE
@@ -642,7 +655,7 @@ def forget_repetitions(tree: Tree, root: int, past: Uint64Array) -> None:
             continue
         nodes[root].visits -= stats[stat].visits
         nodes[root].value_sum -= stats[stat].value_sum
-        nodes[root].seen -= tree.priors[nodes[root].first + edge]
+        nodes[root].visited_policy -= tree.priors[nodes[root].first + edge]
         stats[stat].visits = 0
         stats[stat].value_sum = 0.0
         stats[stat].squares = 0.0
@@ -656,10 +669,10 @@ def mix_priors(tree: Tree, root: int, noise: Float32Array, share: float) -> None
     """Replace a `share` of the priors of `root` by `noise`, float32 [edges], in the order of its edges."""
     nodes = tree.nodes
     first = wide(nodes[root].first)
-    seen = 0.0
+    visited_policy = 0.0
     for edge in range(nodes[root].count):
         tree.priors[first + edge] = (1 - share) * tree.priors[first + edge] + share * noise[edge]
-        if edge < nodes[root].given and tree.stats[nodes[root].stats + edge].visits > 0:
-            seen += tree.priors[first + edge]
-    nodes[root].seen = seen
-    bring_best(tree, first + nodes[root].given, first + nodes[root].count)
+        if edge < nodes[root].visited_edges and tree.stats[nodes[root].stats + edge].visits > 0:
+            visited_policy += tree.priors[first + edge]
+    nodes[root].visited_policy = visited_policy
+    bring_best(tree, first + nodes[root].visited_edges, first + nodes[root].count)

@@ -19,7 +19,7 @@ class MoveStats(NamedTuple):
     move: int
     visits: int
     value: float
-    """Mean value for the side that plays it, of the visits that have been paid; nan without such."""
+    """Mean value for the side that plays it, of the visits that were backed up; nan without such."""
     error: float
     """Standard error of that mean; nan for fewer than two of them."""
     prior: float
@@ -53,7 +53,7 @@ class Root:
 
     @property
     def value(self) -> float:
-        """Mean value for the side to move: its own evaluation and all playouts paid. nan before any."""
+        """Mean value for the side to move: its own evaluation and all playouts backed up. nan before any."""
         with self._search.table.lock:
             return float(_mean(self._nodes, self._node)) if self.expanded else math.nan
 
@@ -76,8 +76,8 @@ class Root:
     def win_rate(self, move: MoveStats) -> float:
         """What `move` is worth to the side that plays it: 1 or 0 where that is proven, else its mean value.
 
-        Before any of its visits is paid it is worth what the root is; if that is proven, which is another move's merit,
-        what it was taken for at first.
+        Before any of its visits is backed up it is worth what the root is; if that is proven, which is another move's
+        merit, what it was taken for at first.
         """
         if move.plies is not None:
             return float(move.plies > 0)
@@ -136,14 +136,14 @@ class Root:
 
     def _child(self, node: int, move: int) -> int:
         """The node after `move`; negative where there is none."""
-        _, first, first_stat, given = self._edges(node)
-        played = np.flatnonzero(self._search.table.tree.moves[first : first + given] == move & 0xFFFF)
+        _, first, first_stat, visited = self._edges(node)
+        played = np.flatnonzero(self._search.table.tree.moves[first : first + visited] == move & 0xFFFF)
         return int(self._search.table.tree.stats["child"][first_stat + played[0]]) if len(played) else NONE
 
     def _edges(self, node: int) -> tuple[int, int, int, int]:
-        """How many edges a node has, where they and their statistics begin, and how many have some."""
+        """How many edges a node has, where they and their statistics begin, and how many are visited."""
         record = self._nodes[node]
-        return int(record["count"]), int(record["first"]), int(record["stats"]), int(record["given"])
+        return int(record["count"]), int(record["first"]), int(record["stats"]), int(record["visited_edges"])
 
     def _allowed(self, first: int, count: int) -> BoolArray:
         """Which of these edges of the root may be searched."""
@@ -152,30 +152,30 @@ class Root:
     def _ranked(self) -> list[MoveStats]:
         """The moves that may be searched, the best first."""
         tree = self._search.table.tree
-        count, first, first_stat, given = self._edges(self._node)
-        stats = tree.stats[first_stat : first_stat + given]
+        count, first, first_stat, visited = self._edges(self._node)
+        stats = tree.stats[first_stat : first_stat + visited]
         children = tree.nodes[stats["child"]]
-        # Visits under way have no value yet: those below the child, and the one that its evaluation is awaited for.
-        # While it is its first, others may have met it and not yet been taken back.
+        # Visits in flight have no value yet: those below the child, and the one that its evaluation is awaited for.
+        # While it is its first, others may have met it and not yet been undone.
         awaited = (stats["child"] >= 0) & (children["state"] == AWAITED)
-        under_way = np.where(stats["child"] < 0, 0, children["unpaid"] + awaited)
-        unpaid = (stats["child"] == FOLLOWED) | (awaited & (children["evaluations"] == 0))
-        paid = np.where(unpaid, 0, stats["visits"] - under_way)
+        in_flight = np.where(stats["child"] < 0, 0, children["in_flight"] + awaited)
+        none_backed_up = (stats["child"] == FOLLOWED) | (awaited & (children["evaluations"] == 0))
+        backed_up = np.where(none_backed_up, 0, stats["visits"] - in_flight)
         # A child's proof n + 1 (its side to move wins in n plies) makes the move a loss in n + 1; likewise for wins.
         proofs = np.where(stats["child"] < 0, 0, children["proof"]).tolist()
-        rest = [0] * (count - given)
+        rest = [0] * (count - visited)
         columns = (
             tree.moves[first : first + count].tolist(),
             stats["visits"].tolist() + rest,
-            paid.tolist() + rest,
+            backed_up.tolist() + rest,
             stats["value_sum"].tolist() + rest,
             stats["squares"].tolist() + rest,
             tree.priors[first : first + count].tolist(),
             proofs + rest,
         )
         ranked = [
-            MoveStats(move, visits, *_mean_and_error(paid, total, squares), prior, -proof or None)
-            for move, visits, paid, total, squares, prior, proof in zip(*columns, strict=True)
+            MoveStats(move, visits, *_mean_and_error(values, total, squares), prior, -proof or None)
+            for move, visits, values, total, squares, prior, proof in zip(*columns, strict=True)
         ]
         if self._search.restricted:
             allowed = set(tree.moves[first : first + count][self._allowed(first, count)].tolist())
@@ -183,10 +183,10 @@ class Root:
         return sorted(ranked, key=lambda move: move.rank, reverse=True)
 
 
-def _mean_and_error(paid: int, total: float, squares: float) -> tuple[float, float]:
-    """The mean of the values paid, and its standard error; nan without such, and with one alone."""
-    mean = total / paid if paid > 0 else math.nan
-    return mean, math.sqrt(max(0.0, squares / paid - mean * mean) / (paid - 1)) if paid > 1 else math.nan
+def _mean_and_error(count: int, total: float, squares: float) -> tuple[float, float]:
+    """The mean of the values backed up, and its standard error; nan without such, and with one alone."""
+    mean = total / count if count > 0 else math.nan
+    return mean, math.sqrt(max(0.0, squares / count - mean * mean) / (count - 1)) if count > 1 else math.nan
 
 
 @compiled
@@ -206,7 +206,7 @@ def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
         visits, candidate = 0, int(tree.moves[record.first + edge])
         if len(only) and not only[candidate]:
             continue
-        if edge < record.given:
+        if edge < record.visited_edges:
             stat = tree.stats[record.stats + edge]
             if stat.child >= 0 and tree.nodes[stat.child].proof > 0:
                 continue
@@ -228,9 +228,9 @@ def _follow(tree: Tree, node: int, line: Int32Array) -> int:
     while node >= 0 and tree.nodes[node].visits and length < len(line):
         record = tree.nodes[node]
         best, best_child, best_rank = 0, NONE, (-1, 0, 0.0)
-        for edge in range(min(record.count, record.given + 1)):
+        for edge in range(min(record.count, record.visited_edges + 1)):
             visits, plies, child = 0, 0, NONE
-            if edge < record.given:
+            if edge < record.visited_edges:
                 stat = tree.stats[record.stats + edge]
                 visits, child = int(stat.visits), int(stat.child)
                 if child >= 0:

@@ -9,8 +9,8 @@ small drivers over it:
         search.backup(leaves, evaluator.evaluate(batch))
 
 A playout walks down from the root along the edges of highest score until it meets a position without a node. Its
-visits are counted on the way down and its score is paid on the way up; in between, a visit that has not been paid yet
-is the virtual loss that sends the other playouts of the batch elsewhere.
+visits are counted on the way down and its value is backed up; in between, the visit is in flight: it is the virtual
+loss that sends the other playouts of the batch elsewhere.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,8 +39,8 @@ from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, constants
 from pydlshogi.uct.uct_node import EXPANDED, NONE, UctNodeTable
 
 _MOVES: Final = 1 << 16
-_GIVEN_BACK: Final = 4
-"""Nodes given back for each playout that begins: faster than new ones come."""
+_FREED_PER_PLAYOUT: Final = 4
+"""Nodes freed for each playout that begins: faster than new ones come."""
 _SALT: Final = 0x9E3779B97F4A7C15 >> 1
 
 
@@ -51,7 +51,7 @@ class Leaves:
         """For up to `playouts` playouts."""
         most = 2 * playouts + 1  # as many collisions, until the batch is cut short
         self.playouts = 0
-        """Playouts begun, those included that were paid at once; without those that were undone."""
+        """Playouts begun, those included that were backed up at once; without those that were undone."""
         self._room = playouts
         self._paths = Paths(
             rows=np.zeros(most, ROW),
@@ -111,7 +111,7 @@ class Search:
     def set_root(self, position: Position, only: Iterable[int] = (), tree: int = 0) -> None:
         """Search from a copy of `position`, whose past counts for repetitions.
 
-        What the table knows of it and below it is kept, the rest is given back as the search goes on. `only`, if not
+        What the table knows of it and below it is kept, the rest is freed as the search goes on. `only`, if not
         empty, names the moves that may be searched at the root. ValueError if there is no legal move, or none of them
         is; RuntimeError if leaves have been gathered and not yet backed up.
         """
@@ -176,15 +176,19 @@ class Search:
     ) -> Leaves:
         """Begin up to `playouts` playouts in each tree (at most MAX_BATCH); `batch` gets the positions they wait for.
 
-        Playouts that end at a known value are paid at once. Those that collide, which is to meet a node whose
+        Playouts that end at a known value are backed up at once. Those that collide, which is to meet a node whose
         evaluation is awaited, are undone, and a tree's batch is cut short when more than `playouts` did. The first
         batch is the root alone, and the batches are empty until that is backed up. `first_moves` may name for each
         tree the move that its playouts begin with, or ANY_MOVE.
         """
         table = self.table.tree
-        wanted: Int32Array = np.empty(len(self._roots), np.int32)
-        wanted[:] = np.minimum(playouts, MAX_BATCH)
-        most = int(wanted.sum())
+        wanted: Int32Array
+        if isinstance(playouts, int):  # what numpy does with a single number takes six microseconds
+            each = min(playouts, MAX_BATCH)
+            wanted, most = np.full(len(self._roots), each, np.int32), each * len(self._roots)
+        else:
+            wanted = np.minimum(playouts, MAX_BATCH).astype(np.int32)
+            most = int(wanted.sum())
         leaves = self._leaves(most)
         paths = leaves._paths
         walk = Walk(
@@ -198,7 +202,7 @@ class Search:
             self._residues,
             self._salts,
             self.boards.repeats,
-            _GIVEN_BACK * most,
+            _FREED_PER_PLAYOUT * most,
         )
         self._under_way.append(leaves)
         leaves._rows, leaves.playouts, leaves._requests = self.boards.walk(walk, paths)
@@ -207,7 +211,7 @@ class Search:
         return leaves
 
     def backup(self, leaves: Leaves, evaluations: Evaluations) -> None:
-        """Expand the nodes of `leaves` and pay the playouts that waited; `evaluations` are of their whole batch."""
+        """Expand the nodes of `leaves` and back up what waited; `evaluations` are of their whole batch."""
         paths = leaves._paths
         rows = paths.rows[: leaves._rows]
         requests = slice(leaves._first, leaves._first + leaves._requests)

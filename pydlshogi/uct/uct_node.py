@@ -9,8 +9,8 @@ At a million nodes 96 of 100 edges have never been visited. So an edge is a move
 it is visited first: the visited edges of a node come first, in the order of their first visits, the unvisited edge of
 the highest prior is the next, and the others follow in no order worth knowing.
 
-Each node counts the edges and roots that lead to it. When the last of them goes, the node is condemned; condemned
-nodes are given back a few at a time, so that no new root has to wait for the old tree.
+Each node counts its references: the edges and roots that lead to it. A node without references is freed, but only a few
+nodes at a time, so that no new root has to wait for the old tree.
 
 Values are win rates in [0, 1]; a node's and its edges' values are those of the side to move at that node.
 """
@@ -40,30 +40,30 @@ NODE: Final = np.dtype(
     [
         ("key", np.uint64),
         ("board_key", np.uint64),
-        ("value_sum", np.float64),  # its evaluations and all that its edges were paid; see `mean` in kernels.py
+        ("value_sum", np.float64),  # its evaluations and all values backed up through it; see `mean` in kernels.py
         ("first", np.int32),  # its first edge: they lie side by side
         ("stats", np.int32),  # the STAT of its first edge, the others follow; while AWAITED: the request it waits for
         ("visits", np.int32),  # sum of the visits of its edges: its own evaluations are not among them
-        ("unpaid", np.int32),  # those of its visits that have not been paid yet: the virtual loss
-        ("links", np.int32),  # how many edges and roots lead here
+        ("in_flight", np.int32),  # those of its visits that are not backed up yet: the virtual loss
+        ("references", np.int32),  # how many edges and roots lead here
         ("value", np.float32),  # its first evaluation, or the verdict of the rules
-        ("seen", np.float32),  # sum of the priors of its visited edges
+        ("visited_policy", np.float32),  # the visited policy mass: sum of the priors of its visited edges
         ("ply", np.int16),
         ("count", np.int16),  # how many edges it has
-        ("given", np.int16),  # how many of them have a STAT: these come first
+        ("visited_edges", np.int16),  # how many of them have a STAT: these come first
         ("proof", np.int16),  # n + 1: a win within n plies; -(n + 1): a loss within n plies; 0: not known
         ("state", np.int8),
-        ("room", np.int8),  # 2 ** room STATs are reserved for it; 0: none
+        ("capacity", np.int8),  # 2 ** capacity STATs are reserved for it; 0: none
         ("evaluations", np.int8),  # how often it was evaluated
-        ("condemned", np.int8),  # 1: waits to be given back
+        ("to_free", np.int8),  # 1: it is in `Tree.to_free`
     ],
     align=True,
 )
 STAT: Final = np.dtype(
     [
-        ("value_sum", np.float64),  # sum of the scores paid, for the side that makes the move
+        ("value_sum", np.float64),  # sum of the values backed up, for the side that makes the move
         ("squares", np.float64),  # sum of their squares
-        ("visits", np.int32),  # playouts that went this way, paid or not
+        ("visits", np.int32),  # playouts that went this way, those in flight included
         ("child", np.int32),  # the node it leads to, or NONE
     ],
     align=True,
@@ -74,22 +74,22 @@ _SLOTS_PER_NODE: Final = 1.5
 _EDGES_PER_BLOCK: Final = 8
 """Edges are reserved in multiples of this."""
 _EDGE_BYTES: Final = np.dtype(np.uint16).itemsize + np.dtype(np.float32).itemsize
-_DEEPEST_ROOM: Final = 16
+_LARGEST_CAPACITY: Final = 16
 
 # The counters of `Tree.heap`.
 _NEXT_NODE, _NEXT_EDGE, _NEXT_STAT = 0, 1, 2
 """Where what was never used begins."""
 _FREE_NODE: Final = 3
-"""The first of the nodes given back; each names the next in `first`."""
-_CONDEMNED: Final = 4
-"""How many nodes wait in `Tree.condemned`."""
+"""The first of the freed nodes; each names the next in `first`."""
+_TO_FREE: Final = 4
+"""How many nodes wait in `Tree.to_free`."""
 _USED_NODES, _USED_EDGES = 5, 6
 _FREE_STATS: Final = 8
-"""For each room the first of the STATs given back; each names the next in `child`."""
-_GAPS: Final = _FREE_STATS + _DEEPEST_ROOM + 1
+"""For each capacity the first of the freed STATs; each names the next in `child`."""
+_GAPS: Final = _FREE_STATS + _LARGEST_CAPACITY + 1
 """For each number of blocks, the last of them standing for all larger ones, the first of the gaps among the edges."""
 
-# A gap is noted in the room of its own edges: in `Tree.words` of its first block
+# A gap is noted in the place of its own edges: in `Tree.words` of its first block
 _NEXT, _BEFORE, _LENGTH = 0, 1, 2
 """the gaps next to it in its list, or NONE, and how many blocks it has,"""
 _LENGTH_AGAIN: Final = 3
@@ -107,15 +107,15 @@ class Tree(NamedTuple):
     priors: Float32Array
     """The move and the prior of every edge."""
     words: Int32Array
-    """The moves once more, two by two, for the room that no edge uses."""
+    """The moves once more, two by two, for the gaps between the edges."""
     stats: Records
     """STAT"""
     slots: Int32Array
     """The nodes by key and ply: open addressing, linear probing."""
-    condemned: Int32Array
-    """A stack of nodes without links."""
+    to_free: Int32Array
+    """A stack of nodes that lost their last reference; they are freed unless they have a new one by then."""
     heap: Int64Array
-    """Counters, and the heads of the lists of what was given back."""
+    """Counters, and the heads of the lists of what is free."""
     lock: tuple[int, int]
     """The addresses of the table's Mutex."""
 
@@ -143,7 +143,7 @@ class UctNodeTable:
             priors=np.zeros(len(moves), np.float32),
             stats=np.zeros(most_nodes * _STATS_PER_NODE, STAT),
             slots=np.full(int(most_nodes * _SLOTS_PER_NODE), NONE, np.int32),
-            condemned=np.zeros(most_nodes, np.int32),
+            to_free=np.zeros(most_nodes, np.int32),
             heap=np.zeros(_GAPS + most_moves // _EDGES_PER_BLOCK + 2, np.int64),
             lock=self.lock.addresses,
         )
@@ -185,7 +185,7 @@ class UctNodeTable:
         return int(self.tree.slots[_slot_of(self.tree, _bits(key), ply)])
 
     def link_root(self, key: int, board_key: int, ply: int) -> int:
-        """The node of this position at this ply, LEAF if it is new, with one link more: it is a root.
+        """The node of this position at this ply, LEAF if it is new, with one reference more: it is a root.
 
         MemoryError if it is new and there is no room.
         """
@@ -195,7 +195,7 @@ class UctNodeTable:
         return node
 
     def unlink_root(self, node: int) -> None:
-        """Take the link of a root back."""
+        """Take the reference of a root back."""
         unlink(self.tree, node)
 
 
@@ -212,7 +212,7 @@ def _most_nodes(megabytes: int, average_moves: int, state_bytes: int) -> int:
 
 
 def _node_bytes(state_bytes: int) -> int:
-    """What a node takes without its edges: its record, its state, its slots and its place among the condemned."""
+    """What a node takes without its edges: its record, its state, its slots and its place in `Tree.to_free`."""
     return NODE.itemsize + state_bytes + int(np.dtype(np.int32).itemsize * (1 + _SLOTS_PER_NODE))
 
 
@@ -275,7 +275,7 @@ def _remove(tree: Tree, node: int) -> None:
 
 @rule
 def insert(tree: Tree, slot: int, key: int, board_key: int, ply: int) -> int:
-    """A new node at the empty `slot` of the index, LEAF and without links; NONE if the table is full."""
+    """A new node at the empty `slot` of the index, LEAF and without references; NONE if the table is full."""
     nodes, heap = tree.nodes, tree.heap
     node = heap[_FREE_NODE]
     if node != NONE:
@@ -290,9 +290,9 @@ def insert(tree: Tree, slot: int, key: int, board_key: int, ply: int) -> int:
     nodes[node].key = key
     nodes[node].board_key = board_key
     nodes[node].ply = ply
-    nodes[node].links = 0
-    nodes[node].condemned = 0
-    nodes[node].room = 0
+    nodes[node].references = 0
+    nodes[node].to_free = 0
+    nodes[node].capacity = 0
     empty(tree, node)
     return int(node)
 
@@ -305,13 +305,13 @@ def empty(tree: Tree, node: int) -> None:
     nodes[node].first = 0
     nodes[node].stats = 0
     nodes[node].count = 0
-    nodes[node].given = 0
+    nodes[node].visited_edges = 0
     nodes[node].visits = 0
-    nodes[node].unpaid = 0
+    nodes[node].in_flight = 0
     nodes[node].evaluations = 0
     nodes[node].value = 0.0
     nodes[node].value_sum = 0.0
-    nodes[node].seen = 0.0
+    nodes[node].visited_policy = 0.0
     nodes[node].proof = 0
 
 
@@ -321,53 +321,53 @@ def _link_root(tree: Tree, key: int, board_key: int, ply: int) -> int:
     node = wide(tree.slots[slot])
     if node == NONE:
         if tree.heap[_NEXT_NODE] == len(tree.nodes) and tree.heap[_FREE_NODE] == NONE:
-            free_condemned(tree, 1)
+            free_unreferenced(tree, 1)
             slot = slot_of(tree, key, ply)
         node = insert(tree, slot, key, board_key, ply)
     elif tree.nodes[node].state == TERMINAL:
         # A mate in one ended it, say: as a root it is searched all the same.
         empty(tree, node)
     if node != NONE:
-        tree.nodes[node].links += 1
+        tree.nodes[node].references += 1
     return node
 
 
 @rule
 def _unlink(tree: Tree, node: int) -> None:
-    """One edge or root less leads to `node`; it is condemned if none is left."""
-    tree.nodes[node].links -= 1
-    if tree.nodes[node].links == 0 and tree.nodes[node].condemned == 0:
-        tree.nodes[node].condemned = 1
-        tree.condemned[tree.heap[_CONDEMNED]] = node
-        tree.heap[_CONDEMNED] += 1
+    """Take a reference to `node` back; it waits to be freed if none is left."""
+    tree.nodes[node].references -= 1
+    if tree.nodes[node].references == 0 and tree.nodes[node].to_free == 0:
+        tree.nodes[node].to_free = 1
+        tree.to_free[tree.heap[_TO_FREE]] = node
+        tree.heap[_TO_FREE] += 1
 
 
 @compiled
 def unlink(tree: Tree, node: int) -> None:
-    """Take a link to `node` back."""
+    """Take a reference to `node` back."""
     _unlink(tree, node)
 
 
 @rule
-def free_condemned(tree: Tree, most: int) -> None:
-    """Give back up to `most` condemned nodes: those that nothing has led to again meanwhile.
+def free_unreferenced(tree: Tree, most: int) -> None:
+    """Free up to `most` nodes without references.
 
     A ply more with every edge: no node leads to itself, so none keeps itself alive.
     """
     nodes, stats, heap = tree.nodes, tree.stats, tree.heap
-    while most > 0 and heap[_CONDEMNED] > 0:
-        heap[_CONDEMNED] -= 1
-        node = tree.condemned[heap[_CONDEMNED]]
-        nodes[node].condemned = 0
-        if nodes[node].links > 0:
+    while most > 0 and heap[_TO_FREE] > 0:
+        heap[_TO_FREE] -= 1
+        node = tree.to_free[heap[_TO_FREE]]
+        nodes[node].to_free = 0
+        if nodes[node].references > 0:
             continue
         _remove(tree, node)
         first = nodes[node].stats
-        for edge in range(nodes[node].given):
+        for edge in range(nodes[node].visited_edges):
             if stats[first + edge].child >= 0:
                 _unlink(tree, stats[first + edge].child)
-        if nodes[node].room > 0:
-            _free_stats(tree, first, wide(nodes[node].room))
+        if nodes[node].capacity > 0:
+            _free_stats(tree, first, wide(nodes[node].capacity))
         if nodes[node].count > 0:
             _free_edges(tree, wide(nodes[node].first), _blocks(nodes[node].count))
         nodes[node].first = heap[_FREE_NODE]
@@ -421,7 +421,7 @@ def _take_gap(tree: Tree, first: int) -> int:
 
 @rule
 def _free_edges(tree: Tree, first: int, blocks: int) -> None:
-    """Give edges back. With the gaps beside them they become one, or larger positions would never find room again."""
+    """Free edges. With the gaps beside them they become one, or larger positions would never find room again."""
     heap = tree.heap
     heap[_USED_EDGES] -= blocks * _EDGES_PER_BLOCK
     behind = first + blocks * _EDGES_PER_BLOCK
@@ -461,10 +461,10 @@ def reserve_edges(tree: Tree, count: int) -> int:
 
 @rule
 def reserve_root_edges(tree: Tree, count: int) -> int:
-    """The same for a root: condemned nodes make room at once, as without edges nothing can be searched."""
+    """The same for a root: nodes without references are freed at once, as without edges nothing can be searched."""
     first = reserve_edges(tree, count)
-    while first == NONE and tree.heap[_CONDEMNED] > 0:
-        free_condemned(tree, count)
+    while first == NONE and tree.heap[_TO_FREE] > 0:
+        free_unreferenced(tree, count)
         first = reserve_edges(tree, count)
     return first
 
@@ -498,49 +498,49 @@ def _bring(tree: Tree, edge: int, front: int) -> None:
 
 
 @rule
-def _free_stats(tree: Tree, first: int, room: int) -> None:
-    tree.stats[first].child = tree.heap[_FREE_STATS + room]
-    tree.heap[_FREE_STATS + room] = first
+def _free_stats(tree: Tree, first: int, capacity: int) -> None:
+    tree.stats[first].child = tree.heap[_FREE_STATS + capacity]
+    tree.heap[_FREE_STATS + capacity] = first
 
 
 @rule
-def _reserve_stats(tree: Tree, room: int) -> int:
-    """The first of 2 ** room STATs side by side; NONE if there is no room for them."""
+def _reserve_stats(tree: Tree, capacity: int) -> int:
+    """The first of 2 ** capacity STATs side by side; NONE if there is no room for them."""
     heap = tree.heap
-    first = heap[_FREE_STATS + room]
+    first = heap[_FREE_STATS + capacity]
     if first != NONE:
-        heap[_FREE_STATS + room] = tree.stats[first].child
-    elif heap[_NEXT_STAT] + (1 << room) <= len(tree.stats):
+        heap[_FREE_STATS + capacity] = tree.stats[first].child
+    elif heap[_NEXT_STAT] + (1 << capacity) <= len(tree.stats):
         first = heap[_NEXT_STAT]
-        heap[_NEXT_STAT] += 1 << room
+        heap[_NEXT_STAT] += 1 << capacity
     return int(first)
 
 
 @rule
-def give_stat(tree: Tree, node: int, edge: int) -> int:
-    """Give `edge` of `node`, which has no STAT yet, one; returns its new number, or NONE if there is no room."""
+def add_stat(tree: Tree, node: int, edge: int) -> int:
+    """Add a STAT for `edge` of `node`, which has none yet; returns its new number, or NONE if there is no room."""
     nodes, stats = tree.nodes, tree.stats
-    given, room = wide(nodes[node].given), wide(nodes[node].room)
-    if given == (1 << room if room else 0):
-        new = _reserve_stats(tree, room + 1)
+    visited, capacity = wide(nodes[node].visited_edges), wide(nodes[node].capacity)
+    if visited == (1 << capacity if capacity else 0):
+        new = _reserve_stats(tree, capacity + 1)
         if new == NONE:
             return NONE
         old = nodes[node].stats
-        for i in range(given):
+        for i in range(visited):
             stats[new + i] = stats[old + i]
-        if room:
-            _free_stats(tree, old, room)
+        if capacity:
+            _free_stats(tree, old, capacity)
         nodes[node].stats = new
-        nodes[node].room = room + 1
-    stat = nodes[node].stats + given
+        nodes[node].capacity = capacity + 1
+    stat = nodes[node].stats + visited
     stats[stat].value_sum = 0.0
     stats[stat].squares = 0.0
     stats[stat].visits = 0
     stats[stat].child = NONE
-    nodes[node].given = given + 1
+    nodes[node].visited_edges = visited + 1
     first = wide(nodes[node].first)
-    if edge != given:
-        _bring(tree, first + edge, first + given)
+    if edge != visited:
+        _bring(tree, first + edge, first + visited)
     else:
-        bring_best(tree, first + given + 1, first + nodes[node].count)
-    return int(given)
+        bring_best(tree, first + visited + 1, first + nodes[node].count)
+    return int(visited)

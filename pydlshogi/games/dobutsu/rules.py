@@ -19,7 +19,7 @@ import numpy as np
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.state_position import states_of
 from pydlshogi.support.arrays import Int8Array, Record, Records, Uint16Array
-from pydlshogi.support.compiled import inlined, part, rule, wide, word
+from pydlshogi.support.compiled import inlined, rule, wide, word
 from pydlshogi.support.hashes import splitmix
 
 FILES: Final = 3
@@ -101,7 +101,7 @@ def _square_of(pieces: int, piece: int) -> int:
     return _OFF
 
 
-@part
+@rule
 def _attacked(pieces: int, square: int, colour: int) -> bool:
     """A piece of the side to move (colour 0) or of the enemy (colour ENEMY) could move to the square."""
     # The enemy sees the board turned round: what comes from our direction goes in the same one of its own.
@@ -115,7 +115,7 @@ def _attacked(pieces: int, square: int, colour: int) -> bool:
     return False
 
 
-@part
+@rule
 def _turned(pieces: int) -> int:
     """The same position as the other side sees it."""
     turned: int = _NOTHING

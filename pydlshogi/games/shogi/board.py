@@ -41,7 +41,7 @@ from pydlshogi.support.bits import (
     up_to_lowest,
     without_lowest,
 )
-from pydlshogi.support.compiled import inlined, part, wide, word
+from pydlshogi.support.compiled import inlined, rule, wide, word
 
 # A move, as in cshogi's lowest 16 bits.
 ORIGIN: Final = 7
@@ -105,7 +105,7 @@ def of_side(board: Board, side: int) -> int:
     return occupied(board) & ~board.white if side == BLACK else board.white
 
 
-@part
+@rule
 def army(board: Board, side: int) -> Army:
     """The pieces of one side."""
     own = of_side(board, side)
@@ -216,7 +216,7 @@ def falling(axis: int, square: int, blockers: int) -> int:
     return ray & bits_from(highest(ray & blockers | bit(0)))
 
 
-@part
+@rule
 def straight(square: int, blockers: int) -> int:
     """What a rook attacks."""
     squares = nothing()
@@ -225,7 +225,7 @@ def straight(square: int, blockers: int) -> int:
     return squares
 
 
-@part
+@rule
 def diagonal(square: int, blockers: int) -> int:
     """What a bishop attacks."""
     squares = nothing()
@@ -278,7 +278,7 @@ class Steps(NamedTuple):
     jump_right: int
 
 
-@part
+@rule
 def steps(men: Army, side: int) -> Steps:
     """What the pieces of a side attack other than by sliding."""
     golden = men.golds | men.kings
@@ -322,7 +322,7 @@ def slide(men: Army, side: int, slider: int, blockers: int) -> int:
     return forward(side, slider, blockers)
 
 
-@part
+@rule
 def attack(piece: int, square: int, blockers: int) -> int:
     """What one piece attacks from a square."""
     side, kind = piece // COLOUR, piece % COLOUR
@@ -339,7 +339,7 @@ def attack(piece: int, square: int, blockers: int) -> int:
     return reach(piece, square)
 
 
-@part
+@rule
 def attacked(men: Army, side: int, blockers: int) -> int:
     """All squares that the pieces of a side attack."""
     squares = nothing()
@@ -364,7 +364,7 @@ class Cover(NamedTuple):
     """What a sliding piece would attack if the door before it left."""
 
 
-@part
+@rule
 def cover(men: Army, side: int, blockers: int, own: int) -> Cover:
     """The cover of a side whose pieces are `own`."""
     once = twice = doors = behind = nothing()
@@ -382,7 +382,7 @@ def cover(men: Army, side: int, blockers: int, own: int) -> Cover:
     return Cover(once, twice, doors, behind)
 
 
-@part
+@rule
 def attackers(men: Army, side: int, square: int, blockers: int) -> int:
     """The pieces of a side that attack a square."""
     seen_back = COLOUR if side == BLACK else 0  # where a piece of ours attacks a square, one of theirs is attacked
@@ -399,7 +399,7 @@ def attackers(men: Army, side: int, square: int, blockers: int) -> int:
     )
 
 
-@part
+@rule
 def screens(men: Army, side: int, king: int, blockers: int) -> int:
     """The pieces, of either side, that alone stand between the enemy's king and a sliding piece of a side."""
     seen_back = COLOUR if side == BLACK else 0
@@ -470,7 +470,7 @@ def _changed(plane: int, kept: int, target: int, holds: int) -> int:
     return (plane & kept) | target if holds else plane & kept
 
 
-@part
+@rule
 def moved(board: Board, side: int, move: int) -> Board:
     """The board after a move by a side."""
     target, origin = bit(move & SEVEN_BITS), (move >> ORIGIN) & SEVEN_BITS

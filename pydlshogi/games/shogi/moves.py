@@ -42,7 +42,7 @@ from pydlshogi.games.shogi.tables import BOARD, LAST_RANKS, RANK_I
 from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.arrays import Record, Uint16Array
 from pydlshogi.support.bits import bit, entry, fixed, lowest, nothing, without_lowest
-from pydlshogi.support.compiled import inlined, part, rule, wide, word
+from pydlshogi.support.compiled import inlined, rule, wide, word
 
 MOST_MOVES: Final = 600
 """Room in a list of moves: 593 are known to be possible."""
@@ -101,7 +101,7 @@ def drop_places(men: Army, side: int, hand: int) -> int:
     return places
 
 
-@part
+@rule
 def escapes(board: Board, side: int, king: int, hand: int) -> bool:
     """Whether the side whose king is in check has a legal move. An interposed pawn that mates is taken for one."""
     blockers, own = occupied(board), of_side(board, side)
@@ -174,7 +174,7 @@ def _promoting(side: int, origin: int, aim: int) -> int:
     return aim if bit(origin) & zone(side) else aim & zone(side)
 
 
-@part
+@rule
 def list_pieces(men: Army, side: int, blockers: int, aims: Aims, moves: Uint16Array, count: int) -> int:
     """Moves of all pieces but the king to the squares they may aim at."""
     colour = COLOUR * side
@@ -231,7 +231,7 @@ def anywhere(squares: int) -> Aims:
     return Aims(squares, squares, squares, squares, squares, squares, squares, squares, squares)
 
 
-@part
+@rule
 def _list_drops_from(place: int, hand: int, targets: int, moves: Uint16Array, count: int) -> int:
     """Drops of the pieces in _DROP_ORDER from `place` on, square by square."""
     kinds = 0
@@ -259,7 +259,7 @@ def _list_drops_from(place: int, hand: int, targets: int, moves: Uint16Array, co
     return end
 
 
-@part
+@rule
 def list_drops(board: Board, side: int, enemy_king: int, hand: int, gap: int, moves: Uint16Array, count: int) -> int:
     """Drops to the empty squares `gap`."""
     if hand_of(hand).pawns:
@@ -279,7 +279,7 @@ def list_drops(board: Board, side: int, enemy_king: int, hand: int, gap: int, mo
     return count
 
 
-@part
+@rule
 def _without_suicides(moves: Uint16Array, first: int, count: int, king: int, forbidden: int, pinned: int) -> int:
     """Replace each move from `first` on that leaves the king to be taken by the last one; returns how many are left.
 

@@ -53,7 +53,7 @@ from pydlshogi.games.shogi.tables import AXIS, NO_AXIS
 from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.arrays import Record, Uint16Array
 from pydlshogi.support.bits import bit, lowest, nothing, without_lowest
-from pydlshogi.support.compiled import inlined, once, part, wide
+from pydlshogi.support.compiled import inlined, rule, wide
 
 SCRATCH: Final = np.dtype(
     [(ply, np.uint16, MOST_MOVES) for ply in ("first", "second", "third", "replies", "evasions")]
@@ -148,7 +148,7 @@ def _drops(aims: Aims, hand: int, empty: int) -> Aims:
     )
 
 
-@part
+@rule
 def _list_aimed_drops(drops: Aims, moves: Uint16Array) -> int:
     number = list_moves(DROP + LANCE, drops.lances, moves, wide(0))
     number = list_moves(DROP + KNIGHT, drops.knights, moves, number)
@@ -158,7 +158,7 @@ def _list_aimed_drops(drops: Aims, moves: Uint16Array) -> int:
     return list_moves(DROP + ROOK, drops.rooks, moves, number)
 
 
-@part
+@rule
 def _list_unveilings(
     men: Army,
     side: int,
@@ -200,7 +200,7 @@ def _king_after(king: int, move: int) -> int:
     return move & SEVEN_BITS if (move >> ORIGIN) & SEVEN_BITS == king else king
 
 
-@part
+@rule
 def mate_in_one(
     board: Board, side: int, own_king: int, king: int, hand: int, enemy_hand: int, cover: Cover, moves: Uint16Array
 ) -> int:
@@ -248,7 +248,7 @@ def mate_in_one(
     return 0
 
 
-@once
+@rule
 def _list_other_evasions(board: Board, side: int, king: int, enemy_king: int, hand: int, moves: Uint16Array) -> int:
     """List the legal moves, but those of the king, of a side in check."""
     blockers, own = occupied(board), of_side(board, side)
@@ -262,7 +262,7 @@ def _list_other_evasions(board: Board, side: int, king: int, enemy_king: int, ha
     return list_drops(board, side, enemy_king, hand, gap, moves, number)
 
 
-@once
+@rule
 def _parried(board: Board, side: int, own_king: int, king: int, hand: int, enemy_hand: int, lists: Lists) -> bool:
     """Whether the enemy, whom the side gave check, has a move after which no move mates. A counter-check is one."""
     enemy, own = 1 - side, of_side(board, side)
@@ -295,7 +295,7 @@ def _parried(board: Board, side: int, own_king: int, king: int, hand: int, enemy
     return False
 
 
-@once
+@rule
 def _mate_in_three(
     board: Board,
     side: int,
@@ -341,7 +341,7 @@ def _mate_in_three(
     return 0
 
 
-@part
+@rule
 def mate_within_three(state: Record, plies: int, moves: Uint16Array, number: int, scratch: Record) -> int:
     """How many plies the first mate found takes, of those within `plies`, 1 or 3; 0: there is none.
 
@@ -366,7 +366,7 @@ def mate_within_three(state: Record, plies: int, moves: Uint16Array, number: int
     return _mate_in_three(board, side, own_king, king, hand, enemy_hand, cover, evasions, lists)
 
 
-@once
+@rule
 def mate_in_five(state: Record, plies: int, moves: Uint16Array, number: int, scratch: Record) -> int:
     """5 if there is a mate in five, else 0; both kings stand, and no mate is shorter. The rest as above."""
     replies, evasions = scratch.replies[:], scratch.evasions[:]
