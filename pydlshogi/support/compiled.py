@@ -124,6 +124,11 @@ def allocating(function: Function) -> Function:
     return cast(Function, numba.njit(**_ALLOCATING, cache=_KERNELS is not None)(function))
 
 
+def reassociating(function: Function) -> Function:
+    """The same for a kernel whose sums of floats may be added up in any order, several numbers at a time."""
+    return cast(Function, numba.njit(**_ALLOCATING, fastmath={"reassoc", "contract"}, cache=_KERNELS is not None)(function))
+
+
 def compiled_for(name: str, function: Function, **rules: object) -> Function:
     """The kernel `function` with the global names that it uses replaced by `rules`, for the game or encoding `name`.
 

@@ -1,0 +1,235 @@
+"""Sparse networks in PyTorch: sums of table rows in, the value and the policy of the legal moves out.
+
+Their two large operations, which PyTorch would do by copying every row that is used, are kernels here: positions add up
+rows, and legal moves are products of their row and the position's hidden units.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array
+from pydlshogi.support.arrays_file import ArraysError, named_arrays
+from pydlshogi.support.compiled import reassociating
+from pydlshogi.support.files import replacing
+
+HIDDEN: Final = 32
+"""Units between the value's sums and the value."""
+LARGEST_ROW_WEIGHT: Final = 1.98
+"""What 8 bits hold in steps of 1 / 64."""
+
+
+class SparseNet(nn.Module):
+    """A network for a sparse encoding. Its parameters have the names of the arrays in its file.
+
+    A position's value: v = sum of its rows of value_rows [features, value_width] + value_bias, cut to 0..1; the product
+    of its halves goes through value_1 to HIDDEN units, cut to 0..1 and squared, and through value_2 to a logit. Its
+    policy: h = sum of its rows of policy_rows [features, policy_width] + policy_bias, cut and squared; the logit of a
+    move with the label (i * parts[1] + j) * parts[2] + k is move_rows[i] . h + move_bias[i] + move_bias_1[j] +
+    move_bias_2[k].
+    """
+
+    def __init__(self, encoding: Encoding, value_width: int, policy_width: int) -> None:
+        super().__init__()
+        self._encoding = encoding.name
+        self.parts = encoding.label_parts
+        half = value_width // 2
+
+        def parameter(*shape: int, deviation: float = 0.0, mean: float = 0.0) -> nn.Parameter:
+            return nn.Parameter(torch.randn(shape) * deviation + mean)
+
+        # Some 40 rows are added up: most sums begin within 0..1, where they have a gradient.
+        self.value_rows = parameter(encoding.features, value_width, deviation=0.05)
+        self.value_bias = parameter(value_width, mean=0.4)
+        self.value_1_weight = parameter(HIDDEN, half, deviation=2 / half**0.5)
+        self.value_1_bias = parameter(HIDDEN, mean=0.3)
+        self.value_2_weight = parameter(1, HIDDEN, deviation=0.2)
+        self.value_2_bias = parameter(1)
+        self.policy_rows = parameter(encoding.features, policy_width, deviation=0.05)
+        self.policy_bias = parameter(policy_width, mean=0.3)
+        self.move_rows = parameter(self.parts[0], policy_width)
+        self.move_bias = parameter(self.parts[0])
+        self.move_bias_1 = parameter(self.parts[1])
+        self.move_bias_2 = parameter(self.parts[2])
+
+    def forward(self, packed: Tensor, firsts: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Logarithms of the probabilities of the legal moves, float32 [all], and value logits [B].
+
+        packed: int32 [B, words]; firsts: int64 [B + 1]; labels: int64 [all], those of all legal moves.
+        """
+        first, second = (_sums(packed, self.value_rows) + self.value_bias).clamp(0, 1).chunk(2, dim=1)
+        hidden = nn.functional.linear(first * second, self.value_1_weight, self.value_1_bias).clamp(0, 1).square()
+        value = nn.functional.linear(hidden, self.value_2_weight, self.value_2_bias).squeeze(1)
+        seen = (_sums(packed, self.policy_rows) + self.policy_bias).clamp(0, 1).square()
+        move = labels.div(self.parts[1] * self.parts[2], rounding_mode="floor")
+        bias = (
+            self.move_bias[move]
+            + self.move_bias_1[labels.div(self.parts[2], rounding_mode="floor") % self.parts[1]]
+            + self.move_bias_2[labels % self.parts[2]]
+        )
+        return _policy(seen, self.move_rows, bias, firsts, move), value
+
+    @torch.no_grad()
+    def bound(self) -> None:
+        """Keep the weights of all rows within what the network's integers hold."""
+        for rows in (self.value_rows, self.policy_rows, self.move_rows):
+            rows.clamp_(-LARGEST_ROW_WEIGHT, LARGEST_ROW_WEIGHT)
+
+    def write(self, path: Path) -> None:
+        """Write the `.npz` of the network, float32. Raises OSError."""
+        arrays: dict[str, Any] = {name: tensor.numpy() for name, tensor in self.cpu().state_dict().items()}
+        with replacing(path) as file:
+            np.savez_compressed(file, encoding=np.array(self._encoding), **arrays)
+
+    def read(self, path: Path) -> None:
+        """Take over the weights that `write` wrote. Raises ModelError for those of another network, OSError."""
+        names = [name for name, _ in self.named_parameters()]
+        try:
+            encoding, *arrays = named_arrays(path, ["encoding", *names], "weights of a sparse network")
+            if str(encoding) != self._encoding:
+                raise ModelError(f"{path} is of the encoding {encoding}, not {self._encoding}")
+            self.load_state_dict({name: torch.from_numpy(array) for name, array in zip(names, arrays, strict=True)})
+        except (ArraysError, RuntimeError, TypeError) as error:
+            raise ModelError(f"{path}: not the weights of this network: {str(error).splitlines()[0]}") from error
+
+
+class _Sums(torch.autograd.Function):
+    """(packed, table) -> float32 [B, width]: for each position the sum of its rows of the table."""
+
+    @staticmethod
+    def forward(ctx: Any, packed: Tensor, table: Tensor) -> Tensor:
+        ctx.save_for_backward(packed)
+        ctx.rows = len(table)
+        sums = torch.empty(len(packed), table.shape[1])
+        _add_rows(packed.numpy(), table.detach().numpy(), sums.numpy())
+        return sums
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor]:
+        (packed,) = ctx.saved_tensors
+        of_table = torch.zeros(ctx.rows, gradient.shape[1])
+        _spread(packed.numpy(), gradient.contiguous().numpy(), of_table.numpy())
+        return None, of_table
+
+
+class _Policy(torch.autograd.Function):
+    """(hidden [B, width], rows [moves, width], bias [all], firsts, move [all]) -> logarithms of probabilities [all]."""
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, rows: Tensor, bias: Tensor, firsts: Tensor, move: Tensor) -> Tensor:
+        chosen = torch.empty_like(bias)
+        arrays = (hidden.detach().numpy(), rows.detach().numpy(), bias.detach().numpy(), firsts.numpy(), move.numpy())
+        _log_softmax(*arrays, chosen.numpy())
+        ctx.save_for_backward(hidden, rows, firsts, move, chosen)
+        return chosen
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+        hidden, rows, firsts, move, chosen = ctx.saved_tensors
+        of_hidden, of_rows, of_bias = torch.zeros_like(hidden), torch.zeros_like(rows), torch.empty_like(chosen)
+        _log_softmax_gradients(
+            *(tensor.detach().numpy() for tensor in (hidden, rows, firsts, move, chosen, gradient)),
+            of_hidden.numpy(),
+            of_rows.numpy(),
+            of_bias.numpy(),
+        )
+        return of_hidden, of_rows, of_bias, None, None
+
+
+def _sums(packed: Tensor, table: Tensor) -> Tensor:
+    sums: Tensor = _Sums.apply(packed, table)  # type: ignore[no-untyped-call]
+    return sums
+
+
+def _policy(hidden: Tensor, rows: Tensor, bias: Tensor, firsts: Tensor, move: Tensor) -> Tensor:
+    policy: Tensor = _Policy.apply(hidden, rows, bias, firsts, move)  # type: ignore[no-untyped-call]
+    return policy
+
+
+@reassociating
+def _add_rows(packed: Int32Array, table: Float32Array, sums: Float32Array) -> None:
+    """Fill `sums` [B, width]."""
+    width = table.shape[1]
+    for i in range(len(packed)):
+        total = sums[i]
+        total[:] = 0
+        for entry in range(packed[i, 0]):
+            row = table[packed[i, 1 + entry]]
+            for j in range(width):
+                total[j] += row[j]
+
+
+@reassociating
+def _spread(packed: Int32Array, gradient: Float32Array, of_table: Float32Array) -> None:
+    """Add the gradient of each position, [B, width], to those of its rows."""
+    width = gradient.shape[1]
+    for i in range(len(packed)):
+        share = gradient[i]
+        for entry in range(packed[i, 0]):
+            row = of_table[packed[i, 1 + entry]]
+            for j in range(width):
+                row[j] += share[j]
+
+
+@reassociating
+def _log_softmax(
+    hidden: Float32Array, rows: Float32Array, bias: Float32Array, firsts: Int64Array, move: Int64Array, out: Float32Array
+) -> None:
+    """Fill `out` [all] with the logarithms of the probabilities that each position gives its moves."""
+    width = hidden.shape[1]
+    for i in range(len(hidden)):
+        first, end = firsts[i], firsts[i + 1]
+        seen = hidden[i]
+        top = np.float32(-np.inf)
+        for m in range(first, end):
+            row = rows[move[m]]
+            logit = np.float32(0)
+            for j in range(width):
+                logit += seen[j] * row[j]
+            logit += bias[m]
+            out[m] = logit
+            top = max(top, logit)
+        total = np.float32(0)
+        for m in range(first, end):
+            total += np.exp(out[m] - top)
+        shift = top + np.log(total)
+        for m in range(first, end):
+            out[m] -= shift
+
+
+@reassociating
+def _log_softmax_gradients(
+    hidden: Float32Array,
+    rows: Float32Array,
+    firsts: Int64Array,
+    move: Int64Array,
+    chosen: Float32Array,
+    gradient: Float32Array,
+    of_hidden: Float32Array,
+    of_rows: Float32Array,
+    of_bias: Float32Array,
+) -> None:
+    """Fill `of_bias` [all], and add to `of_hidden` [B, width] and `of_rows` [moves, width], from the `gradient` of what
+    `_log_softmax` gave, `chosen`."""
+    width = hidden.shape[1]
+    for i in range(len(hidden)):
+        first, end = firsts[i], firsts[i + 1]
+        total = np.float32(0)
+        for m in range(first, end):
+            total += gradient[m]
+        seen, of_seen = hidden[i], of_hidden[i]
+        for m in range(first, end):
+            share = gradient[m] - total * np.exp(chosen[m])
+            of_bias[m] = share
+            row, of_row = rows[move[m]], of_rows[move[m]]
+            for j in range(width):
+                of_seen[j] += share * row[j]
+                of_row[j] += share * seen[j]
