@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pydlshogi import train
-from pydlshogi.encoding import planes_of
+from pydlshogi.encoding import labels_of, planes_of
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import architecture_for
@@ -107,7 +107,7 @@ def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, e
     for i, (row, state) in enumerate(zip(rows.tolist(), states(recorded, kind), strict=True)):
         its = slice(ends[row] - found.counts[row], ends[row])
         learned = slice(examples.firsts[i], examples.firsts[i + 1])
-        assert examples.labels[learned].tolist() == [kind.label(state, move) for move in found.moves[its].tolist()]
+        assert examples.labels[learned].tolist() == labels_of(kind, state, found.moves[its]).tolist()
         assert np.array_equal(examples.weights[learned], found.weights[its])
         result = (float(recorded["result"][i]) + 1) / 2
         mixed = found.values[row] if found.exact[row] else 0.75 * result + 0.25 * found.values[row]

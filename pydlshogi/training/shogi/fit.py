@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, labels_of
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
 from pydlshogi.training.shogi.records import NO_EVAL, Positions
@@ -28,8 +28,7 @@ def fit_for_play(infer: Infer, positions: Positions, encoding: Encoding) -> dict
         logits.append(value)
         for code, label, row in zip(np.ascontiguousarray(rows["hcp"]), labels, policy, strict=True):
             position.board.set_hcp(code)
-            state = encoding.state(position)
-            legal = np.array([encoding.label(state, move) for move in position.legal_moves().tolist()])
+            legal = labels_of(encoding, encoding.state(position), position.legal_moves())
             # The move played comes first.
             policies.append(np.concatenate([row[[label]], row[legal[legal != label]]]).astype(np.float64))
     evals, logit = positions["eval"].astype(np.float64), np.concatenate(logits).astype(np.float64)

@@ -46,9 +46,10 @@ def examples_of(positions: Positions, encoding: Encoding, target: ValueTarget) -
     """All of `positions`, in their order."""
     packed = np.zeros((len(positions), encoding.words), np.uint32)
     labels = np.empty(len(positions), np.int32)
-    for i, (state, move) in enumerate(zip(states(positions, encoding), positions["move"].tolist(), strict=True)):
+    moves = np.ascontiguousarray(positions["move"])
+    for i, state in enumerate(states(positions, encoding)):
         encoding.pack(state, packed[i])
-        labels[i] = encoding.label(state, move)
+        encoding.label_moves(state, moves[i : i + 1], 1, labels[i : i + 1])
     return one_move_each(packed, labels, *target(positions))
 
 

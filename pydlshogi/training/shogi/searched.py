@@ -92,15 +92,14 @@ class SearchedRecords:
         recorded = shown(self._positions, searched.rows[rows])
         entries = np.concatenate([np.arange(self._firsts[row], self._firsts[row + 1]) for row in rows])
         firsts = np.concatenate([[0], np.cumsum(searched.counts[rows])])
-        moves = searched.moves[entries].tolist()
+        moves = searched.moves[entries]
         packed = np.zeros((len(rows), encoding.words), np.uint32)
         labels = np.empty(len(entries), np.int32)
         for i, (state, (low, high)) in enumerate(
             zip(states(recorded, encoding), pairwise(firsts.tolist()), strict=True)
         ):
             encoding.pack(state, packed[i])
-            for entry in range(low, high):
-                labels[entry] = encoding.label(state, moves[entry])
+            encoding.label_moves(state, moves[low:high], high - low, labels[low:high])
         values, known = self._target(recorded)
         share = np.where(searched.exact[rows] | (known == 0), np.float32(1), np.float32(self._share))
         values += share * (searched.values[rows] - values)
