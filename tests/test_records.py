@@ -361,7 +361,7 @@ def test_batches_are_the_planes_and_labels_of_their_positions_and_mirrors() -> N
         usi = cshogi.move_to_usi(int(row["move"]))
         if turns[i]:
             board, usi = cshogi.Board(mirrored(board.sfen())), mirrored_usi(usi)
-        assert np.array_equal(batch.planes[i], naive_planes(shogi.Board(board.sfen())))
+        assert np.array_equal(batch.inputs[i], naive_planes(shogi.Board(board.sfen())))
         assert batch.labels[i] == naive_label(shogi.Move.from_usi(usi), board.turn)
         assert batch.values[i] == (row["result"] == WIN)
         kinds.add(batch.labels[i] // 81)

@@ -126,7 +126,10 @@ def allocating(function: Function) -> Function:
 
 def reassociating(function: Function) -> Function:
     """The same for a kernel whose sums of floats may be added up in any order, several numbers at a time."""
-    return cast(Function, numba.njit(**_ALLOCATING, fastmath={"reassoc", "contract"}, cache=_KERNELS is not None)(function))
+    return cast(
+        Function,
+        numba.njit(**_ALLOCATING, fastmath={"reassoc", "nsz", "contract"}, cache=_KERNELS is not None)(function),
+    )
 
 
 def compiled_for(name: str, function: Function, **rules: object) -> Function:

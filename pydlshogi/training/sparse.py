@@ -67,13 +67,8 @@ class SparseNet(nn.Module):
         hidden = nn.functional.linear(first * second, self.value_1_weight, self.value_1_bias).clamp(0, 1).square()
         value = nn.functional.linear(hidden, self.value_2_weight, self.value_2_bias).squeeze(1)
         seen = (_sums(packed, self.policy_rows) + self.policy_bias).clamp(0, 1).square()
-        move = labels.div(self.parts[1] * self.parts[2], rounding_mode="floor")
-        bias = (
-            self.move_bias[move]
-            + self.move_bias_1[labels.div(self.parts[2], rounding_mode="floor") % self.parts[1]]
-            + self.move_bias_2[labels % self.parts[2]]
-        )
-        return _policy(seen, self.move_rows, bias, firsts, move), value
+        biases = self.move_bias, self.move_bias_1, self.move_bias_2
+        return _policy(seen, self.move_rows, *biases, firsts, labels), value
 
     @torch.no_grad()
     def bound(self) -> None:
@@ -120,28 +115,29 @@ class _Sums(torch.autograd.Function):
 
 
 class _Policy(torch.autograd.Function):
-    """(hidden [B, width], rows [moves, width], bias [all], firsts, move [all]) -> logarithms of probabilities [all]."""
+    """(hidden [B, width], rows [moves, width], the three biases, firsts, labels [all]) -> logarithms of probabilities
+    [all]."""
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, rows: Tensor, bias: Tensor, firsts: Tensor, move: Tensor) -> Tensor:
-        chosen = torch.empty_like(bias)
-        arrays = (hidden.detach().numpy(), rows.detach().numpy(), bias.detach().numpy(), firsts.numpy(), move.numpy())
-        _log_softmax(*arrays, chosen.numpy())
-        ctx.save_for_backward(hidden, rows, firsts, move, chosen)
+    def forward(ctx: Any, *tensors: Tensor) -> Tensor:
+        chosen = torch.empty(len(tensors[-1]))
+        kernel: Any = _log_softmax
+        kernel(*(tensor.detach().numpy() for tensor in tensors), chosen.numpy())
+        ctx.save_for_backward(*tensors, chosen)
         return chosen
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        hidden, rows, firsts, move, chosen = ctx.saved_tensors
-        of_hidden, of_rows, of_bias = torch.zeros_like(hidden), torch.zeros_like(rows), torch.empty_like(chosen)
-        _log_softmax_gradients(
-            *(tensor.detach().numpy() for tensor in (hidden, rows, firsts, move, chosen, gradient)),
-            of_hidden.numpy(),
-            of_rows.numpy(),
-            of_bias.numpy(),
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        *learned, firsts, labels, chosen = ctx.saved_tensors
+        gradients = [torch.zeros_like(tensor) for tensor in learned]
+        hidden, rows, *_ = learned
+        kernel: Any = _log_softmax_gradients
+        kernel(
+            *(tensor.detach().numpy() for tensor in (hidden, rows, firsts, labels, chosen, gradient)),
+            *(tensor.numpy() for tensor in gradients),
         )
-        return of_hidden, of_rows, of_bias, None, None
+        return *gradients, None, None
 
 
 def _sums(packed: Tensor, table: Tensor) -> Tensor:
@@ -149,8 +145,8 @@ def _sums(packed: Tensor, table: Tensor) -> Tensor:
     return sums
 
 
-def _policy(hidden: Tensor, rows: Tensor, bias: Tensor, firsts: Tensor, move: Tensor) -> Tensor:
-    policy: Tensor = _Policy.apply(hidden, rows, bias, firsts, move)  # type: ignore[no-untyped-call]
+def _policy(*tensors: Tensor) -> Tensor:
+    policy: Tensor = _Policy.apply(*tensors)  # type: ignore[no-untyped-call]
     return policy
 
 
@@ -181,7 +177,14 @@ def _spread(packed: Int32Array, gradient: Float32Array, of_table: Float32Array) 
 
 @reassociating
 def _log_softmax(
-    hidden: Float32Array, rows: Float32Array, bias: Float32Array, firsts: Int64Array, move: Int64Array, out: Float32Array
+    hidden: Float32Array,
+    rows: Float32Array,
+    bias: Float32Array,
+    bias_1: Float32Array,
+    bias_2: Float32Array,
+    firsts: Int64Array,
+    labels: Int64Array,
+    out: Float32Array,
 ) -> None:
     """Fill `out` [all] with the logarithms of the probabilities that each position gives its moves."""
     width = hidden.shape[1]
@@ -190,11 +193,13 @@ def _log_softmax(
         seen = hidden[i]
         top = np.float32(-np.inf)
         for m in range(first, end):
-            row = rows[move[m]]
+            pair, third = labels[m] // len(bias_2), labels[m] % len(bias_2)
+            move, second = pair // len(bias_1), pair % len(bias_1)
+            row = rows[move]
             logit = np.float32(0)
             for j in range(width):
                 logit += seen[j] * row[j]
-            logit += bias[m]
+            logit += bias[move] + bias_1[second] + bias_2[third]
             out[m] = logit
             top = max(top, logit)
         total = np.float32(0)
@@ -210,15 +215,16 @@ def _log_softmax_gradients(
     hidden: Float32Array,
     rows: Float32Array,
     firsts: Int64Array,
-    move: Int64Array,
+    labels: Int64Array,
     chosen: Float32Array,
     gradient: Float32Array,
     of_hidden: Float32Array,
     of_rows: Float32Array,
     of_bias: Float32Array,
+    of_bias_1: Float32Array,
+    of_bias_2: Float32Array,
 ) -> None:
-    """Fill `of_bias` [all], and add to `of_hidden` [B, width] and `of_rows` [moves, width], from the `gradient` of what
-    `_log_softmax` gave, `chosen`."""
+    """Add to the gradients of what `_log_softmax` took, from the `gradient` of what it gave, `chosen`."""
     width = hidden.shape[1]
     for i in range(len(hidden)):
         first, end = firsts[i], firsts[i + 1]
@@ -228,8 +234,12 @@ def _log_softmax_gradients(
         seen, of_seen = hidden[i], of_hidden[i]
         for m in range(first, end):
             share = gradient[m] - total * np.exp(chosen[m])
-            of_bias[m] = share
-            row, of_row = rows[move[m]], of_rows[move[m]]
+            pair, third = labels[m] // len(of_bias_2), labels[m] % len(of_bias_2)
+            move, second = pair // len(of_bias_1), pair % len(of_bias_1)
+            of_bias[move] += share
+            of_bias_1[second] += share
+            of_bias_2[third] += share
+            row, of_row = rows[move], of_rows[move]
             for j in range(width):
                 of_seen[j] += share * row[j]
                 of_row[j] += share * seen[j]
