@@ -198,19 +198,14 @@ def pack_units(units: Iterable[Path] | Iterable[str], split: Split) -> tuple[Pos
         except RuntimeError as error:  # cshogi's
             complaints.append(f"{str(unit)[:60].strip()}: {error}")
     positions = pack(*games)
-    if any(randoms):
-        starts = np.cumsum([0, *(len(game.moves) for game in games)])
-        for start, game, random in zip(starts, games, randoms, strict=False):
-            mark_random(positions[start : start + len(game.moves)], random)
+    start = 0
+    for game, random in zip(games, randoms, strict=True):
+        if random:
+            # They teach no policy, and up to the last of them the game's result says nothing.
+            positions["move"][[start + ply for ply in random]] = 0
+            positions["result"][start : start + max(random) + 1] = NO_RESULT
+        start += len(game.moves)
     return positions, len(games), complaints
-
-
-def mark_random(game: Positions, plies: Sequence[int]) -> None:
-    """Moves at these `plies` of a game, from 0 on, were random: they teach no policy, and up to the last of them the
-    game's result says nothing."""
-    if plies:
-        game["move"][list(plies)] = 0
-        game["result"][: max(plies) + 1] = NO_RESULT
 
 
 def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
