@@ -1,7 +1,6 @@
 """Huffman codes of positions against cshogi, which wrote them."""
 
 import random
-import re
 from typing import Any
 
 import cshogi
@@ -9,9 +8,9 @@ import numpy as np
 import pytest
 
 from pydlshogi.games.shogi.state import STATE, note_steps, state_of
-from pydlshogi.support.arrays import Record, Uint8Array, Uint16Array
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.arrays import Record
 from pydlshogi.training.shogi.huffman import lay, mirrored_move
+from tests.positions import mirrored, mirrored_usi
 
 HANDICAPS = [
     "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
@@ -21,31 +20,15 @@ HANDICAPS = [
 ]
 
 
-@compiled
-def fill(code: Uint8Array, before: Uint16Array, mirrored: int, states: Any) -> None:
-    lay(code, before, mirrored, states[0])
-
-
-def laid(board: Any, *, mirrored: bool) -> Record:
+def laid(board: Any, *, as_mirrored: bool) -> Record:
     code, before = np.zeros(32, np.uint8), np.zeros(2, np.uint16)
     board.to_hcp(code)
     for i, move in enumerate(board.history[:-3:-1]):
         before[i] = move & 0xFFFF
     states = np.zeros(1, STATE)
     states["low"] = states["steps"] = 77  # whatever was there before
-    fill(code, before, int(mirrored), states)
+    lay(code, before, int(as_mirrored), states[0])
     return states[0]
-
-
-def mirrored(board: Any) -> Any:
-    """The mirror image, without a past."""
-    ranks, *rest = board.sfen().split()
-    turned = "/".join("".join(re.findall(r"\+?.", rank)[::-1]) for rank in ranks.split("/"))
-    return cshogi.Board(" ".join([turned, *rest]))
-
-
-def mirrored_usi(usi: str) -> str:
-    return re.sub("[1-9]", lambda file: str(10 - int(file[0])), usi)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -53,11 +36,11 @@ def test_states_are_those_of_the_boards(seed: int) -> None:
     generator = random.Random(seed)
     board = cshogi.Board((*HANDICAPS, cshogi.STARTING_SFEN)[min(seed, 4)])
     for _ in range(120):
-        assert laid(board, mirrored=False) == state_of(board)[0]
-        expected = state_of(mirrored(board))[0]
+        assert laid(board, as_mirrored=False) == state_of(board)[0]
+        expected = state_of(cshogi.Board(mirrored(board.sfen())))[0]
         steps = [mirrored_usi(cshogi.move_to_usi(move)) for move in board.history[:-3:-1]]
         note_steps(expected, [sixteen_bits(usi) for usi in steps])
-        assert laid(board, mirrored=True) == expected
+        assert laid(board, as_mirrored=True) == expected
         legal = list(board.legal_moves)
         if not legal:
             break
@@ -75,5 +58,5 @@ def sixteen_bits(usi: str) -> int:
 def test_mirrored_moves_are_those_of_the_mirrored_board() -> None:
     for sfen in (cshogi.STARTING_SFEN, *HANDICAPS):
         board = cshogi.Board(sfen)
-        other_side = {move & 0xFFFF for move in mirrored(board).legal_moves}
+        other_side = {move & 0xFFFF for move in cshogi.Board(mirrored(board.sfen())).legal_moves}
         assert {mirrored_move(move & 0xFFFF) for move in board.legal_moves} == other_side

@@ -36,6 +36,7 @@ from pydlshogi.training.shogi.records import (
     pack,
 )
 from pydlshogi.uct.batch import Batch
+from tests.positions import mirrored, mirrored_usi
 from tests.random_games import random_games, write_jsonl
 
 
@@ -319,30 +320,6 @@ def test_value_targets() -> None:
     values, weights = ValueTarget(0.6, 340.0)(rows)
     assert values[:4].tolist() == pytest.approx([0.6 + 0.4 * 0.5, 1.0, 0.5, 0.5])
     assert weights.tolist() == [1, 1, 1, 1, 0]
-
-
-def mirrored(sfen: str) -> str:
-    """The position with left and right exchanged."""
-    board, *rest = sfen.split()
-    rows = []
-    for row in board.split("/"):
-        pieces = []
-        for letter in row:
-            if pieces and pieces[-1] == "+":
-                pieces[-1] += letter
-            else:
-                pieces.append(letter)
-        rows.append("".join(reversed(pieces)))
-    return " ".join(["/".join(rows), *rest])
-
-
-def mirrored_usi(usi: str) -> str:
-    def file(digit: str) -> str:
-        return str(10 - int(digit))
-
-    if usi[1] == "*":
-        return usi[:2] + file(usi[2]) + usi[3:]
-    return file(usi[0]) + usi[1] + file(usi[2]) + usi[3:]
 
 
 def test_batches_are_the_planes_and_labels_of_their_positions_and_mirrors() -> None:
