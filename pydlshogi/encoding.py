@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.support.arrays import Float32Array, Int32Array, Record, Uint16Array, Uint32Array
-from pydlshogi.support.compiled import rule_for, rule_of_game
+from pydlshogi.support.compiled import compiled, rule_for, rule_of_game
 
 
 class Symmetry(NamedTuple):
@@ -79,6 +79,11 @@ def labelled_by(
     """`label_moves` of the encoding `name`, whose moves are labelled one by one: `label` is a rule, (state, move) ->
     label."""
     return rule_for(name, _label_each, label_of=label)
+
+
+@compiled
+def no_planes(packed: Uint32Array, planes: npt.NDArray[Any]) -> None:
+    """`unpack` of an encoding without planes."""
 
 
 def planes_of(encoding: Encoding, packed: Uint32Array) -> Float32Array:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from cshogi import PROM_ROOK, WHITE
 
-from pydlshogi.encoding import Encoding, Symmetry, labelled_by
+from pydlshogi.encoding import Encoding, Symmetry, labelled_by, no_planes
 from pydlshogi.games.shogi.board import (
     DROP,
     ORIGIN,
@@ -276,11 +276,6 @@ def _pack_nothing(state: Record, words: Uint32Array) -> None:
     pass
 
 
-@compiled
-def _unpack_nothing(packed: Uint32Array, planes: Float32Array) -> None:
-    pass
-
-
 def _state(position: Any) -> Record:
     return state_of(position.board)[0]
 
@@ -364,7 +359,7 @@ MOVES: Final = Encoding(
     words=0,
     label_moves=labelled_by("moves", whole_move),
     pack=_pack_nothing,
-    unpack=_unpack_nothing,
+    unpack=no_planes,
     state=_state,
 )
 """No planes; the label is cshogi's whole move."""
