@@ -229,6 +229,6 @@ def test_a_network_goes_on_from_another(folder: Path, capsys: pytest.CaptureFixt
     before, after = (next(line for line in lines_of(folder, out) if "policy_loss" in line) for out in ("whole", "on"))
     assert after["policy_loss"] < before["policy_loss"] - 0.05
     assert run(folder, "wider", steps=5, init=init, value_width=32) == 1
-    assert "not the weights of this network" in capsys.readouterr().err
+    assert "not floats of a network of this size" in capsys.readouterr().err
     assert run(folder, "planes", steps=5, encoding="book") == 1
     assert "--kind sparse does not go with --encoding book" in capsys.readouterr().err

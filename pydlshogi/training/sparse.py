@@ -14,49 +14,44 @@ from torch.autograd.function import once_differentiable
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.sparse import INT8_SCALE, read_sparse, sparse_shapes, write_sparse
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array
-from pydlshogi.support.arrays_file import ArraysError, named_arrays
 from pydlshogi.support.compiled import reassociating
-from pydlshogi.support.files import replacing
 
-HIDDEN: Final = 32
-"""Units between the value's sums and the value."""
-LARGEST_ROW_WEIGHT: Final = 1.98
-"""What 8 bits hold in steps of 1 / 64."""
+LARGEST_ROW_WEIGHT: Final = 127 / INT8_SCALE
+"""What 8 bits hold."""
 
 
 class SparseNet(nn.Module):
-    """A network for a sparse encoding. Its parameters have the names of the arrays in its file.
+    """A network for a sparse encoding. Its parameters are the arrays of its file: see network/sparse.py."""
 
-    A position's value: v = sum of its rows of value_rows [features, value_width] + value_bias, cut to 0..1; the product
-    of its halves goes through value_1 to HIDDEN units, cut to 0..1 and squared, and through value_2 to a logit. Its
-    policy: h = sum of its rows of policy_rows [features, policy_width] + policy_bias, cut and squared; the logit of a
-    move with the label (i * parts[1] + j) * parts[2] + k is move_rows[i] . h + move_bias[i] + move_bias_1[j] +
-    move_bias_2[k].
-    """
+    value_rows: Tensor
+    value_bias: Tensor
+    value_1_weight: Tensor
+    value_1_bias: Tensor
+    value_2_weight: Tensor
+    value_2_bias: Tensor
+    policy_rows: Tensor
+    policy_bias: Tensor
+    move_rows: Tensor
+    move_bias: Tensor
+    move_bias_1: Tensor
+    move_bias_2: Tensor
 
     def __init__(self, encoding: Encoding, value_width: int, policy_width: int) -> None:
         super().__init__()
-        self._encoding = encoding.name
-        self.parts = encoding.label_parts
-        half = value_width // 2
-
-        def parameter(*shape: int, deviation: float = 0.0, mean: float = 0.0) -> nn.Parameter:
-            return nn.Parameter(torch.randn(shape) * deviation + mean)
-
-        # Some 40 rows are added up: most sums begin within 0..1, where they have a gradient.
-        self.value_rows = parameter(encoding.features, value_width, deviation=0.05)
-        self.value_bias = parameter(value_width, mean=0.4)
-        self.value_1_weight = parameter(HIDDEN, half, deviation=2 / half**0.5)
-        self.value_1_bias = parameter(HIDDEN, mean=0.3)
-        self.value_2_weight = parameter(1, HIDDEN, deviation=0.2)
-        self.value_2_bias = parameter(1)
-        self.policy_rows = parameter(encoding.features, policy_width, deviation=0.05)
-        self.policy_bias = parameter(policy_width, mean=0.3)
-        self.move_rows = parameter(self.parts[0], policy_width)
-        self.move_bias = parameter(self.parts[0])
-        self.move_bias_1 = parameter(self.parts[1])
-        self.move_bias_2 = parameter(self.parts[2])
+        self._encoding = encoding
+        # Some 80 rows are added up: most sums begin within 0..1, where they have a gradient.
+        deviations = {
+            "value_rows": 0.04,
+            "value_1_weight": 2 / (value_width // 2) ** 0.5,
+            "value_2_weight": 0.2,
+            "policy_rows": 0.04,
+        }
+        means = {"value_bias": 0.4, "value_1_bias": 0.3, "policy_bias": 0.3}
+        for name, shape in sparse_shapes(encoding, value_width, policy_width).items():
+            start = torch.randn(shape) * deviations.get(name, 0.0) + means.get(name, 0.0)
+            self.register_parameter(name, nn.Parameter(start))
 
     def forward(self, packed: Tensor, firsts: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Logarithms of the probabilities of the legal moves, float32 [all], and value logits [B].
@@ -77,21 +72,17 @@ class SparseNet(nn.Module):
             rows.clamp_(-LARGEST_ROW_WEIGHT, LARGEST_ROW_WEIGHT)
 
     def write(self, path: Path) -> None:
-        """Write the `.npz` of the network, float32. Raises OSError."""
-        arrays: dict[str, Any] = {name: tensor.numpy() for name, tensor in self.cpu().state_dict().items()}
-        with replacing(path) as file:
-            np.savez_compressed(file, encoding=np.array(self._encoding), **arrays)
+        """Write the `.npz` of the network. Raises OSError."""
+        arrays = {name: tensor.numpy() for name, tensor in self.state_dict().items()}
+        write_sparse(path, arrays, self._encoding)
 
     def read(self, path: Path) -> None:
-        """Take over the weights that `write` wrote. Raises ModelError for those of another network, OSError."""
-        names = [name for name, _ in self.named_parameters()]
+        """Take over the weights of a network of floats, of the same size. Raises ModelError."""
+        weights, _ = read_sparse(path, [self._encoding])
         try:
-            encoding, *arrays = named_arrays(path, ["encoding", *names], "weights of a sparse network")
-            if str(encoding) != self._encoding:
-                raise ModelError(f"{path} is of the encoding {encoding}, not {self._encoding}")
-            self.load_state_dict({name: torch.from_numpy(array) for name, array in zip(names, arrays, strict=True)})
-        except (ArraysError, RuntimeError, TypeError) as error:
-            raise ModelError(f"{path}: not the weights of this network: {str(error).splitlines()[0]}") from error
+            self.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+        except RuntimeError as error:
+            raise ModelError(f"{path}: not floats of a network of this size") from error
 
 
 class _Sums(torch.autograd.Function):
