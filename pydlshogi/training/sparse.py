@@ -148,8 +148,14 @@ def _add_rows(packed: Int32Array, table: Float32Array, sums: Float32Array) -> No
     for i in range(len(packed)):
         total = sums[i]
         total[:] = 0
-        for entry in range(packed[i, 0]):
-            row = table[packed[i, 1 + entry]]
+        whole = packed[i, 0] // 4 * 4
+        for entry in range(1, 1 + whole, 4):  # four at a time: the sums are read and written less often
+            one, two = table[packed[i, entry]], table[packed[i, entry + 1]]
+            three, four = table[packed[i, entry + 2]], table[packed[i, entry + 3]]
+            for j in range(width):
+                total[j] += (one[j] + two[j]) + (three[j] + four[j])
+        for entry in range(1 + whole, 1 + packed[i, 0]):
+            row = table[packed[i, entry]]
             for j in range(width):
                 total[j] += row[j]
 
