@@ -79,7 +79,9 @@ def exchange(board: Board, square: int, side: int) -> int:
             least = max(least, balance)
         else:
             most = min(most, balance)
-    return wide(min(max(balance, least), most))
+    if least < most:
+        return wide(min(max(balance, least), most))
+    return most if ours else least
 
 
 @inlined
