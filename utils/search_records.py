@@ -33,7 +33,7 @@ from pydlshogi.learning.targets import expected_score, pruned_visits
 from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError
-from pydlshogi.network.weights import read_network
+from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
@@ -211,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         if options.network.suffix != ".onnx":
             # Or the workers would complain of a file of theirs.
-            read_network(options.network, game_named("shogi").encodings)
+            encoding_of(options.network, game_named("shogi").encodings)
         options.out.mkdir(parents=True, exist_ok=True)
         with reserved(options.out), crew_of(options) as crew:
             search(options, crew)

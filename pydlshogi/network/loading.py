@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.backend import Backend, BackendError, Resources
 from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
-from pydlshogi.network.sparse import is_sparse
+from pydlshogi.network.sparse import is_sparse, read_sparse
+from pydlshogi.network.weights import read_network
 from pydlshogi.support.processes import available_cores
 
 
@@ -80,6 +81,11 @@ def load_backend(
         name = _automatic(device, Path(modelfile))
     with _framework(name):
         return _load(name, Path(modelfile), encodings, resources)
+
+
+def encoding_of(modelfile: Path, encodings: Sequence[Encoding]) -> Encoding:
+    """The one of `encodings` that the network in an `.npz` file is for. Raises `ModelError` as `load_backend`."""
+    return read_sparse(modelfile, encodings)[1] if is_sparse(modelfile) else read_network(modelfile, encodings)[2]
 
 
 def installed(name: str) -> bool:
