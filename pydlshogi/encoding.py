@@ -1,6 +1,7 @@
-"""What a network asks of a game: a position as planes, a move as a label.
+"""What a network asks of a game: a position as planes or as rows of a table, a move as a label.
 
-Positions travel packed, in a few dozen or hundred bytes, and become planes where they meet the network.
+Positions travel packed, in a few dozen or hundred bytes. Where they meet the network, an encoding of planes unpacks
+them. A sparse encoding has no planes: its packed position is the list of the rows that the network adds up.
 """
 
 from collections.abc import Callable
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.support.arrays import Float32Array, Int32Array, Record, Uint32Array
+from pydlshogi.support.arrays import Float32Array, Int32Array, Record, Uint16Array, Uint32Array
+from pydlshogi.support.compiled import compiled, rule_for, rule_of_game
 
 
 class Symmetry(NamedTuple):
@@ -29,15 +31,18 @@ class Encoding(NamedTuple):
     name: str
     """No two encodings have the same: it stands in the names of compiled kernels."""
     planes: int
+    """0: the encoding is sparse."""
     height: int
     width: int
     labels: int
     words: int
     """Length of a packed position, in uint32."""
-    label: Callable[[Record, int], int]
-    """(state, move) -> label, 0 to labels - 1."""
+    label_moves: Callable[[Record, Uint16Array, int, Int32Array], None]
+    """(state, moves, count, out): fill the first `count` of int32 `out` with the labels, 0 to labels - 1, of the first
+    `count` of `moves`, which are legal."""
     pack: Callable[[Record, Uint32Array], None]
-    """(state, words): fill uint32 [words]."""
+    """(state, words): fill uint32 [words]. Of a sparse encoding the first word is the number of rows; their numbers
+    follow, and then anything."""
     unpack: Callable[[Uint32Array, npt.NDArray[Any]], None]
     """(packed, planes): a kernel of its own that fills float32 or uint8 [B, planes, height, width] from uint32
     [B, words], whatever stood there."""
@@ -47,6 +52,38 @@ class Encoding(NamedTuple):
     """Beside the identity."""
     parts: tuple[int, ...] = ()
     """How many of the planes, from the first on, each input of other programs' networks takes; all differ."""
+    features: int = 0
+    """Of a sparse encoding: rows of the network's first layer."""
+    label_parts: tuple[int, ...] = ()
+    """Of a sparse encoding: a label is (i * parts[1] + j) * parts[2] + k, each number below its part."""
+
+
+def labels_of(encoding: Encoding, state: Record, moves: npt.NDArray[np.integer[Any]]) -> Int32Array:
+    """The labels of legal moves."""
+    labels = np.empty(len(moves), np.int32)
+    encoding.label_moves(state, moves.astype(np.uint16), len(moves), labels)
+    return labels
+
+
+label_of: Callable[[Record, int], int] = rule_of_game
+
+
+def _label_each(state: Record, moves: Uint16Array, count: int, out: Int32Array) -> None:
+    for i in range(count):
+        out[i] = label_of(state, moves[i])
+
+
+def labelled_by(
+    name: str, label: Callable[[Record, int], int]
+) -> Callable[[Record, Uint16Array, int, Int32Array], None]:
+    """`label_moves` of the encoding `name`, whose moves are labelled one by one: `label` is a rule, (state, move) ->
+    label."""
+    return rule_for(name, _label_each, label_of=label)
+
+
+@compiled
+def no_planes(packed: Uint32Array, planes: npt.NDArray[Any]) -> None:
+    """`unpack` of an encoding without planes."""
 
 
 def planes_of(encoding: Encoding, packed: Uint32Array) -> Float32Array:

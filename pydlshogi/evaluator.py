@@ -70,11 +70,12 @@ class Cached:
         self.evaluator = evaluator
         self.encoding = evaluator.encoding
         self._capacity = capacity
-        self._known: OrderedDict[int, tuple[Float32Array, float]] = OrderedDict()
+        self._known: OrderedDict[tuple[int, bool], tuple[Float32Array, float]] = OrderedDict()
         self._lock = threading.Lock()
 
     def evaluate(self, batch: Batch) -> Evaluations:
-        keys = batch.keys[: len(batch)].tolist()
+        # Priors that nobody wanted at one time may be wanted at another.
+        keys = list(zip(batch.keys[: len(batch)].tolist(), batch.expands[: len(batch)].tolist(), strict=True))
         with self._lock:
             said = {key: self._known[key] for key in keys if key in self._known}
         new = {key: row for row, key in enumerate(keys) if key not in said}
@@ -90,7 +91,7 @@ class Cached:
             np.array([said[key][1] for key in keys], np.float32),
         )
 
-    def _remember(self, learned: dict[int, tuple[Float32Array, float]]) -> None:
+    def _remember(self, learned: dict[tuple[int, bool], tuple[Float32Array, float]]) -> None:
         with self._lock:
             self._known |= learned
             while len(self._known) > self._capacity:
@@ -101,7 +102,7 @@ def _part(batch: Batch, rows: list[int]) -> Batch:
     """The positions of these rows as a batch of their own."""
     part = Batch(len(rows), 0, batch.encoding)
     part.take(len(rows))
-    part.keys, part.packed = batch.keys[rows], batch.packed[rows]
+    part.keys, part.packed, part.expands = batch.keys[rows], batch.packed[rows], batch.expands[rows]
     part.labels = np.concatenate([batch.labels[batch.firsts[row] : batch.firsts[row + 1]] for row in rows])
     part.firsts[1:] = np.cumsum(np.diff(batch.firsts)[rows])
     return part
@@ -114,7 +115,7 @@ class UniformEvaluator:
 
     def evaluate(self, batch: Batch) -> Evaluations:
         counts = np.diff(batch.firsts[: len(batch) + 1])
-        priors = np.repeat((1 / counts).astype(np.float32), counts)
+        priors = np.repeat((1 / np.maximum(counts, 1)).astype(np.float32), counts)
         return Evaluations(priors, np.full(len(batch), 0.5, np.float32))
 
 

@@ -29,7 +29,7 @@ from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settin
 from pydlshogi.learning.tasks import PlaySets, set_deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
-from pydlshogi.network.weights import read_network
+from pydlshogi.network.loading import encoding_of
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
 from pydlshogi.support.crew import Crew
@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         game, out = game_named(options.game), options.out
         settings = given_settings(game, Settings, options)
-        read_network(options.modelfile, game.encodings)  # or the workers would complain of a file of theirs
+        encoding_of(options.modelfile, game.encodings)  # or the workers would complain of a file of theirs
         out.mkdir(parents=True, exist_ok=True)
         with (
             reserved(out),

@@ -32,7 +32,7 @@ from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.choices import BACKENDS
-from pydlshogi.network.weights import read_network
+from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.choice import draw
 from pydlshogi.player.lines import centipawns
 from pydlshogi.read_kifu import to_csa
@@ -225,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def play_missing() -> None:
         if network.suffix != ".onnx":
-            read_network(network, ENCODINGS)  # or the workers would complain of a file of theirs
+            encoding_of(network, ENCODINGS)  # or the workers would complain of a file of theirs
         out, content = options.out, network.read_bytes()
         given = content, network.suffix, options.backend
         task = partial(playing, network=given, seed=options.seed, settings=settings, starts=starts)

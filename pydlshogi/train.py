@@ -4,6 +4,7 @@
     python -m pydlshogi.train --train games.jsonl.xz --out runs/mine --hours 8
     python -m pydlshogi.train --out runs/mine --resume
     python -m pydlshogi.train --train games.jsonl.xz --out runs/larger --hours 8 --depth 10 --init runs/mine/net.npz
+    python -m pydlshogi.train --kind sparse --train games.jsonl.xz --taught taught --out runs/sparse --hours 2
 
 The records come from training/shogi/, what learns from them is training/run.py. Knows no search and no player.
 """
@@ -14,7 +15,7 @@ import sys
 import threading
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -35,6 +36,7 @@ except ImportError as error:
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.games.shogi.encodings import ENCODINGS
+from pydlshogi.games.shogi.sparse import SPARSE as SPARSE_ENCODING
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.torch_nets import to_npz
@@ -45,23 +47,32 @@ from pydlshogi.support.files import cache_folder, replacing, reserved
 from pydlshogi.support.processes import available_cores
 from pydlshogi.support.settings import SettingError, by_field, check, option_of
 from pydlshogi.training.batches import Shuffle, batches, numbered_batch
-from pydlshogi.training.examples import Source, TrainingBatch
+from pydlshogi.training.examples import TrainingBatch, batch_of
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
+from pydlshogi.training.settings import SPARSE
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, ValueTarget, averaged_evals, fit_eval_coef
 from pydlshogi.training.shogi.fit import fit_for_play
-from pydlshogi.training.shogi.recorded import Recorded
-from pydlshogi.training.shogi.records import NO_EVAL, DatasetError, Positions, limit_repeats, load_positions
+from pydlshogi.training.shogi.recorded import Recorded, SearchedRecords, Several
+from pydlshogi.training.shogi.records import (
+    NO_EVAL,
+    DatasetError,
+    Positions,
+    limit_repeats,
+    load_positions,
+    read_taught,
+)
 from pydlshogi.training.shogi.reencoding import in_planes_of
-from pydlshogi.training.shogi.searched import SearchedRecords, read_sets
-from pydlshogi.training.shogi.settings import ON_RESUME, QUICK, Settings, parser
+from pydlshogi.training.shogi.searched import Searched, read_sets
+from pydlshogi.training.shogi.settings import OF_SPARSE, ON_RESUME, QUICK, Settings, parser
 from pydlshogi.training.shogi.validation import sample, validate
+from pydlshogi.training.sparse import SparseNet
 
-NAMED: Final[dict[str, Encoding]] = {encoding.name: encoding for encoding in ENCODINGS}
-EVAL_COEF: Final = "eval_coef"
-"""Centipawns of the records' evaluations for one unit of the logit of a win rate; kept with the run."""
+NAMED: Final[dict[str, Encoding]] = {encoding.name: encoding for encoding in (*ENCODINGS, SPARSE_ENCODING)}
+EVAL_COEF: Final = {"train": "eval_coef", "taught": "taught_eval_coef", "searched": "searched_eval_coef"}
+"""By the name of a source: centipawns of its evaluations for one unit of the logit of a win rate; kept with the run."""
 LOGGED: Final = "logged"
 """The step of the last line of the log; kept with the run."""
 CHECKPOINT: Final = "checkpoint.pt"
@@ -143,49 +154,80 @@ def must_fill_a_batch(positions: int, settings: Settings) -> None:
         raise TrainingError(f"{positions} positions do not fill a batch of {settings.batch_size}")
 
 
-def load_data(settings: Settings) -> tuple[Positions, Positions]:
-    """Positions to learn from, and positions to validate with."""
+def load_data(settings: Settings) -> tuple[dict[str, Positions | Searched], Positions]:
+    """What is to be learned, by the name of its source, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
     hire = partial(crew_of, Namespace(workers=0, cluster=settings.cluster or None))
-    learned = load_positions(Path(settings.train), "train", cache, say, hire)
     val = load_positions(Path(settings.val or settings.train), "val", cache, say, hire)
-    if not settings.val and np.array_equal(learned, val):
-        raise TrainingError(f"--val is needed: no line of {settings.train} has a split")
-    if settings.more:
-        further = np.array(load_positions(Path(settings.more), "train", cache, say, hire))
-        # The engine's own opinion of its games teaches it nothing, and is on another scale.
-        further["eval"] = NO_EVAL
-        learned = np.concatenate([learned, further])
-    must_fill_a_batch(len(learned), settings)  # before a network of that batch takes all memory
-    return learned, val
+    data: dict[str, Positions | Searched] = {}
+    if settings.train:
+        learned = load_positions(Path(settings.train), "train", cache, say, hire)
+        if not settings.val and np.array_equal(learned, val):
+            raise TrainingError(f"--val is needed: no line of {settings.train} has a split")
+        if settings.more:
+            further = np.array(load_positions(Path(settings.more), "train", cache, say, hire))
+            # The engine's own opinion of its games teaches it nothing, and is on another scale.
+            further["eval"] = NO_EVAL
+            learned = np.concatenate([learned, further])
+        data["train"] = learned
+    if settings.taught:
+        data["taught"] = read_taught(Path(settings.taught))
+    if settings.searched:
+        data["searched"] = read_sets(Path(settings.searched))
+    # Before a network of that batch takes all memory.
+    must_fill_a_batch(sum(len(each) for each in data.values()), settings)
+    return data, val
+
+
+def positions_of(data: Positions | Searched) -> Positions:
+    """Without what was found in them."""
+    return data.positions if isinstance(data, Searched) else data
+
+
+def source_of(data: Mapping[str, Positions | Searched], settings: Settings, kept: Mapping[str, float]) -> Several:
+    """All that is to be learned as examples, `kept` having the scales of the evaluations."""
+    encoding = NAMED[settings.encoding]
+    sources: list[Recorded | SearchedRecords] = []
+    for name, each in data.items():
+        target = ValueTarget(settings.val_lambda, kept[EVAL_COEF[name]])
+        if isinstance(each, Searched):
+            sources.append(SearchedRecords(each, encoding, target, settings.search_value))
+            continue
+        positions = each
+        if settings.eval_plies > 1 and name == "train":
+            positions = np.array(each)
+            positions["eval"] = averaged_evals(each, settings.eval_plies, target.eval_coef)
+        sources.append(Recorded(positions, encoding, target))
+    return Several(sources)
+
+
+def often_enough(data: Mapping[str, Positions | Searched], settings: Settings) -> Int64Array:
+    """The numbers of the examples of one epoch: of each source no position more than settings.repeats times."""
+    generator, ends = np.random.default_rng(settings.seed), np.cumsum([0, *map(len, data.values())])
+    limited = (limit_repeats(positions_of(each), settings.repeats, generator) for each in data.values())
+    return np.concatenate([end + rows for end, rows in zip(ends, limited, strict=False)])
 
 
 def train(settings: Settings, state: dict[str, Any] | None) -> None:
     """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
     out, encoding = Path(settings.out), NAMED[settings.encoding]
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    init = in_planes_of(encoding, read_weights(settings.init)) if settings.init and state is None else None
-    learned, val = load_data(settings)
+    sparse = settings.kind == SPARSE
+    fresh_init = settings.init if state is None else ""
+    init = in_planes_of(encoding, read_weights(fresh_init)) if fresh_init and not sparse else None
+    data, val = load_data(settings)
     run = Run(settings, encoding, device, init)
+    if fresh_init and sparse:
+        run.begin_with(Path(fresh_init))
     val_sample = sample(val, settings.validate_positions)
-    if state is None:
-        run.kept[EVAL_COEF] = fit_eval_coef(learned)
-    else:
+    if state is not None:
         run.load(state)
+    for name, each in data.items():
+        if EVAL_COEF[name] not in run.kept:
+            run.kept[EVAL_COEF[name]] = fit_eval_coef(positions_of(each))
     run.kept.setdefault(LOGGED, run.step - run.step % settings.log_every)  # older checkpoints have none
-    eval_coef = run.kept[EVAL_COEF]
-    if settings.eval_plies > 1:
-        learned = np.array(learned)
-        learned["eval"] = averaged_evals(learned, settings.eval_plies, eval_coef)
     journal, plot = Journal(out / JOURNAL, run.step), tensorboard_for(settings, run.step)
-    target = ValueTarget(settings.val_lambda, eval_coef)
-    examples: Source = Recorded(learned, encoding, target)
-    if settings.searched:
-        searched = read_sets(Path(settings.searched))
-        examples = SearchedRecords(learned, searched, encoding, target, settings.search_value)
-        learned = learned[searched.rows]
-    rows = limit_repeats(learned, settings.repeats, np.random.default_rng(settings.seed))
-    prepare = preparing(settings, examples, rows)
+    prepare = preparing(settings, source_of(data, settings, run.kept), often_enough(data, settings))
 
     def try_to_write(action: Callable[[], None]) -> bool:
         """Whether it was written. A disk that is full for a while must not end a run of many hours."""
@@ -223,7 +265,7 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
                 bar.set_postfix_str(f"{how_far}, {left}{figures}", refresh=False)
                 bar.update(run.progress - bar.n)
             if run.step % settings.validate_every == 0:
-                report = validate(run.infer, val_sample, encoding)
+                report = validate(run.predict, val_sample, encoding)
                 try_to_write(partial(journal.write, {"step": run.step, "validation": report}))
                 plot(report, run.step)
                 say(f"{how_far} ({run.progress:.0%}, {left}): {summary(report)}")
@@ -248,13 +290,18 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
         raise TrainingError(f"{error.filename or out}: {error.strerror or error}{how_to_go_on}") from error
 
 
-def preparing(settings: Settings, examples: Source, rows: Int64Array) -> Callable[[int], TrainingBatch]:
+def preparing(settings: Settings, examples: Several, rows: Int64Array) -> Callable[[int], TrainingBatch]:
     """A function that prepares the batch of each number from these `rows` of `examples`. Raises TrainingError."""
     must_fill_a_batch(len(rows), settings)
     encoding = NAMED[settings.encoding]
-    symmetries = len(encoding.symmetries) if settings.symmetries else 0
-    shuffle = Shuffle(rows, settings.batch_size, settings.seed, symmetries=symmetries)
-    return partial(numbered_batch, examples, encoding, shuffle)
+    shuffle = Shuffle(rows, settings.batch_size, settings.seed, symmetries=int(settings.symmetries))
+    return partial(numbered_batch if encoding.planes else mirrored_batch, examples, encoding, shuffle)
+
+
+def mirrored_batch(examples: Several, encoding: Encoding, shuffle: Shuffle, number: int) -> TrainingBatch:
+    """As `numbered_batch`, for an encoding that cannot turn what is packed: the positions are."""
+    rows, turns = shuffle.batch(number)
+    return batch_of(examples.examples(rows, turns > 0), encoding, turns)
 
 
 def line_of(run: Run, settings: Settings, steps_per_s: float) -> dict[str, Any]:
@@ -289,23 +336,27 @@ def summary(report: dict[str, Any]) -> str:
 
 
 def finish(run: Run, settings: Settings, val: Positions, note: Callable[[dict[str, Any]], object]) -> None:
-    """Write the network and validate with all positions of `val`: net.npz, net.onnx, and net.json with its options."""
+    """Write the network and validate with all positions of `val`: net.npz, net.json with its options, and net.onnx, but
+    for a sparse network."""
     out, encoding = Path(settings.out), NAMED[settings.encoding]
-    weights = to_npz(run.averaged)
-    write_weights(out / "net.npz", weights)
-    report = validate(run.infer, val, encoding)
+    if isinstance(run.averaged, SparseNet):
+        run.averaged.write(out / "net.npz")
+    else:
+        write_weights(out / "net.npz", to_npz(run.averaged))
+    report = validate(run.predict, val, encoding)
     note({"step": run.step, "final": True, "validation": report})
     say(f"step {run.step}, the last: {summary(report)}")
-    options = fit_for_play(run.infer, sample(val, settings.validate_positions), encoding)
-    # Imported here, so that the .npz is there even if onnx is not.
-    from onnx import save_model
+    options = fit_for_play(run.predict, sample(val, settings.validate_positions), encoding)
+    if not isinstance(run.averaged, SparseNet):
+        # Imported here, so that the .npz is there even if onnx is not.
+        from onnx import save_model
 
-    from pydlshogi.network.onnx_export import onnx_model
+        from pydlshogi.network.onnx_export import onnx_model
 
-    with replacing(out / "net.onnx") as file:
-        save_model(onnx_model(weights), file)
+        with replacing(out / "net.onnx") as file:
+            save_model(onnx_model(to_npz(run.averaged)), file)
     write_fitted(out / "net.json", options, report)
-    say(f"wrote {out / 'net.npz'}, net.onnx and net.json: {options}")
+    say(f"wrote {', '.join(sorted(path.name for path in out.glob('net.*')))} in {out}: {options}")
 
 
 @contextmanager
@@ -331,11 +382,10 @@ def stopping_by_signal() -> Iterator[Callable[[], bool]]:
 def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     """Print positions a second of bare forward and backward passes, and of the same fed by the loader."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    learned, _ = load_data(settings)
+    data, _ = load_data(settings)
     run = Run(settings, NAMED[settings.encoding], device)
-    target = ValueTarget(settings.val_lambda, DEFAULT_EVAL_COEF)
-    examples = Recorded(learned, NAMED[settings.encoding], target)
-    prepare = preparing(settings, examples, np.arange(len(learned)))
+    examples = source_of(data, settings, dict.fromkeys(EVAL_COEF.values(), DEFAULT_EVAL_COEF))
+    prepare = preparing(settings, examples, np.arange(len(examples)))
 
     def steps(source: Iterator[TrainingBatch], limit: float) -> tuple[int, float]:
         """Steps made in `limit` seconds, and the seconds they took."""
@@ -354,7 +404,7 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
             bare.append(steps(same, seconds / 10))
             fed.append(steps(loader, seconds / 10))
     rates = [settings.batch_size * sum(n for n, _ in runs) / sum(t for _, t in runs) for runs in (bare, fed)]
-    net = f"{run.architecture}, {run.settings.precision}, batch {settings.batch_size}, {device.type}"
+    net = f"{run.network}, {run.settings.precision}, batch {settings.batch_size}, {run.device.type}"
     print(f"{net}: {rates[0]:.0f} positions/s bare, {rates[1]:.0f} from the loader, ratio {rates[1] / rates[0]:.3f}")
 
 
@@ -380,8 +430,10 @@ def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
 def checked(settings: Settings) -> Settings:
     """`settings`, or TrainingError or SettingError if something is missing, contradicts itself or makes no sense."""
     check(settings)
-    if not settings.out or not settings.train:
+    if not settings.out or not (settings.train or settings.taught or settings.searched):
         raise TrainingError("--train and --out are needed, or --quick")
+    if (settings.kind == SPARSE) != (settings.encoding == SPARSE_ENCODING.name):
+        raise TrainingError(f"--kind {settings.kind} does not go with --encoding {settings.encoding}")
     if sum(bool(end) for end in (settings.hours, settings.stop_at, settings.steps)) != 1:
         raise TrainingError("say how long: one of --hours, --stop-at and --steps")
     if not settings.val and ".jsonl" not in Path(settings.train).name:
@@ -402,6 +454,8 @@ def _run(given: dict[str, Any]) -> None:
         if given.keys() & {"steps", "stop_at"}:
             given = {"hours": 0.0, **given}
         given = {**QUICK, **given}
+    if given.get("kind") == SPARSE and not resume:
+        given = {**OF_SPARSE, **given}
     if only_benchmark:
         settings = Settings(**given)
         check(settings)

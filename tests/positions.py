@@ -1,6 +1,7 @@
 """Shogi positions for the tests: turned round, and reached by random play."""
 
 import random
+import re
 from collections.abc import Iterator
 
 from pydlshogi.game import Position
@@ -19,6 +20,17 @@ HANDICAPS = (
     "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
 )
 """Lance, two pieces, eight pieces."""
+
+
+def mirrored(sfen: str) -> str:
+    """The position with left and right exchanged."""
+    ranks, *rest = sfen.split()
+    return " ".join(["/".join("".join(re.findall(r"\+?.", rank)[::-1]) for rank in ranks.split("/")), *rest])
+
+
+def mirrored_usi(usi: str) -> str:
+    """The move with left and right exchanged."""
+    return re.sub("[1-9]", lambda file: str(10 - int(file[0])), usi)
 
 
 def turned(sfen: str) -> str:

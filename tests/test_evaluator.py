@@ -21,8 +21,12 @@ def pack(position: TicTacToe, words: np.ndarray) -> None:
     words[0] = sum(1 << cell for cell in own) + sum(1 << 9 + cell for cell in other)
 
 
+def label_moves(_: TicTacToe, moves: np.ndarray, count: int, out: np.ndarray) -> None:
+    out[:count] = 8 - moves[:count].astype(np.int32)
+
+
 ENCODING = encoding_of(2, 3, 3, 9)._replace(
-    name="tic-tac-toe", state=lambda position: position, pack=pack, label=lambda _, move: 8 - move
+    name="tic-tac-toe", state=lambda position: position, pack=pack, label_moves=label_moves
 )
 
 
@@ -197,6 +201,17 @@ def test_a_cache_keeps_so_many_positions() -> None:
     for position in (first, second, third, second, first):
         ask(cached, [position])
     assert counted.keys == [each.key() for each in (first, second, third, first)]
+
+
+def test_priors_that_were_not_wanted_are_asked_for_when_they_are() -> None:
+    cached, position = Cached(known(), 2), some_positions()[2]
+    batch = Batch(1, 9, cached.encoding)
+    batch.add(position, np.empty(0, np.int32))
+    batch.expands[0] = False
+    value = cached.evaluate(batch).values[0]
+    expanded = ask(cached, [position])
+    assert expanded.values[0] == value
+    np.testing.assert_array_equal(expanded.priors, ask(known(), [position]).priors)
 
 
 def test_several_threads_ask_one_evaluator() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from pydlshogi.encoding import Symmetry, planes_of
 from pydlshogi.training.batches import Shuffle, batches, numbered_batch
-from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined, one_move_each
+from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined
 from tests.networks import NARROW, packed_positions
 
 Target = dict[int, float]
@@ -74,12 +74,6 @@ def test_sets_of_examples_are_joined() -> None:
     assert np.array_equal(both.packed[5:8], second.packed)
 
 
-def test_a_played_move_is_a_distribution_of_one() -> None:
-    one = np.ones(3, np.float32)
-    examples = one_move_each(packed_positions(ENCODING, 3), np.array([4, 0, 9], np.int32), one, one)
-    assert targets_of(examples) == [{4: 1.0}, {0: 1.0}, {9: 1.0}]
-
-
 def test_batches_show_positions_as_symmetries_turn_them() -> None:
     examples = examples_of(TARGETS)
     turns = np.array([0, 1, 2, 1, 2])
@@ -90,7 +84,7 @@ def test_batches_show_positions_as_symmetries_turn_them() -> None:
         if turn:
             squares, planes, labels = ENCODING.symmetries[turn - 1]
         seen = [[plain[i, plane, square] for square in squares] for plane in planes]
-        assert np.array_equal(batch.planes[i].reshape(14, 12), seen)
+        assert np.array_equal(batch.inputs[i].reshape(14, 12), seen)
         assert targets_of(batch)[i] == {labels[label]: weight for label, weight in TARGETS[i].items()}
     assert batch.values.tolist() == examples.values.tolist()
 
@@ -99,7 +93,7 @@ def test_a_part_of_a_batch() -> None:
     batch = batch_of(examples_of(TARGETS), ENCODING, np.zeros(5, np.int64))
     part = batch.part(1, 4)
     assert targets_of(part) == TARGETS[1:4]
-    assert np.array_equal(part.planes, batch.planes[1:4])
+    assert np.array_equal(part.inputs, batch.inputs[1:4])
     assert part.value_weights.tolist() == [1, 0, 1]
 
 

@@ -36,6 +36,7 @@ from pydlshogi.training.shogi.records import (
     pack,
 )
 from pydlshogi.uct.batch import Batch
+from tests.positions import mirrored, mirrored_usi
 from tests.random_games import random_games, write_jsonl
 
 
@@ -321,30 +322,6 @@ def test_value_targets() -> None:
     assert weights.tolist() == [1, 1, 1, 1, 0]
 
 
-def mirrored(sfen: str) -> str:
-    """The position with left and right exchanged."""
-    board, *rest = sfen.split()
-    rows = []
-    for row in board.split("/"):
-        pieces = []
-        for letter in row:
-            if pieces and pieces[-1] == "+":
-                pieces[-1] += letter
-            else:
-                pieces.append(letter)
-        rows.append("".join(reversed(pieces)))
-    return " ".join(["/".join(rows), *rest])
-
-
-def mirrored_usi(usi: str) -> str:
-    def file(digit: str) -> str:
-        return str(10 - int(digit))
-
-    if usi[1] == "*":
-        return usi[:2] + file(usi[2]) + usi[3:]
-    return file(usi[0]) + usi[1] + file(usi[2]) + usi[3:]
-
-
 def test_batches_are_the_planes_and_labels_of_their_positions_and_mirrors() -> None:
     rows = pack(*random_games(6, plies=120, seed=5))
     turns = np.random.default_rng(0).integers(0, 2, len(rows))
@@ -361,7 +338,7 @@ def test_batches_are_the_planes_and_labels_of_their_positions_and_mirrors() -> N
         usi = cshogi.move_to_usi(int(row["move"]))
         if turns[i]:
             board, usi = cshogi.Board(mirrored(board.sfen())), mirrored_usi(usi)
-        assert np.array_equal(batch.planes[i], naive_planes(shogi.Board(board.sfen())))
+        assert np.array_equal(batch.inputs[i], naive_planes(shogi.Board(board.sfen())))
         assert batch.labels[i] == naive_label(shogi.Move.from_usi(usi), board.turn)
         assert batch.values[i] == (row["result"] == WIN)
         kinds.add(batch.labels[i] // 81)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from pydlshogi.encoding import Encoding, planes_of
+from pydlshogi.encoding import Encoding, labels_of, planes_of
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, HISTORY
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import ModelError, architecture_for
@@ -25,7 +25,7 @@ def opinion(encoding: Encoding, weights: Mapping[str, Array], position: ShogiPos
     encoding.pack(state, packed[0])
     with torch.no_grad():
         policy, value = from_npz(weights).eval()(torch.from_numpy(planes_of(encoding, packed)))
-    labels = [encoding.label(state, move) for move in position.legal_moves().tolist()]
+    labels = labels_of(encoding, state, position.legal_moves())
     return policy.flatten()[labels].tolist(), float(value)
 
 

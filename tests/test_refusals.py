@@ -74,6 +74,7 @@ REFUSED = [
     ("utils.tune", ["true", "C=1,0,2", "--nodes", "1", "--out", "{new}", "--step", "nan"], "nan is not above 0"),
     ("utils.torture", ["--minutes", "nan"], "--minutes is 0 or more"),
     ("utils.make_glyphs", ["{nowhere}"], "make_glyphs: {nowhere}: No such file or directory"),
+    ("utils.teach", ["true", "--nodes", "1", "--out", "{new}", "--odd", "1"], "--odd needs --records"),
     ("utils.search_records", ["{records.txt}", "--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
     ("pydlshogi.games.othello.reinforce", ["--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
     (PLAY, ["--weights", "{array.npy}"], "othello: {array.npy} holds no weights of patterns, or is damaged"),

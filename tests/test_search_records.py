@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 
 from pydlshogi import train
-from pydlshogi.encoding import planes_of
+from pydlshogi.encoding import labels_of, planes_of
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, read_weights, write_weights
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.training.shogi.evaluations import ValueTarget
-from pydlshogi.training.shogi.recorded import states
+from pydlshogi.training.shogi.recorded import SearchedRecords
 from pydlshogi.training.shogi.records import DatasetError, Positions, load_positions
-from pydlshogi.training.shogi.searched import Searched, SearchedRecords, read_sets
+from pydlshogi.training.shogi.searched import Searched, read_sets
 from tests.random_games import random_games, write_jsonl
 from utils import search_records
+from utils.search_records import item_of, reached
 
 pytest.importorskip("torch")
 
@@ -46,12 +48,13 @@ def positions_of(folder: Path) -> Positions:
 def test_visits_are_of_legal_moves_of_positions_of_the_records(folder: Path) -> None:
     found, positions = read_sets(folder / "sets"), positions_of(folder)
     assert 400 < len(found) <= 512
-    assert len(set(found.rows.tolist())) == len(found)
-    assert np.array_equal(positions["hcp"][found.rows], found.hcp)
+    known = {record.tobytes() for record in positions}
+    assert {record.tobytes() for record in found.positions} <= known
+    assert len(np.unique(found.positions)) > 0.9 * len(found)
     ends = np.cumsum(found.counts)[:-1]
     parts = zip(np.split(found.moves, ends), np.split(found.weights, ends), strict=True)
     position = ShogiPosition()
-    for hcp, (moves, weights) in zip(found.hcp, parts, strict=True):
+    for hcp, (moves, weights) in zip(found.positions["hcp"], parts, strict=True):
         position.board.set_hcp(hcp)
         assert set(moves.tolist()) <= {move & 0xFFFF for move in position.legal_moves().tolist()}
         assert weights.sum() == pytest.approx(1, abs=1e-5)
@@ -62,13 +65,51 @@ def test_visits_are_of_legal_moves_of_positions_of_the_records(folder: Path) -> 
 def test_the_search_sees_the_moves_that_led_to_a_position(folder: Path) -> None:
     """As the networks do that learn from it."""
     positions, rows = positions_of(folder), np.array([0, 1, 2, 40])
-    starts = positions["hcp"][[0, 0, 0, 38]]
-    for row, position in zip(rows, search_records.reached(starts, positions["before"][rows]), strict=True):
+    for row, position in zip(rows, reached(item_of(0, positions, rows)), strict=True):
         code = np.zeros(32, np.uint8)
         position.board.to_hcp(code)
         assert np.array_equal(code, positions["hcp"][row])
         seen = [move & 0xFFFF for move in position.board.history]
         assert seen == positions["move"][max(0, row - 2) : row].tolist()
+
+
+def test_a_position_beside_a_game_has_no_past_that_is_known(folder: Path) -> None:
+    odd = np.array(positions_of(folder)[38:41])
+    odd["before"][:, 0] = 7
+    for position, code in zip(reached(item_of(0, odd, np.arange(3))), odd["hcp"], strict=True):
+        found = np.zeros(32, np.uint8)
+        position.board.to_hcp(found)
+        assert np.array_equal(found, code)
+        assert not position.board.history
+
+
+def test_a_network_alone_says_what_its_backend_says(folder: Path, tmp_path: Path) -> None:
+    """The positions are those of a teacher here; the policy has lost its smallest shares."""
+    positions_of(folder).tofile(tmp_path / "00000.positions")
+    odd = positions_of(folder)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(search_records, "_OF_A_SET", 500)
+        network = f"--network={folder / 'net.npz'}"
+        places = [f"--out={tmp_path / 'sets'}", network, "--workers=1", "--playouts=0", "--sets=1"]
+        assert search_records.main([str(tmp_path), *places]) == 0
+    found = read_sets(tmp_path / "sets")
+    assert len(found) > 450
+    assert {record.tobytes() for record in found.positions} <= {record.tobytes() for record in odd}
+    backend = load_backend("onnx", folder / "net.npz", [BOOK], device="cpu", threads=1)
+    ends, position = np.cumsum(found.counts), ShogiPosition()
+    for i in range(0, len(found), 50):
+        position.board.set_hcp(np.ascontiguousarray(found.positions["hcp"][i]))
+        legal = position.legal_moves()
+        state, packed = BOOK.state(position), np.zeros((1, BOOK.words), np.uint32)
+        BOOK.pack(state, packed[0])
+        firsts = np.array([0, len(legal)], np.int32)
+        priors, values = backend.predict(packed, firsts, labels_of(BOOK, state, legal), 1.0)
+        its = slice(ends[i] - found.counts[i], ends[i])
+        weights = dict(zip(found.moves[its].tolist(), found.weights[its].tolist(), strict=True))
+        likely = {move & 0xFFFF: prior for move, prior in zip(legal.tolist(), priors.tolist(), strict=True)}
+        assert weights == pytest.approx({move: likely[move] for move in weights}, abs=0.02)  # bfloat16
+        assert sum(weights.values()) == pytest.approx(1, abs=1e-5)
+        assert found.values[i] == pytest.approx(values[0], abs=0.01)
 
 
 def test_sets_that_are_there_are_not_searched_again(folder: Path) -> None:
@@ -99,15 +140,17 @@ def test_sets_are_not_mixed_with_those_of_other_searches(
 def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, encoding: object) -> None:
     assert encoding in (BOOK, DLSHOGI)
     kind = BOOK if encoding is BOOK else DLSHOGI
-    found, positions, target = read_sets(folder / "sets"), positions_of(folder), ValueTarget(1.0, 300.0)
+    found, target = read_sets(folder / "sets"), ValueTarget(1.0, 300.0)
     rows = np.array([5, 0, 17, 5])
-    examples = SearchedRecords(positions, found, kind, target, 0.25).examples(rows)
-    recorded = positions[found.rows[rows]]
-    ends = np.cumsum(found.counts)
-    for i, (row, state) in enumerate(zip(rows.tolist(), states(recorded, kind), strict=True)):
+    examples = SearchedRecords(found, kind, target, 0.25).examples(rows)
+    recorded = found.positions[rows]
+    ends, position = np.cumsum(found.counts), ShogiPosition()
+    for i, row in enumerate(rows.tolist()):
+        position.board.set_hcp(np.ascontiguousarray(recorded["hcp"][i]))
+        state = kind.state(position)
         its = slice(ends[row] - found.counts[row], ends[row])
         learned = slice(examples.firsts[i], examples.firsts[i + 1])
-        assert examples.labels[learned].tolist() == [kind.label(state, move) for move in found.moves[its].tolist()]
+        assert examples.labels[learned].tolist() == labels_of(kind, state, found.moves[its]).tolist()
         assert np.array_equal(examples.weights[learned], found.weights[its])
         result = (float(recorded["result"][i]) + 1) / 2
         mixed = found.values[row] if found.exact[row] else 0.75 * result + 0.25 * found.values[row]
@@ -120,21 +163,20 @@ def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, e
 def test_a_proven_value_is_all_there_is(folder: Path) -> None:
     positions = positions_of(folder)
     proven = Searched(
-        rows=np.array([3]),
-        hcp=positions["hcp"][[3]],
+        positions=positions[[3]],
         counts=np.array([1]),
         moves=positions["move"][[3]],
         weights=np.ones(1, np.float32),
         values=np.ones(1, np.float32),
         exact=np.ones(1, np.bool_),
     )
-    examples = SearchedRecords(positions, proven, BOOK, ValueTarget(1.0, 300.0), 0.0).examples(np.array([0]))
+    examples = SearchedRecords(proven, BOOK, ValueTarget(1.0, 300.0), 0.0).examples(np.array([0]))
     assert examples.values.tolist() == [1.0]
 
 
 def test_a_run_learns_what_was_found(folder: Path) -> None:
     given = {
-        "train": folder / "games.jsonl", "cache": folder, "out": folder / "run", "searched": folder / "sets",
+        "val": folder / "games.jsonl", "cache": folder, "out": folder / "run", "searched": folder / "sets",
         "steps": 60, "depth": 1, "channels": 8, "batch-size": 32, "shards": 1, "precision": "float32",
         "log-every": 5, "learning-rate": 0.05, "average": 0.9, "init": folder / "net.npz",
     }  # fmt: skip
@@ -154,12 +196,12 @@ def test_a_searched_position_counts_no_more_often_than_allowed(folder: Path, mon
 
     monkeypatch.setattr(train, "preparing", noting)
     given = {
-        "train": folder / "games.jsonl", "cache": folder, "out": folder / "other", "searched": folder / "sets",
+        "val": folder / "games.jsonl", "cache": folder, "out": folder / "other", "searched": folder / "sets",
         "steps": 1, "depth": 1, "channels": 8, "shards": 1, "precision": "float32", "repeats": 1,
     }  # fmt: skip
     assert train.main([f"--{name}={value}" for name, value in given.items()]) == 1
     searched = read_sets(folder / "sets")
-    assert len(kept[0]) == len(np.unique(searched.hcp[kept[0]], axis=0)) < len(searched)
+    assert len(kept[0]) == len(np.unique(searched.positions["hcp"][kept[0]], axis=0)) < len(searched)
 
 
 def test_what_is_no_set_is_a_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,6 +216,3 @@ def test_what_is_no_set_is_a_line(folder: Path, tmp_path: Path, capsys: pytest.C
     (tmp_path / "00000.npz").write_bytes(b"PK")
     with pytest.raises(ArraysError, match="or is damaged"):
         read_sets(tmp_path)
-    other = positions_of(folder)[::-1]
-    with pytest.raises(DatasetError, match="of other records"):
-        SearchedRecords(other, read_sets(folder / "sets"), BOOK, ValueTarget(1.0, 300.0), 0.5)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,7 +36,7 @@ from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
 from pydlshogi.training.shogi.evaluations import ValueTarget  # noqa: E402
 from pydlshogi.training.shogi.fit import fit_for_play  # noqa: E402
-from pydlshogi.training.shogi.recorded import examples_of  # noqa: E402
+from pydlshogi.training.shogi.recorded import Recorded  # noqa: E402
 from pydlshogi.training.shogi.records import LOSS, NO_EVAL, WIN, Positions, pack  # noqa: E402
 from pydlshogi.training.shogi.settings import Settings  # noqa: E402
 from pydlshogi.training.shogi.validation import validate  # noqa: E402
@@ -177,7 +178,8 @@ def test_the_average_follows() -> None:
 
 def batch_from(rows: Positions) -> TrainingBatch:
     """A batch of recorded positions, none of them turned."""
-    return batch_of(examples_of(rows, BOOK, ValueTarget(0.6, 400.0)), BOOK, np.zeros(len(rows), np.int64))
+    examples = Recorded(rows, BOOK, ValueTarget(0.6, 400.0)).examples(np.arange(len(rows)))
+    return batch_of(examples, BOOK, np.zeros(len(rows), np.int64))
 
 
 def some_batch(size: int) -> TrainingBatch:
@@ -192,7 +194,7 @@ def learning(**more: Any) -> Learning:
 def test_no_shard_gets_less_than_two_positions(size: int) -> None:
     """PyTorch refuses to normalise a layer of one position by itself."""
     dense = architecture_for(SQUARE, "policy_value_dense", 1, 8)
-    shards = Shards(build(dense), dense, CPU, learning(batch_size=size, shards=5))
+    shards = Shards(build(dense), partial(build, dense), CPU, learning(batch_size=size, shards=5))
     assert np.isfinite(shards.gradients(some_batch(size)).numpy()).all()
     shards.close()
 
@@ -203,7 +205,7 @@ def test_shards_find_the_gradient_of_the_whole_batch() -> None:
     for count in (1, 3):
         torch.manual_seed(0)
         net = build(BOTH[0])
-        shards = Shards(net, BOTH[0], CPU, learning(shards=count))
+        shards = Shards(net, partial(build, BOTH[0]), CPU, learning(shards=count))
         figures.append(shards.gradients(batch))
         shards.close()
         gradients.append(torch.cat([parameter.grad.flatten() for parameter in net.parameters()]))
@@ -248,7 +250,7 @@ def test_the_loss_is_the_cross_entropy_with_the_targets(smoothing: float) -> Non
     full = torch.zeros(4, 2187)
     for row, label, weight in zip([0, 0, 1, 2, 2, 3], soft.labels, soft.weights, strict=True):
         full[row, label] = float(weight)
-    policy, _ = forward(net, batch.planes, CPU, "float32")
+    policy, _ = forward(net, batch.inputs, CPU, "float32")
     cross_entropy = torch.nn.functional.cross_entropy
     for given, target in ((soft, full), (batch, torch.from_numpy(batch.labels))):
         _, figures = losses(net, given, CPU, learning(label_smoothing=smoothing))
@@ -265,10 +267,10 @@ def test_a_position_may_count_for_less() -> None:
     assert torch.allclose(whole, half, atol=1e-5)
 
 
-def known_examples(rows: Positions) -> tuple[TrainingBatch, dict[bytes, int]]:
-    """The positions as a batch, and the number of each by its planes."""
-    batch = batch_from(rows)
-    return batch, {planes.tobytes(): i for i, planes in enumerate(batch.planes)}
+def known_positions(rows: Positions) -> tuple[Examples, dict[bytes, int]]:
+    """The positions as examples, and the number of each by what it is packed into."""
+    examples = Recorded(rows, BOOK, ValueTarget(0.6, 400.0)).examples(np.arange(len(rows)))
+    return examples, {words.tobytes(): i for i, words in enumerate(examples.packed)}
 
 
 def test_validation_of_a_network_that_knows() -> None:
@@ -276,17 +278,14 @@ def test_validation_of_a_network_that_knows() -> None:
     rows = np.concatenate([pack(game)[4:] for game in random_games(3, plies=40, seed=4)])
     # Evaluations that are always right are believed as far as they can be: 100 centipawns are worth e : 1.
     rows["eval"] = np.where(np.abs(rows["result"]) == WIN, 100 * rows["result"], NO_EVAL)
-    batch, known = known_examples(rows)
+    examples, known = known_positions(rows)
 
-    def infer(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        policy, value = np.zeros((len(planes), 2187), np.float32), np.zeros(len(planes), np.float32)
-        for i, each in enumerate(planes):
-            row = known[each.tobytes()]
-            policy[i, batch.labels[row]] = 20.0
-            value[i] = math.log(3) if rows["result"][row] == WIN else -math.log(3)
-        return policy, value
+    def predict(packed: np.ndarray, firsts: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        numbers = np.array([known[words.tobytes()] for words in packed])
+        played = labels == np.repeat(examples.labels[numbers], np.diff(firsts))
+        return np.where(played, 0.999, 1e-5), np.where(rows["result"][numbers] == WIN, 0.75, 0.25)
 
-    report = validate(infer, rows, BOOK)
+    report = validate(predict, rows, BOOK)
     assert report["top1"] == report["top5"] == report["value_accuracy"] == 1.0
     assert report["policy_loss"] < 0.01
     assert report["value_loss"] == pytest.approx(-math.log(0.75), abs=1e-3)
@@ -302,18 +301,18 @@ def test_validation_of_a_network_that_knows() -> None:
 
 def test_options_for_play_are_found_again() -> None:
     rows = pack(*random_games(3, plies=60, seed=4))
-    _, known = known_examples(rows)
+    _, known = known_positions(rows)
 
-    def infer(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values = [rows["eval"][known[each.tobytes()]] / 250.0 for each in planes]
-        policy = np.random.default_rng(len(planes)).normal(size=(len(planes), 2187)) * 5
-        return policy.astype(np.float32), np.array(values, np.float32)
+    def predict(packed: np.ndarray, firsts: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        leads = np.array([rows["eval"][known[words.tobytes()]] / 250.0 for words in packed])
+        priors = np.exp(np.random.default_rng(len(packed)).normal(size=len(labels)) * 5)
+        return priors, 1 / (1 + np.exp(-leads))
 
-    options = fit_for_play(infer, rows, BOOK)
+    options = fit_for_play(predict, rows, BOOK)
     assert options["Eval_Coef"] == pytest.approx(250, abs=2)
     assert options["temperature"] == 180  # random moves, predicted with confidence: the more doubt the better
     rows["eval"] = NO_EVAL
-    assert fit_for_play(infer, rows, BOOK)["Eval_Coef"] == 600
+    assert fit_for_play(predict, rows, BOOK)["Eval_Coef"] == 600
 
 
 def soft_examples(count: int) -> Examples:
@@ -344,12 +343,11 @@ def test_a_run_learns_any_game_from_soft_targets(tmp_path: Path) -> None:
     run.save(tmp_path / "checkpoint.pt")
     again = Run(settings, NARROW, CPU)
     again.load(runs.read_checkpoint(tmp_path / "checkpoint.pt"))
-    unseen = batch_of(soft_examples(200), NARROW, np.zeros(200, np.int64))
-    policy, value = again.infer(unseen.planes)
-    shares = np.exp(policy) / np.exp(policy).sum(1, keepdims=True)
-    assert np.allclose(shares[np.arange(200), unseen.labels[::2]], 0.75, atol=0.1)
-    assert np.allclose(shares[np.arange(200), unseen.labels[1::2]], 0.25, atol=0.1)
-    assert ((value > 0) == (unseen.values > 0.5)).mean() > 0.98
+    unseen = soft_examples(200)
+    asked = np.concatenate([unseen.labels.reshape(-1, 2), np.full((200, 1), 40, np.int32)], 1)
+    priors, rates = again.predict(unseen.packed, 3 * np.arange(201), asked.reshape(-1))
+    assert np.allclose(priors.reshape(-1, 3), [0.75, 0.25, 0], atol=0.1)
+    assert ((rates > 0.5) == (unseen.values > 0.5)).mean() > 0.98
 
 
 def test_the_journal_forgets_what_the_resumed_run_will_write_again(tmp_path: Path) -> None:
@@ -415,7 +413,7 @@ def test_a_run_learns_and_writes_a_network(folder: Path, capsys: pytest.CaptureF
     assert report["validation"]["positions"] == 80
     assert set(report["options"]) == {"Eval_Coef", "temperature"}
     weights = read_weights(folder / "run" / "net.npz")
-    planes = some_batch(4).planes
+    planes = some_batch(4).inputs
     session = pytest.importorskip("onnxruntime").InferenceSession(str(folder / "run" / "net.onnx"))
     there = session.run(None, {session.get_inputs()[0].name: planes})
     with torch.inference_mode():

@@ -18,7 +18,7 @@ from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settin
 from pydlshogi.learning.tasks import PlaySets, set_deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
-from pydlshogi.network.weights import read_network
+from pydlshogi.network.loading import encoding_of
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.support.processes import ProcessCrew, available_cores
 from pydlshogi.support.settings import SettingError
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def show() -> None:
         game = game_named(options.game)
         settings = given_settings(game, SelfPlay, options)
-        read_network(options.modelfile, game.encodings)
+        encoding_of(options.modelfile, game.encodings)
         for line in report(game, options.modelfile.read_bytes(), settings, options.workers, options.rounds):
             print(line, flush=True)
 

@@ -24,7 +24,7 @@ from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.service import load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
-from pydlshogi.network.weights import read_network
+from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.files import open_plain
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
             game = game_named("dobutsu")
-            read_network(options.network, game.encodings)  # or what is wrong would be said of a copy
+            encoding_of(options.network, game.encodings)  # or what is wrong would be said of a copy
             backend = load_network(game, options.network.read_bytes(), _AT_ONCE)
             evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
         for playouts in options.playouts:

@@ -1,12 +1,14 @@
-"""Positions of game records searched anew by a network: `python -m utils.search_records games.jsonl.xz --out searched`
+"""Positions searched anew by a network: `python -m utils.search_records games.jsonl.xz --out searched`
 
     python -m utils.search_records games.jsonl.xz --network model/pydlshogi.npz --playouts 128 --sets 400 --out searched
-    python -m pydlshogi.train --train games.jsonl.xz --searched searched --init model/pydlshogi.npz --out runs/soft ...
+    python -m utils.search_records taught --playouts 0 --sets 1000 --out judged
+    python -m pydlshogi.train --kind sparse --searched judged --val games.jsonl.xz --out runs/soft --hours 1
 
-A record knows one move of a position; a search says how good all of them are, and what the position is worth. The
-searches have dlshogi's constants, and no moves by lot. A set is 256 positions drawn from the training split, and a file
-in the folder; sets that are there are not searched again. A folder is of one network, one number of playouts and one
-drawing.
+A record knows one move of a position; a search says how good all of them are, and what the position is worth. With
+`--playouts 0` the network alone says so, some thirty times as fast as with the fewest playouts that make sense. The
+positions are those of records or of a folder of `utils.teach`. The searches have dlshogi's constants, and no random
+moves. A set is a file in the folder: 256 positions, or 8,192 that are not searched, sampled from the training split.
+Sets that are there are not searched again. A folder is of one network, one number of playouts and one seed.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -30,30 +32,56 @@ from pydlshogi.learning.service import load_network
 from pydlshogi.learning.targets import expected_score, pruned_visits
 from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError
-from pydlshogi.network.weights import read_network
+from pydlshogi.network.backend import Backend, BackendError
+from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
 from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import cache_folder, digest, reserved
 from pydlshogi.support.settings import SettingError, settle
-from pydlshogi.training.shogi.records import DatasetError, limit_repeats, load_positions
+from pydlshogi.training.shogi.recorded import with_legal_moves
+from pydlshogi.training.shogi.records import DatasetError, Positions, limit_repeats, load_positions, read_taught
 from pydlshogi.training.shogi.searched import Searched
 from pydlshogi.training.shogi.settings import Settings
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
-_OF_A_SET: Final = 256
-"""Positions, searched side by side: one of each tree makes a batch."""
-Item = tuple[int, Int64Array, Uint8Array, Uint16Array]
-"""The number of a set; numbers of its positions; uint8 [n, 32], the positions two moves earlier or at the first move;
-uint16 [n, 2], the moves from there, the last one first, 0 where there is none."""
+_SIDE_BY_SIDE: Final = 256
+"""Positions of a set that are searched at once: one of each tree makes a batch."""
+_OF_A_SET: Final = 8192
+"""Positions of a set that are not searched."""
+_BATCH: Final = 512
+_LEAST_SHARE: Final = 1 / 256
+"""Smaller shares of a network's policy are left out: most moves have less."""
 
 
-def reached(starts: Uint8Array, before: Uint16Array) -> list[ShogiPosition]:
+class Item(NamedTuple):
+    """A set to be searched."""
+
+    number: int
+    positions: Positions
+    starts: Uint8Array
+    """uint8 [n, 32]: up to two moves earlier, where those positions are known."""
+    since: Uint16Array
+    """uint16 [n, 2]: the moves from there, the last one first, 0 where there is none."""
+
+
+def item_of(number: int, positions: Positions, rows: Int64Array) -> Item:
+    """The positions with these numbers."""
+    back = np.zeros(len(rows), np.int64)
+    for moves in (1, 2):
+        earlier = positions[np.maximum(rows - moves, 0)]
+        follows = earlier["ply"] + moves == positions["ply"][rows]
+        follows &= earlier["move"] == positions["before"][rows, moves - 1]
+        back[follows & (back == moves - 1)] = moves
+    since = np.where(back[:, None] > np.arange(2), positions["before"][rows], 0).astype(np.uint16)
+    return Item(number, np.array(positions[rows]), positions["hcp"][rows - back], since)
+
+
+def reached(item: Item) -> list[ShogiPosition]:
     """The positions of an item, with what a network may see of their past."""
-    positions = [ShogiPosition() for _ in starts]
-    for position, code, moves in zip(positions, starts, before.tolist(), strict=True):
+    positions = [ShogiPosition() for _ in item.starts]
+    for position, code, moves in zip(positions, item.starts, item.since.tolist(), strict=True):
         position.board.set_hcp(code)
         for move in filter(None, reversed(moves)):
             position.push(move)
@@ -68,22 +96,23 @@ class SearchSets:
     """Of a file with that suffix."""
     suffix: str
     playouts: int
+    """0: the network alone is asked."""
 
     @contextmanager
     def __call__(self) -> Iterator[Callable[[Item], Searched]]:
         game = game_named("shogi")
-        backend = load_network(game, self.network, _OF_A_SET, suffix=self.suffix)
+        batch = _SIDE_BY_SIDE if self.playouts else _BATCH
+        backend = load_network(game, self.network, batch, suffix=self.suffix)
+        if not self.playouts:
+            yield partial(judged, backend)
+            return
         evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
-        forest = Forest(game, evaluator, DEFAULT_PUCT, self.playouts, _OF_A_SET)
+        forest = Forest(game, evaluator, DEFAULT_PUCT, self.playouts, _SIDE_BY_SIDE)
         yield partial(self._searched, forest)
 
     def _searched(self, forest: Forest, item: Item) -> Searched:
         """What the positions of `item` teach, those left out in which there is nothing to choose."""
-        _, rows, starts, before = item
-        positions = reached(starts, before)
-        hcp = np.zeros((len(rows), 32), np.uint8)
-        for position, code in zip(positions, hcp, strict=True):
-            position.board.to_hcp(code)
+        positions = reached(item)
         open_ones = [i for i, each in enumerate(positions) if each.outcome() is None and len(each.legal_moves()) > 1]
         found = forest.search({tree: positions[i] for tree, i in enumerate(open_ones)}, self.playouts)
         moves, weights, values, exact = [], [], [], []
@@ -96,8 +125,7 @@ class SearchSets:
             values.append(value)
             exact.append(proven)
         return Searched(
-            rows[open_ones],
-            hcp[open_ones],
+            item.positions[open_ones],
             np.array([len(each) for each in moves]),
             np.concatenate([np.zeros(0, np.uint16), *moves]),
             np.concatenate([np.zeros(0, np.float32), *weights]),
@@ -106,15 +134,44 @@ class SearchSets:
         )
 
 
+def judged(backend: Backend, item: Item) -> Searched:
+    """The same by a network alone."""
+    parts = []
+    for start in range(0, len(item.positions), _BATCH):
+        positions = item.positions[start : start + _BATCH]
+        legal = with_legal_moves(positions, backend.encoding)
+        priors, values = backend.predict(legal.packed, legal.firsts.astype(np.int32), legal.labels, 1.0)
+        kept = priors >= _LEAST_SHARE
+        counts = np.add.reduceat(kept, legal.firsts[:-1], dtype=np.int64)
+        totals = np.add.reduceat(np.where(kept, priors, 0), legal.firsts[:-1])
+        open_ones = np.diff(legal.firsts) > 1
+        kept &= np.repeat(open_ones, np.diff(legal.firsts))
+        parts.append(
+            Searched(
+                positions[open_ones],
+                counts[open_ones],
+                legal.moves[kept],
+                (priors[kept] / np.repeat(totals[open_ones], counts[open_ones])).astype(np.float32),
+                values[open_ones],
+                np.zeros(int(open_ones.sum()), np.bool_),
+            )
+        )
+    return Searched.joined(parts)
+
+
 def search(options: argparse.Namespace, crew: Crew) -> None:
     """Search the sets that the folder lacks."""
-    positions = load_positions(options.records, "train", options.cache or cache_folder())
+    if options.records.is_dir():
+        positions = read_taught(options.records)
+    else:
+        positions = load_positions(options.records, "train", options.cache or cache_folder())
+    of_a_set = _SIDE_BY_SIDE if options.playouts else _OF_A_SET
     generator = np.random.default_rng(options.seed)
     rows = generator.permutation(limit_repeats(positions, Settings.repeats, generator))
-    if len(rows) < options.sets * _OF_A_SET:
-        raise DatasetError(f"{options.records} has positions for {len(rows) // _OF_A_SET} sets, not {options.sets}")
+    if len(rows) < options.sets * of_a_set:
+        raise DatasetError(f"{options.records} has positions for {len(rows) // of_a_set} sets, not {options.sets}")
     about = {
-        "positions": hashlib.sha256(positions["hcp"][rows[:_OF_A_SET]].tobytes()).hexdigest(),
+        "positions": hashlib.sha256(positions["hcp"][rows[:of_a_set]].tobytes()).hexdigest(),
         "network": digest(options.network),
         "playouts": options.playouts,
         "seed": options.seed,
@@ -122,30 +179,31 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     settle(options.out / "searched.json", about)
     paths = [options.out / f"{number:05}.npz" for number in range(options.sets)]
     missing = [number for number, path in enumerate(paths) if not path.exists()]
-    parts = (rows[number * _OF_A_SET : (number + 1) * _OF_A_SET] for number in missing)
-    items = (
-        (number, part, positions["hcp"][part - np.minimum(positions["ply"][part], 2)], positions["before"][part])
-        for number, part in zip(missing, parts, strict=True)
-    )
+    items = (item_of(number, positions, rows[number * of_a_set : (number + 1) * of_a_set]) for number in missing)
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
         task = SearchSets(options.network.read_bytes(), options.network.suffix, options.playouts)
-        longest = deadline(_OF_A_SET, options.playouts, options.network.stat().st_size)
-        for (number, *_), searched in crew.map(task, items, longest):
-            searched.write(paths[number])
+        longest = deadline(of_a_set, max(1, options.playouts), options.network.stat().st_size)
+        for item, searched in crew.map(task, items, longest):
+            searched.write(paths[item.number])
             bar.update()
     print(f"{options.out} holds {options.sets} sets")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m utils.search_records", description="Search positions of game records, to learn from them."
+        prog="python -m utils.search_records",
+        description="Search positions of records or of a teacher, to learn from them.",
     )
-    parser.add_argument("records", type=Path, help="games.jsonl(.xz), or a list of record files")
+    parser.add_argument(
+        "records", type=Path, help="games.jsonl(.xz), a list of record files, or a folder of utils.teach"
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets; give it again to go on")
     parser.add_argument("--network", type=Path, default=Path("model/pydlshogi.npz"), help="(default: %(default)s)")
-    parser.add_argument("--playouts", type=positive, default=128, metavar="N", help="a position (default: %(default)s)")
+    parser.add_argument(
+        "--playouts", type=natural, default=128, metavar="N", help="a position; 0: ask the network alone (%(default)s)"
+    )
     parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all (default: %(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the drawing (default: %(default)s)")
+    parser.add_argument("--seed", type=natural, default=0, help="of the sample (default: %(default)s)")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
     add_crew_options(parser)
     options = parser.parse_args(arguments)
@@ -153,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         if options.network.suffix != ".onnx":
             # Or the workers would complain of a file of theirs.
-            read_network(options.network, game_named("shogi").encodings)
+            encoding_of(options.network, game_named("shogi").encodings)
         options.out.mkdir(parents=True, exist_ok=True)
         with reserved(options.out), crew_of(options) as crew:
             search(options, crew)

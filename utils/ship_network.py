@@ -25,7 +25,7 @@ from pydlshogi.network.weights import Weights, architecture_of, read_weights, wr
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.training.shogi.fit import fit_for_play
 from pydlshogi.training.shogi.records import DatasetError
-from pydlshogi.training.shogi.validation import sample, validate
+from pydlshogi.training.shogi.validation import asking, sample, validate
 from utils.validate_network import parsed_with_games, tables, val_positions
 
 _FITTED_TO = 8192
@@ -57,9 +57,9 @@ def _run(options: argparse.Namespace) -> None:
         shipped = Path(folder, "net.npz")
         write_weights(shipped, weights, half=True)
         backend = load_backend("auto", shipped, ENCODINGS, precision="float32", batch_size=512)
-        infer, encoding = backend.infer, backend.encoding
-        report = validate(infer, sample(positions, options.positions or len(positions)), encoding)
-        fitted = fit_for_play(infer, sample(positions, _FITTED_TO), encoding)
+        predict, encoding = asking(backend), backend.encoding
+        report = validate(predict, sample(positions, options.positions or len(positions)), encoding)
+        fitted = fit_for_play(predict, sample(positions, _FITTED_TO), encoding)
     write_weights(out, weights, half=True)
     write_fitted(out.with_suffix(".json"), fitted, report)
     print(f"{tables([out.name], [report])}\n\nfitted: {fitted}")

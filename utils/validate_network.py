@@ -15,13 +15,14 @@ from typing import Any
 from tqdm import tqdm
 
 from pydlshogi.games.shogi.encodings import ENCODINGS
+from pydlshogi.games.shogi.sparse import SPARSE
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import cache_folder
 from pydlshogi.training.shogi.records import DatasetError, Positions, load_positions
-from pydlshogi.training.shogi.validation import PHASES, sample, validate
+from pydlshogi.training.shogi.validation import PHASES, asking, sample, validate
 
 Report = dict[str, Any]
 FIGURES = {
@@ -39,8 +40,8 @@ def report_of(network: str, positions: Positions) -> tuple[str, Report]:
     splits = [network.rsplit(",", most) for most in range(3)]  # the name of a file may have commas too
     words = next((words for words in splits if Path(words[0]).exists()), splits[-1])
     file, name, precision, *_ = *words, "auto", "auto"
-    backend = load_backend(name, file, ENCODINGS, precision=precision, batch_size=512)
-    return backend.description, validate(backend.infer, positions, backend.encoding)
+    backend = load_backend(name, file, (*ENCODINGS, SPARSE), precision=precision, batch_size=512)
+    return backend.description, validate(asking(backend), positions, backend.encoding)
 
 
 def tables(names: Sequence[str], reports: Sequence[Report]) -> str:

@@ -37,8 +37,7 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import GameEntry, game_named
 from pydlshogi.network.backend import Backend
-from pydlshogi.network.loading import load_backend
-from pydlshogi.network.weights import read_network
+from pydlshogi.network.loading import encoding_of, load_backend
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
 from pydlshogi.support.crew import CrewError
 from pydlshogi.support.processes import ProcessCrew
@@ -339,7 +338,7 @@ def evaluator_of(
         yield NetworkEvaluator(load_network(game, network, batch_size), temperature)
     else:
         with _file(network) as path:
-            encoding = read_network(path, game.encodings)[2]
+            encoding = encoding_of(path, game.encodings)
         with closing(ServedEvaluator(service, encoding, network, temperature)) as evaluator:
             yield evaluator
 

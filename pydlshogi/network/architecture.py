@@ -73,7 +73,7 @@ class Ends(NamedTuple):
 
     def encoding_among(self, encodings: Iterable[AnEncoding]) -> AnEncoding:
         """The first that suits; ModelError."""
-        encodings = list(encodings)
+        encodings = [each for each in encodings if each.planes]
         for encoding in encodings:
             if self.suit(encoding):
                 return encoding
@@ -230,7 +230,7 @@ def recognise(shapes: Mapping[str, Shape]) -> Architecture:
         remedy = f"; {HOW_TO_IMPORT}" if "l1_1_1/W" in shapes else ""
         raise ModelError(f"none of the policy-value networks{remedy}")
     candidates = [_architecture_like(kind, shapes) for kind in likely]
-    differences = [_differences(shapes, parameter_shapes(candidate)) for candidate in candidates]
+    differences = [mismatches(shapes, parameter_shapes(candidate)) for candidate in candidates]
     best = min(range(len(candidates)), key=lambda i: len(differences[i]))
     if differences[best]:
         raise ModelError(differences[best][0])
@@ -256,7 +256,7 @@ def _architecture_like(kind: str, shapes: Mapping[str, Shape]) -> Architecture:
     return Architecture(kind, planes, height, width, label_planes, KINDS[kind].depth(shapes), channels)
 
 
-def _differences(shapes: Mapping[str, Shape], expected: Mapping[str, Shape]) -> list[str]:
+def mismatches(shapes: Mapping[str, Shape], expected: Mapping[str, Shape]) -> list[str]:
     """What is wrong with arrays that should be the `expected` ones."""
     missing = [f"array {name} is missing" for name in expected if name not in shapes]
     surplus = [f"array {name} belongs to no network like this" for name in sorted(shapes.keys() - expected.keys())]

@@ -45,13 +45,15 @@ class Backend(Protocol):
         packed: uint32 [B, words], at least one position. firsts: int32 [B + 1], from 0 on; labels[firsts[i]] to
         labels[firsts[i + 1] - 1] are those of the legal moves of position i. temperature: by which the policy's logits
         are divided; above 1 the priors are flatter, below 1 sharper.
-        Returns float32 [firsts[B]], which sum to 1 for each position, and float32 [B], 0 to 1; the caller owns them.
+        Returns float32 [firsts[B]], which sum to 1 for each position that has labels, and float32 [B], 0 to 1; the
+        caller owns them.
         """
 
     def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Raw logits for planes float32 [B, planes, height, width]: policy float32 [B, labels] and value float32 [B].
 
-        The policy may have more labels than the encoding. The caller owns the arrays returned.
+        The policy may have more labels than the encoding. The caller owns the arrays returned. Raises BackendError
+        where the network is sparse: it sees no planes.
         """
 
 

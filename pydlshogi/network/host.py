@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.compiled import compiled, inlined
 
 Stream = TypeVar("Stream")
 Run = Callable[[npt.NDArray[Any]], tuple[Float32Array, Float32Array]]
@@ -94,6 +94,27 @@ class HostBackend:
             return policy.copy(), value.reshape(-1).copy()
 
 
+@inlined
+def softmax(logits: Float32Array) -> None:
+    """Make probabilities of the logits, in place."""
+    highest = np.float32(-np.inf)
+    for i in range(len(logits)):
+        highest = max(highest, logits[i])
+    total = np.float32(0)
+    for i in range(len(logits)):
+        logits[i] = np.exp(logits[i] - highest)
+        total += logits[i]
+    for i in range(len(logits)):
+        logits[i] /= total
+
+
+@inlined
+def sigmoid(logit: Any) -> Any:
+    """The logistic function."""
+    # Below -80 the exponential would leave float32.
+    return np.float32(1) / (np.float32(1) + np.exp(-max(logit, np.float32(-80))))
+
+
 @compiled
 def softmax_over_legal_moves(
     policy: Float32Array, firsts: Int32Array, labels: Int32Array, sharpness: np.float32, priors: Float32Array
@@ -104,21 +125,13 @@ def softmax_over_legal_moves(
     """
     for i in range(len(firsts) - 1):
         first, stop = firsts[i], firsts[i + 1]
-        highest = np.float32(-np.inf)
         for j in range(first, stop):
             priors[j] = policy[i, labels[j]] * sharpness
-            highest = max(highest, priors[j])
-        total = np.float32(0)
-        for j in range(first, stop):
-            priors[j] = np.exp(priors[j] - highest)
-            total += priors[j]
-        for j in range(first, stop):
-            priors[j] /= total
+        softmax(priors[first:stop])
 
 
 @compiled
 def win_rates(logits: Float32Array, values: Float32Array) -> None:
     """Fill `values` with the logistic function of `logits`."""
     for i in range(len(values)):
-        # Below -80 the exponential would leave float32.
-        values[i] = np.float32(1) / (np.float32(1) + np.exp(-max(logits[i], np.float32(-80))))
+        values[i] = sigmoid(logits[i])

@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.backend import Backend, BackendError, Resources
 from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
+from pydlshogi.network.sparse import is_sparse, read_sparse
+from pydlshogi.network.weights import read_network
 from pydlshogi.support.processes import available_cores
 
 
@@ -47,9 +49,9 @@ def load_backend(
     """Load the network in `modelfile` (`.npz`, for onnx and openvino also `.onnx`) and run it once, so that it is warm.
 
     encodings: those the network may be for; the first that its planes and labels suit is the backend's.
-    name: "auto" is torch where it sees a GPU, onnx where that has a GPU, and on the CPU openvino where that is usable,
-        else onnx. A 6x96 network in float32 runs 2.8 times as fast with openvino on an AMD EPYC (Zen 4), and in the
-        bfloat16 of a Xeon with AMX 6 to 8 times.
+    name: "auto" is sparse for a sparse network, which nothing else runs; else torch where it sees a GPU, onnx where
+        that has a GPU, and on the CPU openvino where that is usable, else onnx. A 6x96 network in float32 runs 2.8
+        times as fast with openvino on an AMD EPYC (Zen 4), and in the bfloat16 of a Xeon with AMX 6 to 8 times.
     device: "gpu" demands one; "auto" takes one if the framework sees one; "tensorrt" is onnx only. `description` tells
         what it became.
     precision: "half" is float16 on a GPU and bfloat16 on a CPU (torch and openvino only); "auto" is half on a GPU where
@@ -71,10 +73,19 @@ def load_backend(
         if given not in known:
             raise BackendError(f"{what} {given} is none of {', '.join(known)}")
     resources = Resources(device, precision, threads or available_cores(), streams, spinning, batch_size)
+    if name == "sparse" or (name == "auto" and is_sparse(Path(modelfile))):
+        from pydlshogi.network.sparse_backend import sparse_backend
+
+        return sparse_backend(Path(modelfile), encodings, resources)
     if name == "auto":
         name = _automatic(device, Path(modelfile))
     with _framework(name):
         return _load(name, Path(modelfile), encodings, resources)
+
+
+def encoding_of(modelfile: Path, encodings: Sequence[Encoding]) -> Encoding:
+    """The one of `encodings` that the network in an `.npz` file is for. Raises `ModelError` as `load_backend`."""
+    return read_sparse(modelfile, encodings)[1] if is_sparse(modelfile) else read_network(modelfile, encodings)[2]
 
 
 def installed(name: str) -> bool:

@@ -61,19 +61,19 @@ def _read(path: Path, check: Callable[[Architecture], Checked]) -> tuple[Weights
     """The network in a file, and what `check` says of it before it is unpacked."""
     if path.suffix == ".pth":
         raise ModelError(f"{path}: networks are .npz or .onnx files; {HOW_TO_IMPORT}")
-    with _archive(path) as archive:
+    with opened_archive(path) as archive:
         architecture = _architecture(archive)
         checked = check(architecture)
         arrays = {}
         for name in archive.namelist():
             with archive.open(name) as member:
                 arrays[name.removesuffix(".npy")] = npy.read_array(member, allow_pickle=False)
-        weights = {name: _converted(name, array, np.float32) for name, array in arrays.items()}
+        weights = {name: converted(name, array, np.float32) for name, array in arrays.items()}
         return weights, architecture, checked
 
 
 @contextmanager
-def _archive(path: Path) -> Iterator[ZipFile]:
+def opened_archive(path: Path) -> Iterator[ZipFile]:
     """The archive at `path`; whatever is wrong with it is a `ModelError` that names it."""
     try:
         with open_plain(path) as file, ZipFile(file) as archive:
@@ -88,17 +88,24 @@ def _archive(path: Path) -> Iterator[ZipFile]:
 
 
 def _architecture(archive: ZipFile) -> Architecture:
+    headers = array_headers(archive)
+    if "encoding" in headers:
+        raise ModelError("a sparse network: Backend auto or sparse runs it")
+    for name, (_, dtype) in headers.items():
+        if dtype.kind not in "fiu":
+            raise ModelError(f"array {name} holds {dtype}, not numbers")
+    return recognise({name: shape for name, (shape, _) in headers.items()})
+
+
+def array_headers(archive: ZipFile) -> dict[str, tuple[Shape, np.dtype[Any]]]:
+    """Shape and type of every array in an archive; nothing is unpacked. Raises `ModelError`."""
     names = archive.namelist()
     # Of what is packed in another way zipfile cannot unpack just the beginning.
     plainly_packed = all(member.compress_type in (ZIP_STORED, ZIP_DEFLATED) for member in archive.infolist())
     arrays = all(name.endswith(".npy") for name in names)
     if not (arrays and plainly_packed and 0 < len(names) <= _MOST_ARRAYS and len({*names}) == len(names)):
         raise ModelError("not an .npz archive of a network")
-    headers = {name.removesuffix(".npy"): _header(archive, name) for name in names}
-    for name, (_, dtype) in headers.items():
-        if dtype.kind not in "fiu":
-            raise ModelError(f"array {name} holds {dtype}, not numbers")
-    return recognise({name: shape for name, (shape, _) in headers.items()})
+    return {name.removesuffix(".npy"): _header(archive, name) for name in names}
 
 
 def _header(archive: ZipFile, name: str) -> tuple[Shape, np.dtype[Any]]:
@@ -110,7 +117,8 @@ def _header(archive: ZipFile, name: str) -> tuple[Shape, np.dtype[Any]]:
     return shape, dtype
 
 
-def _converted(name: str, array: Array, dtype: type[np.floating]) -> Array:
+def converted(name: str, array: Array, dtype: type[np.floating]) -> Array:
+    """The array in that type, a scalar as int64. Raises `ModelError` where it does not stay finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         converted = np.array(array, np.int64 if array.ndim == 0 else dtype, order="C")
     if not np.isfinite(converted).all():
@@ -126,7 +134,7 @@ def write_weights(path: str | os.PathLike[str], weights: Mapping[str, Array], *,
     """
     architecture_of(weights)
     dtype = np.float16 if half else np.float32
-    arrays: dict[str, Any] = {name: _converted(name, array, dtype) for name, array in weights.items()}
+    arrays: dict[str, Any] = {name: converted(name, array, dtype) for name, array in weights.items()}
     with replacing(Path(path)) as file:
         np.savez_compressed(file, **arrays)
 
@@ -159,5 +167,5 @@ def random_weights(architecture: Architecture, seed: int) -> Weights:
                 array = np.zeros(shape)
             case _:
                 array = 0.1 * noise
-        weights[name] = _converted(name, array, np.float32)
+        weights[name] = converted(name, array, np.float32)
     return weights

@@ -115,11 +115,18 @@ def seconds_for(batches: Sequence[tuple[Backend, int]], now: Callable[[], float]
 
 
 def some_batch(encoding: Encoding, size: int) -> tuple[Uint32Array, Int32Array, Int32Array]:
-    """Something to predict: `packed`, `firsts` and `labels` as in `Backend.predict`, with one bit of sixteen set."""
-    words = np.random.default_rng(0).integers(0, 1 << 32, (4, size, encoding.words), np.uint32)
+    """Something to predict: `packed`, `firsts` and `labels` as in `Backend.predict`.
+
+    One bit of sixteen is set in planes; a sparse network adds up half as many rows as are possible.
+    """
+    generator = np.random.default_rng(0)
+    if encoding.features:
+        packed = generator.integers(0, encoding.features, (size, encoding.words), np.uint32)
+        packed[:, 0] = encoding.words // 2
+    else:
+        packed = np.bitwise_and.reduce(generator.integers(0, 1 << 32, (4, size, encoding.words), np.uint32))
     firsts = np.arange(size + 1, dtype=np.int32) * np.int32(MOVES)
-    labels = np.arange(firsts[-1], dtype=np.int32) % np.int32(encoding.labels)
-    return np.bitwise_and.reduce(words), firsts, labels
+    return packed, firsts, generator.integers(0, encoding.labels, firsts[-1], np.int32)
 
 
 def _affordable(backend: Backend, now: Callable[[], float]) -> int:

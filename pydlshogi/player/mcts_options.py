@@ -25,8 +25,8 @@ class NetworkOptions(EngineOptions):
         "Backend",
         "auto",
         (*BACKENDS, "uniform", "hash"),
-        help="what runs the network; auto: torch where it sees a GPU, openvino where it is installed and the network "
-        "runs on the CPU, else onnx; uniform and hash play without a network",
+        help="what runs the network; auto: sparse for a sparse one, else torch where it sees a GPU, openvino where it "
+        "is installed and the network runs on the CPU, or onnx; uniform and hash play without a network",
     )
     device = Combo("Device", "auto", DEVICES, help="where the network runs")
     precision = Combo(

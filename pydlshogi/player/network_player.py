@@ -136,7 +136,8 @@ class NetworkPlayer(BasePlayer):
                 batch_size = best_batch_size(backend, modelfile)
             evaluator = NetworkEvaluator(backend)
             description = f"{modelfile.name}: {backend.description}"
-            remarks += _broken_backends() if options.backend == "auto" else ()
+            # A sparse network needs none of them.
+            remarks += _broken_backends() if options.backend == "auto" and not backend.encoding.features else ()
             fitted, remark = _fitted_for(backend, modelfile)
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)

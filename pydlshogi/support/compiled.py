@@ -225,6 +225,11 @@ def allocating(function: Function) -> Function:
     return _kept(function, **_ALLOCATING)
 
 
+def reassociating(function: Function) -> Function:
+    """The same for a kernel whose sums of floats may be added up in any order, several numbers at a time."""
+    return _kept(function, **_ALLOCATING, fastmath={"reassoc", "nsz", "contract"})
+
+
 def compiled_for(name: str, function: Function, **rules: object) -> Function:
     """The kernel `function` with the global names that it uses replaced by `rules`, for the game or encoding `name`.
 

@@ -40,7 +40,7 @@ class Shuffle:
 
 
 def numbered_batch(source: Source, encoding: Encoding, shuffle: Shuffle, number: int) -> TrainingBatch:
-    """Batch `number` of `source` in the order of `shuffle`."""
+    """Batch `number` of `source` in the order of `shuffle`, turned as it says."""
     rows, turns = shuffle.batch(number)
     return batch_of(source.examples(rows), encoding, turns)
 

@@ -5,7 +5,7 @@ The policy to be learned is sparse: some labels of each position, with weights. 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Examples:
     firsts: Int64Array
     """int64 [n + 1]: where the labels of each position begin, and the last end."""
     labels: Int32Array
-    """int32 [all]."""
+    """int32 [all]: those that have weights; for a sparse encoding those of all legal moves."""
     weights: Float32Array
     """float32 [all]: how much of the policy each label is to have. Those of a position sum to 1; to less where it is to
     count for less, and without labels it teaches no policy."""
@@ -60,14 +60,6 @@ class Source(Protocol):
         """Those with these numbers, in this order."""
 
 
-def one_move_each(
-    packed: Uint32Array, labels: Int32Array, values: Float32Array, value_weights: Float32Array
-) -> Examples:
-    """Examples of one played move each, `labels` int32 [n]."""
-    count = len(labels)
-    return Examples(packed, np.arange(count + 1), labels, np.ones(count, np.float32), values, value_weights)
-
-
 def joined(parts: Sequence[Examples]) -> Examples:
     """Several sets of examples, at least one, as a single set."""
     ends = np.cumsum([0, *(len(part.labels) for part in parts)])
@@ -84,8 +76,8 @@ def joined(parts: Sequence[Examples]) -> Examples:
 class TrainingBatch(NamedTuple):
     """What one step learns from; the arrays belong to whoever receives them."""
 
-    planes: Float32Array
-    """float32 [B, planes, height, width]."""
+    inputs: Float32Array | Uint32Array
+    """float32 [B, planes, height, width]; for a sparse encoding uint32 [B, words], the packed positions."""
     firsts: Int64Array
     labels: Int64Array
     weights: Float32Array
@@ -97,7 +89,7 @@ class TrainingBatch(NamedTuple):
         """The positions from `low` to `high` - 1."""
         first, end = self.firsts[low], self.firsts[high]
         return TrainingBatch(
-            self.planes[low:high],
+            self.inputs[low:high],
             self.firsts[low : high + 1] - first,
             self.labels[first:end],
             self.weights[first:end],
@@ -108,14 +100,19 @@ class TrainingBatch(NamedTuple):
 
 def batch_of(examples: Examples, encoding: Encoding, turns: Int64Array) -> TrainingBatch:
     """The examples as a network is shown them. turns: int64 [B], 0 as they are, i by the encoding's symmetry i - 1."""
-    planes = planes_of(encoding, examples.packed)
+    inputs = inputs_of(encoding, examples.packed)
     labels = examples.labels.astype(np.int64)
     turn_of_label = np.repeat(turns, np.diff(examples.firsts))
     for turn, symmetry in enumerate(encoding.symmetries, 1):
-        _turn(planes.reshape(*planes.shape[:2], -1), np.flatnonzero(turns == turn), symmetry.planes, symmetry.squares)
+        _turn(inputs.reshape(*inputs.shape[:2], -1), np.flatnonzero(turns == turn), symmetry.planes, symmetry.squares)
         here = turn_of_label == turn
         labels[here] = symmetry.labels[labels[here]]
-    return TrainingBatch(planes, examples.firsts, labels, examples.weights, examples.values, examples.value_weights)
+    return TrainingBatch(inputs, examples.firsts, labels, examples.weights, examples.values, examples.value_weights)
+
+
+def inputs_of(encoding: Encoding, packed: Uint32Array) -> Any:
+    """Positions as a network takes them: see `TrainingBatch.inputs`."""
+    return planes_of(encoding, packed) if encoding.planes else packed
 
 
 @allocating

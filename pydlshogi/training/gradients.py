@@ -4,20 +4,22 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from pydlshogi.network.architecture import Architecture
 from pydlshogi.network.torch_nets import build
-from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.processes import available_cores
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.settings import Learning
+from pydlshogi.training.sparse import SparseNet
 
 Item = TypeVar("Item")
 
@@ -29,11 +31,16 @@ those are the target. value_accuracy: the share of positions in which it says wh
 def losses(net: nn.Module, batch: TrainingBatch, device: torch.device, settings: Learning) -> tuple[Tensor, Tensor]:
     """The loss of a batch, and its FIGURES as one tensor [5]. Where no value is known, the value terms are 0."""
     firsts, labels, weights, values, value_weights = (torch.from_numpy(array).to(device) for array in batch[1:])
-    policy, value = forward(net, batch.planes, device, settings.precision)
     rows = torch.repeat_interleave(torch.arange(len(values), device=device), firsts.diff())
     taught = weights.sum().clamp(min=1.0)
-    logarithms = policy.log_softmax(1)
-    policy_loss = -(logarithms[rows, labels] * weights).sum() / taught
+    if isinstance(net, SparseNet):
+        logarithms, value = net(torch.from_numpy(batch.inputs.view(np.int32)), firsts, labels)
+        chosen = logarithms
+    else:
+        policy, value = forward(net, batch.inputs, device, settings.precision)
+        logarithms = policy.log_softmax(1)
+        chosen = logarithms[rows, labels]
+    policy_loss = -(chosen * weights).sum() / taught
     if settings.label_smoothing:
         spread = -logarithms.mean()
         policy_loss = (1 - settings.label_smoothing) * policy_loss + settings.label_smoothing * spread
@@ -41,12 +48,16 @@ def losses(net: nn.Module, batch: TrainingBatch, device: torch.device, settings:
     value_loss = (binary_cross_entropy_with_logits(value, values, reduction="none") * value_weights).sum() / known
     loss = policy_loss + settings.value_weight * value_loss
     with torch.no_grad():
-        policy_accuracy = ((policy.argmax(1)[rows] == labels) * weights).sum() / taught
+        if isinstance(net, SparseNet):
+            highest = torch.zeros(len(values)).scatter_reduce(0, rows, chosen, "amax", include_self=False)
+            policy_accuracy = ((chosen == highest[rows]) * weights).sum() / taught
+        else:
+            policy_accuracy = ((policy.argmax(1)[rows] == labels) * weights).sum() / taught
         value_accuracy = (((value > 0) == (values > 0.5)) * value_weights).sum() / known
         return loss, torch.stack([loss, policy_loss, value_loss, policy_accuracy, value_accuracy])
 
 
-def forward(net: nn.Module, planes: Float32Array, device: torch.device, precision: str) -> tuple[Tensor, Tensor]:
+def forward(net: nn.Module, planes: npt.NDArray[Any], device: torch.device, precision: str) -> tuple[Tensor, Tensor]:
     """Policy and value logits of `planes` [B, planes, height, width], float32 [B, labels] and [B], on the device."""
     there = torch.from_numpy(planes).to(device, memory_format=torch.channels_last)
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bfloat16"):
@@ -62,12 +73,13 @@ class Shards:
     running averages are those of the first part.
     """
 
-    def __init__(self, net: nn.Module, architecture: Architecture, device: torch.device, settings: Learning) -> None:
+    def __init__(self, net: nn.Module, make: Callable[[], nn.Module], device: torch.device, settings: Learning) -> None:
+        """`make` makes a network like `net`."""
         count = settings.shards or (available_cores() if device.type == "cpu" else 1)
         count = min(count, settings.batch_size // 2)  # the statistics of one position say nothing
         self._nets = [net]
         for _ in range(count - 1):
-            replica = build(architecture).to(device)
+            replica = make().to(device)
             for mine, shared in zip(replica.parameters(), net.parameters(), strict=True):
                 mine.data = shared.data
             self._nets.append(replica)
@@ -116,7 +128,7 @@ def faster_precision(net: nn.Module, architecture: Architecture, device: torch.d
     batch = _nothing(architecture, settings.batch_size)
     taken = {}
     for precision in ("float32", "bfloat16"):
-        tried = Shards(net, architecture, device, replace(settings, precision=precision))
+        tried = Shards(net, partial(build, architecture), device, replace(settings, precision=precision))
         tried.gradients(batch).tolist()
         start = time.perf_counter()
         tried.gradients(batch).tolist()

@@ -4,25 +4,28 @@ It learns from batches, whatever their game and wherever they come from.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Final
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pydlshogi.network.architecture import Sizes
+from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.network.torch_nets import build, grow
 from pydlshogi.network.weights import Weights
-from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array
 from pydlshogi.support.files import replacing
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES, Shards, faster_precision, forward
 from pydlshogi.training.optimisers import follow, optimisers_of, schedule
-from pydlshogi.training.settings import Learning
+from pydlshogi.training.settings import SPARSE, Learning
+from pydlshogi.training.sparse import SparseNet
 
 _DAMAGED: Final = (
     *(AssertionError, AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, UnpicklingError),
@@ -38,20 +41,36 @@ class TrainingError(Exception):
 class Run:
     """All that a checkpoint holds, and what was made from the settings."""
 
-    def __init__(self, settings: Learning, encoding: Sizes, device: torch.device, init: Weights | None = None) -> None:
-        """The run before its first step, with a new network or one grown from `init`; ModelError if it does not fit."""
+    def __init__(
+        self, settings: Learning, encoding: Encoding, device: torch.device, init: Weights | None = None
+    ) -> None:
+        """The run before its first step, with a new network or one grown from `init`; ModelError if it does not fit.
+
+        A sparse network learns on the CPU.
+        """
         torch.manual_seed(settings.seed)
+        self.encoding = encoding
         self.device = device
-        self.architecture = settings.architecture(encoding)
-        self.net = (grow(init, self.architecture) if init else build(self.architecture)).to(device)
+        make: Callable[[], nn.Module]
+        if settings.kind == SPARSE:
+            self.device = device = torch.device("cpu")
+            settings = replace(settings, precision="float32")
+            self.network = f"sparse {settings.value_width}+{settings.policy_width}"
+            make = partial(SparseNet, encoding, settings.value_width, settings.policy_width)
+            self.net: nn.Module = make()
+        else:
+            architecture = settings.architecture(encoding)
+            self.network = str(architecture)
+            make = partial(build, architecture)
+            self.net = (grow(init, architecture) if init else make()).to(device)
         if settings.precision == "auto":
             untouched = {name: tensor.clone() for name, tensor in self.net.state_dict().items()}
-            settings = replace(settings, precision=faster_precision(self.net, self.architecture, device, settings))
+            settings = replace(settings, precision=faster_precision(self.net, architecture, device, settings))
             self.net.load_state_dict(untouched)
         self.settings = settings
-        self.averaged = build(self.architecture).to(device)
+        self.averaged = make().to(device)
         self.averaged.load_state_dict(self.net.state_dict())
-        self.shards = Shards(self.net, self.architecture, device, settings)
+        self.shards = Shards(self.net, make, device, settings)
         self.optimisers = optimisers_of(self.net, settings, self.shards.map)
         self.peaks = [[group["lr"] for group in optimiser.param_groups] for optimiser in self.optimisers]
         """The highest learning rate of each parameter group."""
@@ -63,6 +82,12 @@ class Run:
         self.window = torch.zeros(len(FIGURES))
         """Sum of FIGURES since the last line of the log."""
 
+    def begin_with(self, init: Path) -> None:
+        """Take over the weights of a sparse network of this size. Raises ModelError, OSError."""
+        for net in (self.net, self.averaged):
+            assert isinstance(net, SparseNet)
+            net.read(init)
+
     def learn(self, batch: TrainingBatch) -> None:
         """One step."""
         figures = self.shards.gradients(batch)
@@ -72,17 +97,28 @@ class Run:
             for group, peak in zip(optimiser.param_groups, peaks, strict=True):
                 group["lr"] = peak * share
             optimiser.step()
+        if isinstance(self.net, SparseNet):
+            self.net.bound()
         self.step += 1
         # At first the average follows more closely, or it would remember the untrained network for long.
         follow(self.averaged, self.net, min(self.settings.average, self.step / (self.step + 10)))
         self.window += figures.cpu()
 
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Logits of the averaged network for planes [B, planes, height, width]: [B, labels] and [B]."""
+    def predict(self, packed: Uint32Array, firsts: Int64Array, labels: Int32Array) -> tuple[Float32Array, Float32Array]:
+        """What the averaged network says, as `Backend.predict`: priors [all] of the legal moves, win rates [B]."""
         self.averaged.eval()
         with torch.inference_mode():
+            known = torch.from_numpy(firsts), torch.from_numpy(labels.astype(np.int64))
+            if isinstance(self.averaged, SparseNet):
+                chosen, value = self.averaged(torch.from_numpy(packed.view(np.int32)), *known)
+                return chosen.exp().numpy(), value.sigmoid().numpy()
+            planes = planes_of(self.encoding, packed)
             policy, value = forward(self.averaged, planes, self.device, self.settings.precision)
-        return policy.cpu().numpy(), value.cpu().numpy()
+            rows = torch.repeat_interleave(torch.arange(len(packed)), known[0].diff())
+            logits = policy.cpu()[rows, known[1]]
+            shares = (logits - policy.cpu().amax(1)[rows]).exp()
+            totals = torch.zeros(len(packed)).index_add(0, rows, shares)
+            return (shares / totals[rows]).numpy(), value.sigmoid().cpu().numpy()
 
     def save(self, path: Path) -> None:
         """Write everything to `path`. Raises TrainingError if the run is spoilt."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pydlshogi.network.architecture import KINDS, PLAIN_LAYERS, Architecture, Sizes, architecture_for
 from pydlshogi.support.settings import setting
 
+SPARSE = "sparse"
+"""The kind of network whose first layer is a table; the others are in `KINDS`."""
 PRECISIONS = ("auto", "float32", "bfloat16")
 
 
@@ -12,14 +14,16 @@ PRECISIONS = ("auto", "float32", "bfloat16")
 class Learning:
     """A network and how it learns; checkpoints carry it along."""
 
-    kind: str = setting("policy_value_resnet", "which network", *KINDS, alias="net")
+    kind: str = setting("policy_value_resnet", "which network", *KINDS, SPARSE, alias="net")
     depth: int = setting(6, "blocks of a residual network", low=1, high=200, alias="blocks")
     channels: int = setting(96, "channels of the convolutions", low=1, high=4096)
+    value_width: int = setting(512, "sums that a sparse network makes for its value", low=2, high=8192)
+    policy_width: int = setting(256, "and for its policy", low=1, high=8192)
     init: str = setting("", "network (.npz) to begin with, of this size or smaller: it grows")
 
     batch_size: int = setting(256, "positions a step", low=2)
     optimiser: str = setting(
-        "muon", "of the 3x3 kernels; with muon the other weights get adamw", "muon", "adamw", "sgd"
+        "muon", "of the 3x3 kernels; with muon the other weights, or all, get adamw", "muon", "adamw", "sgd"
     )
     learning_rate: float = setting(0.02, "at its highest; with muon the other weights get a tenth", low=0)
     weight_decay: float = setting(0.01, "of kernels and matrices", low=0)

@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, labels_of
 from pydlshogi.game import Position
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Uint32Array, Uint64Array
 
@@ -13,7 +13,7 @@ class Evaluations(NamedTuple):
     """What an evaluator thinks of the positions of a batch, in their order."""
 
     priors: Float32Array
-    """float32 [all legal moves], in the order of `Batch.labels`; they sum to 1 for each position."""
+    """float32 [all labels], in the order of `Batch.labels`; they sum to 1 for each position that has any."""
     values: Float32Array
     """float32 [positions]: win rate of the side to move, 0 to 1."""
     lasting: Float32Array | None = None
@@ -32,13 +32,13 @@ class Batch:
         self.firsts: Int32Array = np.zeros(capacity + 1, np.int32)
         """int32 [capacity + 1]: where the labels of each position begin, and the last end."""
         self.labels: Int32Array = np.zeros(capacity * most_moves, np.int32)
-        """int32 [all legal moves]: their labels, position after position."""
+        """int32 [all legal moves]: their labels, position after position; a position that does not expand has none."""
         self.packed: Uint32Array = np.zeros((capacity, encoding.words if encoding else 0), np.uint32)
         """uint32 [capacity, words]: the positions, packed as the encoding does it."""
         self.known: Float32Array = np.full(capacity, np.nan, np.float32)
         """float32 [capacity]: what lasts of the value that each position was given before; nan: it was given none."""
         self.expands: BoolArray = np.ones(capacity, np.bool_)
-        """bool [capacity]: whether its priors will be looked at. Where not, they may be anything."""
+        """bool [capacity]: whether its priors will be looked at."""
         self._count = 0
 
     def __len__(self) -> int:
@@ -71,7 +71,7 @@ class Batch:
             return
         state = self.encoding.state(position)
         self.encoding.pack(state, self.packed[row])
-        labels[:] = [self.encoding.label(state, move) for move in moves.tolist()]
+        labels[:] = labels_of(self.encoding, state, moves)
 
 
 class Evaluator(Protocol):

@@ -188,11 +188,9 @@ class ReplayedBoards:
         first = len(batch)
         for i in paths.asked[:requests].tolist():
             position = self._played(table, paths, paths.rows[i])
-            batch.add(position, position.legal_moves())
-            batch.known[len(batch) - 1], batch.expands[len(batch) - 1] = (
-                paths.rows[i]["known"],
-                paths.rows[i]["expands"],
-            )
+            row = paths.rows[i]
+            batch.add(position, position.legal_moves() if row["expands"] else np.empty(0, np.int32))
+            batch.known[len(batch) - 1], batch.expands[len(batch) - 1] = row["known"], row["expands"]
         return first
 
     def _played(self, table: Tree, paths: Paths, row: Record) -> Position:
@@ -213,7 +211,7 @@ board_key_of: Callable[[Record], int] = rule_of_game
 legal_moves: Callable[[Record, Uint16Array], int] = rule_of_game
 verdict_on: Callable[[Record, int, Uint16Array, int, Record, Record], int] = rule_of_game
 repetition: Callable[[Records, int], int] = rule_of_game
-label_of: Callable[[Record, int], int] = rule_of_game
+label_moves: Callable[[Record, Uint16Array, int, Int32Array], None] = rule_of_game
 pack: Callable[[Record, Uint32Array], None] = rule_of_game
 look: Callable[[Walk, Paths, int, Records, Records, Records, Records, Records], None] = rule_of_game
 
@@ -310,10 +308,9 @@ def _open(
         keys[first + i] = row.key
         known[first + i] = row.known
         expands[first + i] = row.expands
-        start = firsts[first + i]
-        for move in range(row.count):
-            labels[start + move] = label_of(ends[asked[i]], moves[asked[i], move])
-        firsts[first + i + 1] = start + row.count
+        start, count = wide(firsts[first + i]), wide(row.count) if row.expands else 0
+        label_moves(ends[asked[i]], moves[asked[i]], count, labels[start : start + count])
+        firsts[first + i + 1] = start + count
         pack(ends[asked[i]], packed[first + i])
 
 
@@ -335,14 +332,15 @@ def _walk_of(rules: Rules) -> Callable[..., tuple[int, int, int]]:
 def _open_of(rules: Rules, encoding: Encoding | None) -> Callable[..., None]:
     if encoding is None:
         return compiled_for(
-            rules.name, _open, label_of=rule_for(rules.name, _own), pack=rule_for(rules.name, _unpacked)
+            rules.name, _open, label_moves=rule_for(rules.name, _own), pack=rule_for(rules.name, _unpacked)
         )
-    return compiled_for(f"{rules.name}_{encoding.name}", _open, label_of=encoding.label, pack=encoding.pack)
+    return compiled_for(f"{rules.name}_{encoding.name}", _open, label_moves=encoding.label_moves, pack=encoding.pack)
 
 
-def _own(state: Record, move: int) -> int:
-    """The label of a move where there is no encoding."""
-    return move
+def _own(state: Record, moves: Uint16Array, count: int, out: Int32Array) -> None:
+    """The labels of moves where there is no encoding."""
+    for i in range(count):
+        out[i] = moves[i]
 
 
 def _unpacked(state: Record, words: Uint32Array) -> None:

@@ -3,6 +3,7 @@
 from pydlshogi.games.dobutsu.encodings import DOBUTSU
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import RULES
+from pydlshogi.games.dobutsu.sparse import DOBUTSU_SPARSE
 from pydlshogi.player.base_player import PlayedPosition
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.support.arrays import Records
@@ -12,7 +13,7 @@ class DobutsuMCTSPlayer(MCTSPlayer):
     """It searches."""
 
     rules = RULES
-    encodings = (DOBUTSU,)
+    encodings = (DOBUTSU, DOBUTSU_SPARSE)
     shipped = "dobutsu.npz"
 
     def start(self) -> DobutsuPosition:

@@ -10,6 +10,7 @@ from pydlshogi.engines.shogi.scout import MateScout
 from pydlshogi.games.shogi.encodings import ENCODINGS, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
+from pydlshogi.games.shogi.sparse import SPARSE
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Info, Loaded, PlayedPosition, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
@@ -23,7 +24,7 @@ class ShogiPlayer(NetworkPlayer):
     """What every player of shogi knows."""
 
     rules = RULES
-    encodings = ENCODINGS
+    encodings = (*ENCODINGS, SPARSE)
     moves_encoding = MOVES
     shipped = "pydlshogi.npz"
     quantised = "pydlshogi.int8.onnx"

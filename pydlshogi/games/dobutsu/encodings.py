@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry
+from pydlshogi.encoding import Encoding, Symmetry, labelled_by
 from pydlshogi.games.dobutsu.rules import (
     DROPS,
     ENEMY,
@@ -82,7 +82,7 @@ DOBUTSU: Final = Encoding(
     width=FILES,
     labels=LABELS,
     words=2,
-    label=label,
+    label_moves=labelled_by("dobutsu", label),
     pack=pack,
     unpack=_unpack,
     state=_state,

@@ -6,6 +6,7 @@ from pydlshogi.games.catalogue import Example, GameEntry
 from pydlshogi.games.dobutsu.encodings import DOBUTSU
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import RULES
+from pydlshogi.games.dobutsu.sparse import DOBUTSU_SPARSE
 from pydlshogi.games.state_position import settings_of
 
 
@@ -16,7 +17,7 @@ def _start(draw_ply: int) -> DobutsuPosition:
 GAME: Final = GameEntry(
     name="dobutsu",
     rules=RULES,
-    encodings=(DOBUTSU,),
+    encodings=(DOBUTSU, DOBUTSU_SPARSE),
     start=_start,
     settings=settings_of,
     learning={

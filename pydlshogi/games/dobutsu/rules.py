@@ -102,7 +102,7 @@ def _square_of(pieces: int, piece: int) -> int:
 
 
 @rule
-def _attacked(pieces: int, square: int, colour: int) -> bool:
+def attacked(pieces: int, square: int, colour: int) -> bool:
     """A piece of the side to move (colour 0) or of the enemy (colour ENEMY) could move to the square."""
     # The enemy sees the board turned round: what comes from our direction goes in the same one of its own.
     turn = 0 if colour else 4
@@ -142,7 +142,7 @@ def play(state: Record, move: int, after: Record) -> None:
         pieces &= ~(_SQUARE << word(4 * origin) | _SQUARE << word(4 * target))
         if piece == CHICK and target < FILES:
             piece = HEN
-        if taken == ENEMY + LION or (piece == LION and target < FILES and not _attacked(pieces, target, ENEMY)):
+        if taken == ENEMY + LION or (piece == LION and target < FILES and not attacked(pieces, target, ENEMY)):
             lost = _LOST
         if taken and taken != ENEMY + LION:
             kind = CHICK if taken == ENEMY + HEN else taken - ENEMY
@@ -182,7 +182,7 @@ def verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: 
         return UNDECIDED
     if settings.draw_ply and ply > settings.draw_ply:
         return DRAWN
-    if _attacked(pieces, _square_of(pieces, ENEMY + LION), 0):
+    if attacked(pieces, _square_of(pieces, ENEMY + LION), 0):
         return _IN_ONE
     lion = _square_of(pieces, LION)
     if lion < 2 * FILES:
@@ -190,7 +190,7 @@ def verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: 
             target = wide(NEIGHBOUR[lion, direction])
             if _OFF < target < FILES:
                 other = piece_on(pieces, target)
-                if (other == 0 or other > ENEMY) and not _attacked(pieces, target, ENEMY):
+                if (other == 0 or other > ENEMY) and not attacked(pieces, target, ENEMY):
                     return _IN_ONE
     return UNDECIDED
 

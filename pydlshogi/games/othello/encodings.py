@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry
+from pydlshogi.encoding import Encoding, Symmetry, labelled_by
 from pydlshogi.games.othello.rules import PASS, mobility
 from pydlshogi.support.arrays import Float32Array, Record, Uint32Array
 from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
@@ -78,7 +78,7 @@ OTHELLO: Final = Encoding(
     width=_SIDE,
     labels=PASS + 1,
     words=WORDS,
-    label=label,
+    label_moves=labelled_by("othello", label),
     pack=pack,
     unpack=_unpack,
     state=_state,

@@ -6,6 +6,7 @@ from pydlshogi.games.catalogue import Example, GameEntry
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES
+from pydlshogi.games.othello.sparse import OTHELLO_SPARSE
 from pydlshogi.games.state_position import settings_of
 
 
@@ -17,7 +18,7 @@ def _start(draw_ply: int) -> OthelloPosition:
 GAME: Final = GameEntry(
     name="othello",
     rules=RULES,
-    encodings=(OTHELLO,),
+    encodings=(OTHELLO, OTHELLO_SPARSE),
     start=_start,
     settings=settings_of,
     learning={

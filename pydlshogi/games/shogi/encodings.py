@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from cshogi import PROM_ROOK, WHITE
 
-from pydlshogi.encoding import Encoding, Symmetry
+from pydlshogi.encoding import Encoding, Symmetry, labelled_by, no_planes
 from pydlshogi.games.shogi.board import (
     DROP,
     ORIGIN,
@@ -276,11 +276,6 @@ def _pack_nothing(state: Record, words: Uint32Array) -> None:
     pass
 
 
-@compiled
-def _unpack_nothing(packed: Uint32Array, planes: Float32Array) -> None:
-    pass
-
-
 def _state(position: Any) -> Record:
     return state_of(position.board)[0]
 
@@ -309,7 +304,7 @@ BOOK: Final = Encoding(
     width=9,
     labels=NUM_LABELS,
     words=_WORDS,
-    label=book_label,
+    label_moves=labelled_by("book", book_label),
     pack=pack,
     unpack=_unpack_book,
     state=_state,
@@ -331,7 +326,7 @@ DLSHOGI: Final = Encoding(
     width=9,
     labels=NUM_LABELS,
     words=_WORDS,
-    label=dlshogi_label,
+    label_moves=labelled_by("dlshogi", dlshogi_label),
     pack=pack,
     unpack=_unpack_dlshogi,
     state=_state,
@@ -362,9 +357,9 @@ MOVES: Final = Encoding(
     width=9,
     labels=1 << 24,
     words=0,
-    label=whole_move,
+    label_moves=labelled_by("moves", whole_move),
     pack=_pack_nothing,
-    unpack=_unpack_nothing,
+    unpack=no_planes,
     state=_state,
 )
 """No planes; the label is cshogi's whole move."""

@@ -6,6 +6,7 @@ from pydlshogi.games.catalogue import Example, GameEntry
 from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
+from pydlshogi.games.shogi.sparse import SPARSE
 
 
 def _start(draw_ply: int) -> ShogiPosition:
@@ -15,7 +16,7 @@ def _start(draw_ply: int) -> ShogiPosition:
 GAME: Final = GameEntry(
     name="shogi",
     rules=RULES,
-    encodings=ENCODINGS,
+    encodings=(*ENCODINGS, SPARSE),
     start=_start,
     settings=settings_of,
     learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},

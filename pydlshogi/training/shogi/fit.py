@@ -5,40 +5,37 @@ from typing import Final
 import numpy as np
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
 from pydlshogi.training.shogi.records import NO_EVAL, Positions
-from pydlshogi.training.shogi.validation import Infer, batches
+from pydlshogi.training.shogi.validation import Predict, said_of
 
 MODEST_EVAL: Final = 1500
 """Centipawns: larger evaluations of the records do not count when Eval_Coef is fitted."""
+_LEAST_RATE: Final = 1e-6
+"""Of a win rate whose logit is taken."""
 
 
-def fit_for_play(infer: Infer, positions: Positions, encoding: Encoding) -> dict[str, int]:
+def fit_for_play(predict: Predict, positions: Positions, encoding: Encoding) -> dict[str, int]:
     """The options, fitted to `positions`.
 
-    Eval_Coef: centipawns for one unit of the value logit, by least squares against the records' evaluations up to
-    MODEST_EVAL; DEFAULT_EVAL_COEF where there are none, or the slope is not positive. temperature, in percent: the one
-    by which the policy logits of the legal moves must be divided to predict the moves played best.
+    Eval_Coef: centipawns for one unit of the logit of the win rate, by least squares against the records' evaluations
+    up to MODEST_EVAL; DEFAULT_EVAL_COEF where there are none, or the slope is not positive. temperature, in percent:
+    the one by which the policy logits of the legal moves must be divided to predict the moves played best.
     """
-    logits, policies = [], []
-    position = ShogiPosition()
-    for rows, planes, labels in batches(positions, encoding):
-        policy, value = infer(planes)
-        logits.append(value)
-        for code, label, row in zip(np.ascontiguousarray(rows["hcp"]), labels, policy, strict=True):
-            position.board.set_hcp(code)
-            state = encoding.state(position)
-            legal = np.array([encoding.label(state, move) for move in position.legal_moves().tolist()])
-            # The move played comes first.
-            policies.append(np.concatenate([row[[label]], row[legal[legal != label]]]).astype(np.float64))
-    evals, logit = positions["eval"].astype(np.float64), np.concatenate(logits).astype(np.float64)
+    answers = list(said_of(predict, positions, encoding))
+    rates = np.concatenate([said.rates for said in answers]).clip(_LEAST_RATE, 1 - _LEAST_RATE)
+    logit = np.log(rates / (1 - rates))
+    evals = positions["eval"].astype(np.float64)
     known = (positions["eval"] != NO_EVAL) & (np.abs(evals) <= MODEST_EVAL)
     slope = float((evals[known] * logit[known]).sum() / (logit[known] ** 2).sum()) if known.any() else 0.0
 
     def loss(percent: int) -> float:
-        scaled = (row * (100.0 / percent) for row in policies)
-        return sum(float(np.log(np.exp(row - row.max()).sum()) + row.max() - row[0]) for row in scaled)
+        sharper = 100.0 / percent
+        totals = (np.add.reduceat(said.priors**sharper, said.firsts[:-1]) for said in answers)
+        return sum(
+            float((np.log(total) - sharper * np.log(said.of_played)).sum())
+            for said, total in zip(answers, totals, strict=True)
+        )
 
     return {
         "Eval_Coef": max(1, round(slope)) if slope > 0.0 else DEFAULT_EVAL_COEF,

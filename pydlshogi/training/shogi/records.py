@@ -36,7 +36,7 @@ Positions = npt.NDArray[Any]
 POSITION: Final = np.dtype(
     [
         ("hcp", np.uint8, 32),  # cshogi's Huffman code of the position
-        ("move", "<u2"),  # the move played: the 16 bits of cshogi
+        ("move", "<u2"),  # the move that teaches the policy, as a rule the one played: the 16 bits of cshogi; 0: none
         ("before", "<u2", 2),  # the moves before it, the last one first; 0 where there was none
         ("eval", "<i2"),  # the record's evaluation in centipawns for the side to move, or NO_EVAL
         ("ply", "<u2"),  # half moves played before
@@ -52,8 +52,10 @@ WIN, DRAW, LOSS, NO_RESULT = 1, 0, -1, -128
 # By who won, for Black and for White.
 _RESULTS: Final = {None: (NO_RESULT, NO_RESULT), "d": (DRAW, DRAW), "b": (WIN, LOSS), "w": (LOSS, WIN)}
 
+TAUGHT: Final = ".positions"
+"""How the names of the files in a folder of `utils.teach` end; they hold POSITION records."""
 # Part of the names in the cache: whoever changes what is packed gives it a new number.
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 _GAMES_PER_TASK: Final = 128
 _LONGEST_TASK: Final = 600.0
 """Seconds after which a worker that packs so many games is given up."""
@@ -98,6 +100,17 @@ def load_positions(
     if not path.stat().st_size:
         raise DatasetError(f"{source} holds no positions to learn from ({split})")
     return np.memmap(path, POSITION, "r")
+
+
+def read_taught(folder: Path) -> Positions:
+    """All positions in a folder of `utils.teach`. Raises DatasetError, OSError."""
+    paths = sorted(folder.glob(f"*{TAUGHT}"))
+    for path in paths:
+        if path.stat().st_size % POSITION.itemsize:
+            raise DatasetError(f"{path} holds no positions of a teacher, or is damaged")
+    if not paths:
+        raise DatasetError(f"{folder} holds no positions of a teacher")
+    return np.concatenate([np.fromfile(path, POSITION) for path in paths])
 
 
 def _is_jsonl(source: Path) -> bool:
@@ -168,19 +181,35 @@ def pack_units(units: Iterable[Path] | Iterable[str], split: Split) -> tuple[Pos
     A unit is a record file or a line of a `.jsonl`; of lines, those of another `split` hold no game.
     """
     games: list[Game] = []
+    randoms: list[Sequence[int]] = []
     complaints = []
     for unit in units:
         try:
-            games += _games_of_line(unit, split) if isinstance(unit, str) else read(unit)
+            if isinstance(unit, str):
+                for game, plies in _games_of_line(unit, split):
+                    games.append(game)
+                    randoms.append(plies)
+            else:
+                found = read(unit)
+                games += found
+                randoms += [()] * len(found)
         except (DatasetError, KifuError) as error:
             complaints.append(str(error))
         except RuntimeError as error:  # cshogi's
             complaints.append(f"{str(unit)[:60].strip()}: {error}")
-    return pack(*games), len(games), complaints
+    positions = pack(*games)
+    start = 0
+    for game, random in zip(games, randoms, strict=True):
+        if random:
+            # They teach no policy, and up to the last of them the game's result says nothing.
+            positions["move"][[start + ply for ply in random]] = 0
+            positions["result"][start : start + max(random) + 1] = NO_RESULT
+        start += len(game.moves)
+    return positions, len(games), complaints
 
 
-def _games_of_line(line: str, split: Split) -> list[Game]:
-    """The game of one line of a `.jsonl`, if it belongs to `split`.
+def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
+    """The game of one line of a `.jsonl`, if it belongs to `split`, and the plies of its random moves.
 
     A game that ended abnormally, or whose winner was only inferred from the last move, gets no result.
     """
@@ -195,17 +224,19 @@ def _games_of_line(line: str, split: Split) -> list[Game]:
         if record["win"] not in ("b", "w", "d"):
             raise ValueError(f"win is {record['win']!r}, not b, w or d")
         _check_moves(start, moves)
-        return [
-            Game(
-                start_sfen=start,
-                moves=moves,
-                win=record["win"] if trusted else None,
-                ending="unknown",
-                evals=evals,
-                times=(),
-                ratings=(_rating(record.get("rb")), _rating(record.get("rw"))),
-            )
-        ]
+        random = [int(ply) for ply in record.get("random", ())]
+        if not all(0 <= ply < len(moves) for ply in random):
+            raise ValueError(f"random moves {random} of {len(moves)}")
+        game = Game(
+            start_sfen=start,
+            moves=moves,
+            win=record["win"] if trusted else None,
+            ending="unknown",
+            evals=evals,
+            times=(),
+            ratings=(_rating(record.get("rb")), _rating(record.get("rw"))),
+        )
+        return [(game, random)]
     except KeyError as error:
         raise DatasetError(f"{line[:60].strip()}...: there is no {error}") from error
     except (AttributeError, OverflowError, TypeError, ValueError, RuntimeError) as error:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pydlshogi.games.shogi.encodings import ENCODINGS
+from pydlshogi.games.shogi.sparse import SPARSE as SPARSE_ENCODING
 from pydlshogi.support.settings import add_options, setting
 from pydlshogi.training.settings import Learning
 
@@ -16,14 +17,15 @@ class Settings(Learning):
     out: str = setting("", "folder of the run: checkpoint, log and network")
     train: str = setting("", "games to learn from: games.jsonl(.xz), or a list of record files")
     more: str = setting("", "list of further record files to learn from, of them only the results: own games, say")
-    searched: str = setting("", "folder of `utils.search_records`: learn what it found in --train, and nothing else")
+    taught: str = setting("", "folder of `utils.teach` to learn from too, or alone")
+    searched: str = setting("", "folder of `utils.search_records` to learn from too, or alone")
     val: str = setting("", "games to validate with, of either kind; left out: the val split of the games.jsonl")
     cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")
     cluster: str = setting("", "who packs them, a Ray cluster: local, auto or HOST:PORT; left out: this machine")
     encoding: str = setting(
         "book",
-        "planes and labels: the book's 104, dlshogi's 119, or these and 4 of the last moves",
-        *(each.name for each in ENCODINGS),
+        "planes and labels: the book's 104, dlshogi's 119, or these and 4 of the last moves; or the sparse network's",
+        *(each.name for each in (*ENCODINGS, SPARSE_ENCODING)),
     )
 
     hours: float = setting(0.0, "length of the run in hours", low=0, high=10**6)
@@ -59,8 +61,18 @@ QUICK: Final[dict[str, Any]] = {
 }
 """What --quick sets: a small network from the records of this repository, in about five minutes on two cores."""
 
+OF_SPARSE: Final[dict[str, Any]] = {
+    "encoding": SPARSE_ENCODING.name,
+    "batch_size": 8192,
+    "clip": 1.0,
+    "symmetries": True,
+    "validate_every": 500,
+    "validate_positions": 32768,
+}
+"""What --kind sparse sets: a step of a small batch takes as long as one of a large one."""
+
 ON_RESUME: Final = {
-    "out", "train", "more", "val", "searched", "cache", "cluster", "hours", "stop_at", "steps", "log_every",
+    "out", "train", "more", "taught", "val", "searched", "cache", "cluster", "hours", "stop_at", "steps", "log_every",
     "validate_every", "validate_positions", "save_minutes", "shards", "tensorboard",
 }  # fmt: skip
 """What may be said anew with --resume."""

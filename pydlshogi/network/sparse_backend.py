@@ -1,0 +1,234 @@
+"""Sparse networks in compiled kernels, without a framework: see `sparse` for what they compute.
+
+The sums of the first layers are integers of 16 bits. Of the value all that follows is in float32; of the policy the
+products with the rows of the moves are integers again.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError, Resources
+from pydlshogi.network.host import sigmoid, softmax
+from pydlshogi.network.sparse import HIDDEN, check_sums, quantised, read_sparse
+from pydlshogi.network.weights import Array, Weights
+from pydlshogi.support.arrays import Float32Array, Int8Array, Int16Array, Int32Array, Uint32Array
+from pydlshogi.support.compiled import compiled_for, inlined, wide
+
+_ACTIVE: Final = 2047
+"""What 1 is in the activations of the policy: 4096 of them times 127 and int8 stay within 32 bits."""
+_WIDEST: Final = 4096
+_AT_ONCE: Final = 4
+"""Rows added together: the sums are written once for them all."""
+
+
+class _Body(NamedTuple):
+    """A first layer."""
+
+    rows: npt.NDArray[Any]
+    """int8 or int16 [features + 1, width]; the last row is of zeros."""
+    bias: Int16Array
+    one: np.int32
+    """What 1 is in its sums."""
+
+
+class _Network(NamedTuple):
+    value: _Body
+    hidden_weight: Float32Array
+    """float32 [width / 2, HIDDEN], for sums of products of integers."""
+    hidden_bias: Float32Array
+    out_weight: Float32Array
+    """float32 [HIDDEN]"""
+    out_bias: np.float32
+    policy: _Body
+    move_rows: Int8Array
+    move_unit: np.float32
+    """What 1 is worth in the products of `move_rows` with activations."""
+    move_bias: Float32Array
+    move_bias_1: Float32Array
+    move_bias_2: Float32Array
+
+
+def sparse_backend(path: Path, encodings: Sequence[Encoding], resources: Resources) -> "SparseBackend":
+    """A sparse network; see `load_backend`. Of floats it makes int16."""
+    if resources.device not in ("auto", "cpu"):
+        raise BackendError(f"Device {resources.device}: a sparse network runs on the CPU")
+    weights, encoding = read_sparse(path, encodings)
+    try:
+        return SparseBackend(weights, encoding, resources)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
+
+
+class SparseBackend:
+    """See `Backend` for the contract. Each call has a place of its own to work in, so there may be any number."""
+
+    on_gpu = False
+    foreign = False
+
+    def __init__(self, weights: Weights, encoding: Encoding, resources: Resources) -> None:
+        """`weights`: as `read_sparse` gives them. Raises ModelError where they cannot be added up."""
+        if weights["value_rows"].dtype.kind == "f":
+            weights = quantised(weights, encoding, np.int16)
+        check_sums(weights, encoding)
+        self.encoding = encoding
+        self.streams = resources.streams
+        self._network = _network(weights)
+        value, policy = len(self._network.value.bias), len(self._network.policy.bias)
+        if policy > _WIDEST:
+            raise ModelError(f"a policy of {policy} sums: at most {_WIDEST} are added up")
+        self._widths = max(value, policy), policy
+        self.description = f"numba on {resources.cpu}: sparse {value}+{policy} {weights['value_rows'].dtype}"
+        self._predict = compiled_for(encoding.name, _predict, label_parts=encoding.label_parts)
+        self.predict(np.zeros((1, encoding.words), np.uint32), np.arange(2, dtype=np.int32), np.zeros(1, np.int32), 1.0)
+
+    def predict(
+        self, packed: Uint32Array, firsts: Int32Array, labels: Int32Array, temperature: float
+    ) -> tuple[Float32Array, Float32Array]:
+        priors, values = np.empty(firsts[-1], np.float32), np.empty(len(packed), np.float32)
+        widest, policy = self._widths
+        self._predict(
+            packed,
+            firsts,
+            labels,
+            self._network,
+            np.float32(1 / temperature),
+            np.empty(widest, np.int16),
+            np.empty(policy, np.int16),
+            np.empty(HIDDEN, np.float32),
+            priors,
+            values,
+        )
+        return priors, values
+
+    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
+        raise BackendError("a sparse network sees no planes")
+
+
+def _network(weights: Weights) -> _Network:
+    value, policy = _body(weights, "value"), _body(weights, "policy")
+    one = np.float32(value.one)
+    return _Network(
+        value=value,
+        hidden_weight=np.ascontiguousarray(weights["value_1_weight"].T / (one * one)),
+        hidden_bias=weights["value_1_bias"],
+        out_weight=weights["value_2_weight"][0],
+        out_bias=np.float32(weights["value_2_bias"][0]),
+        policy=policy,
+        move_rows=weights["move_rows"],
+        move_unit=np.float32(1 / (weights["move_rows_scale"] * _ACTIVE)),
+        move_bias=weights["move_bias"],
+        move_bias_1=weights["move_bias_1"],
+        move_bias_2=weights["move_bias_2"],
+    )
+
+
+def _body(weights: Weights, name: str) -> _Body:
+    rows, scale = weights[f"{name}_rows"], weights[f"{name}_rows_scale"]
+    nothing: Array = np.zeros((1, rows.shape[1]), rows.dtype)
+    bias = np.rint(weights[f"{name}_bias"] * scale).astype(np.int16)
+    return _Body(np.concatenate([rows, nothing]), bias, np.int32(np.rint(scale)))
+
+
+# The kernel
+
+label_parts: tuple[int, ...] = (1, 1, 1)
+
+
+@inlined
+def _row(words: Uint32Array, place: int, count: int, nothing: int) -> int:
+    """The row at a place of a packed position; that of zeros behind the last, or where the number is of no row."""
+    return min(wide(words[place]), nothing) if place <= count else nothing
+
+
+@inlined
+def _add_up(words: Uint32Array, body: _Body, sums: Int16Array) -> None:
+    """Fill `sums` with the bias of a body and the rows of a packed position."""
+    count, nothing = min(wide(words[0]), len(words) - 1), len(body.rows) - 1
+    for i in range(len(sums)):
+        sums[i] = body.bias[i]
+    for place in range(1, count + 1, _AT_ONCE):
+        one = body.rows[_row(words, place, count, nothing)]
+        two = body.rows[_row(words, place + 1, count, nothing)]
+        three = body.rows[_row(words, place + 2, count, nothing)]
+        four = body.rows[_row(words, place + 3, count, nothing)]
+        for i in range(len(sums)):
+            sums[i] += (np.int16(one[i]) + np.int16(two[i])) + (np.int16(three[i]) + np.int16(four[i]))
+
+
+@inlined
+def _clipped(number: Any, one: Any) -> Any:
+    return np.int32(min(max(np.int32(number), np.int32(0)), one))
+
+
+@inlined
+def _win_rate(network: _Network, sums: Int16Array, hidden: Float32Array) -> Any:
+    """What the sums of the value say."""
+    for unit in range(HIDDEN):
+        hidden[unit] = network.hidden_bias[unit]
+    half, one = len(sums) // 2, network.value.one
+    for i in range(half):
+        product = np.int32(_clipped(sums[i], one) * _clipped(sums[half + i], one))
+        if product:
+            for unit in range(HIDDEN):
+                hidden[unit] += np.float32(product) * network.hidden_weight[i, unit]
+    logit = network.out_bias
+    for unit in range(HIDDEN):
+        x = min(max(hidden[unit], np.float32(0)), np.float32(1))
+        logit += network.out_weight[unit] * x * x
+    return sigmoid(logit)
+
+
+@inlined
+def _activate(sums: Int16Array, one: np.int32, active: Int16Array) -> None:
+    """Fill `active` with the squares of the clipped sums of the policy."""
+    unit = np.float32(_ACTIVE) / np.float32(one * one)
+    for i in range(len(active)):
+        x = _clipped(sums[i], one)
+        active[i] = np.int16(np.float32(np.int32(x * x)) * unit + np.float32(0.5))
+
+
+@inlined
+def _product(row: Int8Array, active: Int16Array) -> np.int32:
+    # numba's sums of integers have 64 bits where they are not told otherwise, and vectors of those are half as fast.
+    total = np.int32(0)
+    for i in range(len(active)):
+        total = np.int32(total + np.int32(np.int32(active[i]) * np.int32(row[i])))
+    return total
+
+
+def _predict(
+    packed: Uint32Array,
+    firsts: Int32Array,
+    labels: Int32Array,
+    network: _Network,
+    sharpness: np.float32,
+    sums: Int16Array,
+    active: Int16Array,
+    hidden: Float32Array,
+    priors: Float32Array,
+    values: Float32Array,
+) -> None:
+    """See `Backend.predict`; `sums`, `active` and `hidden` are to work in. What has no moves gets a value only."""
+    for i in range(len(packed)):
+        value_sums = sums[: len(network.value.bias)]
+        _add_up(packed[i], network.value, value_sums)
+        values[i] = _win_rate(network, value_sums, hidden)
+        first, stop = firsts[i], firsts[i + 1]
+        if first == stop:
+            continue
+        policy_sums = sums[: len(network.policy.bias)]
+        _add_up(packed[i], network.policy, policy_sums)
+        _activate(policy_sums, network.policy.one, active)
+        for move in range(first, stop):
+            rest, third = divmod(wide(labels[move]), label_parts[2])
+            row, second = divmod(rest, label_parts[1])
+            logit = np.float32(_product(network.move_rows[row], active)) * network.move_unit
+            logit += network.move_bias[row] + network.move_bias_1[second] + network.move_bias_2[third]
+            priors[move] = logit * sharpness
+        softmax(priors[first:stop])

@@ -1,0 +1,62 @@
+"""Huffman codes of positions against cshogi, which wrote them."""
+
+import random
+from typing import Any
+
+import cshogi
+import numpy as np
+import pytest
+
+from pydlshogi.games.shogi.state import STATE, note_steps, state_of
+from pydlshogi.support.arrays import Record
+from pydlshogi.training.shogi.huffman import lay, mirrored_move
+from tests.positions import mirrored, mirrored_usi
+
+HANDICAPS = [
+    "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "8k/9/9/9/9/9/9/9/K8 b 2R2B4G4S4N4L18P 1",
+    "8k/9/9/9/9/9/9/9/K8 w RBGgrb2s3nl7p 1",
+]
+
+
+def laid(board: Any, *, as_mirrored: bool) -> Record:
+    code, before = np.zeros(32, np.uint8), np.zeros(2, np.uint16)
+    board.to_hcp(code)
+    for i, move in enumerate(board.history[:-3:-1]):
+        before[i] = move & 0xFFFF
+    states = np.zeros(1, STATE)
+    states["low"] = states["steps"] = 77  # whatever was there before
+    lay(code, before, int(as_mirrored), states[0])
+    return states[0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_states_are_those_of_the_boards(seed: int) -> None:
+    generator = random.Random(seed)
+    board = cshogi.Board((*HANDICAPS, cshogi.STARTING_SFEN)[min(seed, 4)])
+    for _ in range(120):
+        assert laid(board, as_mirrored=False) == state_of(board)[0]
+        expected = state_of(cshogi.Board(mirrored(board.sfen())))[0]
+        steps = [mirrored_usi(cshogi.move_to_usi(move)) for move in board.history[:-3:-1]]
+        note_steps(expected, [sixteen_bits(usi) for usi in steps])
+        assert laid(board, as_mirrored=True) == expected
+        legal = list(board.legal_moves)
+        if not legal:
+            break
+        board.push(generator.choice(legal))
+
+
+def sixteen_bits(usi: str) -> int:
+    """A move that need not be legal."""
+    target = 9 * (int(usi[2]) - 1) + "abcdefghi".index(usi[3])
+    if usi[1] == "*":
+        return target | (81 + "PLNSBRG".index(usi[0])) << 7
+    return target | (9 * (int(usi[0]) - 1) + "abcdefghi".index(usi[1])) << 7 | usi.endswith("+") << 14
+
+
+def test_mirrored_moves_are_those_of_the_mirrored_board() -> None:
+    for sfen in (cshogi.STARTING_SFEN, *HANDICAPS):
+        board = cshogi.Board(sfen)
+        other_side = {move & 0xFFFF for move in cshogi.Board(mirrored(board.sfen())).legal_moves}
+        assert {mirrored_move(move & 0xFFFF) for move in board.legal_moves} == other_side

@@ -1,0 +1,333 @@
+"""Sparse networks: the compiled kernels against plain numpy, their files, and the rows that games make of positions."""
+
+import random
+import re
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from slow_dobutsu import HELD, SlowDobutsu
+from slow_sparse import exact, slow_predict
+
+from pydlshogi.encoding import Encoding, labels_of
+from pydlshogi.game import Position
+from pydlshogi.games.dobutsu.encodings import DOBUTSU
+from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.dobutsu.rules import LABELS
+from pydlshogi.games.dobutsu.sparse import DOBUTSU_SPARSE
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import PASS
+from pydlshogi.games.othello.rules import Position as Discs
+from pydlshogi.games.othello.sparse import LINES, OTHELLO_SPARSE
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
+from pydlshogi.network.loading import load_backend
+from pydlshogi.network.sparse import quantised, random_sparse_weights, read_sparse, write_sparse
+from pydlshogi.network.weights import Weights
+from pydlshogi.uct.batch import Batch
+
+ROOT = Path(__file__).resolve().parent.parent
+THREE_PARTS = DOBUTSU_SPARSE._replace(name="three_parts", label_parts=(7, 5, 3), labels=7 * 5 * 3)
+"""Rows of Dobutsu shogi with labels of nothing, in three parts."""
+GAMES: dict[str, tuple[Encoding, Callable[[], Any]]] = {
+    "dobutsu": (DOBUTSU_SPARSE, DobutsuPosition),
+    "othello": (OTHELLO_SPARSE, OthelloPosition),
+}
+
+
+def random_positions(start: Callable[[], Any], seed: int, count: int = 100) -> Iterator[Any]:
+    """Positions of random games, each as it stands."""
+    position, rng = start(), random.Random(seed)
+    for _ in range(count):
+        moves = position.legal_moves().tolist()
+        if not moves or position.outcome():
+            position = start()
+            moves = position.legal_moves().tolist()
+        yield position
+        position.push(rng.choice(moves))
+
+
+def batch_of(encoding: Encoding, positions: Iterator[Position], most_moves: int = 64) -> Batch:
+    batch = Batch(200, most_moves, encoding)
+    for position in positions:
+        batch.add(position, position.legal_moves())
+    return batch
+
+
+def asked(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return batch.packed[: len(batch)], batch.firsts[: len(batch) + 1], batch.labels
+
+
+def save(path: Path, weights: Weights, seen_by: Encoding = DOBUTSU_SPARSE, **others: Any) -> Path:
+    """As training writes it, and with arrays replaced, or left out where they are None."""
+    arrays = {**weights, "encoding": np.array(seen_by.name), **others}
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+    return path
+
+
+def random_position_rows(encoding: Encoding, count: int) -> np.ndarray:
+    """Packed positions of as many rows as there may be, none, and numbers between."""
+    rng = np.random.default_rng(3)
+    packed = rng.integers(0, encoding.features, (count, encoding.words)).astype(np.uint32)
+    packed[:, 0] = rng.integers(0, encoding.words, count)
+    packed[:2, 0] = 0, encoding.words - 1
+    return packed
+
+
+# The kernels
+
+
+@pytest.mark.parametrize("rows", [np.int8, np.int16, np.float32])
+@pytest.mark.parametrize("game", GAMES)
+def test_kernels_compute_what_plain_numpy_computes(game: str, rows: type[Any], tmp_path: Path) -> None:
+    encoding, start = GAMES[game]
+    weights = random_sparse_weights(encoding, 48, 40, 1)
+    if rows is not np.float32:
+        weights = quantised(weights, encoding, rows)
+    backend = load_backend("auto", save(tmp_path / "net.npz", weights, encoding), [encoding])
+    given = asked(batch_of(encoding, random_positions(start, 5)))
+    priors, values = backend.predict(*given, 1.5)
+    slow_priors, slow_values = slow_predict(weights, encoding, *given, 1.5)
+    integers = rows is not np.float32  # the backend makes them of floats
+    np.testing.assert_allclose(values, slow_values, atol=1e-5 if integers else 0.05)
+    np.testing.assert_allclose(priors, slow_priors, rtol=0.01 if integers else 0.3)
+    assert np.ptp(values) > 0.03
+    assert (np.maximum.reduceat(priors, given[1][:-1]) > 2 * np.minimum.reduceat(priors, given[1][:-1])).sum() > 20
+
+
+def test_a_label_has_three_parts_and_any_number_of_rows_is_added_up(tmp_path: Path) -> None:
+    weights = quantised(random_sparse_weights(THREE_PARTS, 32, 512, 2), THREE_PARTS, np.int8)
+    backend = load_backend("sparse", save(tmp_path / "net.npz", weights, THREE_PARTS), [DOBUTSU_SPARSE, THREE_PARTS])
+    assert backend.encoding is THREE_PARTS
+    packed = random_position_rows(THREE_PARTS, 40)
+    firsts = np.arange(41, dtype=np.int32) * 105
+    labels = np.tile(np.arange(105, dtype=np.int32), 40)
+    priors, values = backend.predict(packed, firsts, labels, 1.0)
+    slow_priors, slow_values = slow_predict(weights, THREE_PARTS, packed, firsts, labels, 1.0)
+    np.testing.assert_allclose(values, slow_values, atol=1e-5)
+    np.testing.assert_allclose(priors, slow_priors, rtol=0.01)
+
+
+def test_a_position_without_labels_gets_a_value(tmp_path: Path) -> None:
+    weights = random_sparse_weights(DOBUTSU_SPARSE, 16, 16, 3)
+    backend = load_backend("auto", save(tmp_path / "net.npz", weights), [DOBUTSU_SPARSE])
+    packed, firsts, labels = asked(batch_of(DOBUTSU_SPARSE, random_positions(DobutsuPosition, 2)))
+    priors, values = backend.predict(packed, firsts, labels, 1.0)
+    none, alone = backend.predict(packed, np.zeros_like(firsts), labels, 1.0)
+    assert len(none) == 0
+    assert np.array_equal(alone, values)
+    without_second = np.concatenate([[0, firsts[1]], firsts[2:] - firsts[2] + firsts[1]]).astype(np.int32)
+    left = np.delete(np.arange(firsts[-1]), np.arange(firsts[1], firsts[2]))
+    others, same = backend.predict(packed, without_second, labels[left], 1.0)
+    assert np.array_equal(others, priors[left])
+    assert np.array_equal(same, values)
+
+
+def test_what_is_no_position_harms_nobody(tmp_path: Path) -> None:
+    """Evaluation servers take packed positions from others."""
+    weights = random_sparse_weights(DOBUTSU_SPARSE, 16, 16, 3)
+    backend = load_backend("auto", save(tmp_path / "net.npz", weights), [DOBUTSU_SPARSE])
+    packed = np.full((2, DOBUTSU_SPARSE.words), 0xFFFFFFFF, np.uint32)
+    packed[1, 0] = 0
+    firsts = np.array([0, 2, 4], np.int32)
+    priors, values = backend.predict(packed, firsts, np.array([3, 5, 3, 5], np.int32), 1.0)
+    assert np.array_equal(priors[:2], priors[2:])
+    assert values[0] == values[1]
+
+
+def test_threads_do_not_disturb_each_other(tmp_path: Path) -> None:
+    weights = random_sparse_weights(OTHELLO_SPARSE, 64, 64, 4)
+    backend = load_backend("auto", save(tmp_path / "net.npz", weights, OTHELLO_SPARSE), [OTHELLO_SPARSE])
+    batches = [asked(batch_of(OTHELLO_SPARSE, random_positions(OthelloPosition, seed))) for seed in range(4)]
+    expected = [backend.predict(*batch, 1.0) for batch in batches]
+    wrong: list[int] = []
+
+    def work(which: int) -> None:
+        for _ in range(200):
+            found = backend.predict(*batches[which], 1.0)
+            if not all(map(np.array_equal, found, expected[which])):
+                wrong.append(which)
+
+    threads = [threading.Thread(target=work, args=(which,)) for which in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+# Files
+
+
+@pytest.mark.parametrize("rows", [np.int8, np.int16])
+def test_rounding_hardly_changes_a_network(rows: type[Any]) -> None:
+    weights = random_sparse_weights(OTHELLO_SPARSE, 32, 32, 5)
+    rounded = exact(quantised(weights, OTHELLO_SPARSE, rows))
+    for name, step in (("value_rows", 1 / 64 if rows is np.int8 else 1 / 256), ("move_rows", 0.06)):
+        assert np.abs(rounded[name] - weights[name]).max() <= step / 2
+    loud = {**weights, "value_rows": 20 * weights["value_rows"]}
+    assert np.abs(exact(quantised(loud, OTHELLO_SPARSE, np.int8))["value_rows"]).max() == 127 / 64
+
+
+@pytest.mark.parametrize("rows", [np.int8, np.int16])
+def test_what_is_written_is_read(rows: type[Any], tmp_path: Path) -> None:
+    weights = quantised(random_sparse_weights(DOBUTSU_SPARSE, 32, 24, 6), DOBUTSU_SPARSE, rows)
+    write_sparse(tmp_path / "net.npz", weights, DOBUTSU_SPARSE)
+    found, encoding = read_sparse(tmp_path / "net.npz", [DOBUTSU, OTHELLO_SPARSE, DOBUTSU_SPARSE])
+    assert encoding is DOBUTSU_SPARSE
+    assert found.keys() == weights.keys()
+    for name, array in found.items():
+        assert array.dtype in (weights[name].dtype, np.float32)
+        np.testing.assert_allclose(array, weights[name], rtol=1e-3, atol=1e-6)
+
+
+def wrong_files() -> dict[str, tuple[dict[str, Any], str]]:
+    integers = quantised(random_sparse_weights(DOBUTSU_SPARSE, 8, 8, 7), DOBUTSU_SPARSE, np.int8)
+    return {
+        "encoding": (
+            {"encoding": np.array("chess")},
+            "a sparse network of the encoding 'chess', not of dobutsu_sparse",
+        ),
+        "number": ({"encoding": np.array(5)}, "it does not name its encoding"),
+        "missing": ({"move_bias": None}, "array move_bias is missing"),
+        "surplus": ({"value_3": np.zeros(2, np.float32)}, "array value_3 belongs to no network like this"),
+        "shape": ({"policy_rows": np.zeros((3, 8), np.float32)}, "array policy_rows has shape (3, 8), not (492, 8)"),
+        "nan": ({"value_bias": np.full(8, np.nan, np.float32)}, "array value_bias holds values that are not finite"),
+        "huge": ({"move_rows": np.full((LABELS, 8), np.inf)}, "array move_rows holds values that are not finite"),
+        "odd": (
+            {"value_bias": np.zeros(7), "value_rows": np.zeros((492, 7)), "value_1_weight": np.zeros((32, 3))},
+            "a value of 7 sums, which have no halves",
+        ),
+        "integers": ({"value_bias": np.zeros(8, np.int8)}, "array value_bias holds int8, not floats"),
+        "wide": ({"move_rows": np.zeros((LABELS, 8), np.int16)}, "array move_rows holds int16"),
+        "no scale": ({"value_rows": integers["value_rows"]}, "array value_rows_scale is missing"),
+        "scale": ({**integers, "value_rows_scale": np.array(-1.0)}, "array value_rows_scale holds -1.0, no scale"),
+        "sums": (
+            {**integers, "value_rows": np.full((492, 8), 5000, np.int16)},
+            "sums of 8 value_rows may leave 16 bits",
+        ),
+    }
+
+
+@pytest.mark.parametrize("wrong", wrong_files())
+def test_a_file_that_is_no_such_network_is_refused_in_one_line(wrong: str, tmp_path: Path) -> None:
+    others, reason = wrong_files()[wrong]
+    path = save(tmp_path / "net.npz", random_sparse_weights(DOBUTSU_SPARSE, 8, 8, 7), **others)
+    with pytest.raises(ModelError) as caught:
+        load_backend("sparse", path, [DOBUTSU, DOBUTSU_SPARSE])
+    assert reason in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    path = save(tmp_path / "net.npz", random_sparse_weights(DOBUTSU_SPARSE, 8, 8, 7))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="damaged"):
+        load_backend("auto", path, [DOBUTSU_SPARSE])
+
+
+def test_each_kind_of_network_has_its_backends(tmp_path: Path) -> None:
+    sparse = save(tmp_path / "sparse.npz", random_sparse_weights(DOBUTSU_SPARSE, 8, 8, 7))
+    with pytest.raises(ModelError, match="a sparse network: Backend auto or sparse runs it"):
+        load_backend("onnx", sparse, [DOBUTSU, DOBUTSU_SPARSE])
+    with pytest.raises(ModelError, match="does not name its encoding"):
+        load_backend("sparse", ROOT / "model" / "dobutsu.npz", [DOBUTSU, DOBUTSU_SPARSE])
+    with pytest.raises(BackendError, match="Device gpu: a sparse network runs on the CPU"):
+        load_backend("auto", sparse, [DOBUTSU_SPARSE], device="gpu")
+
+
+def test_it_plays_without_a_framework(tmp_path: Path) -> None:
+    weights = quantised(random_sparse_weights(DOBUTSU_SPARSE, 32, 32, 8), DOBUTSU_SPARSE, np.int8)
+    write_sparse(tmp_path / "net.npz", weights, DOBUTSU_SPARSE)
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "pydlshogi.usi.usi_dobutsu_player"],
+        input=f"setoption name modelfile value {tmp_path / 'net.npz'}\nisready\nposition startpos\ngo nodes 200\n",
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.search("^info .* nodes 200 .*\nbestmove ", done.stdout, re.MULTILINE)
+    imported = {line.split("|")[-1].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "numba" in imported
+    assert not {"onnx", "onnxruntime", "openvino", "torch", "chainer"} & imported
+
+
+# How games are seen
+
+
+def rows_of(encoding: Encoding, position: Any) -> list[int]:
+    words = np.full(encoding.words, 0xFFFFFFFF, np.uint32)
+    encoding.pack(encoding.state(position), words)
+    rows = words[1 : 1 + words[0]].tolist()
+    assert len(rows) == len({*rows})
+    assert max(rows) < encoding.features
+    return sorted(rows)
+
+
+def test_rows_of_dobutsu_shogi_are_those_of_a_slow_count() -> None:
+    kinds, seen = ["P", "B", "R", "K", "+P"], Counter[int]()
+    for seed in range(20):
+        rng, position, twin = random.Random(seed), DobutsuPosition(), SlowDobutsu()
+        for _ in range(60):
+            expected = []
+            for square in range(12):
+                at = twin.seen_at(square)
+                if at in twin.board:
+                    piece, side = twin.board[at]
+                    number = kinds.index(piece) + 5 * (side != twin.side)
+                    attacked, defended = (bool(twin.attackers(at, by)) for by in (1 - side, side))
+                    expected.append(4 * (12 * number + square) + 2 * attacked + defended)
+            for side in (twin.side, 1 - twin.side):
+                for place, count in enumerate(map(twin.hands[side].count, HELD)):
+                    if count:
+                        expected.append(480 + 2 * (place + 3 * (side != twin.side)) + count - 1)
+            assert rows_of(DOBUTSU_SPARSE, position) == sorted(expected), position.sfen()
+            seen.update(expected)
+            moves = position.legal_moves()
+            assert np.array_equal(labels_of(DOBUTSU_SPARSE, position.state, moves), moves)
+            if not len(moves):
+                break
+            move = rng.choice(moves.tolist())
+            position.push(move)
+            twin.push(move)
+    assert len(seen) > 200
+
+
+def test_lines_of_othello_are_straight_and_everywhere() -> None:
+    lines = [[divmod(square, 8) for square in line] for line in LINES.tolist()]
+    assert len({tuple(line) for line in lines}) == 2 * 8 * 3 + 2 * 13
+    for line in lines:
+        steps = {(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(line)}
+        assert len(steps) == 1
+        assert steps <= {(0, 1), (1, 0), (1, 1), (1, -1)}
+    for direction in ((0, 1), (1, 0)):
+        whole = {at for line in lines if (line[1][0] - line[0][0], line[1][1] - line[0][1]) == direction for at in line}
+        assert len(whole) == 64
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_of_othello_are_those_of_a_slow_count(seed: int) -> None:
+    for position in random_positions(OthelloPosition, seed):
+        now = position.now
+        discs = now.diagram()
+        mover, other = "XO" if now.black_to_move else "OX"
+        expected = [
+            81 * number + sum(3**place * f"-{mover}{other}".index(discs[square]) for place, square in enumerate(line))
+            for number, line in enumerate(LINES.tolist())
+        ]
+        turned = Discs(now.opponent, now.mover, not now.black_to_move)
+        for first, moves in ((0, now.moves()), (64, turned.moves())):
+            expected += [81 * len(LINES) + first + move for move in moves if move != PASS]
+        expected.append(81 * len(LINES) + 128 + 64 - discs.count("-"))
+        assert rows_of(OTHELLO_SPARSE, position) == sorted(expected), position.sfen()

@@ -1,0 +1,167 @@
+"""Positions that a USI engine judged: against the engine's own log, killed, crashed, and learned from."""
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import cshogi
+import numpy as np
+import pytest
+
+from pydlshogi.games.shogi.sparse import SPARSE
+from pydlshogi.training.shogi.evaluations import ValueTarget
+from pydlshogi.training.shogi.recorded import Recorded
+from pydlshogi.training.shogi.records import NO_RESULT, Positions, read_taught
+from tests.random_games import random_games, write_jsonl
+from utils import teach
+from utils.arena.engine_process import command_line
+
+ENGINE = Path(__file__).with_name("judging_engine.py")
+
+
+@pytest.fixture(autouse=True)
+def small_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teach, "ODD_POSITIONS", 30)
+    monkeypatch.setattr(teach, "GAMES", 3)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_jsonl(tmp_path / "games.jsonl", random_games(6, plies=60, seed=7), [])
+    (tmp_path / "openings.txt").write_text("startpos moves 7g7f 3c3d 2g2f 8c8d\n")
+    return tmp_path
+
+
+def arguments(folder: Path, *more: str, engine: tuple[str, ...] = (), option: str = "Threads=1") -> list[str]:
+    command = command_line([sys.executable, str(ENGINE), *engine])
+    places = [f"--records={folder / 'games.jsonl'}", f"--openings={folder / 'openings.txt'}", f"--cache={folder}"]
+    return [command, option, "--nodes=7", f"--out={folder / 'taught'}", *places, "--workers=1", *more]
+
+
+def board_of(position: Any) -> Any:
+    board: Any = cshogi.Board()
+    board.set_hcp(np.ascontiguousarray(position["hcp"]))
+    return board
+
+
+def without_number(sfen: str) -> str:
+    return sfen.rsplit(" ", 1)[0]
+
+
+def test_odd_positions_lie_beside_the_records_and_say_what_the_engine_says(folder: Path) -> None:
+    log = folder / "log"
+    assert teach.main(arguments(folder, "--odd=2", engine=("--log", str(log)))) == 0
+    taught = read_taught(folder / "taught")
+    asked = log.read_text().splitlines()
+    assert 50 < len(taught) == len(asked) <= 60
+    assert len({line.split()[0] for line in asked}) == 1
+    known = {without_number(board_of(each).sfen()) for each in records_of(folder)}
+    for position, line in zip(taught, asked, strict=True):
+        question = line.removeprefix("7 ")
+        board = board_of(position)
+        assert without_number(board.sfen()) == without_number(question.removeprefix("sfen "))
+        assert position["eval"] == len(question)
+        assert position["result"] == NO_RESULT
+        legal = {cshogi.move16(move): cshogi.move_to_usi(move) for move in board.legal_moves}
+        assert legal[position["move"]] == sorted(legal.values())[len(question) % len(legal)]
+        assert position["before"][0] != 0
+    assert sum(without_number(board_of(each).sfen()) in known for each in taught) < len(taught) / 4
+
+
+def records_of(folder: Path) -> Positions:
+    return teach.load_positions(folder / "games.jsonl", "train", folder)
+
+
+def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(folder: Path) -> None:
+    assert teach.main(arguments(folder, "--games=4")) == 0
+    with_result = 0
+    for path in sorted((folder / "taught").glob("games-*")):
+        taught = np.fromfile(path, teach.POSITION)
+        begins = np.flatnonzero(np.diff(taught["ply"].astype(int), prepend=1000) != 1)
+        assert len(begins) == 3
+        for game in np.split(taught, begins[1:]):
+            follows = game["before"][1:, 0] == game["move"][:-1]
+            told = game["result"] != NO_RESULT
+            assert not told[: 1 + np.flatnonzero(~follows).max(initial=-1)].any()
+            with_result += told.any()
+            assert follows.mean() > 0.8
+            for before, after in pairwise(game):
+                board = board_of(before)
+                board.push_move16(int(after["before"][0]))
+                assert without_number(board.sfen()) == without_number(board_of(after).sfen())
+                assert after["before"][1] == before["before"][0]
+            results = game["result"][told]
+            assert (results[1:] == -results[:-1]).all()
+    assert with_result > 6
+
+
+@pytest.mark.parametrize("how", ["--die", "--silent", "--nonsense"])
+def test_an_engine_that_misbehaves_costs_one_position(how: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teach, "PATIENCE", 0.5)
+    log = folder / "log"
+    engine = ("--log", str(log), "--every", "10", how)
+    assert teach.main(arguments(folder, "--odd=1", engine=engine)) == 0
+    asked = len(log.read_text().splitlines())
+    assert 25 < asked <= 30
+    # An engine that is started anew counts from the first question again.
+    assert len(read_taught(folder / "taught")) == asked - asked // 10
+
+
+def test_whoever_is_killed_goes_on_with_whole_sets(folder: Path) -> None:
+    fifo, taught = folder / "fifo", folder / "taught"
+    os.mkfifo(fifo)
+    line = arguments(folder, "--odd=3", engine=("--log", str(fifo)))
+    script = "import sys; from utils import teach; teach.ODD_POSITIONS = 30; sys.exit(teach.main(sys.argv[1:]))"
+    with os.fdopen(os.open(fifo, os.O_RDWR)) as questions:  # of which the last set has some, once the first is written
+        running = subprocess.Popen([sys.executable, "-c", script, *line], cwd=ENGINE.parent.parent)
+        while not (taught / "odd-00000.positions").exists():
+            questions.readline()
+        running.kill()
+        running.wait()
+        before = {path: path.read_bytes() for path in taught.glob("*.positions")}
+        assert teach.main(line) == 0
+    after = {path: path.read_bytes() for path in taught.glob("*.positions")}
+    assert len(after) == 3
+    assert before.items() <= after.items()
+    assert read_taught(taught)["eval"].all()
+
+
+def test_the_same_command_makes_the_same_sets_and_no_set_again(folder: Path) -> None:
+    assert teach.main(arguments(folder, "--odd=2", "--games=1")) == 0
+    files = {path: path.read_bytes() for path in (folder / "taught").glob("*.positions")}
+    assert len(files) == 3
+    first, second, *_ = sorted(files)
+    first.unlink()
+    stamp = second.stat().st_mtime_ns
+    assert teach.main(arguments(folder, "--odd=2", "--games=1")) == 0
+    assert {path: path.read_bytes() for path in (folder / "taught").glob("*.positions")} == files
+    assert second.stat().st_mtime_ns == stamp
+
+
+def test_what_was_taught_is_learned(folder: Path) -> None:
+    assert teach.main(arguments(folder, "--odd=1", "--games=1")) == 0
+    taught = read_taught(folder / "taught")
+    source = Recorded(taught, SPARSE, ValueTarget(0.6, 600.0))
+    examples = source.examples(np.arange(len(taught)))
+    assert examples.weights.sum() == len(taught)
+    assert examples.value_weights.all()
+    assert np.diff(examples.firsts).tolist() == [len(list(board_of(each).legal_moves)) for each in taught]
+
+
+def test_sets_of_other_settings_and_options_that_are_none_are_a_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teach.main(arguments(folder, "--odd=1")) == 0
+    assert teach.main(arguments(folder, "--odd=2", "--nodes=8")) == 1
+    assert "was made with other settings (nodes): choose another --out" in capsys.readouterr().err
+    other = f"--out={folder / 'other'}"
+    assert teach.main(arguments(folder, "--odd=1", other, option="Strength=7")) == 1
+    assert "has no option Strength; it has Threads" in capsys.readouterr().err
+
+
+def test_an_engine_that_never_answers_is_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert teach.main(arguments(folder, "--odd=1", engine=("--every", "1", "--nonsense"))) == 1
+    assert "said nothing that makes sense of any position of odd-00000" in capsys.readouterr().err

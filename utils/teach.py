@@ -1,0 +1,327 @@
+"""A USI engine as a teacher of shogi: `python -m utils.teach ENGINE [Name=Value ...] --nodes N --out FOLDER`
+
+    python -m utils.teach "sh -c 'cd YaneuraOu && exec ./YaneuraOu'" Threads=1 USI_Hash=16 USI_OwnBook=false \\
+        --nodes 500 --records games.jsonl.xz --odd 2000 --openings openings.sfen --games 500 --out taught
+    python -m pydlshogi.train --kind sparse --train games.jsonl.xz --taught taught --out runs/sparse --hours 2
+
+It judges positions one or two odd moves beside the games of `--records`, which no player would reach, and plays games
+with itself from real openings, with some random moves. What it says of a position is what it expects and its best move.
+Random moves teach no policy, and results before them say nothing of a position. A set is a file in the folder: 1,024
+odd positions, or 16 games. Sets that are there are not made again; those under way when the command is killed are begun
+anew by the next one. A folder is of one engine, its options, one number of nodes and one seed.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+import cshogi
+import numpy as np
+from tqdm import tqdm
+
+from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
+from pydlshogi.support.crew import Crew
+from pydlshogi.support.files import cache_folder, digest, replacing, reserved
+from pydlshogi.support.settings import SettingError, settle
+from pydlshogi.training.shogi.records import (
+    DRAW,
+    LOSS,
+    MAX_EVAL,
+    NO_RESULT,
+    POSITION,
+    TAUGHT,
+    WIN,
+    DatasetError,
+    Positions,
+    load_positions,
+)
+from utils.arena.engine_process import START_SECONDS, EngineDied, EngineError, EngineSilent
+from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
+from utils.arena.referee import Referee, Verdict, other
+from utils.arena.usi_engine import UsiEngine
+
+ODD_POSITIONS: Final = 1024
+"""Of a set."""
+GAMES: Final = 16
+"""Of a set."""
+_ODD_MOVES: Final = (1, 1, 2)
+_CAPTURES: Final = 0.35
+"""Share of the odd moves that are captures where there are some: what a cheap value misjudges is what hangs."""
+_FIRST_RANDOM: Final = (0, 0, 1, 2, 4)
+"""Random moves after the opening."""
+_RANDOM_RATES: Final = (0.0, 0.03, 0.08)
+"""And later, for each move of a game."""
+_LONGEST_GAME: Final = 320
+_DECIDED_CP: Final = 2000
+_DECIDED_PLIES: Final = 6
+"""A game is over when the engine has seen the same side ahead by so much so many times..."""
+_PLAYED_OUT: Final = 0.15
+"""...but for this share of games."""
+PATIENCE: Final = 30.0
+_SLOWEST: Final = 1000
+"""Nodes a second; an engine that takes PATIENCE, in seconds, longer than that has hung."""
+
+
+class TeachError(Exception):
+    """The engine cannot be used; the message is one line."""
+
+
+class Opinion(NamedTuple):
+    """What the engine says of a position."""
+
+    move: int
+    """Its best move, 0 where it would play none."""
+    cp: int
+    """For the side to move."""
+    declares: bool = False
+
+
+class Item(NamedTuple):
+    """A set to be made."""
+
+    number: int
+    seed: str
+    positions: Positions | None = None
+    """Those of records beside which odd ones are to be judged; or none, and games are to be played."""
+    openings: Sequence[Opening] = ()
+    """One for each game."""
+
+    @property
+    def name(self) -> str:
+        """Of its file."""
+        return f"{'games' if self.positions is None else 'odd'}-{self.number:05}{TAUGHT}"
+
+
+class Teacher:
+    """The engine. It is started anew where it has died or hung, which costs the position that it was asked about."""
+
+    def __init__(self, command: str, options: dict[str, str], nodes: int, patience: float) -> None:
+        """`patience`: seconds that an answer may take."""
+        self._command, self._options, self._nodes, self._patience = command, options, nodes, patience
+        self._engine: UsiEngine | None = None
+
+    def opinion(self, board: Any, start: str, moves: Sequence[str] = ()) -> Opinion | None:
+        """Of `board`, which is `start` after `moves`; None where it gives none that makes sense.
+
+        Raises TeachError where it does not even start.
+        """
+        engine = self._running()
+        try:
+            answer = engine.go(start, moves, {"nodes": self._nodes}, self._patience)
+        except (EngineDied, EngineSilent):
+            engine.kill()
+            return None
+        if answer.bestmove in ("resign", "win"):
+            declares = answer.bestmove == "win"
+            return Opinion(0, MAX_EVAL if declares else -MAX_EVAL, declares)
+        legal = {cshogi.move_to_usi(move): cshogi.move16(move) for move in board.legal_moves}
+        if answer.cp is None or answer.bestmove not in legal:
+            return None
+        return Opinion(legal[answer.bestmove], max(-MAX_EVAL, min(MAX_EVAL, answer.cp)))
+
+    def close(self) -> None:
+        if self._engine:
+            self._engine.close()
+
+    def _running(self) -> UsiEngine:
+        if self._engine is None or not self._engine.alive():
+            if self._engine:
+                self._engine.kill()
+            try:
+                self._engine = UsiEngine(self._command, Path(os.devnull))
+                self._engine.prepare(self._options)
+                self._engine.new_game()
+            except EngineError as error:
+                raise TeachError(f"`{self._command}` {error}") from error
+        return self._engine
+
+
+@dataclass(frozen=True)
+class Teach:
+    """A task of a crew: what the engine says of the positions of a set."""
+
+    command: str
+    options: dict[str, str]
+    nodes: int
+    patience: float
+
+    @contextmanager
+    def __call__(self) -> Iterator[Callable[[Item], Positions]]:
+        teacher = Teacher(self.command, self.options, self.nodes, self.patience)
+        try:
+            yield partial(self._taught, teacher)
+        finally:
+            teacher.close()
+
+    def _taught(self, teacher: Teacher, item: Item) -> Positions:
+        random = Random(item.seed)
+        if item.positions is None:
+            taught = [played(teacher, opening, random) for opening in item.openings]
+        else:
+            taught = [odd(teacher, position, random) for position in item.positions]
+        positions = np.concatenate(taught)
+        if not len(positions):
+            raise TeachError(f"`{self.command}` said nothing that makes sense of any position of {item.name}")
+        return positions
+
+
+def recorded(board: Any, opinion: Opinion, moves: Sequence[int], ply: int) -> Positions:
+    """A position after these moves, in 16 bits, with what the engine says of it: POSITION [1]."""
+    position = np.zeros(1, POSITION)
+    board.to_hcp(position["hcp"][0])
+    position["move"], position["eval"], position["ply"], position["result"] = opinion.move, opinion.cp, ply, NO_RESULT
+    position["before"][0, : len(moves)] = moves[:-3:-1]
+    return position
+
+
+def odd(teacher: Teacher, beside: Any, random: Random) -> Positions:
+    """A position beside one of a record, as `recorded`; none where it is mate, or the engine does not judge it."""
+    board: Any = cshogi.Board()
+    board.set_hcp(np.ascontiguousarray(beside["hcp"]))
+    moves = [move for move in reversed(beside["before"].tolist()) if move]
+    nothing = np.zeros(0, POSITION)
+    count = random.choice(_ODD_MOVES)
+    for _ in range(count):
+        legal = list(board.legal_moves)
+        if not legal:
+            return nothing
+        captures = [move for move in legal if cshogi.move_cap(move)]
+        move = random.choice(captures if captures and random.random() < _CAPTURES else legal)
+        board.push(move)
+        moves.append(cshogi.move16(move))
+    if not len(board.legal_moves):
+        return nothing
+    opinion = teacher.opinion(board, f"sfen {board.sfen()}")
+    return nothing if opinion is None else recorded(board, opinion, moves[-2:], int(beside["ply"]) + count)
+
+
+def played(teacher: Teacher, opening: Opening, random: Random) -> Positions:
+    """The positions of a game from somewhere in the opening on, as `recorded`, with its result where that counts.
+
+    Where the engine says nothing sensible, the game ends without one.
+    """
+    referee = Referee(opening.sfen or cshogi.STARTING_SFEN, _LONGEST_GAME)
+    verdict: Verdict | None = None
+    for move in opening.moves[: random.randint(0, len(opening.moves))]:
+        referee.play(move)
+    for _ in range(random.choice(_FIRST_RANDOM)):
+        verdict = verdict or referee.play(cshogi.move_to_usi(random.choice(list(referee.board.legal_moves))))
+    rate, played_out = random.choice(_RANDOM_RATES), random.random() < _PLAYED_OUT
+    rows: list[Positions] = []
+    random_plies: list[int] = []
+    ahead = 0
+    while not verdict:
+        board = referee.board
+        opinion = teacher.opinion(board, opening.start, referee.moves)
+        if opinion is None:
+            break
+        moves = [cshogi.move16(move) for move in board.history[-2:]]
+        rows.append(recorded(board, opinion, moves, len(referee.moves)))
+        ahead = ahead + 1 if abs(opinion.cp) >= _DECIDED_CP else 0
+        if opinion.declares:
+            verdict = referee.declare()
+        elif not opinion.move or (ahead >= _DECIDED_PLIES and not played_out):
+            winner = referee.turn if opinion.cp > 0 else other(referee.turn)
+            verdict = Verdict(winner, "resign" if not opinion.move else "adjudication")
+        elif random.random() < rate:
+            random_plies.append(len(rows) - 1)
+            verdict = referee.play(cshogi.move_to_usi(random.choice(list(board.legal_moves))))
+        else:
+            verdict = referee.play(cshogi.move_to_usi(board.move_from_move16(opinion.move)))
+    game = np.concatenate([np.zeros(0, POSITION), *rows])
+    if verdict and verdict.ending != "false_declaration":
+        movers = np.where(game["hcp"][:, 0] & 1, "w", "b")  # the lowest bit of the code
+        game["result"] = np.where(movers == verdict.winner, WIN, LOSS) if verdict.winner else DRAW
+    if random_plies:
+        game["result"][: max(random_plies) + 1] = NO_RESULT
+    game["length"] = len(referee.moves)
+    return game
+
+
+def items(options: argparse.Namespace, done: Callable[[Item], bool]) -> Iterator[Item]:
+    """The sets that are wanted and not yet `done`: games and odd positions in turns."""
+    openings = read_openings(options.openings) if options.openings else [STANDARD]
+    positions = load_positions(options.records, "train", options.cache or cache_folder()) if options.odd else None
+    for number in range(max(options.games, options.odd)):
+        if number < options.games:
+            seed = f"{options.seed} games {number}"
+            random = Random(f"{seed} openings")
+            item = Item(number, seed, None, [random.choice(openings) for _ in range(GAMES)])
+            if not done(item):
+                yield item
+        if number < options.odd and positions is not None:
+            rows = np.random.default_rng((options.seed, number)).integers(0, len(positions), ODD_POSITIONS)
+            item = Item(number, f"{options.seed} odd {number}", np.array(positions[rows]))
+            if not done(item):
+                yield item
+
+
+def teach(options: argparse.Namespace, crew: Crew) -> None:
+    """Make the sets that the folder lacks."""
+    engine_options = dict(word.split("=", 1) for word in options.options)
+    about = {
+        "engine": options.engine,
+        "options": engine_options,
+        "nodes": options.nodes,
+        "seed": options.seed,
+        "records": digest(options.records) if options.records else "",
+        "openings": digest(options.openings) if options.openings else "",
+    }
+    settle(options.out / "taught.json", about)
+    patience = PATIENCE + options.nodes / _SLOWEST
+    task = Teach(options.engine, engine_options, options.nodes, patience)
+    longest = START_SECONDS + max(ODD_POSITIONS, GAMES * _LONGEST_GAME) * patience
+    there = len(list(options.out.glob(f"*{TAUGHT}")))
+    began, count = monotonic(), 0
+    with tqdm(total=options.games + options.odd, initial=there, unit="set", disable=None) as bar:
+        for item, positions in crew.map(task, items(options, lambda item: (options.out / item.name).exists()), longest):
+            with replacing(options.out / item.name) as file:
+                file.write(positions.tobytes())
+            count += len(positions)
+            bar.update()
+            bar.set_postfix_str(f"{count / (monotonic() - began):.0f} positions/s")
+    print(f"{options.out} holds {len(list(options.out.glob(f'*{TAUGHT}')))} sets")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.teach", description="Have a USI engine judge positions of shogi, to learn from it."
+    )
+    parser.add_argument("engine", metavar="ENGINE", help="its command line, split as a shell would but run by none")
+    parser.add_argument("options", nargs="*", metavar="Name=Value", help="its USI options")
+    parser.add_argument("--nodes", type=positive, required=True, metavar="N", help="for each position")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets; give it again to go on")
+    parser.add_argument("--odd", type=natural, default=0, metavar="N", help="sets of odd positions (default: none)")
+    parser.add_argument("--records", type=Path, help="beside them: games.jsonl(.xz), or a list of record files")
+    parser.add_argument("--games", type=natural, default=0, metavar="N", help="sets of games (default: none)")
+    parser.add_argument("--openings", type=Path, help="of the games, as for utils.match (default: the start position)")
+    parser.add_argument("--seed", type=natural, default=0, help="(default: %(default)s)")
+    parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
+    add_crew_options(parser)
+    options = parser.parse_args(arguments)
+    if not all("=" in word for word in options.options):
+        parser.error("options of the engine look like Name=Value")
+    if options.odd and not options.records:
+        parser.error("--odd needs --records")
+    if not options.odd and not options.games:
+        parser.error("say how many sets: --odd, --games or both")
+
+    def run() -> None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        with reserved(options.out), crew_of(options) as crew:
+            teach(options, crew)
+
+    errors = (DatasetError, OpeningError, SettingError, TeachError)
+    return exit_status("teach", run, *errors, resume="the same command goes on")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
