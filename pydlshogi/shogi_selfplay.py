@@ -27,8 +27,7 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
-from pydlshogi.learning.service import load_network
-from pydlshogi.learning.tasks import deadline
+from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.choices import BACKENDS
@@ -36,7 +35,7 @@ from pydlshogi.network.weights import read_network
 from pydlshogi.player.choice import draw
 from pydlshogi.player.lines import centipawns
 from pydlshogi.read_kifu import to_csa
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
+from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of
 from pydlshogi.support.files import digest, read_plain, replacing, reserved, shipped_model
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
@@ -156,7 +155,7 @@ def _black_centipawns(move: MoveStats, turn: int) -> int:
 def playing(
     network: tuple[bytes, str, str], seed: int, settings: Settings, starts: Sequence[str]
 ) -> Iterator[Callable[[int], Game]]:
-    """A task of a crew: the games of these numbers, by the network in the bytes of a file, its suffix and backend."""
+    """A task of a pool: the games of these numbers, by the network in the bytes of a file, its suffix and backend."""
     content, suffix, backend = network
     loaded = load_network(game_named("shogi"), content, settings.batch, backend=backend, suffix=suffix)
     evaluator = NetworkEvaluator(loaded)
@@ -204,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=int, default=100, help="games in all (default %(default)s)")
     parser.add_argument("--modelfile", default="", help="the network (default: the one that comes with the package)")
     parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what runs it (default %(default)s)")
-    add_crew_options(parser, workers=1)
+    add_pool_options(parser, workers=1)
     parser.add_argument("--seed", type=int, default=0, help="other seeds, other games (default %(default)s)")
     parser.add_argument("--playouts", type=int, default=defaults.playouts, help="per move (default %(default)s)")
     parser.add_argument("--batch", type=int, default=defaults.batch, help="positions at once (default %(default)s)")
@@ -232,11 +231,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         longest = deadline(settings.max_plies, settings.playouts, len(content))
         out.mkdir(parents=True, exist_ok=True)
         decides = {"network": digest(network), "seed": options.seed, "starts": starts, **settings._asdict()}
-        with reserved(out), crew_of(options) as crew:
+        with reserved(out), pool_of(options.workers, options.cluster) as pool:
             settle(out / "selfplay.json", decides)
             missing = [number for number in range(1, options.games + 1) if not record_path(out, number).exists()]
             with tqdm(total=len(missing), unit="game", dynamic_ncols=True, disable=None if missing else True) as bar:
-                for number, game in crew.map(task, missing, longest):
+                for number, game in pool.map(task, missing, longest):
                     with replacing(record_path(out, number)) as file:
                         file.write(to_csa(game).encode())
                     bar.update()

@@ -13,7 +13,6 @@ import signal
 import sys
 import threading
 import time
-from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -26,7 +25,7 @@ from typing import Any, Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import crew_of, exit_status, remedy
+from pydlshogi.support.command_line import exit_status, pool_of, remedy
 
 try:
     import torch
@@ -146,7 +145,7 @@ def must_fill_a_batch(positions: int, settings: Settings) -> None:
 def load_data(settings: Settings) -> tuple[Positions, Positions]:
     """Positions to learn from, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
-    hire = partial(crew_of, Namespace(workers=0, cluster=settings.cluster or None))
+    hire = partial(pool_of, 0, settings.cluster or None)
     learned = load_positions(Path(settings.train), "train", cache, say, hire)
     val = load_positions(Path(settings.val or settings.train), "val", cache, say, hire)
     if not settings.val and np.array_equal(learned, val):

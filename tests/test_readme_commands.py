@@ -30,8 +30,6 @@ RUNS = [
     ("utils.make_kifu_list", "{root}/kifu/selfplay {here}/kiflist", "kiflist_train.txt"),
     ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
     ("utils.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
-    ("utils.bench_search", "--seconds 0.1", "playouts"),
-    ("utils.bench_read_kifu", "{root}/kiflist_test_100.txt --workers 1", "games/s"),
     (
         "utils.validate_network",
         "{root}/model/pydlshogi.npz --games {root}/kiflist_test_100.txt --positions 64",
@@ -48,11 +46,6 @@ RUNS = [
         "utils.tune",
         f"{ENGINE} C_init=144,50,300 --nodes 2 --pairs 1 --max-moves 8 --workers 1 --out {{here}}/tune",
         "C_init",
-    ),
-    (
-        "utils.bench_serve",
-        "dobutsu --modelfile {root}/model/dobutsu.npz --rounds 1 --workers 1 --games 2 --playouts 2",
-        "one evaluation server",
     ),
     ("utils.readme", "", ""),
     ("utils.torture", "fuzz-gtp --minutes 0 --short", "fuzz-gtp: 1 rounds"),

@@ -43,12 +43,6 @@ def files(tmp_path: Path) -> Path:
 
 PLAY = "pydlshogi.games.othello.play"
 REFUSED = [
-    ("utils.bench_read_kifu", ["{nowhere}"], "bench_read_kifu: {nowhere}: no such folder"),
-    ("utils.bench_read_kifu", ["{folder}"], "bench_read_kifu: {folder}: no record files"),
-    ("utils.bench_read_kifu", ["{empty}"], "bench_read_kifu: {empty} names no files"),
-    ("utils.bench_read_kifu", ["{missing.txt}"], "bench_read_kifu: {nothing.csa}: No such file or directory"),
-    ("utils.bench_read_kifu", ["{games}"], "bench_read_kifu: {games}/game.kif: python-shogi cannot read it"),
-    ("utils.bench_read_kifu", ["{records.txt}", "--workers", "0"], "argument --workers: must be at least 1"),
     ("utils.critical_positions", ["{bytes.xz}"], "critical_positions: {bytes.xz} holds no positions: Input"),
     ("utils.critical_positions", ["{latin}"], "critical_positions: {latin} holds no positions: 'utf-8'"),
     ("utils.critical_positions", ["{empty}"], "critical_positions: {empty} holds no positions"),

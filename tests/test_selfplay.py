@@ -236,15 +236,6 @@ def test_many_sets_take_no_more_memory_than_few(own: Path, tmp_path: Path, monke
     assert (tmp_path / "games.jsonl").read_text().count("\n") == 15
 
 
-def test_an_evaluation_server_plays_the_same_kind_of_sets(own: Path, tmp_path: Path) -> None:
-    """The network runs on other threads there, so a rounding may change a move: of many it changes few."""
-    command = ["dobutsu", "--out", str(tmp_path), "--modelfile", str(own.parent / "dobutsu.npz"), *QUICKLY]
-    assert main([*command, "--serve"]) == 0
-    served, by_itself = PlayedGames.read(tmp_path / "00001.npz"), PlayedGames.read(own / "00001.npz")
-    assert len(served.lengths) == 5
-    assert served.games()[0][:2] == by_itself.games()[0][:2]
-
-
 def test_games_of_shogi_can_be_learned_by_train(own: Path, tmp_path: Path) -> None:
     modelfile = own.parent / "shogi.npz"
     assert main(["shogi", "--out", str(tmp_path / "own"), "--modelfile", str(modelfile), *QUICKLY]) == 0

@@ -21,7 +21,7 @@ from pydlshogi.evaluator import NetworkEvaluator, UniformEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.service import load_network
+from pydlshogi.learning.tasks import load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.weights import read_network

@@ -19,11 +19,10 @@ from random import Random
 
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import add_cluster_option, crew_of, exit_status
-from pydlshogi.support.crew import Crew
+from pydlshogi.support.command_line import add_cluster_option, exit_status, pool_of
 from pydlshogi.support.elo import Sprt
+from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import option_of
-from pydlshogi.support.threads import ThreadCrew
 from utils.arena.games import GAMES
 from utils.arena.openings import Opening, OpeningError, check_room
 from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
@@ -72,9 +71,9 @@ LEAST = {
 
 
 def play(
-    settings: Settings, openings: Sequence[Opening], store: Store, games: int, crew: Crew, sprt: Sprt | None
+    settings: Settings, openings: Sequence[Opening], store: Store, games: int, pool: WorkerPool, sprt: Sprt | None
 ) -> None:
-    """Play what is missing of `games` games, or until `sprt` has decided. Raises MatchError, CrewError."""
+    """Play what is missing of `games` games, or until `sprt` has decided. Raises MatchError, PoolError."""
 
     def decided() -> bool:
         return sprt is not None and sprt.verdict(Score(store.games).pairs) is not None
@@ -85,10 +84,10 @@ def play(
     deadline = longest_game(limits, settings.rules, settings.random_plies)
     task = partial(seated, settings, store.out.resolve())
     with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
-        # More than once where openings are made by lot: see `fixtures`.
+        # More than once where openings are random: see `fixtures`.
         while any(number not in store.games for number in range(1, games + 1)):
             missing = fixtures(settings, openings, games, store.games)
-            for fixture, (names, played) in crew.map(task, missing, deadline):
+            for fixture, (names, played) in pool.map(task, missing, deadline):
                 store.add(fixture.number, fixture.black, names, played)
                 bar.update()
                 bar.set_postfix_str(standing(store.games))
@@ -141,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--records", type=Path, help="folder of the records (default: OUT/records)")
     parser.add_argument("--games", type=int, default=100, help="an even number (default: %(default)s)")
     parser.add_argument("--concurrency", type=int, default=1, help="games at the same time (default: %(default)s)")
-    add_cluster_option(parser, "this process")
+    add_cluster_option(parser)
     limits = parser.add_argument_group("what a move may cost; times in milliseconds")
     limits.add_argument("--time", metavar="[MAIN/]BYOYOMI")
     limits.add_argument("--fischer", metavar="MAIN+INCREMENT")
@@ -253,17 +252,10 @@ def _run(arguments: argparse.Namespace) -> None:
     Random(settings.seed).shuffle(openings)
     with closing(Store(arguments.out, arguments.records or arguments.out / "records", settings)) as store:
         try:
-            with _crew(arguments) as crew:
-                play(settings, openings, store, arguments.games, crew, sprt)
+            with pool_of(arguments.concurrency, arguments.cluster) as pool:
+                play(settings, openings, store, arguments.games, pool, sprt)
         finally:
             print(report(store.games, settings, sprt))
-
-
-def _crew(arguments: argparse.Namespace) -> Crew:
-    """Who plays. Engines are processes already: here threads are enough to wait for them."""
-    if arguments.cluster is None:
-        return ThreadCrew(arguments.concurrency)
-    return crew_of(argparse.Namespace(workers=arguments.concurrency, cluster=arguments.cluster))
 
 
 def _interrupt(*_: object) -> None:

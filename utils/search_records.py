@@ -26,17 +26,16 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.service import load_network
 from pydlshogi.learning.targets import expected_score, pruned_visits
-from pydlshogi.learning.tasks import deadline
+from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.weights import read_network
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
-from pydlshogi.support.crew import Crew
+from pydlshogi.support.command_line import add_pool_options, exit_status, natural, pool_of, positive
 from pydlshogi.support.files import cache_folder, digest, reserved
+from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.shogi.records import DatasetError, limit_repeats, load_positions
 from pydlshogi.training.shogi.searched import Searched
@@ -62,7 +61,7 @@ def reached(starts: Uint8Array, before: Uint16Array) -> list[ShogiPosition]:
 
 @dataclass(frozen=True)
 class SearchSets:
-    """A task of a crew."""
+    """A task of a pool."""
 
     network: bytes
     """Of a file with that suffix."""
@@ -106,7 +105,7 @@ class SearchSets:
         )
 
 
-def search(options: argparse.Namespace, crew: Crew) -> None:
+def search(options: argparse.Namespace, pool: WorkerPool) -> None:
     """Search the sets that the folder lacks."""
     positions = load_positions(options.records, "train", options.cache or cache_folder())
     generator = np.random.default_rng(options.seed)
@@ -130,7 +129,7 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
         task = SearchSets(options.network.read_bytes(), options.network.suffix, options.playouts)
         longest = deadline(_OF_A_SET, options.playouts, options.network.stat().st_size)
-        for (number, *_), searched in crew.map(task, items, longest):
+        for (number, *_), searched in pool.map(task, items, longest):
             searched.write(paths[number])
             bar.update()
     print(f"{options.out} holds {options.sets} sets")
@@ -147,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all (default: %(default)s)")
     parser.add_argument("--seed", type=natural, default=0, help="of the drawing (default: %(default)s)")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
-    add_crew_options(parser)
+    add_pool_options(parser)
     options = parser.parse_args(arguments)
 
     def run() -> None:
@@ -155,8 +154,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Or the workers would complain of a file of theirs.
             read_network(options.network, game_named("shogi").encodings)
         options.out.mkdir(parents=True, exist_ok=True)
-        with reserved(options.out), crew_of(options) as crew:
-            search(options, crew)
+        with reserved(options.out), pool_of(options.workers, options.cluster) as pool:
+            search(options, pool)
 
     errors = (BackendError, DatasetError, ModelError, SettingError)
     return exit_status("search_records", run, *errors, resume="the same command goes on")

@@ -29,9 +29,9 @@ from typing import Any, Final, NamedTuple
 
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, positive
-from pydlshogi.support.crew import Crew
+from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, positive
 from pydlshogi.support.files import reserved
+from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.journal import Journal
 from utils.arena.engine_process import EngineError
@@ -112,7 +112,7 @@ class GamePair(NamedTuple):
 def duel(
     command: str, fixed: Mapping[str, str], limit: Limit, rules: MatchRules
 ) -> Iterator[Callable[[GamePair], float]]:
-    """A task of a crew: pairs of games between two engines; how many points the changes made, 0 to 2."""
+    """A task of a pool: pairs of games between two engines; how many points the changes made, 0 to 2."""
     with (
         TemporaryDirectory() as folder,
         closing(UsiEngine(command, Path(folder, "changed"))) as changed,
@@ -162,7 +162,7 @@ class Record:
 
 
 def tune(
-    law: Law, openings: Sequence[Opening], record: Record, crew: Crew, task: partial[Any], deadline: float
+    law: Law, openings: Sequence[Opening], record: Record, pool: WorkerPool, task: partial[Any], deadline: float
 ) -> Values:
     """Play what is missing, each pair of games within so many seconds. Returns the values at the end."""
     values: Values = {option.name: option.start for option in law.tuned}
@@ -177,7 +177,7 @@ def tune(
                 yield GamePair(number, openings[number % len(openings)], both)
 
     with tqdm(total=law.pairs, initial=len(record.points), unit="pair", dynamic_ncols=True) as bar:
-        for pair, points in crew.map(task, missing(), deadline):
+        for pair, points in pool.map(task, missing(), deadline):
             values = law.moved(values, pair.number, points)
             record.add(pair, points, values)
             bar.set_postfix_str(", ".join(f"{name} {value:.1f}" for name, value in values.items()), refresh=False)
@@ -245,7 +245,7 @@ def _parser() -> argparse.ArgumentParser:
         "--max-moves", type=positive, default=320, metavar="N", help="drawn then (default: %(default)s)"
     )
     parser.add_argument("--seed", type=int, default=0, help="of all that goes by lot (default: %(default)s)")
-    add_crew_options(parser)
+    add_pool_options(parser)
     return parser
 
 
@@ -268,10 +268,10 @@ def _run(arguments: argparse.Namespace) -> None:
         **asdict(law),
     }
     arguments.out.mkdir(parents=True, exist_ok=True)
-    with reserved(arguments.out), crew_of(arguments) as crew:
+    with reserved(arguments.out), pool_of(arguments.workers, arguments.cluster) as pool:
         try:
             deadline = 2 * longest_game([arguments.limit] * 2, rules)
-            values = tune(law, openings, Record(arguments.out, settings), crew, task, deadline)
+            values = tune(law, openings, Record(arguments.out, settings), pool, task, deadline)
         except EngineError as error:
             raise TuneError(f"engine `{arguments.engine}` {error}") from error
     print(report(law, values, arguments.engine))

@@ -1,8 +1,7 @@
-"""Two engines that play games of a match with each other: the task of a crew. It writes no files and counts nothing."""
+"""Two engines that play games of a match with each other: a task of a pool. It writes no files and counts nothing."""
 
 import contextlib
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import NamedTuple
 from utils.arena.engine_process import START_SECONDS, EngineError, EngineProcess
 from utils.arena.games import GAMES
 from utils.arena.openings import Opening
-from utils.arena.play_game import LOTS, Limit, MatchRules, PlayedGame, play_game, random_opening
+from utils.arena.play_game import OPENING_ATTEMPTS, Limit, MatchRules, PlayedGame, play_game, random_opening
 from utils.arena.store import SIDES, MatchError, Settings, Side, opening_of
 
 
@@ -23,7 +22,7 @@ class Fixture(NamedTuple):
     """From 1; A is Black in those with odd numbers, and the next one has the same opening."""
     opening: Opening
     continued: bool = False
-    """Engine A goes on from the opening, by lot."""
+    """Engine A goes on from the opening with random moves."""
 
     @property
     def black(self) -> Side:
@@ -50,10 +49,10 @@ def fixtures(
         yield from ready()
         known = [finished[number] for number in (first, first + 1) if number in finished]
         opening = opening_of(known[0], kind) if known else openings[first // 2 % len(openings)]
-        by_lot = not known and settings.random_plies > 0
+        continued = not known and settings.random_plies > 0
         if first not in finished:
-            yield Fixture(first, opening, by_lot)
-        if by_lot:
+            yield Fixture(first, opening, continued)
+        if continued:
             unready.append(first)
         elif first + 1 not in finished:
             yield Fixture(first + 1, opening)
@@ -65,7 +64,7 @@ def longest_game(limits: Sequence[Limit], rules: MatchRules, random_plies: int =
     move = max(limit.byoyomi_ms + limit.increment_ms for limit in limits) + rules.tolerance_ms
     main = sum(limit.main_ms for limit in limits)
     moves = (main + rules.max_moves * move) / 1000 + rules.max_moves * rules.patience_s
-    return 2 * START_SECONDS + LOTS * 60 * random_plies + moves
+    return 2 * START_SECONDS + OPENING_ATTEMPTS * 60 * random_plies + moves
 
 
 @contextmanager
@@ -88,8 +87,7 @@ class _Seats:
     def __init__(self, settings: Settings, out: Path) -> None:
         self._settings, self._out = settings, out
         self._engines: dict[Side, EngineProcess] = {}
-        self._lock = threading.Lock()
-        self._closed = self._playing = False
+        self._playing = False
 
     def play(self, fixture: Fixture) -> tuple[dict[Side, str], PlayedGame]:
         self._playing = True
@@ -107,8 +105,6 @@ class _Seats:
         return {side: engines[side].name for side in SIDES}, played
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
         for engine in self._engines.values():
             if self._playing:
                 engine.kill()
@@ -119,11 +115,11 @@ class _Seats:
         settings = self._settings
         if not fixture.continued:
             return fixture.opening
-        lot = Random(f"{settings.seed} {fixture.number}")
+        rng = Random(f"{settings.seed} {fixture.number}")
         plies, nodes, margin = settings.random_plies, settings.random_nodes, settings.random_margin
         try:
             engine = self._engines["A"]
-            opening = random_opening(engine, fixture.opening, plies, nodes, margin, lot)
+            opening = random_opening(engine, fixture.opening, plies, nodes, margin, rng)
             for name, value in settings.contestant("A").options.items():
                 if name.lower() in {"multipv", "usi_multipv"}:
                     engine.set_option(name, value)
@@ -142,11 +138,7 @@ class _Seats:
                     return
                 self._engines[side].kill()
             log = self._out / f"stderr-{side}.log" if self._out.is_dir() else Path(os.devnull)
-            with self._lock:
-                if self._closed:
-                    raise EngineError("comes too late")
-                engine = GAMES[self._settings.game].engine(contestant.command, log)
-                self._engines[side] = engine
+            engine = self._engines[side] = GAMES[self._settings.game].engine(contestant.command, log)
             engine.prepare(contestant.options)
             engine.new_game()
         except EngineError as error:
