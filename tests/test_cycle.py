@@ -361,13 +361,13 @@ def test_when_killed_it_leaves_no_worker_and_goes_on(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_killed_at_any_moment_it_makes_the_games_of_a_run_that_is_not(tmp_path: Path) -> None:
-    killed, undisturbed, lot = tmp_path / "killed", tmp_path / "undisturbed", random.Random(4)
+    killed, undisturbed, rng = tmp_path / "killed", tmp_path / "undisturbed", random.Random(4)
     for number in range(20):
         process = subprocess.Popen(command_for(killed, 100), stdout=subprocess.PIPE, start_new_session=True)
         assert process.stdout is not None
         if number % 2:
             process.stdout.readline()  # it has begun, and ended a cycle
-        time.sleep(lot.uniform(0, 5))  # the moment is the point
+        time.sleep(rng.uniform(0, 5))  # the moment is the point
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     assert subprocess.run(command_for(killed, 0.01), check=False).returncode == 0

@@ -63,11 +63,10 @@ REFUSED = [
     ),
     ("pydlshogi.games.othello.selfplay", ["--out", "{new}", "--level", "99"], "--level is 1 to 60"),
     ("utils.tune", ["true", "C=1,0", "--nodes", "1", "--out", "{new}"], "C=1,0 is not NAME=START,LOW,HIGH"),
-    ("utils.tune", ["true", "C=5,0,2", "--nodes", "1", "--out", "{new}"], "C=5,0,2: START is wanted from LOW to HIGH"),
+    ("utils.tune", ["true", "C=5,0,2", "--nodes", "1", "--out", "{new}"], "C=5,0,2: START must be from LOW to HIGH"),
     ("utils.tune", ["true", "C=1,0,2", "--nodes", "x", "--out", "{new}"], "argument --nodes: x makes no sense"),
     ("utils.tune", ["true", "C=1,0,2", "--nodes", "1", "--out", "{new}", "--step", "nan"], "nan is not above 0"),
     ("utils.torture", ["--minutes", "nan"], "--minutes is 0 or more"),
-    ("utils.make_glyphs", ["{nowhere}"], "make_glyphs: {nowhere}: No such file or directory"),
     ("utils.search_records", ["{records.txt}", "--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
     ("pydlshogi.games.othello.reinforce", ["--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
     (PLAY, ["--weights", "{array.npy}"], "othello: {array.npy} holds no weights of patterns, or is damaged"),
@@ -90,9 +89,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("module", "words", "line"), REFUSED, ids=lambda part: str(part)[:40])
 def test_one_line_and_no_work(module: str, words: list[str], line: str, files: Path) -> None:
-    if module == "utils.make_glyphs":
-        pytest.importorskip("fontTools", reason="needs fontTools (the extra `train`)")
-
     def there(text: str) -> str:
         return text.replace("{", f"{files}/").replace("}", "")
 

@@ -1,6 +1,7 @@
 """Self-play: records of shogi, with evaluators that need no network; and sets of games of any game."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from shutil import copy, copytree
@@ -55,7 +56,7 @@ def test_a_mate_on_the_board_is_played_and_wins() -> None:
 def test_blunders_come_before_the_game() -> None:
     starts = {game(seed, Settings(playouts=2, batch=1, max_plies=1, blunders=6)).start_sfen for seed in range(20)}
     assert len(starts) > 10
-    assert all(len(list(replay(game(seed, QUICK._replace(max_plies=2, blunders=6))))) == 2 for seed in range(5))
+    assert all(len(list(replay(game(seed, replace(QUICK, max_plies=2, blunders=6))))) == 2 for seed in range(5))
 
 
 def test_no_blunder_ends_the_game_before_it_began() -> None:

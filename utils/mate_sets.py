@@ -223,13 +223,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--byoyomi", type=positive, metavar="MS", help="play instead, with so much time for the move")
     add_pool_options(parser, workers=1)
-    parser.add_argument("--limit", type=positive, metavar="N", help="so many positions of each file, drawn at random")
-    parser.add_argument("--seed", type=int, default=0, help="of the drawing (default: %(default)s)")
+    parser.add_argument("--limit", type=positive, metavar="N", help="so many positions of each file, at random")
+    parser.add_argument("--seed", type=int, default=0, help="of that choice (default: %(default)s)")
     parser.add_argument("--show", action="store_true", help="also what was said where no mate was found")
     return parser
 
 
-def _drawn(problems: list[Problem], limit: int | None, seed: int) -> list[Problem]:
+def _sampled(problems: list[Problem], limit: int | None, seed: int) -> list[Problem]:
     """All of them, or `limit` at random."""
     return problems if limit is None or limit >= len(problems) else Random(seed).sample(problems, limit)
 
@@ -237,7 +237,7 @@ def _drawn(problems: list[Problem], limit: int | None, seed: int) -> list[Proble
 def _measure(pool: WorkerPool, arguments: argparse.Namespace) -> bool:
     """Print the table. Returns whether nothing was wrong."""
     right = True
-    sets = [(path, _drawn(read_problems(path), arguments.limit, arguments.seed)) for path in arguments.files]
+    sets = [(path, _sampled(read_problems(path), arguments.limit, arguments.seed)) for path in arguments.files]
     options = option_settings(arguments.option)
     task = partial(examination, arguments.engine, options, arguments.mate, arguments.byoyomi)
     deadline = _DEADLINE + (arguments.byoyomi or arguments.mate) / 1000

@@ -4,7 +4,7 @@
     python -m pydlshogi.train --train games.jsonl.xz --searched searched --init model/pydlshogi.npz --out runs/soft ...
 
 A record knows one move of a position; a search says how good all of them are, and what the position is worth. The
-searches have dlshogi's constants, and no moves by lot. A set is 256 positions drawn from the training split, and a file
+searches have dlshogi's constants, and no random moves. A set is 256 random positions of the training split, and a file
 in the folder; sets that are there are not searched again. A folder is of one network, one number of playouts and one
 drawing.
 """
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--network", type=Path, default=Path("model/pydlshogi.npz"), help="(default: %(default)s)")
     parser.add_argument("--playouts", type=positive, default=128, metavar="N", help="a position (default: %(default)s)")
     parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all (default: %(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the drawing (default: %(default)s)")
+    parser.add_argument("--seed", type=natural, default=0, help="other seeds, other positions (default: %(default)s)")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
     add_pool_options(parser)
     options = parser.parse_args(arguments)

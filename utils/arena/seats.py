@@ -15,7 +15,7 @@ from utils.arena.play_game import OPENING_ATTEMPTS, Limit, MatchRules, PlayedGam
 from utils.arena.store import SIDES, MatchError, Settings, Side, opening_of
 
 
-class Fixture(NamedTuple):
+class Pairing(NamedTuple):
     """A game to be played."""
 
     number: int
@@ -29,9 +29,9 @@ class Fixture(NamedTuple):
         return SIDES[(self.number - 1) % 2]
 
 
-def fixtures(
+def pairings(
     settings: Settings, openings: Sequence[Opening], games: int, finished: Mapping[int, Mapping[str, object]]
-) -> Iterator[Fixture]:
+) -> Iterator[Pairing]:
     """The games 1 to `games` that are not among the `finished`, of which there may be more whenever this goes on.
 
     The second game of a pair has the opening of the first: it is left out as long as nobody knows that.
@@ -39,11 +39,11 @@ def fixtures(
     kind = GAMES[settings.game]
     unready: list[int] = []
 
-    def ready() -> Iterator[Fixture]:
+    def ready() -> Iterator[Pairing]:
         for first in unready.copy():
             if first in finished:
                 unready.remove(first)
-                yield Fixture(first + 1, opening_of(finished[first], kind))
+                yield Pairing(first + 1, opening_of(finished[first], kind))
 
     for first in range(1, games, 2):
         yield from ready()
@@ -51,11 +51,11 @@ def fixtures(
         opening = opening_of(known[0], kind) if known else openings[first // 2 % len(openings)]
         continued = not known and settings.random_plies > 0
         if first not in finished:
-            yield Fixture(first, opening, continued)
+            yield Pairing(first, opening, continued)
         if continued:
             unready.append(first)
         elif first + 1 not in finished:
-            yield Fixture(first + 1, opening)
+            yield Pairing(first + 1, opening)
     yield from ready()
 
 
@@ -68,7 +68,7 @@ def longest_game(limits: Sequence[Limit], rules: MatchRules, random_plies: int =
 
 
 @contextmanager
-def seated(settings: Settings, out: Path) -> Iterator[Callable[[Fixture], tuple[dict[Side, str], PlayedGame]]]:
+def seated(settings: Settings, out: Path) -> Iterator[Callable[[Pairing], tuple[dict[Side, str], PlayedGame]]]:
     """Two engines, and what plays a game between them: it returns their names and what happened.
 
     What they say on stderr goes to files of the folder `out`, where that can be seen. Whoever leaves this while a game
@@ -89,16 +89,16 @@ class _Seats:
         self._engines: dict[Side, EngineProcess] = {}
         self._playing = False
 
-    def play(self, fixture: Fixture) -> tuple[dict[Side, str], PlayedGame]:
+    def play(self, pairing: Pairing) -> tuple[dict[Side, str], PlayedGame]:
         self._playing = True
         for side in SIDES:
             self._seat(side)
-        white: Side = "B" if fixture.black == "A" else "A"
+        white: Side = "B" if pairing.black == "A" else "A"
         contestants, engines = self._settings.contestant, self._engines
         played = play_game(
-            {"b": engines[fixture.black], "w": engines[white]},
-            {"b": contestants(fixture.black).limit, "w": contestants(white).limit},
-            self._opening(fixture),
+            {"b": engines[pairing.black], "w": engines[white]},
+            {"b": contestants(pairing.black).limit, "w": contestants(white).limit},
+            self._opening(pairing),
             self._settings.rules,
         )
         self._playing = False
@@ -111,15 +111,15 @@ class _Seats:
             else:
                 engine.close()
 
-    def _opening(self, fixture: Fixture) -> Opening:
+    def _opening(self, pairing: Pairing) -> Opening:
         settings = self._settings
-        if not fixture.continued:
-            return fixture.opening
-        rng = Random(f"{settings.seed} {fixture.number}")
+        if not pairing.continued:
+            return pairing.opening
+        rng = Random(f"{settings.seed} {pairing.number}")
         plies, nodes, margin = settings.random_plies, settings.random_nodes, settings.random_margin
         try:
             engine = self._engines["A"]
-            opening = random_opening(engine, fixture.opening, plies, nodes, margin, rng)
+            opening = random_opening(engine, pairing.opening, plies, nodes, margin, rng)
             for name, value in settings.contestant("A").options.items():
                 if name.lower() in {"multipv", "usi_multipv"}:
                     engine.set_option(name, value)
