@@ -8,18 +8,16 @@ The same command goes on where a run was broken off. All that a run knows is in 
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
 from pydlshogi.games.catalogue import UnknownGame, game_named
 from pydlshogi.learning.run_folder import RunError, RunFolder
-from pydlshogi.learning.service import add_serve_option, serving
 from pydlshogi.learning.settings import Cycle, add_game_options
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.support.arrays_file import ArraysError
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, remedy
+from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, remedy
 from pydlshogi.support.files import reserved
 from pydlshogi.support.settings import SettingError, check
 
@@ -27,8 +25,7 @@ from pydlshogi.support.settings import SettingError, check
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog="python -m pydlshogi.cycle", description="Learn a game from nothing.")
     parser.add_argument("--out", required=True, metavar="FOLDER", help="of the run; one that is there goes on")
-    add_crew_options(parser)
-    add_serve_option(parser)
+    add_pool_options(parser)
     words = sys.argv[1:] if arguments is None else arguments
     add_game_options(parser, Cycle, words)
     options = parser.parse_args(words)
@@ -44,13 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         game, folder = game_named(options.game), RunFolder(Path(options.out))
         folder.path.mkdir(parents=True, exist_ok=True)
-        with reserved(folder.path), crew_of(options) as crew:
+        with reserved(folder.path), pool_of(options.workers, options.cluster) as pool:
             settings = folder.settle(game.name, Cycle(**game.learning), given)
             check(settings)
-            if settings.gate and not settings.compare_every:
-                raise SettingError("--gate goes by comparisons: --compare-every must be at least 1")
-            with serving(game, crew.host) if options.serve else nullcontext() as service:
-                learner.learn(game, folder, settings, crew, service)
+            learner.learn(game, folder, settings, pool)
 
     errors = (UnknownGame, RunError, SettingError, ArraysError, ModelError, BackendError, TrainingError)
     return exit_status("cycle", run, *errors, resume="the same command goes on")

@@ -17,7 +17,7 @@ from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.game import Ending, Game, RecordError, Win, replay
 from pydlshogi.kifu.kif import to_kif
 from pydlshogi.support.files import read_plain
-from pydlshogi.support.processes import ProcessCrew
+from pydlshogi.support.processes import ProcessPool
 
 __all__ = [
     "SUFFIXES",
@@ -112,8 +112,8 @@ def read_many(paths: Iterable[Path], processes: int = 1) -> Iterator[tuple[Path,
         yield from zip(paths, map(_games_or_error, paths), strict=True)
         return
     parts = [paths[start : start + _FILES_PER_TASK] for start in range(0, len(paths), _FILES_PER_TASK)]
-    with ProcessCrew(processes) as crew:
-        read_parts = crew.in_order(_games_or_errors, parts, _LONGEST_TASK)
+    with ProcessPool(processes) as pool:
+        read_parts = pool.in_order(_games_or_errors, parts, _LONGEST_TASK)
         yield from zip(paths, chain.from_iterable(read_parts), strict=True)
 
 

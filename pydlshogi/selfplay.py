@@ -13,7 +13,6 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -24,16 +23,15 @@ from pydlshogi import shogi_selfplay
 from pydlshogi.games.catalogue import GameEntry, UnknownGame, game_named
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import numbered
-from pydlshogi.learning.service import Service, add_serve_option, serving
 from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
 from pydlshogi.learning.tasks import PlaySets, set_deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.support.arrays_file import ArraysError
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
-from pydlshogi.support.crew import Crew
+from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of
 from pydlshogi.support.files import replacing, reserved
+from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, setting, settle
 
 _WINNERS: Final = {1.0: "b", 0.5: "d", 0.0: "w"}
@@ -48,9 +46,7 @@ class Settings(SelfPlay):
     seed: int = setting(0, "other seeds, other games", low=0)
 
 
-def play(
-    game: GameEntry, network: bytes, out: Path, settings: Settings, crew: Crew, service: Service | None = None
-) -> str:
+def play(game: GameEntry, network: bytes, out: Path, settings: Settings, pool: WorkerPool) -> str:
     """Play the sets that `out` lacks. Returns what it holds then, in one line. Raises SettingError, ArraysError."""
     about = {"game": game.name, "network": hashlib.sha256(network).hexdigest(), **asdict(settings)}
     del about["sets"]
@@ -60,8 +56,8 @@ def play(
     moves = out / "games.jsonl"
     seeds = [(settings.seed, number) for number in missing]
     with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
-        task = PlaySets(game.name, network, settings, service)
-        for (_, number), (played, _) in crew.map(task, seeds, set_deadline(settings, network)):
+        task = PlaySets(game.name, network, settings)
+        for (_, number), (played, _) in pool.map(task, seeds, set_deadline(settings, network)):
             played.write(files[number])
             bar.update()
     # With fewer --sets than before, the others are there all the same.
@@ -102,8 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="for the games")
     parser.add_argument("--modelfile", required=True, type=Path, help="the network (.npz), of a cycle or of model/")
-    add_crew_options(parser)
-    add_serve_option(parser)
+    add_pool_options(parser)
     add_game_options(parser, Settings, words)
     options = parser.parse_args(words)
 
@@ -112,12 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = given_settings(game, Settings, options)
         encoding_of(options.modelfile, game.encodings)  # or the workers would complain of a file of theirs
         out.mkdir(parents=True, exist_ok=True)
-        with (
-            reserved(out),
-            crew_of(options) as crew,
-            serving(game, crew.host) if options.serve else nullcontext() as service,
-        ):
-            print(play(game, options.modelfile.read_bytes(), out, settings, crew, service))
+        with reserved(out), pool_of(options.workers, options.cluster) as pool:
+            print(play(game, options.modelfile.read_bytes(), out, settings, pool))
 
     errors = (UnknownGame, SettingError, ArraysError, ModelError, BackendError)
     return exit_status("selfplay", run, *errors, resume="the same command plays the games that are missing")

@@ -1,6 +1,6 @@
 """The engine plays itself and writes records of shogi: `python -m pydlshogi.selfplay --games 100 --out own`
 
-A small driver over the search: gather, evaluate, backup, and a move drawn by visits while the game is young, so that
+A small driver over the search: gather, evaluate, backup, and a move sampled by visits while the game is young, so that
 games differ. With --starts and --blunders they begin from positions that no player would choose: what a lost piece
 costs, a network learns only from games in which one was lost. The seed and the number of a game determine the game,
 given the same network. A game that is on disk already is not played again, so the same command continues an
@@ -11,11 +11,12 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from datetime import date
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
 from tqdm import tqdm
 
@@ -27,8 +28,7 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
-from pydlshogi.learning.service import load_network
-from pydlshogi.learning.tasks import deadline
+from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.choices import BACKENDS
@@ -36,9 +36,9 @@ from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.choice import draw
 from pydlshogi.player.lines import centipawns
 from pydlshogi.read_kifu import to_csa
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status
+from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, positive
 from pydlshogi.support.files import digest, read_plain, replacing, reserved, shipped_model
-from pydlshogi.support.settings import SettingError, settle
+from pydlshogi.support.settings import SettingError, add_options, check, setting, settle
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import MoveStats, Root
@@ -48,21 +48,16 @@ _LARGEST_FILE: Final = 1 << 26
 """Bytes of positions to begin from."""
 
 
-class Settings(NamedTuple):
+@dataclass(frozen=True)
+class Settings:
     """How the games are played."""
 
-    playouts: int = 64
-    """For every move, those of the tree that was kept included."""
-    batch: int = 8
-    """Playouts gathered before the network is asked."""
-    random_plies: int = 24
-    """So many moves at the beginning are drawn, in proportion to their visits; later the best is played."""
-    resign_below: float = 0.03
-    """A side resigns when its win rate is lower."""
-    max_plies: int = 320
-    """A game that is as long is a draw."""
-    blunders: int = 0
-    """Most random moves before the game, by both sides in turn; how many, from 0, is drawn. Not part of the record."""
+    playouts: int = setting(64, "for every move, those of the tree that was kept included", low=1)
+    batch: int = setting(8, "positions that the network is asked about at once", low=1)
+    random_plies: int = setting(24, "first moves that are sampled by visits; later ones are the best", low=0)
+    blunders: int = setting(0, "random moves before the game, at most; they are no part of the record", low=0)
+    resign_below: float = setting(0.03, "win rate below which a side resigns", low=0, high=1)
+    max_plies: int = setting(320, "moves after which a game is drawn", low=1)
 
 
 def play(evaluator: Evaluator, settings: Settings, rng: Random, start: str = START_SFEN) -> Game:
@@ -156,7 +151,7 @@ def _black_centipawns(move: MoveStats, turn: int) -> int:
 def playing(
     network: tuple[bytes, str, str], seed: int, settings: Settings, starts: Sequence[str]
 ) -> Iterator[Callable[[int], Game]]:
-    """A task of a crew: the games of these numbers, by the network in the bytes of a file, its suffix and backend."""
+    """A task of a pool: the games of these numbers, by the network in the bytes of a file, its suffix and backend."""
     content, suffix, backend = network
     loaded = load_network(game_named("shogi"), content, settings.batch, backend=backend, suffix=suffix)
     evaluator = NetworkEvaluator(loaded)
@@ -194,49 +189,40 @@ def record_path(out: Path, number: int) -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
-    defaults = Settings()
     parser = argparse.ArgumentParser(
         prog="python -m pydlshogi.selfplay",
         description="Let the engine play itself and write the games as CSA records of shogi.",
         epilog="Many games at once, to learn from, and of any game: python -m pydlshogi.selfplay GAME --help",
     )
     parser.add_argument("--out", type=Path, required=True, help="folder for the records")
-    parser.add_argument("--games", type=int, default=100, help="games in all (default %(default)s)")
+    parser.add_argument("--games", type=positive, default=100, help="games in all (default %(default)s)")
     parser.add_argument("--modelfile", default="", help="the network (default: the one that comes with the package)")
     parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what runs it (default %(default)s)")
-    add_crew_options(parser, workers=1)
+    add_pool_options(parser, workers=1)
     parser.add_argument("--seed", type=int, default=0, help="other seeds, other games (default %(default)s)")
-    parser.add_argument("--playouts", type=int, default=defaults.playouts, help="per move (default %(default)s)")
-    parser.add_argument("--batch", type=int, default=defaults.batch, help="positions at once (default %(default)s)")
-    parser.add_argument(
-        "--random-plies", type=int, default=defaults.random_plies, help="moves drawn by visits (default %(default)s)"
-    )
     parser.add_argument("--starts", type=Path, help="file of positions to begin from, an sfen a line")
-    parser.add_argument(
-        "--blunders", type=int, default=defaults.blunders, help="random moves before the game, at most (default none)"
-    )
+    add_options(parser, Settings)
     options = parser.parse_args(arguments)
-    for name, least in (("games", 1), ("playouts", 1), ("batch", 1), ("random_plies", 0), ("blunders", 0)):
-        if getattr(options, name) < least:
-            parser.error(f"--{name.replace('_', '-')} must be at least {least}")
-    settings = Settings(options.playouts, options.batch, options.random_plies, blunders=options.blunders)
+    given = vars(options)
+    settings = Settings(**{each.name: given[each.name] for each in fields(Settings) if each.name in given})
     network = Path(options.modelfile or shipped_model() / ShogiPlayer.shipped)
     starts = _read_starts(parser, options.starts) if options.starts else [START_SFEN]
 
     def play_missing() -> None:
+        check(settings)
         if network.suffix != ".onnx":
             encoding_of(network, ENCODINGS)  # or the workers would complain of a file of theirs
         out, content = options.out, network.read_bytes()
-        given = content, network.suffix, options.backend
-        task = partial(playing, network=given, seed=options.seed, settings=settings, starts=starts)
+        loaded = content, network.suffix, options.backend
+        task = partial(playing, network=loaded, seed=options.seed, settings=settings, starts=starts)
         longest = deadline(settings.max_plies, settings.playouts, len(content))
         out.mkdir(parents=True, exist_ok=True)
-        decides = {"network": digest(network), "seed": options.seed, "starts": starts, **settings._asdict()}
-        with reserved(out), crew_of(options) as crew:
+        decides = {"network": digest(network), "seed": options.seed, "starts": starts, **asdict(settings)}
+        with reserved(out), pool_of(options.workers, options.cluster) as pool:
             settle(out / "selfplay.json", decides)
             missing = [number for number in range(1, options.games + 1) if not record_path(out, number).exists()]
             with tqdm(total=len(missing), unit="game", dynamic_ncols=True, disable=None if missing else True) as bar:
-                for number, game in crew.map(task, missing, longest):
+                for number, game in pool.map(task, missing, longest):
                     with replacing(record_path(out, number)) as file:
                         file.write(to_csa(game).encode())
                     bar.update()

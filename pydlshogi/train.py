@@ -14,7 +14,6 @@ import signal
 import sys
 import threading
 import time
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -27,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import crew_of, exit_status, remedy
+from pydlshogi.support.command_line import exit_status, pool_of, remedy
 
 try:
     import torch
@@ -157,7 +156,7 @@ def must_fill_a_batch(positions: int, settings: Settings) -> None:
 def load_data(settings: Settings) -> tuple[dict[str, Positions | Searched], Positions]:
     """What is to be learned, by the name of its source, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
-    hire = partial(crew_of, Namespace(workers=0, cluster=settings.cluster or None))
+    hire = partial(pool_of, 0, settings.cluster or None)
     val = load_positions(Path(settings.val or settings.train), "val", cache, say, hire)
     data: dict[str, Positions | Searched] = {}
     if settings.train:

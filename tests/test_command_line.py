@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.crew import CrewError
+from pydlshogi.support.pool import PoolError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -44,7 +44,7 @@ def stopped_in_a_lock() -> None:
         (raising(OSError(ENOSPC, "No space left on device", "file")), 1, "tool: file: No space left on device\n"),
         (raising(KeyboardInterrupt()), 130, "tool: stopped\n"),
         (stopped_in_a_lock, 130, "tool: stopped\n"),
-        (raising(CrewError("6 was given up")), 1, "tool: 6 was given up\n"),
+        (raising(PoolError("6 was given up")), 1, "tool: 6 was given up\n"),
         (
             raising(RuntimeError("CUDA out of memory. Tried to allocate 2 GiB.\nmore")),
             1,
@@ -60,7 +60,7 @@ def test_a_status_and_at_most_one_line(
 
 
 def test_how_to_go_on_follows_what_broke_it_off(capsys: pytest.CaptureFixture[str]) -> None:
-    for error in (OSError(ENOSPC, "No space left on device", "file"), KeyboardInterrupt(), CrewError("6 was given up")):
+    for error in (OSError(ENOSPC, "No space left on device", "file"), KeyboardInterrupt(), PoolError("6 was given up")):
         exit_status("tool", raising(error), resume="say it again")
         assert capsys.readouterr().err.endswith("; say it again\n")
 

@@ -24,7 +24,7 @@ from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.tasks import PlayComparisons
 from pydlshogi.network.weights import architecture_of, read_weights
-from pydlshogi.support.processes import ProcessCrew
+from pydlshogi.support.processes import ProcessPool
 
 pytest.importorskip("torch")
 learner = pytest.importorskip("pydlshogi.learning.learner")
@@ -80,8 +80,7 @@ def test_a_run_leaves_a_network_its_games_and_a_journal(run: Path) -> None:
 
 def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = len(lines(run))
-    anew = ["--reanalyse", "2", "--gumbel", "3"]
-    assert cycle.main(["dobutsu", "--out", str(run), "--minutes", f"{taken(run) + 0.05}", *anew]) == 0
+    assert cycle.main(["dobutsu", "--out", str(run), "--minutes", f"{taken(run) + 0.05}"]) == 0
     journal = lines(run)
     assert len(journal) > before
     assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))
@@ -96,10 +95,6 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
         (
             ["dobutsu", "--out", "{run}", "--encoding", "planes"],
             "{run} is a run with --encoding dobutsu: give another --out",
-        ),
-        (
-            ["dobutsu", "--out", "{new}", "--gate", "--compare-every", "0"],
-            "--gate goes by comparisons: --compare-every must be at least 1",
         ),
         (["dobutsu", "--out", "{other}"], "{other} holds log.jsonl of something else: give another --out"),
         (["dobutsu", "--out", "{run}", "--channels", "16"], "{run} is a run with --channels 8: give another --out"),
@@ -187,6 +182,19 @@ def test_what_a_cycle_did_not_measure_is_no_number(
     assert " new; too few positions for a step; " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("gumbel", "status"), [(0, 0), (4, 1)])
+def test_an_older_run_goes_on_unless_it_had_a_setting_that_is_gone(
+    gumbel: int, status: int, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = copied(run, tmp_path)
+    about = json.loads((again / "run.json").read_bytes())
+    about["settings"] |= {"gumbel": gumbel, "reanalyse": 0, "gate": False}
+    (again / "run.json").write_text(json.dumps(about))
+    assert cycle.main(["dobutsu", "--out", str(again), "--minutes", f"{taken(run) + 1e-6}"]) == status
+    refusal = f"cycle: {again} is a run with --gumbel, which is gone: give another --out\n"
+    assert capsys.readouterr().err == (refusal if gumbel else "")
+
+
 def test_a_run_without_its_checkpoint_is_not_begun_anew(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,34 +240,22 @@ def test_all_games_of_a_comparison_are_played_by_however_many(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again = copied(run, tmp_path)
-    monkeypatch.setattr(ProcessCrew, "size", lambda _: 3)
+    monkeypatch.setattr(ProcessPool, "size", lambda _: 3)
     eight = ["--compare-every", "1", "--compare-games", "8"]
     line = [one_more_cycle(again, *eight) for _ in range(2)][-1]
     assert sum(line["last"]["counts"]) == 4
 
 
-def test_at_the_gate_a_network_must_beat_the_best(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    again = copied(run, tmp_path)
-    monkeypatch.setattr(learner.Learner, "_match", lambda *_: [64, 0, 0, 0, 0])
-    first, second = (one_more_cycle(again, "--compare-every", "1", "--gate") for _ in range(2))
-    best = first["last"]["against"]
-    assert second["last"]["against"] == best
-    assert second["elo"] == first["elo"]
-    assert f"; against {best} -1200 Elo (95 %: -inf to -489)" in capsys.readouterr().out
-
-
 def test_no_two_comparisons_play_the_same_openings(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    again, crew_map = copied(run, tmp_path), ProcessCrew.map
+    again, pool_map = copied(run, tmp_path), ProcessPool.map
     seeds: list[set[Any]] = []
 
-    def noting(crew: ProcessCrew, task: Any, items: Any, deadline: float) -> Any:
+    def noting(pool: ProcessPool, task: Any, items: Any, deadline: float) -> Any:
         if isinstance(task, PlayComparisons):
             seeds[-1] |= set(items)
-        return crew_map(crew, task, items, deadline)
+        return pool_map(pool, task, items, deadline)
 
-    monkeypatch.setattr(ProcessCrew, "map", noting)
+    monkeypatch.setattr(ProcessPool, "map", noting)
     for _ in range(3):
         seeds.append(set())
         one_more_cycle(again, "--compare-every", "1")
@@ -347,20 +343,17 @@ def command_for(folder: Path, minutes: float) -> list[str]:
     ]
 
 
-def test_with_an_evaluation_server_it_is_the_same_run_and_goes_on_when_killed(tmp_path: Path) -> None:
-    served = ["--serve", "--reanalyse", "1", "--compare-every", "1"]
-    with subprocess.Popen([*command_for(tmp_path, 100), *served], stdout=subprocess.PIPE, text=True) as process:
+def test_when_killed_it_leaves_no_worker_and_goes_on(tmp_path: Path) -> None:
+    with subprocess.Popen(command_for(tmp_path, 100), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         next(line for line in process.stdout if line.startswith("cycle 2:"))
         started = psutil.Process(process.pid).children(recursive=True)
-        assert sum("spawn_main" in " ".join(each.cmdline()) for each in started) == 2
+        assert sum("spawn_main" in " ".join(each.cmdline()) for each in started) == 1
         process.kill()
     _, left = psutil.wait_procs(started, timeout=60)
     assert left == []
     before = lines(tmp_path)
-    assert before[1]["last"]
-    minutes = sum(line["play"] + line["learn"] + line["compare"] for line in before) / 60
-    assert cycle.main(["dobutsu", "--out", str(tmp_path), "--minutes", f"{minutes + 0.001}", *served]) == 0
+    assert cycle.main(["dobutsu", "--out", str(tmp_path), "--minutes", f"{taken(tmp_path) + 0.001}"]) == 0
     assert len(whole(tmp_path)) > len(before)
     assert read_weights(tmp_path / "net.npz")
 
@@ -368,13 +361,13 @@ def test_with_an_evaluation_server_it_is_the_same_run_and_goes_on_when_killed(tm
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_killed_at_any_moment_it_makes_the_games_of_a_run_that_is_not(tmp_path: Path) -> None:
-    killed, undisturbed, lot = tmp_path / "killed", tmp_path / "undisturbed", random.Random(4)
+    killed, undisturbed, rng = tmp_path / "killed", tmp_path / "undisturbed", random.Random(4)
     for number in range(20):
         process = subprocess.Popen(command_for(killed, 100), stdout=subprocess.PIPE, start_new_session=True)
         assert process.stdout is not None
         if number % 2:
             process.stdout.readline()  # it has begun, and ended a cycle
-        time.sleep(lot.uniform(0, 5))  # the moment is the point
+        time.sleep(rng.uniform(0, 5))  # the moment is the point
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     assert subprocess.run(command_for(killed, 0.01), check=False).returncode == 0
@@ -422,7 +415,7 @@ OTHERWISE = {
     "kind": "policy_value", "depth": 2, "channels": 4, "batch-size": 8, "optimiser": "adamw", "learning-rate": 0.1,
     "weight-decay": 0.9, "decay": 1, "clip": 0.01, "average": 0.5, "value-weight": 3, "seed": 1,
     "label-smoothing": 0.5, "no-symmetries": None, "sets": 3, "window": 1, "window-growth": 0, "reuse": 2,
-    "search-value": 1, "compare-every": 2, "compare-games": 8, "compare-playouts": 1, "reanalyse": 2,
+    "search-value": 1, "compare-every": 2, "compare-games": 8, "compare-playouts": 1,
 }  # fmt: skip
 
 

@@ -16,7 +16,6 @@ pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
         (["pydlshogi.cycle", "dobutsu"], "games of a set (256)"),
         (["pydlshogi.cycle"], "games of a set (512)"),
         (["pydlshogi.selfplay", "shogi"], "games of a set (32)"),
-        (["utils.bench_serve", "dobutsu"], "moves that get a full search (1.0)"),
     ],
 )
 def test_help_shows_the_defaults_of_the_game(words: list[str], shown: str) -> None:

@@ -3,14 +3,10 @@
 import sys
 from pathlib import Path
 
-import cshogi
 import pytest
-import shogi
-from book_oracle import naive_label
 
-from pydlshogi.read_kifu import read, read_list
-from pydlshogi.training.shogi.records import WIN, pack, pack_units
-from utils import bench_read_kifu, filter_csa, make_kifu_list
+from pydlshogi.read_kifu import read_list
+from utils import filter_csa, make_kifu_list
 
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
 QUIET_MOVES = "+2726FU\n-8384FU\n+2625FU\n-8485FU\n+6978KI\n-4132KI\n"
@@ -215,28 +211,3 @@ def test_what_the_filter_cannot_do_is_said(tmp_path: Path, capsys: pytest.Captur
     with pytest.raises(SystemExit):
         filter_csa.main([str(tmp_path), "--endings", "resign,won"])
     assert "won: not an ending; there are resign, mate" in capsys.readouterr().err
-
-
-# bench_read_kifu
-
-
-def test_the_loop_of_the_book_makes_the_same_training_positions() -> None:
-    path = FIXTURES / "floodgate.csa"
-    (game,) = read(path)
-    packed = pack(game)
-    slow = bench_read_kifu.positions_by_python_shogi(path)
-    assert pack_units([path], "train")[0].tobytes() == packed.tobytes()
-    for ply, ((*_, label, won), ours) in enumerate(zip(slow, packed, strict=True)):
-        move = shogi.Move.from_usi(cshogi.move_to_usi(int(ours["move"])))
-        assert naive_label(move, ply % 2) == label
-        assert (ours["result"] == WIN) == bool(won)
-
-
-def test_the_benchmark_prints_every_way_with_its_ratio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for number in range(3):
-        write_game(tmp_path / f"{number}.csa", plies=12)
-    assert bench_read_kifu.main([str(tmp_path), "--workers", "1"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4
-    assert lines[0].startswith("python-shogi")
-    assert lines[0].endswith("1.0 x")

@@ -2,6 +2,7 @@
 
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +14,13 @@ from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.comparison import compare
 from pydlshogi.learning.forest import Forest, over, score_of_mover
-from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
 from pydlshogi.learning.played import PlayedGames
-from pydlshogi.learning.reanalysis import reanalysed
 from pydlshogi.learning.self_play import SelfPlayers
-from pydlshogi.learning.settings import SelfPlay
-from pydlshogi.learning.targets import drawn, pruned_visits
+from pydlshogi.learning.settings import Cycle, SelfPlay
+from pydlshogi.learning.targets import pruned_visits, sampled
+from pydlshogi.learning.tasks import PlayComparisons, PlaySets
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
@@ -154,7 +156,7 @@ def test_a_seed_decides_a_set_of_games() -> None:
 
 OTHERWISE = {
     "games": 13, "side_by_side": 5, "playouts": 24, "cheap_playouts": 8, "full_share": 0.9, "exploration": 3.0,
-    "fpu_reduction": 0.0, "noise": 0.0, "noise_total": 1.0, "forced_playouts": 0.0, "gumbel": 4, "temperature": 0.1,
+    "fpu_reduction": 0.0, "noise": 0.0, "noise_total": 1.0, "forced_playouts": 0.0, "temperature": 0.1,
     "final_temperature": 2.0, "halflife": 1.0, "opening_plies": 4.0, "opening_random": 1.0, "draw_ply": 10,
     "until_mated": False, "resign": 0.0, "play_on": 0.9,
 }  # fmt: skip
@@ -162,13 +164,31 @@ OTHERWISE = {
 
 @pytest.mark.parametrize("name", [each.name for each in fields(SelfPlay) if each.name != "policy_temperature"])
 def test_no_setting_of_self_play_is_without_effect(name: str) -> None:
-    """But for one that whoever loads the network takes: see tests/test_service.py."""
+    """But for one that whoever loads the network takes: see the next test."""
     usual = replace(QUICK, resign=0.3)
     one, other = (
         SelfPlayers(DOBUTSU, HASH, settings).play((4,))
         for settings in (usual, replace(usual, **{name: OTHERWISE[name]}))
     )
     assert [one.games(), one.weights.tobytes()] != [other.games(), other.weights.tobytes()]
+
+
+def test_the_policys_temperature_reaches_self_play_and_comparisons(tmp_path: Path) -> None:
+    tiny: dict[str, Any] = {"games": 2, "playouts": 8, "full_share": 1, "draw_ply": 24, "compare_playouts": 8}
+    networks = []
+    for seed in (1, 2):
+        architecture = architecture_for(DOBUTSU.encoding, "policy_value_resnet", 1, 8)
+        write_weights(tmp_path / "net.npz", random_weights(architecture, seed))
+        networks.append((tmp_path / "net.npz").read_bytes())
+    sets, counts = [], []
+    for temperature in (0.05, 1.0, 20.0):
+        settings = Cycle(**tiny, policy_temperature=temperature)
+        with PlaySets("dobutsu", networks[0], settings)() as play:
+            sets.append(play((1, 2))[0])
+        with PlayComparisons("dobutsu", (networks[0], networks[1]), 16, settings)() as match:
+            counts.append(match(((1, 2), 16)))
+    assert len({each.weights.tobytes() for each in sets}) == 3
+    assert len(set(map(tuple, counts))) > 1
 
 
 def test_cheap_searches_are_not_learned() -> None:
@@ -215,24 +235,6 @@ def test_games_are_written_whole_and_read_again(all_moves: PlayedGames, tmp_path
             PlayedGames.read(path)
 
 
-def test_old_games_get_new_targets_and_keep_their_results() -> None:
-    old = SelfPlayers(DOBUTSU, HASH, QUICK).play((9,))
-    deeper = replace(QUICK, playouts=40)
-    new = reanalysed(DOBUTSU, HASH, deeper, old)
-    assert np.array_equal(new.packed, old.packed)
-    assert np.array_equal(new.results, old.results)
-    assert len(new.searched) == len(old)
-    assert new.exact.sum() > old.exact.sum()
-    assert np.add.reduceat(new.weights, new.firsts[:-1]) == pytest.approx(np.ones(len(old)), abs=1e-5)
-
-
-def test_where_games_teach_gumbels_policy_old_ones_do_too(all_moves: PlayedGames) -> None:
-    """It is over all moves, those without a visit too."""
-    new = reanalysed(DOBUTSU, HASH, replace(ALL, gumbel=4, playouts=3), all_moves)
-    at_the_start = np.diff(new.firsts)[new.plies == 0]
-    assert at_the_start.tolist() == [4] * ALL.games
-
-
 def test_equal_players_share_every_pair() -> None:
     assert compare(DOBUTSU, (HASH, HASH), Puct(), 8, 12, 60, (1,)) == [0, 0, 6, 0, 0]
 
@@ -264,58 +266,6 @@ def test_a_win_in_one_is_found() -> None:
     assert (position.usi(best.move), best.plies) == ("2b2a+", 1)
 
 
-def test_gumbels_search_halves_its_moves_and_spends_its_playouts() -> None:
-    forest = Forest(DOBUTSU, UniformEvaluator(), Puct(), 50, 1)
-    root = forest.root(0)
-    forest.search({0: DobutsuPosition("rkb/1p1/1P1/BKR b - 1")}, 0)
-    halving = GumbelRoot(root.moves(), 4, 32, np.random.default_rng(1))
-    begun = []
-    while not halving.done:
-        begun.append(halving.next(root))
-    assert len(begun) == 32
-    assert len(set(begun[:16])) == 4
-    assert len(set(begun[16:])) == 2
-    assert halving.chosen(root.moves()) in begun[16:]
-
-
-def test_gumbels_search_considers_no_more_moves_than_it_can_try() -> None:
-    forest = Forest(DOBUTSU, UniformEvaluator(), Puct(), 50, 1)
-    root = forest.root(0)
-    forest.search({0: DobutsuPosition("rkb/1p1/1P1/BKR b - 1")}, 0)
-    for seed in range(20):
-        halving, begun = GumbelRoot(root.moves(), 4, 2, np.random.default_rng(seed)), []
-        while not halving.done:
-            begun.append(halving.next(root))
-        assert halving.chosen(root.moves()) in begun
-
-
-def test_gumbels_search_plays_no_move_that_is_proven_to_lose_where_another_is_left() -> None:
-    """Whatever Black drops, the lion is taken."""
-    forest = Forest(DOBUTSU, UniformEvaluator(), Puct(), 50, 1)
-    root, attacked = forest.root(0), DobutsuPosition("1l1/3/1c1/1L1 b EG 1")
-    forest.search({0: attacked}, 0)
-    lots = [GumbelRoot(root.moves(), 2, 8, np.random.default_rng(seed)) for seed in range(10)]
-    forest.search({0: attacked}, 50)
-    moves = root.moves()
-    proven = {each.move for each in moves if each.plies is not None}
-    assert len(proven) > len(moves) / 2
-    assert not proven & {lot.chosen(moves) for lot in lots}
-
-
-def test_gumbels_policy_prefers_what_the_search_found_better() -> None:
-    moves = [move(10, 0.3, 0.6), move(10, 0.3, 0.5), move(0, 0.3, np.nan), move(9, 0.1, 0.0, -2)]
-    better, even, unseen, lost = improved_policy(moves)
-    assert better > even > unseen > lost == 0
-    assert improved_policy([move(1, 0.1, 1.0, 1), move(9, 0.9, 0.5)]).tolist() == [1, 0]
-
-
-def test_games_with_gumbels_roots() -> None:
-    settings = SelfPlay(games=6, playouts=8, gumbel=4, full_share=1, opening_plies=0, draw_ply=30)
-    first, again = (SelfPlayers(DOBUTSU, HASH, settings).play((2,)) for _ in range(2))
-    assert first.games() == again.games()
-    assert len(first) == len(first.moves)
-
-
 def move(visits: int, prior: float, value: float, plies: int | None = None) -> MoveStats:
     return MoveStats(0, visits, value, 0.1, prior, plies)
 
@@ -343,8 +293,8 @@ def test_what_is_proven_is_learned() -> None:
 def test_a_low_temperature_takes_the_best() -> None:
     generator = np.random.default_rng(1)
     weights = np.array([30.0, 60.0, 0.0])
-    assert {drawn(weights, 0.01, generator) for _ in range(50)} == {1}
-    assert {drawn(weights, 1.0, generator) for _ in range(50)} == {0, 1}
+    assert {sampled(weights, 0.01, generator) for _ in range(50)} == {1}
+    assert {sampled(weights, 1.0, generator) for _ in range(50)} == {0, 1}
 
 
 def test_there_is_no_such_game() -> None:

@@ -27,7 +27,7 @@ from pydlshogi.games.othello.probcut import (
 from pydlshogi.games.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table, tasks
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, parse_transcript, transcript
-from pydlshogi.support.threads import ThreadCrew
+from pydlshogi.support.processes import ProcessPool
 
 ROOT = Path(__file__).resolve().parent.parent
 TUTORIAL = FORMS["tutorial"]
@@ -140,8 +140,8 @@ class TestMeasuring:
     def test_each_depth_is_measured_where_there_is_room(self) -> None:
         weights = random_weights(1)
         positions = samples(random_game(seed) for seed in range(4))
-        with ThreadCrew(1) as crew:
-            measured = list(measure(positions, TUTORIAL, 4, weights, crew))
+        with ProcessPool(1) as pool:
+            measured = list(measure(positions, TUTORIAL, 4, weights, pool))
         assert [each.depth for each in measured] == [1, 2, 3, 4]
         assert [[(pair.depth, pair.shallow) for pair in each.pairs] for each in measured] == [
             [],
@@ -159,8 +159,8 @@ class TestMeasuring:
         assert pair.deviation[0] == pytest.approx(np.std(deep - less))
 
     def test_where_there_are_too_few_positions_it_ends(self) -> None:
-        with ThreadCrew(1) as crew:
-            assert list(measure(samples([random_game(1)])[:20], TUTORIAL, 4, random_weights(1), crew)) == []
+        with ProcessPool(1) as pool:
+            assert list(measure(samples([random_game(1)])[:20], TUTORIAL, 4, random_weights(1), pool)) == []
 
     def test_the_command(self, tmp_path: Path) -> None:
         save_weights(tmp_path / "weights.npz", random_weights(1))
@@ -227,15 +227,15 @@ class TestTable:
         path = tmp_path / "games.jsonl"
         wanted = [Fixture(2, 1, number, drawn_opening(number // 2)) for number in range(4)]
         results = Results(path, *parameters, None)
-        with ThreadCrew(1) as crew:
-            fill(results, wanted[:2], *parameters, crew)
+        with ProcessPool(1) as pool:
+            fill(results, wanted[:2], *parameters, pool)
         results.close()
         whole = path.read_text()
         path.write_text(whole + whole.splitlines()[0][:50])
         results = Results(path, *parameters, None)
         assert results.missing(wanted) == wanted[2:]
-        with ThreadCrew(1) as crew:
-            fill(results, wanted, *parameters, crew)
+        with ProcessPool(1) as pool:
+            fill(results, wanted, *parameters, pool)
         results.close()
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         assert [line["number"] for line in lines] == [0, 1, 2, 3]
@@ -243,8 +243,8 @@ class TestTable:
 
     def test_games_of_other_parameters_are_not_mixed(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
         path = tmp_path / "games.jsonl"
-        with ThreadCrew(1) as crew:
-            fill(Results(path, *parameters, None), [Fixture(1, 0, 0, "f5d6")], *parameters, crew)
+        with ProcessPool(1) as pool:
+            fill(Results(path, *parameters, None), [Fixture(1, 0, 0, "f5d6")], *parameters, pool)
         write_cuts(tmp_path / "other.toml", CUTS)
         for other in ((parameters[0], tmp_path / "other.toml", None), (*parameters, ["f5d6"])):
             with pytest.raises(TableError, match="other weights, cuts or openings"):

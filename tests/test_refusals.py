@@ -43,12 +43,6 @@ def files(tmp_path: Path) -> Path:
 
 PLAY = "pydlshogi.games.othello.play"
 REFUSED = [
-    ("utils.bench_read_kifu", ["{nowhere}"], "bench_read_kifu: {nowhere}: no such folder"),
-    ("utils.bench_read_kifu", ["{folder}"], "bench_read_kifu: {folder}: no record files"),
-    ("utils.bench_read_kifu", ["{empty}"], "bench_read_kifu: {empty} names no files"),
-    ("utils.bench_read_kifu", ["{missing.txt}"], "bench_read_kifu: {nothing.csa}: No such file or directory"),
-    ("utils.bench_read_kifu", ["{games}"], "bench_read_kifu: {games}/game.kif: python-shogi cannot read it"),
-    ("utils.bench_read_kifu", ["{records.txt}", "--workers", "0"], "argument --workers: must be at least 1"),
     ("utils.critical_positions", ["{bytes.xz}"], "critical_positions: {bytes.xz} holds no positions: Input"),
     ("utils.critical_positions", ["{latin}"], "critical_positions: {latin} holds no positions: 'utf-8'"),
     ("utils.critical_positions", ["{empty}"], "critical_positions: {empty} holds no positions"),
@@ -69,11 +63,10 @@ REFUSED = [
     ),
     ("pydlshogi.games.othello.selfplay", ["--out", "{new}", "--level", "99"], "--level is 1 to 60"),
     ("utils.tune", ["true", "C=1,0", "--nodes", "1", "--out", "{new}"], "C=1,0 is not NAME=START,LOW,HIGH"),
-    ("utils.tune", ["true", "C=5,0,2", "--nodes", "1", "--out", "{new}"], "C=5,0,2: START is wanted from LOW to HIGH"),
+    ("utils.tune", ["true", "C=5,0,2", "--nodes", "1", "--out", "{new}"], "C=5,0,2: START must be from LOW to HIGH"),
     ("utils.tune", ["true", "C=1,0,2", "--nodes", "x", "--out", "{new}"], "argument --nodes: x makes no sense"),
     ("utils.tune", ["true", "C=1,0,2", "--nodes", "1", "--out", "{new}", "--step", "nan"], "nan is not above 0"),
     ("utils.torture", ["--minutes", "nan"], "--minutes is 0 or more"),
-    ("utils.make_glyphs", ["{nowhere}"], "make_glyphs: {nowhere}: No such file or directory"),
     ("utils.teach", ["true", "--nodes", "1", "--out", "{new}", "--odd", "1"], "--odd needs --records"),
     ("utils.search_records", ["{records.txt}", "--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
     ("pydlshogi.games.othello.reinforce", ["--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
@@ -97,9 +90,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("module", "words", "line"), REFUSED, ids=lambda part: str(part)[:40])
 def test_one_line_and_no_work(module: str, words: list[str], line: str, files: Path) -> None:
-    if module == "utils.make_glyphs":
-        pytest.importorskip("fontTools", reason="needs fontTools (the extra `train`)")
-
     def there(text: str) -> str:
         return text.replace("{", f"{files}/").replace("}", "")
 

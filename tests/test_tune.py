@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from utils.tune import Law, Tuned, main
+from utils.tune import Spsa, Tuned, main
 
 ROOT = Path(__file__).resolve().parent.parent
-LAW = Law((Tuned("x", 20, 0, 100), Tuned("y", 90, 50, 100)), 1000, 0.1, 0.03, 1)
+SPSA = Spsa((Tuned("x", 20, 0, 100), Tuned("y", 90, 50, 100)), 1000, 0.1, 0.03, 1)
 
 
 def engine(*words: str) -> str:
@@ -28,23 +28,23 @@ def pairs_of(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "pairs.jsonl").read_text().splitlines()]
 
 
-# The law
+# SPSA
 
 
 def test_a_change_is_a_share_of_the_range_at_the_end_and_twice_that_at_the_first_pair() -> None:
-    x, y = LAW.tuned
-    assert LAW.change(x, 1000) == pytest.approx(10)
-    assert LAW.change(y, 1000) == pytest.approx(5)
-    assert LAW.change(x, 1) == pytest.approx(10 * 1000**0.101)
+    x, y = SPSA.tuned
+    assert SPSA.change(x, 1000) == pytest.approx(10)
+    assert SPSA.change(y, 1000) == pytest.approx(5)
+    assert SPSA.change(x, 1) == pytest.approx(10 * 1000**0.101)
 
 
 def test_a_won_pair_moves_every_value_to_where_the_winner_had_it() -> None:
     values = {"x": 20.0, "y": 90.0}
-    won, drawn, lost = (LAW.moved(values, 1000, points) for points in (2, 1, 0))
+    won, drawn, lost = (SPSA.moved(values, 1000, points) for points in (2, 1, 0))
     assert drawn == values
-    for option, sign in zip(LAW.tuned, LAW.signs(1000), strict=True):
+    for option, sign in zip(SPSA.tuned, SPSA.signs(1000), strict=True):
         name = option.name
-        assert won[name] - values[name] == pytest.approx(0.03 * sign * LAW.change(option, 1000))
+        assert won[name] - values[name] == pytest.approx(0.03 * sign * SPSA.change(option, 1000))
         assert lost[name] - values[name] == pytest.approx(values[name] - won[name])
 
 
@@ -52,24 +52,24 @@ def test_both_sides_play_with_whole_numbers_in_range_that_are_right_on_average()
     values = {"x": 1.0, "y": 77.25}
     for pair in range(1, 1001):
         for side in (1, -1):
-            assert 0 <= int(LAW.options(values, pair, side)["x"]) <= 100
-    both = [int(LAW.options(values, pair, side)["y"]) for pair in range(1, 1001) for side in (1, -1)]
+            assert 0 <= int(SPSA.options(values, pair, side)["x"]) <= 100
+    both = [int(SPSA.options(values, pair, side)["y"]) for pair in range(1, 1001) for side in (1, -1)]
     assert sum(both) / len(both) == pytest.approx(77.25, abs=0.1)
-    assert sum(sum(LAW.signs(pair)) for pair in range(1, 1001)) == pytest.approx(0, abs=150)
+    assert sum(sum(SPSA.signs(pair)) for pair in range(1, 1001)) == pytest.approx(0, abs=150)
 
 
 def test_values_find_the_best_among_noise() -> None:
     """Games are won with a probability that falls with the distance from (60, 70)."""
-    lot = random.Random(2)
+    rng = random.Random(2)
 
     def worth(options: dict[str, str]) -> float:
         return -(((int(options["x"]) - 60) / 60) ** 2) - ((int(options["y"]) - 70) / 30) ** 2
 
     values = {"x": 20.0, "y": 90.0}
     for pair in range(1, 1001):
-        changed, opposite = (worth(LAW.options(values, pair, side)) for side in (1, -1))
+        changed, opposite = (worth(SPSA.options(values, pair, side)) for side in (1, -1))
         chance = 1 / (1 + 10 ** (opposite - changed))
-        values = LAW.moved(values, pair, sum(lot.random() < chance for _ in range(2)))
+        values = SPSA.moved(values, pair, sum(rng.random() < chance for _ in range(2)))
     assert values["x"] == pytest.approx(60, abs=15)
     assert values["y"] == pytest.approx(70, abs=8)
 
@@ -102,10 +102,10 @@ def test_it_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
     finished = (out / "pairs.jsonl").read_bytes()
     assert tune(out) == 0
     assert (out / "pairs.jsonl").read_bytes() == finished
-    law = Law((Tuned("Stamina", 1, 0, 5),), 30, 0.2, 0.5, 0)
+    spsa = Spsa((Tuned("Stamina", 1, 0, 5),), 30, 0.2, 0.5, 0)
     values = {"Stamina": 1.0}
     for pair in pairs_of(out):
-        values = law.moved(values, pair["step"], pair["points"])
+        values = spsa.moved(values, pair["step"], pair["points"])
         assert pair["values"] == pytest.approx(values)
 
 

@@ -21,12 +21,12 @@ from pydlshogi.evaluator import NetworkEvaluator, UniformEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.service import load_network
+from pydlshogi.learning.tasks import load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
-from pydlshogi.support.command_line import exit_status, natural, positive
+from pydlshogi.support.command_line import exit_status, natural
 from pydlshogi.support.files import open_plain
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import DEFAULT_PUCT
@@ -90,11 +90,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("file", type=Path, help="the positions, plain or .xz")
     parser.add_argument("--network", type=Path, metavar="NPZ", help="whose moves are judged; without, all are alike")
     parser.add_argument("--playouts", type=natural, nargs="+", default=[0, 64, 800], metavar="N")
-    parser.add_argument("--most", type=positive, default=None, metavar="N", help="only the first N positions")
     options = parser.parse_args(arguments)
 
     def run() -> None:
-        positions = read_critical(options.file)[: options.most]
+        positions = read_critical(options.file)
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
             game = game_named("dobutsu")

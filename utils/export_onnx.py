@@ -1,7 +1,7 @@
 """A network file (.npz) as an ONNX file (.onnx), if wanted in int8 for fast play on a CPU.
 
 An .npz plays as it is; ONNX files are for other programs, and for int8. To find the scales of int8 the network sees
-positions: those of --positions, or else of games that it plays against itself, drawing its moves from its policy.
+positions: those of --positions, or else of games that it plays against itself, with random moves by its policy.
 """
 
 import argparse
@@ -37,8 +37,8 @@ ONE_IN: Final = 8
 """Positions of a game resemble each other: one in so many is kept."""
 
 
-def played_positions(backend: Backend, count: int, generator: np.random.Generator) -> Uint32Array:
-    """Packed positions [count, words] from games in which both sides draw their moves from the policy."""
+def played_positions(backend: Backend, count: int, rng: np.random.Generator) -> Uint32Array:
+    """Packed positions [count, words] from games in which both sides play random moves by the policy."""
     evaluator = NetworkEvaluator(backend)
     batch = Batch(GAMES_AT_ONCE, RULES.most_moves, backend.encoding)
     games = [ShogiPosition() for _ in range(GAMES_AT_ONCE)]
@@ -48,18 +48,18 @@ def played_positions(backend: Backend, count: int, generator: np.random.Generato
         legal = [game.legal_moves() for game in games]
         for game, moves in zip(games, legal, strict=True):
             batch.add(game, moves)
-        kept += [batch.packed[i].copy() for i in np.flatnonzero(generator.random(len(games)) < 1 / ONE_IN)]
+        kept += [batch.packed[i].copy() for i in np.flatnonzero(rng.random(len(games)) < 1 / ONE_IN)]
         priors = np.split(evaluator.evaluate(batch).priors, batch.firsts[1:-1])
         for i, (game, moves, prior) in enumerate(zip(games, legal, priors, strict=True)):
             shares = np.cumsum(prior)  # its last may be less than prior.sum()
-            game.push(moves[np.searchsorted(shares, generator.random() * shares[-1])])
+            game.push(moves[np.searchsorted(shares, rng.random() * shares[-1])])
             if game.ply() > LONGEST_GAME or not len(game.legal_moves()) or game.outcome() is not None:
                 games[i] = ShogiPosition()
     return np.stack(kept[:count])
 
 
-def listed_positions(path: Path, encoding: Encoding, count: int, generator: np.random.Generator) -> Uint32Array:
-    """Packed positions [at most count, words] drawn from a list of positions and games in USI notation."""
+def listed_positions(path: Path, encoding: Encoding, count: int, rng: np.random.Generator) -> Uint32Array:
+    """Packed positions [at most count, words] of a list of positions and games in USI notation, at random."""
     packed = []
     for opening in read_openings(path):
         position = ShogiPosition(opening.sfen or START_SFEN)
@@ -67,7 +67,7 @@ def listed_positions(path: Path, encoding: Encoding, count: int, generator: np.r
         for move in opening.moves:
             position.push_usi(move)
             packed.append(_packed(encoding, position))
-    return np.stack([packed[i] for i in generator.permutation(len(packed))[:count]])
+    return np.stack([packed[i] for i in rng.permutation(len(packed))[:count]])
 
 
 def _packed(encoding: Encoding, position: ShogiPosition) -> Uint32Array:
@@ -93,22 +93,22 @@ def _win_rate(value_logits: Float32Array) -> npt.NDArray[np.floating]:
 
 def export(arguments: argparse.Namespace) -> str:
     """Write the file; a line about it."""
-    generator = np.random.default_rng(arguments.seed)
+    rng = np.random.default_rng(arguments.seed)
     weights = read_weights(arguments.npz)
     backend = load_backend("onnx", arguments.npz, ENCODINGS, device="cpu")
     encoding = backend.encoding
     if arguments.int8:
         if arguments.positions:
-            packed = listed_positions(arguments.positions, encoding, arguments.count, generator)
+            packed = listed_positions(arguments.positions, encoding, arguments.count, rng)
         else:
-            packed = played_positions(backend, arguments.count, generator)
+            packed = played_positions(backend, arguments.count, rng)
         model = quantised_model(weights, planes_of(encoding, packed))
     else:
         model = onnx_model(weights)
     with replacing(arguments.onnx) as file:
         file.write(model.SerializeToString())
     again = load_backend("onnx", arguments.onnx, [encoding], device="cpu")
-    return comparison(backend, again, planes_of(encoding, played_positions(backend, arguments.count, generator)))
+    return comparison(backend, again, planes_of(encoding, played_positions(backend, arguments.count, rng)))
 
 
 def main(words: list[str] | None = None) -> int:
@@ -119,7 +119,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--int8", action="store_true", help="quantise")
     parser.add_argument("--positions", type=Path, help="a line each: startpos|[sfen] SFEN [moves ...]; plain or .xz")
     parser.add_argument("--count", type=positive, default=512, help="positions to calibrate on (default %(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the positions drawn (default %(default)s)")
+    parser.add_argument("--seed", type=natural, default=0, help="of the random positions (default %(default)s)")
     arguments = parser.parse_args(words)
     if arguments.onnx.suffix != ".onnx":
         parser.error(f"{arguments.onnx} does not end in .onnx, by which the engine tells the two kinds of files apart")

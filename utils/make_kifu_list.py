@@ -31,11 +31,11 @@ def record_files(folder: Path) -> list[Path]:
 
 
 def split(files: Sequence[Path], train: int, test: int, seed: int) -> tuple[list[Path], list[Path]]:
-    """`train` and `test` different files, drawn at random."""
+    """`train` and `test` different files, at random."""
     if train + test > len(files):
         raise ListError(f"{train} + {test} files are asked for, there are {len(files)}")
-    drawn = random.Random(seed).sample(files, train + test)
-    return drawn[:train], drawn[train:]
+    sampled = random.Random(seed).sample(files, train + test)
+    return sampled[:train], sampled[train:]
 
 
 def write_list(path: Path, files: Sequence[Path]) -> None:

@@ -20,16 +20,15 @@ from random import Random
 from tqdm import tqdm
 
 from pydlshogi.games.catalogue import UnknownGame
-from pydlshogi.support.command_line import add_cluster_option, crew_of, exit_status
-from pydlshogi.support.crew import Crew
+from pydlshogi.support.command_line import add_cluster_option, exit_status, pool_of
 from pydlshogi.support.elo import Sprt
-from pydlshogi.support.settings import option_of
-from pydlshogi.support.threads import ThreadCrew
+from pydlshogi.support.pool import WorkerPool
+from pydlshogi.support.settings import SettingError, option_of
 from utils.arena.games import GAMES, kind_of
 from utils.arena.openings import Opening, OpeningError, check_room
 from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
 from utils.arena.report import Score, report, standing
-from utils.arena.seats import fixtures, longest_game, seated
+from utils.arena.seats import longest_game, pairings, seated
 from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
 
 EXAMPLES = """\
@@ -73,9 +72,9 @@ LEAST = {
 
 
 def play(
-    settings: Settings, openings: Sequence[Opening], store: Store, games: int, crew: Crew, sprt: Sprt | None
+    settings: Settings, openings: Sequence[Opening], store: Store, games: int, pool: WorkerPool, sprt: Sprt | None
 ) -> None:
-    """Play what is missing of `games` games, or until `sprt` has decided. Raises MatchError, CrewError."""
+    """Play what is missing of `games` games, or until `sprt` has decided. Raises MatchError, PoolError."""
 
     def decided() -> bool:
         return sprt is not None and sprt.verdict(Score(store.games).pairs) is not None
@@ -86,11 +85,11 @@ def play(
     deadline = longest_game(limits, settings.rules, settings.random_plies)
     task = partial(seated, settings, store.out.resolve())
     with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
-        # More than once where openings are made by lot: see `fixtures`.
+        # More than once where openings are random: see `pairings`.
         while any(number not in store.games for number in range(1, games + 1)):
-            missing = fixtures(settings, openings, games, store.games)
-            for fixture, (names, played) in crew.map(task, missing, deadline):
-                store.add(fixture.number, fixture.black, names, played)
+            missing = pairings(settings, openings, games, store.games)
+            for pairing, (names, played) in pool.map(task, missing, deadline):
+                store.add(pairing.number, pairing.black, names, played)
                 bar.update()
                 bar.set_postfix_str(standing(store.games))
                 if decided():
@@ -142,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--records", type=Path, help="folder of the records (default: OUT/records)")
     parser.add_argument("--games", type=int, default=100, help="an even number (default: %(default)s)")
     parser.add_argument("--concurrency", type=int, default=1, help="games at the same time (default: %(default)s)")
-    add_cluster_option(parser, "this process")
+    add_cluster_option(parser)
     limits = parser.add_argument_group("what a move may cost; times in milliseconds")
     limits.add_argument("--time", metavar="[MAIN/]BYOYOMI")
     limits.add_argument("--fischer", metavar="MAIN+INCREMENT")
@@ -174,7 +173,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     openings.add_argument("--opening-plies", type=int, metavar="N", help="cut the openings of FILE after N moves")
     openings.add_argument(
-        "--random-plies", type=int, default=0, metavar="N", help="let engine A go on by N moves drawn from its MultiPV"
+        "--random-plies", type=int, default=0, metavar="N", help="let engine A go on by N random moves of its MultiPV"
     )
     openings.add_argument(
         "--random-nodes", type=int, default=200, metavar="N", help="for each of them (default: %(default)s)"
@@ -200,9 +199,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar=("CP", "PLIES"),
         help="won when both engines have said so: at least CP for the same side over the last PLIES moves",
     )
-    ends.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="stop when one of them is accepted")
-    ends.add_argument("--alpha", type=float, default=0.05, help="SPRT: risk of accepting ELO1 wrongly")
-    ends.add_argument("--beta", type=float, default=0.05, help="SPRT: risk of accepting ELO0 wrongly")
+    ends.add_argument(
+        "--sprt",
+        type=float,
+        nargs=2,
+        metavar=("ELO0", "ELO1"),
+        help="stop when one of them is accepted, wrongly in one of 20 matches",
+    )
     return parser
 
 
@@ -239,7 +242,7 @@ def _run(arguments: argparse.Namespace) -> None:
         sprt = None
         if arguments.sprt is not None:
             elo0, elo1 = arguments.sprt
-            sprt = Sprt(elo0, elo1, arguments.alpha, arguments.beta)
+            sprt = Sprt(elo0, elo1)
         kind = kind_of(settings.game)
         openings = (
             [kind.opening(None, ())]
@@ -254,17 +257,10 @@ def _run(arguments: argparse.Namespace) -> None:
     Random(settings.seed).shuffle(openings)
     with closing(Store(arguments.out, arguments.records or arguments.out / "records", settings)) as store:
         try:
-            with _crew(arguments) as crew:
-                play(settings, openings, store, arguments.games, crew, sprt)
+            with pool_of(arguments.concurrency, arguments.cluster) as pool:
+                play(settings, openings, store, arguments.games, pool, sprt)
         finally:
             print(report(store.games, settings, sprt))
-
-
-def _crew(arguments: argparse.Namespace) -> Crew:
-    """Who plays. Engines are processes already: here threads are enough to wait for them."""
-    if arguments.cluster is None:
-        return ThreadCrew(arguments.concurrency)
-    return crew_of(argparse.Namespace(workers=arguments.concurrency, cluster=arguments.cluster))
 
 
 def _interrupt(*_: object) -> None:
@@ -281,9 +277,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
     before = {number: signal.signal(number, _interrupt) for number in ENDED_BY}
     try:
-        return exit_status(
-            "match", partial(_run, parsed), MatchError, UnknownGame, resume="the same command goes on with it"
-        )
+        resume = "the same command goes on with it"
+        return exit_status("match", partial(_run, parsed), MatchError, SettingError, UnknownGame, resume=resume)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -25,9 +25,9 @@ import cshogi
 import shogi
 
 from pydlshogi.player.option_settings import add_option_setting, option_settings
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, positive
-from pydlshogi.support.crew import Crew
+from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, positive
 from pydlshogi.support.files import read_plain
+from pydlshogi.support.pool import WorkerPool
 from utils.arena.engine_process import EngineError, command_line
 from utils.arena.play_game import LONGEST_MS
 from utils.arena.usi_engine import UsiEngine
@@ -222,27 +222,27 @@ def _parser() -> argparse.ArgumentParser:
         "--mate", type=positive, default=5000, metavar="MS", help="for `go mate` (default: %(default)s)"
     )
     parser.add_argument("--byoyomi", type=positive, metavar="MS", help="play instead, with so much time for the move")
-    add_crew_options(parser, workers=1)
-    parser.add_argument("--limit", type=positive, metavar="N", help="so many positions of each file, drawn at random")
-    parser.add_argument("--seed", type=int, default=0, help="of the drawing (default: %(default)s)")
+    add_pool_options(parser, workers=1)
+    parser.add_argument("--limit", type=positive, metavar="N", help="so many positions of each file, at random")
+    parser.add_argument("--seed", type=int, default=0, help="of that choice (default: %(default)s)")
     parser.add_argument("--show", action="store_true", help="also what was said where no mate was found")
     return parser
 
 
-def _drawn(problems: list[Problem], limit: int | None, seed: int) -> list[Problem]:
+def _sampled(problems: list[Problem], limit: int | None, seed: int) -> list[Problem]:
     """All of them, or `limit` at random."""
     return problems if limit is None or limit >= len(problems) else Random(seed).sample(problems, limit)
 
 
-def _measure(crew: Crew, arguments: argparse.Namespace) -> bool:
+def _measure(pool: WorkerPool, arguments: argparse.Namespace) -> bool:
     """Print the table. Returns whether nothing was wrong."""
     right = True
-    sets = [(path, _drawn(read_problems(path), arguments.limit, arguments.seed)) for path in arguments.files]
+    sets = [(path, _sampled(read_problems(path), arguments.limit, arguments.seed)) for path in arguments.files]
     options = option_settings(arguments.option)
     task = partial(examination, arguments.engine, options, arguments.mate, arguments.byoyomi)
     deadline = _DEADLINE + (arguments.byoyomi or arguments.mate) / 1000
     for number, (path, problems) in enumerate(sets):
-        judged = [verdict for _, verdict in sorted(crew.map(task, enumerate(problems), deadline))]
+        judged = [verdict for _, verdict in sorted(pool.map(task, enumerate(problems), deadline))]
         if number == 0:
             print(HEADING)
         print(row(path.name, judged), flush=True)
@@ -262,9 +262,9 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.error(f"--mate and --byoyomi are at most {LONGEST_MS}")
 
     def run() -> int:
-        with crew_of(arguments) as crew:
+        with pool_of(arguments.workers, arguments.cluster) as pool:
             try:
-                return 0 if _measure(crew, arguments) else _WRONG
+                return 0 if _measure(pool, arguments) else _WRONG
             except EngineError as error:
                 raise EngineError(f"the engine {error}") from error
 

@@ -28,17 +28,16 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.service import load_network
 from pydlshogi.learning.targets import expected_score, pruned_visits
-from pydlshogi.learning.tasks import deadline
+from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
-from pydlshogi.support.crew import Crew
+from pydlshogi.support.command_line import add_pool_options, exit_status, natural, pool_of, positive
 from pydlshogi.support.files import cache_folder, digest, reserved
+from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.shogi.recorded import with_legal_moves
 from pydlshogi.training.shogi.records import DatasetError, Positions, limit_repeats, load_positions, read_taught
@@ -90,7 +89,7 @@ def reached(item: Item) -> list[ShogiPosition]:
 
 @dataclass(frozen=True)
 class SearchSets:
-    """A task of a crew."""
+    """A task of a pool."""
 
     network: bytes
     """Of a file with that suffix."""
@@ -159,7 +158,7 @@ def judged(backend: Backend, item: Item) -> Searched:
     return Searched.joined(parts)
 
 
-def search(options: argparse.Namespace, crew: Crew) -> None:
+def search(options: argparse.Namespace, pool: WorkerPool) -> None:
     """Search the sets that the folder lacks."""
     if options.records.is_dir():
         positions = read_taught(options.records)
@@ -183,7 +182,7 @@ def search(options: argparse.Namespace, crew: Crew) -> None:
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
         task = SearchSets(options.network.read_bytes(), options.network.suffix, options.playouts)
         longest = deadline(of_a_set, max(1, options.playouts), options.network.stat().st_size)
-        for item, searched in crew.map(task, items, longest):
+        for item, searched in pool.map(task, items, longest):
             searched.write(paths[item.number])
             bar.update()
     print(f"{options.out} holds {options.sets} sets")
@@ -205,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all (default: %(default)s)")
     parser.add_argument("--seed", type=natural, default=0, help="of the sample (default: %(default)s)")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
-    add_crew_options(parser)
+    add_pool_options(parser)
     options = parser.parse_args(arguments)
 
     def run() -> None:
@@ -213,8 +212,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Or the workers would complain of a file of theirs.
             encoding_of(options.network, game_named("shogi").encodings)
         options.out.mkdir(parents=True, exist_ok=True)
-        with reserved(options.out), crew_of(options) as crew:
-            search(options, crew)
+        with reserved(options.out), pool_of(options.workers, options.cluster) as pool:
+            search(options, pool)
 
     errors = (BackendError, DatasetError, ModelError, SettingError)
     return exit_status("search_records", run, *errors, resume="the same command goes on")

@@ -27,9 +27,9 @@ import cshogi
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, natural, positive
-from pydlshogi.support.crew import Crew
+from pydlshogi.support.command_line import add_pool_options, exit_status, natural, pool_of, positive
 from pydlshogi.support.files import cache_folder, digest, replacing, reserved
+from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.shogi.records import (
     DRAW,
@@ -146,7 +146,7 @@ class Teacher:
 
 @dataclass(frozen=True)
 class Teach:
-    """A task of a crew: what the engine says of the positions of a set."""
+    """A task of a pool: what the engine says of the positions of a set."""
 
     command: str
     options: dict[str, str]
@@ -264,7 +264,7 @@ def items(options: argparse.Namespace, done: Callable[[Item], bool]) -> Iterator
                 yield item
 
 
-def teach(options: argparse.Namespace, crew: Crew) -> None:
+def teach(options: argparse.Namespace, pool: WorkerPool) -> None:
     """Make the sets that the folder lacks."""
     engine_options = dict(word.split("=", 1) for word in options.options)
     about = {
@@ -282,7 +282,7 @@ def teach(options: argparse.Namespace, crew: Crew) -> None:
     there = len(list(options.out.glob(f"*{TAUGHT}")))
     began, count = monotonic(), 0
     with tqdm(total=options.games + options.odd, initial=there, unit="set", disable=None) as bar:
-        for item, positions in crew.map(task, items(options, lambda item: (options.out / item.name).exists()), longest):
+        for item, positions in pool.map(task, items(options, lambda item: (options.out / item.name).exists()), longest):
             with replacing(options.out / item.name) as file:
                 file.write(positions.tobytes())
             count += len(positions)
@@ -305,7 +305,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--openings", type=Path, help="of the games, as for utils.match (default: the start position)")
     parser.add_argument("--seed", type=natural, default=0, help="(default: %(default)s)")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
-    add_crew_options(parser)
+    add_pool_options(parser)
     options = parser.parse_args(arguments)
     if not all("=" in word for word in options.options):
         parser.error("options of the engine look like Name=Value")
@@ -316,8 +316,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         options.out.mkdir(parents=True, exist_ok=True)
-        with reserved(options.out), crew_of(options) as crew:
-            teach(options, crew)
+        with reserved(options.out), pool_of(options.workers, options.cluster) as pool:
+            teach(options, pool)
 
     errors = (DatasetError, OpeningError, SettingError, TeachError)
     return exit_status("teach", run, *errors, resume="the same command goes on")

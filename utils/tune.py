@@ -4,7 +4,7 @@
         --time 1000 --pairs 1000 --openings openings.sfen --out tunes/c
 
 Each option has its start and the range that it may take. In every pair of games the engine plays against itself with
-each option a little above or below its present value, by lot, its opponent with the opposite; the values then move
+each option a little above or below its present value, at random, its opponent with the opposite; the values then move
 towards the winner's. What is finished is a line of OUT/pairs.jsonl: the same command goes on where it was broken off.
 
 The steps are those of Spall (1998), with the exponents that he recommends and that chess engines are tuned by: in pair
@@ -29,9 +29,9 @@ from typing import Any, Final, NamedTuple
 
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import add_crew_options, crew_of, exit_status, positive
-from pydlshogi.support.crew import Crew
+from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, positive
 from pydlshogi.support.files import reserved
+from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.journal import Journal
 from utils.arena.engine_process import EngineError
@@ -60,7 +60,7 @@ class Tuned(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Law:
+class Spsa:
     """How far options are changed in each pair, and their values moved after it."""
 
     tuned: tuple[Tuned, ...]
@@ -80,12 +80,12 @@ class Law:
         return self.step * (option.high - option.low) * pow(self.pairs / pair, _STEP_FALLS)
 
     def options(self, values: Values, pair: int, side: int) -> dict[str, str]:
-        """What one side plays with: 1 with the changes, -1 with the opposite. Rounded up or down by lot."""
+        """What one side plays with: 1 with the changes, -1 with the opposite. Rounded up or down at random."""
         result = {}
         for option, sign in zip(self.tuned, self.signs(pair), strict=True):
             wanted = values[option.name] + side * sign * self.change(option, pair)
-            lot = Random(f"{self.seed} {pair} {option.name} {side}").random()
-            result[option.name] = str(floor(min(max(wanted, option.low), option.high) + lot))
+            rounding = Random(f"{self.seed} {pair} {option.name} {side}").random()
+            result[option.name] = str(floor(min(max(wanted, option.low), option.high) + rounding))
         return result
 
     def moved(self, values: Values, pair: int, points: float) -> Values:
@@ -112,7 +112,7 @@ class GamePair(NamedTuple):
 def duel(
     command: str, fixed: Mapping[str, str], limit: Limit, rules: MatchRules
 ) -> Iterator[Callable[[GamePair], float]]:
-    """A task of a crew: pairs of games between two engines; how many points the changes made, 0 to 2."""
+    """A task of a pool: pairs of games between two engines; how many points the changes made, 0 to 2."""
     with (
         TemporaryDirectory() as folder,
         closing(UsiEngine(command, Path(folder, "changed"))) as changed,
@@ -162,23 +162,23 @@ class Record:
 
 
 def tune(
-    law: Law, openings: Sequence[Opening], record: Record, crew: Crew, task: partial[Any], deadline: float
+    spsa: Spsa, openings: Sequence[Opening], record: Record, pool: WorkerPool, task: partial[Any], deadline: float
 ) -> Values:
     """Play what is missing, each pair of games within so many seconds. Returns the values at the end."""
-    values: Values = {option.name: option.start for option in law.tuned}
+    values: Values = {option.name: option.start for option in spsa.tuned}
     for number, points in record.points.items():
-        values = law.moved(values, number, points)
+        values = spsa.moved(values, number, points)
 
     def missing() -> Iterator[GamePair]:
         """Each is made when somebody is free to play it, from the values of that moment."""
-        for number in range(1, law.pairs + 1):
+        for number in range(1, spsa.pairs + 1):
             if number not in record.points:
-                both = law.options(values, number, 1), law.options(values, number, -1)
+                both = spsa.options(values, number, 1), spsa.options(values, number, -1)
                 yield GamePair(number, openings[number % len(openings)], both)
 
-    with tqdm(total=law.pairs, initial=len(record.points), unit="pair", dynamic_ncols=True) as bar:
-        for pair, points in crew.map(task, missing(), deadline):
-            values = law.moved(values, pair.number, points)
+    with tqdm(total=spsa.pairs, initial=len(record.points), unit="pair", dynamic_ncols=True) as bar:
+        for pair, points in pool.map(task, missing(), deadline):
+            values = spsa.moved(values, pair.number, points)
             record.add(pair, points, values)
             bar.set_postfix_str(", ".join(f"{name} {value:.1f}" for name, value in values.items()), refresh=False)
             bar.update()
@@ -192,7 +192,7 @@ def _tuned(text: str) -> Tuned:
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text} is not NAME=START,LOW,HIGH") from error
     if not (name and low <= start <= high and low < high):
-        raise argparse.ArgumentTypeError(f"{text}: START is wanted from LOW to HIGH")
+        raise argparse.ArgumentTypeError(f"{text}: START must be from LOW to HIGH")
     return Tuned(name, start, low, high)
 
 
@@ -244,17 +244,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--max-moves", type=positive, default=320, metavar="N", help="drawn then (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of all that goes by lot (default: %(default)s)")
-    add_crew_options(parser)
+    parser.add_argument("--seed", type=int, default=0, help="of all that is random (default: %(default)s)")
+    add_pool_options(parser)
     return parser
 
 
 def _run(arguments: argparse.Namespace) -> None:
     openings = read_openings(arguments.openings, arguments.opening_plies) if arguments.openings else [STANDARD]
     Random(arguments.seed).shuffle(openings)
-    law = Law(tuple(arguments.tuned), arguments.pairs, arguments.step, arguments.rate, arguments.seed)
+    spsa = Spsa(tuple(arguments.tuned), arguments.pairs, arguments.step, arguments.rate, arguments.seed)
     check_room(openings, arguments.max_moves)
-    names = [option[0].lower() for option in (*law.tuned, *arguments.option)]
+    names = [option[0].lower() for option in (*spsa.tuned, *arguments.option)]
     if len({*names}) < len(names):
         raise TuneError("an option is named twice")
     rules = MatchRules(max_moves=arguments.max_moves)
@@ -265,23 +265,23 @@ def _run(arguments: argparse.Namespace) -> None:
         "limit": asdict(arguments.limit),
         "max_moves": arguments.max_moves,
         "openings": [f"{opening.start} {' '.join(opening.moves)}" for opening in openings],
-        **asdict(law),
+        **asdict(spsa),
     }
     arguments.out.mkdir(parents=True, exist_ok=True)
-    with reserved(arguments.out), crew_of(arguments) as crew:
+    with reserved(arguments.out), pool_of(arguments.workers, arguments.cluster) as pool:
         try:
             deadline = 2 * longest_game([arguments.limit] * 2, rules)
-            values = tune(law, openings, Record(arguments.out, settings), crew, task, deadline)
+            values = tune(spsa, openings, Record(arguments.out, settings), pool, task, deadline)
         except EngineError as error:
             raise TuneError(f"engine `{arguments.engine}` {error}") from error
-    print(report(law, values, arguments.engine))
+    print(report(spsa, values, arguments.engine))
 
 
-def report(law: Law, values: Values, engine: str) -> str:
+def report(spsa: Spsa, values: Values, engine: str) -> str:
     """The values found, and how to see what they are worth."""
     lines = ["| option | start | range | tuned |", "|---|---|---|---|"]
-    lines += [f"| {name} | {start} | {low} to {high} | {values[name]:.1f} |" for name, start, low, high in law.tuned]
-    found = " ".join(f"A.{name}={round(values[name])} B.{name}={start}" for name, start, *_ in law.tuned)
+    lines += [f"| {name} | {start} | {low} to {high} | {values[name]:.1f} |" for name, start, low, high in spsa.tuned]
+    found = " ".join(f"A.{name}={round(values[name])} B.{name}={start}" for name, start, *_ in spsa.tuned)
     quoted = shlex.quote(engine)
     return "\n".join([*lines, "", f"what that is worth: python -m utils.match {quoted} {quoted} {found} ..."])
 

@@ -85,7 +85,7 @@ def parsed_with_games(parser: argparse.ArgumentParser, arguments: Sequence[str] 
     """The command line, with options for the positions to validate with: `games`, `cache`, `positions` (0: all)."""
     parser.add_argument("--games", type=Path, required=True, help="a games.jsonl(.xz), or a list of record files")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
-    parser.add_argument("--positions", type=int, default=0, help="validate with so many, by lot (default: all)")
+    parser.add_argument("--positions", type=int, default=0, help="validate with so many, at random (default: all)")
     options = parser.parse_args(arguments)
     if options.positions < 0:
         parser.error("--positions is not negative")

@@ -1,4 +1,4 @@
-"""Two evaluators against each other: paired games from openings by lot, all side by side."""
+"""Two evaluators against each other: paired games from random openings, all side by side."""
 
 from collections.abc import Sequence
 
@@ -24,10 +24,10 @@ def compare(
 ) -> list[int]:
     """How often the first of two evaluators made 0, 1/2, 1, 3/2 and 2 points of 2: counts [5].
 
-    Every opening, of 3 to 8 moves by lot, is played twice, with colours changed. Every move gets so many playouts.
+    Every opening, of 3 to 8 random moves, is played twice, with colours changed. Every move gets so many playouts.
     """
-    generator = np.random.default_rng(list(seed))
-    openings = [_opening(game, draw_ply, generator) for _ in range((games + 1) // 2)]
+    rng = np.random.default_rng(list(seed))
+    openings = [_opening(game, draw_ply, rng) for _ in range((games + 1) // 2)]
     positions = [opening.copy() for opening in openings for _ in range(2)]
     first = [(number + position.ply()) % 2 for number, position in enumerate(positions)]
     """Which evaluator moves at the odd plies."""
@@ -47,14 +47,14 @@ def compare(
     return [int(count) for count in np.bincount(pairs, minlength=5)]
 
 
-def _opening(game: GameEntry, draw_ply: int, generator: np.random.Generator) -> LearnedPosition:
+def _opening(game: GameEntry, draw_ply: int, rng: np.random.Generator) -> LearnedPosition:
     """A position in which the game is open."""
     while True:
         position = game.start(draw_ply)
-        for _ in range(generator.integers(_OPENING[0], _OPENING[1] + 1)):
+        for _ in range(rng.integers(_OPENING[0], _OPENING[1] + 1)):
             moves = position.legal_moves()
             if not len(moves):
                 break
-            position.push(int(generator.choice(moves)))
+            position.push(int(rng.choice(moves)))
         if position.outcome() is None and len(position.legal_moves()):
             return position

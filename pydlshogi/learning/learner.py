@@ -18,13 +18,12 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.games.catalogue import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import RunFolder
-from pydlshogi.learning.service import Service
 from pydlshogi.learning.settings import Cycle
-from pydlshogi.learning.tasks import PlayComparisons, PlaySets, Reanalyse, set_deadline
+from pydlshogi.learning.tasks import PlayComparisons, PlaySets, set_deadline
 from pydlshogi.network.torch_nets import to_npz
 from pydlshogi.network.weights import read_network, write_weights
-from pydlshogi.support.crew import Crew
 from pydlshogi.support.elo import MOST_ELO, estimate
+from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError
 from pydlshogi.training.batches import batches
 from pydlshogi.training.examples import TrainingBatch, batch_of, joined
@@ -46,7 +45,6 @@ class Times:
     network: float = 0.0
     """Of `play`: where the network was asked."""
     learn: float = 0.0
-    """With what was searched anew."""
     compare: float = 0.0
 
     @property
@@ -57,21 +55,18 @@ class Times:
 class Learner:
     """A run: cycle after cycle."""
 
-    def __init__(
-        self, game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None
-    ) -> None:
+    def __init__(self, game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool) -> None:
         self._game = game
         self._folder = folder
         self._settings = settings
-        self._crew = crew
-        self._service = service
+        self._pool = pool
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         goes_on = folder.checkpoint.exists()
         encodings = _encodings(game, settings.encoding)
         network = folder.newest_network() if goes_on else Path(settings.init) if settings.init else None
         weights, _, self._encoding = read_network(network, encodings) if network else (None, None, encodings[0])
         self._run = Run(settings, self._encoding, device, None if goes_on else weights)
-        names = ("cycle", "seconds", "positions", "games", "oldest", "best", "anchor", "elo")
+        names = ("cycle", "seconds", "positions", "games", "anchor", "elo")
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
         if goes_on:
             self._run.load(read_checkpoint(folder.checkpoint))
@@ -90,7 +85,7 @@ class Learner:
     @property
     def sets(self) -> int:
         """How many sets of games the next cycle plays; workers may come or go."""
-        return self._settings.sets or max(2, self._crew.size())
+        return self._settings.sets or max(2, self._pool.size())
 
     @property
     def done(self) -> bool:
@@ -104,8 +99,6 @@ class Learner:
         sets, share, games = self._play(number)
         times.play = time.monotonic() - start
         times.network = share * times.play
-        self._reanalyse(number)
-        times.learn = time.monotonic() - start - times.play
         line = {"step": number + 1, "played": games} | self._learn(number, sets, times)
         kept["cycle"] = number + 1
         write_weights(folder.network(number + 1), to_npz(self._run.averaged))
@@ -116,7 +109,7 @@ class Learner:
         self._run.window.zero_()
         self._journal.write(line)  # if the checkpoint does not follow, it is dropped again
         self._run.save(folder.checkpoint)
-        kept_networks = {number + 1, int(kept["best"]), int(kept["compared"]), int(kept["anchor"])}
+        kept_networks = {number + 1, int(kept["compared"]), int(kept["anchor"])}
         folder.forget_networks(kept_networks)
         return line
 
@@ -131,32 +124,14 @@ class Learner:
         """
         folder, settings = self._folder, self._settings
         missing = [index for index in range(self.sets) if not folder.games(number, index).exists()]
-        player = int(self._run.kept["best"]) if settings.gate else number
-        task = PlaySets(self._game.name, folder.network(player).read_bytes(), settings, self._service)
+        task = PlaySets(self._game.name, folder.network(number).read_bytes(), settings)
         seeds = [(settings.seed, number, index) for index in missing]
         shares, games = [0.0], 0
-        for (_, _, index), (played, share) in self._crew.map(task, seeds, set_deadline(settings, task.network)):
+        for (_, _, index), (played, share) in self._pool.map(task, seeds, set_deadline(settings, task.network)):
             played.write(folder.games(number, index))
             shares.append(share)
             games += len(played.lengths)
         return folder.played(number), sum(shares) / max(1, len(missing)), games
-
-    def _reanalyse(self, number: int) -> None:
-        """Search some of the sets in the window anew, chosen by lot."""
-        folder, settings = self._folder, self._settings
-        oldest = int(self._run.kept["oldest"])
-        if not settings.reanalyse or oldest == number:
-            return
-        lot = np.random.default_rng((settings.seed, number))
-        sets = self.sets
-        numbers = lot.integers(oldest * sets, number * sets, settings.reanalyse).tolist()
-        chosen = sorted({divmod(each, sets) for each in numbers})
-        # With another number of sets before, not every one that is drawn was played.
-        there = [(cycle, index) for cycle, index in chosen if folder.games(cycle, index).exists()]
-        items = [((cycle, index), PlayedGames.read(folder.games(cycle, index))) for cycle, index in there]
-        task = Reanalyse(self._game.name, folder.network(number).read_bytes(), settings, self._service)
-        for ((cycle, index), _), played in self._crew.map(task, items, set_deadline(settings, task.network)):
-            folder.replace_games(cycle, index, played)
 
     def _learn(self, number: int, sets: Sequence[PlayedGames], times: Times) -> dict[str, Any]:
         """Learn from the window of newest games; returns figures of the games, and of what was learned."""
@@ -166,15 +141,15 @@ class Learner:
         kept["games"] += games
         start = time.monotonic()
         window = max(1.0, kept["positions"] / settings.window) ** settings.window_growth * settings.window
-        newest, kept["oldest"] = self._folder.newest(number, round(window))
+        newest = self._folder.newest(number, round(window))
         examples = joined([each.examples(settings.search_value) for each in newest])
         steps = round(new * settings.reuse / settings.batch_size)
         symmetries = len(self._encoding.symmetries) if settings.symmetries else 0
 
         def prepare(step: int) -> TrainingBatch:
-            lot = np.random.default_rng((settings.seed, number, step))
-            rows = lot.integers(len(examples), size=settings.batch_size)
-            turns = lot.integers(symmetries + 1, size=settings.batch_size)
+            rng = np.random.default_rng((settings.seed, number, step))
+            rows = rng.integers(len(examples), size=settings.batch_size)
+            turns = rng.integers(symmetries + 1, size=settings.batch_size)
             return batch_of(examples.examples(rows), self._encoding, turns)
 
         for batch in islice(batches(prepare, 0), steps if len(examples) else 0):
@@ -182,7 +157,7 @@ class Learner:
             run.progress = min(1.0, seconds / (60 * settings.minutes))
             run.learn(batch)
         run.check()
-        times.learn += time.monotonic() - start
+        times.learn = time.monotonic() - start
         lengths, scores = (np.concatenate([getattr(each, name) for each in sets]) for name in ("lengths", "scores"))
         gave_up, wrongly = np.sum([each.misjudged for each in sets], axis=0).tolist()
         return {
@@ -199,14 +174,12 @@ class Learner:
         }
 
     def _compare(self, number: int, times: Times) -> dict[str, Any]:
-        """Compare the network after so many cycles with the last one compared or, at the gate, with the best; and with
-        the anchor, the first that was compared.
-        """
+        """Compare the network after so many cycles with the last one compared, and with the anchor, the first one."""
         start = time.monotonic()
-        kept, gate, line = self._run.kept, self._settings.gate, dict[str, Any]()
+        kept, line = self._run.kept, dict[str, Any]()
         if kept["compared"] < 0:
             kept["anchor"] = number
-        others = {"last": int(kept["best" if gate else "compared"])}
+        others = {"last": int(kept["compared"])}
         if kept["anchor"] != others["last"]:
             others["anchor"] = int(kept["anchor"])
         for name, other in others.items():
@@ -214,26 +187,23 @@ class Learner:
                 counts = self._match(number, other)
                 difference = max(-MOST_ELO, min(MOST_ELO, estimate(counts).difference))  # it is to be summed up
                 line[name] = {"against": other, "counts": counts, "elo": difference}
-        gained = line["last"]["elo"] if "last" in line else 0.0
-        elo = kept["elo"] + gained
-        if gained > 0 or not gate:
-            kept["best"], kept["elo"] = number, elo
+        kept["elo"] += line["last"]["elo"] if "last" in line else 0.0
         kept["compared"] = number
         times.compare = time.monotonic() - start
-        return {"elo": elo, **line}
+        return {"elo": kept["elo"], **line}
 
     def _match(self, number: int, other: int) -> list[int]:
         """Results of pairs, of the network after `number` cycles against that after `other`."""
         settings = self._settings
         pairs = (settings.compare_games + 1) // 2
-        workers = min(self._crew.size(), pairs)
+        workers = min(self._pool.size(), pairs)
         shares = [2 * len(range(worker, pairs, workers)) for worker in range(workers)]
         networks = self._folder.network(number).read_bytes(), self._folder.network(other).read_bytes()
-        task = PlayComparisons(self._game.name, networks, shares[0], settings, self._service)
+        task = PlayComparisons(self._game.name, networks, shares[0], settings)
         items = [((settings.seed, _COMPARISON, number, worker), games) for worker, games in enumerate(shares)]
         played = replace(settings, games=shares[0], playouts=settings.compare_playouts)
         longest = set_deadline(played, max(networks, key=len))
-        results = [counts for _, counts in self._crew.map(task, items, longest)]
+        results = [counts for _, counts in self._pool.map(task, items, longest)]
         return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]
 
 
@@ -271,9 +241,9 @@ def sized(game: GameEntry, lines: Sequence[dict[str, Any]], minutes: float, work
     )
 
 
-def learn(game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, service: Service | None) -> None:
+def learn(game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool) -> None:
     """Run to the end."""
-    learner = Learner(game, folder, settings, crew, service)
+    learner = Learner(game, folder, settings, pool)
     layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes"
     before = min(learner.minutes, settings.minutes)  # of a bar that is more than full tqdm no longer knows the whole
     with tqdm(total=settings.minutes, initial=before, bar_format=layout, disable=None) as bar:
@@ -282,7 +252,7 @@ def learn(game: GameEntry, folder: RunFolder, settings: Cycle, crew: Crew, servi
             lines.append(learner.cycle())
             say(described(lines[-1]))
             if len(lines) == _SIZED:
-                say(sized(game, lines[1:], settings.minutes, min(crew.size(), learner.sets)))
+                say(sized(game, lines[1:], settings.minutes, min(pool.size(), learner.sets)))
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
     say(f"the network is {learner.finish()}")
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class PlayedGames:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Sample:
     """One position with what its search found out."""
 
     packed: Uint32Array
@@ -79,42 +79,35 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Playthrough:
+class Episode:
     """One game."""
 
     moves: Sequence[int]
-    lessons: Sequence[Lesson]
+    samples: Sequence[Sample]
     score: float
     """Of the side that moved first, 0 to 1."""
     gave_up: int | None
-    """The side, 0 or 1, that would have given up where it was not allowed to."""
+    """The side, 0 or 1, that would have resigned where it was not allowed to."""
 
     def score_of(self, side: int) -> float:
         """The score of a side, 0 or 1."""
         return 1 - self.score if side else self.score
 
 
-def searched_columns(lessons: Sequence[Lesson]) -> dict[str, Any]:
-    """The fields of `PlayedGames` that searches of its positions decide."""
-    return {
-        "firsts": np.cumsum([0, *(len(lesson.labels) for lesson in lessons)]),
-        "labels": np.concatenate([np.zeros(0, np.int32), *(lesson.labels for lesson in lessons)]),
-        "weights": np.concatenate([np.zeros(0, np.float32), *(lesson.weights for lesson in lessons)]),
-        "searched": np.array([lesson.searched for lesson in lessons], np.float32),
-        "exact": np.array([lesson.exact for lesson in lessons], np.float32),
-    }
-
-
-def packed_games(games: Sequence[Playthrough], words: int) -> PlayedGames:
+def packed_games(games: Sequence[Episode], words: int) -> PlayedGames:
     """The games as a set; positions have so many `words`."""
-    lessons = [(lesson, number) for number, game in enumerate(games) for lesson in game.lessons]
+    samples = [(sample, number) for number, game in enumerate(games) for sample in game.samples]
     gave_up = [game.score_of(game.gave_up) for game in games if game.gave_up is not None]
     return PlayedGames(
-        **searched_columns([lesson for lesson, _ in lessons]),
-        packed=np.array([lesson.packed for lesson, _ in lessons], np.uint32).reshape(-1, words),
-        results=np.array([games[number].score_of(lesson.ply % 2) for lesson, number in lessons], np.float32),
-        game=np.array([number for _, number in lessons], np.int32),
-        plies=np.array([lesson.ply for lesson, _ in lessons], np.int32),
+        firsts=np.cumsum([0, *(len(sample.labels) for sample, _ in samples)]),
+        labels=np.concatenate([np.zeros(0, np.int32), *(sample.labels for sample, _ in samples)]),
+        weights=np.concatenate([np.zeros(0, np.float32), *(sample.weights for sample, _ in samples)]),
+        searched=np.array([sample.searched for sample, _ in samples], np.float32),
+        exact=np.array([sample.exact for sample, _ in samples], np.float32),
+        packed=np.array([sample.packed for sample, _ in samples], np.uint32).reshape(-1, words),
+        results=np.array([games[number].score_of(sample.ply % 2) for sample, number in samples], np.float32),
+        game=np.array([number for _, number in samples], np.int32),
+        plies=np.array([sample.ply for sample, _ in samples], np.int32),
         moves=np.concatenate([np.zeros(0, np.uint16), *(np.array(game.moves, np.uint16) for game in games)]),
         lengths=np.array([len(game.moves) for game in games], np.int32),
         scores=np.array([game.score for game in games], np.float32),

@@ -14,6 +14,8 @@ from pydlshogi.support.settings import option_of
 
 _FIXED: Final = ("encoding", "kind", "depth", "channels", "init", "optimiser", "seed")
 """Settings that a run keeps to."""
+_GONE: Final = ("gumbel", "reanalyse", "gate")
+"""Settings of older runs."""
 
 
 class RunError(ValueError):
@@ -47,9 +49,12 @@ class RunFolder:
             return replace(defaults, **given)
         try:
             about = json.loads(self._about.read_bytes())
+            gone = {name: about["settings"].pop(name, None) for name in _GONE}
             before = replace(defaults, **about["settings"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise RunError(f"{self._about} does not describe a run") from error
+        for name in filter(gone.get, _GONE):
+            raise RunError(f"{self.path} is a run with {option_of(name)}, which is gone: give another --out")
         if about["game"] != game:
             raise RunError(f"{self.path} is a run of {about['game']}, not of {game}")
         settings = replace(before, **given)
@@ -102,17 +107,8 @@ class RunFolder:
                 self._read[path] = PlayedGames.read(path)
         return [self._read[path] for path in paths]
 
-    def replace_games(self, cycle: int, number: int, played: PlayedGames) -> None:
-        """Write a set of games anew."""
-        path = self.games(cycle, number)
-        played.write(path)
-        self._read[path] = played
-
-    def newest(self, cycle: int, positions: int) -> tuple[list[PlayedGames], int]:
-        """Sets of games up to a cycle, the newest first, until they hold so many positions or there are no more.
-
-        And the cycle of the last of them.
-        """
+    def newest(self, cycle: int, positions: int) -> list[PlayedGames]:
+        """Sets of games up to a cycle, the newest first, until they hold so many positions or there are no more."""
         paths: dict[int, list[Path]] = {}
         for path in sorted((self.path / "games").glob("*-*.npz")):
             if (played_in := path.stem.split("-")[0]).isdecimal():
@@ -125,7 +121,7 @@ class RunFolder:
             if positions <= 0:
                 break
         self._forget_games(number)
-        return chosen, number
+        return chosen
 
     def _forget_games(self, before: int) -> None:
         """Games of earlier cycles are not needed in memory any more."""

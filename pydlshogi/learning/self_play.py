@@ -7,15 +7,12 @@ import numpy as np
 
 from pydlshogi.games.catalogue import GameEntry, LearnedPosition
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
-from pydlshogi.learning.gumbel import GumbelRoot, improved_policy
-from pydlshogi.learning.played import Lesson, PlayedGames, Playthrough, packed_games
+from pydlshogi.learning.played import Episode, PlayedGames, Sample, packed_games
 from pydlshogi.learning.settings import SelfPlay
-from pydlshogi.learning.targets import drawn, lesson_of, pruned_visits
+from pydlshogi.learning.targets import pruned_visits, sample_of, sampled
 from pydlshogi.uct.batch import Batch, Evaluator
-from pydlshogi.uct.kernels import ANY_MOVE
 from pydlshogi.uct.root import Root
 
-_UNLIMITED: Final = 1 << 30
 _MOST_OF_A_TREE: Final = 8
 """Playouts of one game in one batch, once the last games of a set are alone."""
 
@@ -26,14 +23,12 @@ class _Board:
 
     position: LearnedPosition
     opening: int
-    """So many moves are drawn from the policy."""
+    """So many moves are sampled from the policy."""
     may_resign: bool
     moves: list[int] = field(default_factory=list)
-    lessons: list[Lesson] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
     full: bool = False
     """The search under way is a full one."""
-    gumbel: GumbelRoot | None = None
-    """How a full search goes on, where it is Gumbel's and its root has been evaluated."""
     gave_up: int | None = None
 
     @property
@@ -57,26 +52,25 @@ class SelfPlayers:
 
     def play(self, seed: tuple[int, ...]) -> PlayedGames:
         """A set of games, which `seed` decides, together with the evaluator and the settings."""
-        generator = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed)
         settings, search = self._settings, self._search
         search.clear()
-        boards = [self._new_board(generator) for _ in range(self._trees)]
-        ended: list[Playthrough] = []
+        boards = [self._new_board(rng) for _ in range(self._trees)]
+        ended: list[Episode] = []
         targets = np.zeros(self._trees, np.int32)
         fresh = np.ones(self._trees, np.bool_)
         alive = np.ones(self._trees, np.bool_)
         for tree, board in enumerate(boards):
-            targets[tree] = self._begin(tree, board, generator)
+            targets[tree] = self._begin(tree, board, rng)
         while alive.any():
             self._batch.clear()
-            # Gumbel's lots name the move of one playout at a time.
-            each = 1 if settings.gumbel else min(_MOST_OF_A_TREE, self._trees // int(alive.sum()))
-            full, first_moves = np.array([board.full for board in boards]), self._first_moves(boards)
+            each = min(_MOST_OF_A_TREE, self._trees // int(alive.sum()))
+            full = np.array([board.full for board in boards])
             gathered = []
             for is_full, search.puct in self._puct.items():
                 wanted = (alive & (full == is_full)).astype(np.int32) * each
                 if wanted.any():
-                    gathered.append(search.gather(self._batch, wanted, first_moves))
+                    gathered.append(search.gather(self._batch, wanted))
             evaluations = self._evaluator.evaluate(self._batch)
             for leaves in gathered:
                 search.backup(leaves, evaluations)
@@ -84,78 +78,56 @@ class SelfPlayers:
             for tree in np.flatnonzero(alive & fresh & expanded).tolist():
                 fresh[tree] = False
                 if boards[tree].full:
-                    self._explore(tree, boards[tree], generator)
+                    self._explore(tree, rng)
             done = expanded & ((visits >= targets) | proven)
-            if settings.gumbel:
-                done |= [board.gumbel is not None and board.gumbel.done for board in boards]
             for tree in np.flatnonzero(alive & done).tolist():
-                if not self._move(tree, boards[tree], generator):
+                if not self._move(tree, boards[tree], rng):
                     ended.append(self._ended(boards[tree]))
                     alive[tree] = len(ended) + alive.sum() <= settings.games
                     if not alive[tree]:
                         continue
-                    boards[tree] = self._new_board(generator)
-                targets[tree] = self._begin(tree, boards[tree], generator)
+                    boards[tree] = self._new_board(rng)
+                targets[tree] = self._begin(tree, boards[tree], rng)
                 fresh[tree] = True
         return packed_games(ended, self._batch.packed.shape[1])
 
-    def _first_moves(self, boards: list[_Board]) -> list[int]:
-        """The moves that the next playouts begin with, where Gumbel's lots say."""
-        if not self._settings.gumbel:
-            return []
-        return [
-            ANY_MOVE if board.gumbel is None else board.gumbel.next(Root(self._search, tree))
-            for tree, board in enumerate(boards)
-        ]
-
-    def _new_board(self, generator: np.random.Generator) -> _Board:
+    def _new_board(self, rng: np.random.Generator) -> _Board:
         settings = self._settings
-        opening = int(generator.exponential(settings.opening_plies)) if settings.opening_plies else 0
-        may_resign = settings.resign > 0 and generator.random() >= settings.play_on
+        opening = int(rng.exponential(settings.opening_plies)) if settings.opening_plies else 0
+        may_resign = settings.resign > 0 and rng.random() >= settings.play_on
         return _Board(self._game.start(settings.draw_ply), opening, may_resign)
 
-    def _begin(self, tree: int, board: _Board, generator: np.random.Generator) -> int:
+    def _begin(self, tree: int, board: _Board, rng: np.random.Generator) -> int:
         """Search the next move of a game; returns how many visits its root is to get, with those it has already."""
         settings = self._settings
         self._search.set_root(board.position, tree=tree)
         if len(board.moves) < board.opening:
             board.full = False
             return 0
-        board.full = bool(generator.random() < settings.full_share)
-        if board.full and settings.gumbel:
-            return _UNLIMITED
+        board.full = bool(rng.random() < settings.full_share)
         return Root(self._search, tree).visits + (settings.playouts if board.full else settings.cheap_playouts)
 
-    def _explore(self, tree: int, board: _Board, generator: np.random.Generator) -> None:
-        """Let a full search look further than its priors: by Gumbel's lots, or by noise [AlphaZero 2018]."""
-        root, settings = Root(self._search, tree), self._settings
-        if settings.gumbel:
-            board.gumbel = GumbelRoot(root.moves(), settings.gumbel, settings.playouts, generator)
-            return
-        edges = root.choices
-        noise = generator.gamma(self._settings.noise_total / edges, size=edges)
+    def _explore(self, tree: int, rng: np.random.Generator) -> None:
+        """Let a full search look further than its priors, by noise [AlphaZero 2018]."""
+        edges = Root(self._search, tree).choices
+        noise = rng.gamma(self._settings.noise_total / edges, size=edges)
         self._search.mix_priors((noise / max(noise.sum(), 1e-9)).astype(np.float32), self._settings.noise, tree)
 
-    def _move(self, tree: int, board: _Board, generator: np.random.Generator) -> bool:
+    def _move(self, tree: int, board: _Board, rng: np.random.Generator) -> bool:
         """Choose the move of a game and play it. Returns whether the game goes on."""
         settings, root = self._settings, Root(self._search, tree)
         moves = root.moves()
         if len(board.moves) < board.opening:
-            even = generator.random() < settings.opening_random
-            chosen = drawn(np.array([1.0 if even else move.prior for move in moves]), 1.0, generator)
+            even = rng.random() < settings.opening_random
+            chosen = sampled(np.array([1.0 if even else move.prior for move in moves]), 1.0, rng)
         else:
-            if board.gumbel is not None:
-                weights = improved_policy(moves)
-                chosen = [move.move for move in moves].index(board.gumbel.chosen(moves))
-                board.gumbel = None
-            else:
-                weights = pruned_visits(moves, self._puct[board.full])
-                cooled = 0.5 ** (len(board.moves) / settings.halflife)
-                temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
-                chosen = drawn(weights, temperature, generator)
+            weights = pruned_visits(moves, self._puct[board.full])
+            cooled = 0.5 ** (len(board.moves) / settings.halflife)
+            temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
+            chosen = sampled(weights, temperature, rng)
             if board.full:
                 encoding, ply = self._evaluator.encoding, len(board.moves)
-                board.lessons.append(lesson_of(encoding, board.position, ply, root, moves, weights))
+                board.samples.append(sample_of(encoding, board.position, ply, root, moves, weights))
             if root.value < settings.resign:
                 board.gave_up = board.side if board.gave_up is None else board.gave_up
                 if board.may_resign:
@@ -164,10 +136,10 @@ class SelfPlayers:
         board.moves.append(moves[chosen].move)
         return not over(board.position, foreseen=not settings.until_mated)
 
-    def _ended(self, board: _Board) -> Playthrough:
+    def _ended(self, board: _Board) -> Episode:
         if board.gave_up is not None and board.may_resign:
             value = 0.0 if board.gave_up == board.side else 1.0
         else:
             value = score_of_mover(board.position)
         score = value if board.side == 0 else 1 - value
-        return Playthrough(board.moves, board.lessons, score, None if board.may_resign else board.gave_up)
+        return Episode(board.moves, board.samples, score, None if board.may_resign else board.gave_up)

@@ -30,22 +30,19 @@ class SelfPlay:
     policy_temperature: float = setting(
         1.0, "divides the policy's logits in every search: above 1 it tries more moves", low=0.01
     )
-    noise: float = setting(0.25, "share of the priors at the root of a full search that is drawn by lot", low=0, high=1)
+    noise: float = setting(0.25, "share of the priors at the root of a full search that is random", low=0, high=1)
     noise_total: float = setting(10.83, "Dirichlet's alpha, summed over the moves of a root", low=0.01)
     forced_playouts: float = setting(
         2.0, "k: a move at the root gets at least sqrt(k x prior x visits) visits, which are not learned", low=0
     )
-    gumbel: int = setting(
-        0, "moves that a full search tries at the root, half of them again and again; 0: noise and PUCT instead", low=0
-    )
-    temperature: float = setting(1.0, "moves are drawn by visits to the power of 1 / temperature", low=0.01)
+    temperature: float = setting(1.0, "moves are sampled by visits to the power of 1 / temperature", low=0.01)
     final_temperature: float = setting(0.2, "what the temperature falls to in the course of a game", low=0.01)
     halflife: float = setting(12.0, "plies in which the temperature falls half of the way", low=0.1)
     opening_plies: float = setting(
-        3.0, "first moves, on average, that are drawn from the policy and not learned", low=0
+        3.0, "first moves, on average, that are sampled from the policy and not learned", low=0
     )
     opening_random: float = setting(
-        0.25, "share of those moves that is drawn from all that are legal, so that games stay varied", low=0, high=1
+        0.25, "share of those moves that is any legal one, so that games stay varied", low=0, high=1
     )
     draw_ply: int = setting(512, "plies after which a game is drawn; 0: never", low=0, high=_MOST)
     until_mated: bool = setting(True, "play on when the rules foresee the end of a game")
@@ -86,10 +83,6 @@ class Cycle(Learning, SelfPlay):
     compare_every: int = setting(10, "cycles between two comparisons; 0: none", low=0)
     compare_games: int = setting(128, "of a comparison with the last network compared, and with the anchor", low=2)
     compare_playouts: int = setting(64, "of every move in a comparison", low=1, high=_MOST)
-    reanalyse: int = setting(
-        0, "sets of games in the window that are searched anew in every cycle, by the newest network", low=0
-    )
-    gate: bool = setting(False, "games are played by the best network in comparisons, not by the newest")
 
 
 def add_game_options(parser: ArgumentParser, settings: type[Any], words: Sequence[str]) -> None:

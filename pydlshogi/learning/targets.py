@@ -7,7 +7,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position
-from pydlshogi.learning.played import Lesson
+from pydlshogi.learning.played import Sample
 from pydlshogi.support.arrays import Float64Array
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.puct import Puct, exploration, score, visits_at
@@ -50,14 +50,14 @@ def expected_score(root: Root) -> tuple[float, bool]:
     return (root.value, False) if root.plies is None else (float(root.plies > 0), True)
 
 
-def lesson_of(
+def sample_of(
     encoding: Encoding | None,
     position: Position,
     ply: int,
     root: Root,
     moves: Sequence[MoveStats],
     weights: Float64Array,
-) -> Lesson:
+) -> Sample:
     """What the search of `position`, the root, teaches: a policy by `weights`, one for each of its `moves`.
 
     `encoding`: how the network sees it that is to learn.
@@ -66,7 +66,7 @@ def lesson_of(
     batch = Batch(1, len(learned), encoding)
     batch.add(position, np.array([moves[i].move for i in learned.tolist()], np.int32))
     searched, exact = expected_score(root)
-    return Lesson(
+    return Sample(
         packed=batch.packed[0],
         labels=batch.labels[: len(learned)].copy(),
         weights=(weights[learned] / weights.sum()).astype(np.float32),
@@ -76,7 +76,7 @@ def lesson_of(
     )
 
 
-def drawn(weights: Float64Array, temperature: float, generator: np.random.Generator) -> int:
-    """A number of `weights`, drawn in proportion to their power of 1 / temperature."""
+def sampled(weights: Float64Array, temperature: float, rng: np.random.Generator) -> int:
+    """An index of `weights`, in proportion to their power of 1 / temperature."""
     sums = np.cumsum((weights / weights.max()) ** (1 / temperature))
-    return int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))
+    return int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))

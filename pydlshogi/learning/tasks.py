@@ -1,21 +1,21 @@
-"""The parts of a cycle that a crew does: sets of games, and comparisons. Each is decided by its seed.
-
-Where a task has a `service`, that evaluation server has its networks; else every worker loads them.
-"""
+"""What a pool of workers does of a cycle: sets of games, and comparisons. Each is decided by its seed."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Final
 
-from pydlshogi.games.catalogue import game_named
+from pydlshogi.evaluator import NetworkEvaluator
+from pydlshogi.games.catalogue import GameEntry, game_named
 from pydlshogi.learning.comparison import compare
 from pydlshogi.learning.played import PlayedGames
-from pydlshogi.learning.reanalysis import reanalysed
 from pydlshogi.learning.self_play import SelfPlayers
-from pydlshogi.learning.service import Service, evaluator_of
 from pydlshogi.learning.settings import Cycle, SelfPlay
+from pydlshogi.network.backend import Backend
+from pydlshogi.network.loading import load_backend
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 
 Seed = tuple[int, ...]
@@ -38,6 +38,16 @@ def set_deadline(settings: SelfPlay, network: bytes) -> float:
     return deadline(settings.games * (settings.draw_ply or _LONGEST_GAME), settings.playouts, len(network))
 
 
+def load_network(
+    game: GameEntry, network: bytes, batch_size: int, *, backend: str = "auto", suffix: str = ".npz"
+) -> Backend:
+    """The network in the bytes of a file with that suffix, on one thread. Raises ModelError, BackendError."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, f"net{suffix}")
+        path.write_bytes(network)
+        return load_backend(backend, path, game.encodings, threads=1, streams=1, batch_size=batch_size)
+
+
 class Timed:
     """Another evaluator, and how long it has taken."""
 
@@ -56,73 +66,46 @@ class Timed:
 
 @dataclass(frozen=True)
 class PlaySets:
-    """A task of a crew: sets of games by one network. Results: a set, and the network's share of the time it took."""
+    """A task of a pool: sets of games by one network. Results: a set, and the network's share of the time it took."""
 
     game: str
     network: bytes
     settings: SelfPlay
-    service: Service | None = None
 
     @contextmanager
     def __call__(self) -> Iterator[Callable[[Seed], tuple[PlayedGames, float]]]:
         game = game_named(self.game)
         settings = self.settings
-        with evaluator_of(
-            game, self.network, settings.side_by_side, settings.policy_temperature, self.service
-        ) as asked:
-            evaluator = Timed(asked)
-            players = SelfPlayers(game, evaluator, settings)
+        backend = load_network(game, self.network, settings.side_by_side)
+        evaluator = Timed(NetworkEvaluator(backend, settings.policy_temperature))
+        players = SelfPlayers(game, evaluator, settings)
 
-            def play(seed: Seed) -> tuple[PlayedGames, float]:
-                start, evaluator.seconds = perf_counter(), 0.0
-                played = players.play(seed)
-                return played, evaluator.seconds / (perf_counter() - start)
+        def play(seed: Seed) -> tuple[PlayedGames, float]:
+            start, evaluator.seconds = perf_counter(), 0.0
+            played = players.play(seed)
+            return played, evaluator.seconds / (perf_counter() - start)
 
-            yield play
-
-
-@dataclass(frozen=True)
-class Reanalyse:
-    """A task of a crew: sets of games searched anew by one network. Items: the number of a set, and the set."""
-
-    game: str
-    network: bytes
-    settings: SelfPlay
-    service: Service | None = None
-
-    @contextmanager
-    def __call__(self) -> Iterator[Callable[[tuple[Seed, PlayedGames]], PlayedGames]]:
-        game = game_named(self.game)
-        settings = self.settings
-        with evaluator_of(
-            game, self.network, settings.side_by_side, settings.policy_temperature, self.service
-        ) as evaluator:
-            yield lambda item: reanalysed(game, evaluator, settings, item[1])
+        yield play
 
 
 @dataclass(frozen=True)
 class PlayComparisons:
-    """A task of a crew: paired games between two networks; see `comparison.compare`. Items: a seed, and how many."""
+    """A task of a pool: paired games between two networks; see `comparison.compare`. Items: a seed, and how many."""
 
     game: str
     networks: tuple[bytes, bytes]
     most: int
     """Games of an item."""
     settings: Cycle
-    service: Service | None = None
 
     @contextmanager
     def __call__(self) -> Iterator[Callable[[tuple[Seed, int]], list[int]]]:
         game, settings = game_named(self.game), self.settings
-        with ExitStack() as stack:
-            temperature = settings.policy_temperature
-            each = (evaluator_of(game, network, self.most, temperature, self.service) for network in self.networks)
-            evaluators = [stack.enter_context(evaluator) for evaluator in each]
+        backends = [load_network(game, network, self.most) for network in self.networks]
+        evaluators = [NetworkEvaluator(backend, settings.policy_temperature) for backend in backends]
 
-            def play(item: tuple[Seed, int]) -> list[int]:
-                seed, games = item
-                return compare(
-                    game, evaluators, settings.puct(), settings.compare_playouts, games, settings.draw_ply, seed
-                )
+        def play(item: tuple[Seed, int]) -> list[int]:
+            seed, games = item
+            return compare(game, evaluators, settings.puct(), settings.compare_playouts, games, settings.draw_ply, seed)
 
-            yield play
+        yield play

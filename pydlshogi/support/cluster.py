@@ -1,29 +1,26 @@
-"""A crew on a cluster of machines that Ray runs. Whoever imports this module imports Ray.
+"""A pool of workers on a cluster of machines that Ray runs. Whoever imports this module imports Ray.
 
 Code reaches the machines with every run: the package, the tools and the networks of model/, as they are where the run
 is started. Python, Ray and the packages that the code imports have to be installed there.
 """
 
 import logging
-import pickle
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 from textwrap import shorten
 from time import monotonic
-from types import TracebackType
 from typing import Any, Final
 
 import ray
 import ray.cloudpickle
 from ray.exceptions import RayError
 
-from pydlshogi.support.crew import Crew, CrewError, Worker, WorkerLost, Workplace
+from pydlshogi.support.pool import Outcome, PoolError, WorkerLost, WorkerPool, work
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _CODE: Final = ("pydlshogi", "utils", "model")
@@ -31,34 +28,22 @@ _OBJECT_STORE: Final = 80 << 20
 """Bytes for tasks, and for results on their way, where Ray is started here."""
 _ANSWER: Final = 10.0
 """Seconds a cluster has to answer."""
-_NO_ANSWER: Final = "no answer; does it run, and has this machine joined it by `ray start --address`?"
-_JOIN: Final = """
-import ray, sys
-try:
-    ray.init(sys.argv[1], log_to_driver=False)
-except Exception as error:
-    sys.exit(" ".join(str(error.__cause__ or error).split()))
-"""
-_COMPLAINT: Final = 15.0
-"""Seconds after which a crew says that it waits for a core."""
 _RECOUNT: Final = 5.0
 """Seconds between looks at how large the cluster is."""
-_GRACE: Final = 5.0
-"""Seconds a worker has to leave its task."""
 
 
-class RayCrew(Crew):
-    """`count` actors with a core each; 0: one for every core that the cluster has at the time.
+class RayPool(WorkerPool):
+    """`count` workers with a core each; 0: one for every core that the cluster has at the time.
 
     `address` is HOST:PORT; "auto" for the cluster that this machine is part of; "local" for one of `count` cores that
-    is started here and ends with the crew. Raises CrewError if it cannot be joined.
+    is started here and ends with the pool. Raises PoolError if it cannot be joined.
     """
 
     def __init__(self, address: str, count: int) -> None:
-        super().__init__()
         self._count = count
         self._cores, self._recount = 0, -inf
-        self._complain = inf
+        self._task, self._task_everywhere = b"", None
+        self._references: dict[Future[Outcome], Any] = {}
         how: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         if address == "local":
             how |= {"num_cpus": count, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
@@ -66,22 +51,14 @@ class RayCrew(Crew):
             other = [f"/{path.name}" for path in _ROOT.iterdir() if path.name not in _CODE]
             how |= {"runtime_env": {"working_dir": str(_ROOT), "excludes": [*other, "__pycache__"]}}
         try:
-            if address != "local":
-                _knock(address)
+            _knock(address)
             with _ctrl_c_kept():
                 ray.init(address, **how)
         except (OSError, RuntimeError, ValueError, RayError) as error:
-            raise CrewError(f"cluster {address}: {_one_line(error.__cause__ or error)}") from error
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, traceback)
-        ray.shutdown()
-
-    @property
-    def host(self) -> str:
-        return str(ray.util.get_node_ip_address())
+            raise PoolError(f"cluster {address}: {_one_line(error.__cause__ or error)}") from error
+        self._work: Any = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(work)
+        if ray.available_resources().get("CPU", 0) < 1:
+            logging.getLogger(__name__).warning("no core of the cluster is free yet: `ray status` shows who has them")
 
     def size(self) -> int:
         if self._count:
@@ -91,78 +68,41 @@ class RayCrew(Crew):
             self._recount = monotonic() + _RECOUNT
         return max(1, self._cores)
 
-    def start(self) -> Worker:
-        if self._complain == inf and not self._workers:
-            self._complain = monotonic() + _COMPLAINT
-        return _Actor()
-
-    def wait(self, workers: Sequence[Worker], seconds: float) -> set[Worker]:
-        by_promise = {worker.promise: worker for worker in workers if isinstance(worker, _Actor)}
-        promises = list(by_promise)
-        ray.wait(promises, timeout=seconds)
-        kept, _ = ray.wait(promises, num_returns=len(promises), timeout=0)
-        if kept:
-            self._complain = inf
-        elif monotonic() > self._complain:
-            self._complain = inf
-            logging.getLogger(__name__).warning("no core of the cluster is free yet: `ray status` shows who has them")
-        return {by_promise[promise] for promise in kept}
-
     def dumps(self, value: Any) -> bytes:
-        pickled: bytes = ray.cloudpickle.dumps(value)
+        pickled: bytes = ray.cloudpickle.dumps(value)  # it may be of classes that only the program itself has
         return pickled
 
-    def hand_out(self, task: bytes) -> Any:
-        """It goes to every machine once."""
-        return ray.put(task)
+    def submit(self, task: bytes, item: bytes, deadline: float) -> Future[Outcome]:
+        if task != self._task:
+            self._task, self._task_everywhere = task, ray.put(task)  # it goes to every machine once
+        reference = self._work.remote(self._task_everywhere, item, deadline)
+        future: Future[Outcome] = reference.future()
+        self._references[future] = reference
+        return future
 
-
-class _Actor(Worker):
-    """An actor of Ray. What it pickles may be of classes that only the program itself has."""
-
-    def __init__(self) -> None:
-        actor_class: Any = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(Workplace)
-        self._actor = actor_class.remote(ray.cloudpickle.dumps)
-        self.promise = self._actor.here.remote()
-
-    def tell(self, order: str, argument: Any) -> None:
-        self.promise = getattr(self._actor, order).remote(argument)
-
-    def answer(self) -> tuple[Any, Exception | None]:
+    def outcome(self, future: Future[Outcome]) -> Outcome:
+        del self._references[future]
         try:
-            answer: tuple[Any, Exception | None] = pickle.loads(ray.get(self.promise))
+            return future.result()
         except RayError as error:
-            raise WorkerLost(_one_line(error)) from None
-        return answer
+            raise WorkerLost(_one_line(getattr(error, "cause", error))) from None
 
-    def dismiss(self) -> None:
-        if not self.owes:
-            self.promise = self._actor.close.remote()
+    def abandon(self, futures: Collection[Future[Outcome]]) -> None:
+        for future in futures:
+            ray.cancel(self._references.pop(future))
 
-    def end(self) -> None:
-        if not self.owes:
-            ray.wait([self.promise], timeout=_GRACE)
-        ray.kill(self._actor)
+    def close(self) -> None:
+        ray.shutdown()
 
 
 def _knock(address: str) -> None:
-    """Join the cluster in a process of its own: Ray itself may try for minutes, or crash. Raises ConnectionError."""
+    """Where nobody listens Ray itself would try for minutes. Raises ConnectionError."""
     host, _, port = address.rpartition(":")
     try:
         if host:
             socket.create_connection((host, int(port)), _ANSWER).close()
     except OSError:
-        raise ConnectionError(_NO_ANSWER) from None
-    try:
-        subprocess.run(
-            [sys.executable, "-c", _JOIN, address], capture_output=True, text=True, timeout=_ANSWER, check=True
-        )
-    except subprocess.CalledProcessError as error:
-        if error.returncode == 1:
-            raise ConnectionError(error.stderr.strip().rpartition("\n")[2]) from None
-        raise ConnectionError(_NO_ANSWER) from None
-    except subprocess.TimeoutExpired:
-        raise ConnectionError(_NO_ANSWER) from None
+        raise ConnectionError("no answer; does it run there?") from None
 
 
 @contextmanager

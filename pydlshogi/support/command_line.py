@@ -1,57 +1,56 @@
-"""What programs of the command line share: who does the work, and how they end: a status, and at most one line."""
+"""What programs of the command line share: the pool of workers, and how they end: a status, and at most one line."""
 
 import os
 import re
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.support.crew import Crew, CrewError
 from pydlshogi.support.files import InUse
-from pydlshogi.support.processes import ProcessCrew, available_cores
+from pydlshogi.support.pool import PoolError, WorkerPool
+from pydlshogi.support.processes import ProcessPool, available_cores
 
 _OUT_OF_MEMORY: Final = re.compile(r"(?i).*(out of memory|can't allocate memory).*")
 """How PyTorch says it, in an error that is no MemoryError."""
 
 
-def add_crew_options(parser: ArgumentParser, workers: int = 0) -> None:
-    """`--workers` and `--cluster`, for `crew_of`; without `--workers` it is so many, 0 being one for each core."""
+def add_pool_options(parser: ArgumentParser, workers: int = 0) -> None:
+    """`--workers` and `--cluster`, for `pool_of`; without `--workers` it is so many, 0 being one for each core."""
     default = f"{workers}" if workers else "one for each core"
     parser.add_argument(
         "--workers", type=positive, default=workers, metavar="N", help=f"how many work at once (default: {default})"
     )
-    add_cluster_option(parser, "processes of this machine")
+    add_cluster_option(parser)
 
 
-def add_cluster_option(parser: ArgumentParser, otherwise: str) -> None:
-    """`--cluster`, for `crew_of`; without it the work is done in what `otherwise` says."""
+def add_cluster_option(parser: ArgumentParser) -> None:
+    """`--cluster`, for `pool_of`."""
     parser.add_argument(
         "--cluster",
         metavar="local|auto|HOST:PORT",
         help="work with Ray: in a cluster that is started here, in the one of this machine, or in another "
-        f"(default: in {otherwise})",
+        "(default: in processes of this machine)",
     )
 
 
-def crew_of(options: Namespace) -> Crew:
-    """Who works, by the options of `add_crew_options`, `workers` and `cluster`. Raises CrewError."""
-    count: int = options.workers
-    if options.cluster is None:
-        return ProcessCrew(count or available_cores())
+def pool_of(workers: int, cluster: str | None) -> WorkerPool:
+    """As the options of `add_pool_options` say; 0 workers: one for each core. Raises PoolError."""
+    if cluster is None:
+        return ProcessPool(workers or available_cores())
     # Ray reads these while it is imported. What it says of workers would mix with the output.
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
-    if options.cluster == "local":
+    if cluster == "local":
         # Other than by name: the loopback address alone is listened to, and nobody else's work goes first.
         os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
-        count = count or available_cores()
+        workers = workers or available_cores()
     try:
-        from pydlshogi.support.cluster import RayCrew
+        from pydlshogi.support.cluster import RayPool
     except ModuleNotFoundError as error:
-        raise CrewError(f"--cluster needs Ray: {error}; {remedy('cluster', 'ray')}") from error
-    return RayCrew(options.cluster, count)
+        raise PoolError(f"--cluster needs Ray: {error}; {remedy('cluster', 'ray')}") from error
+    return RayPool(cluster, workers)
 
 
 def remedy(extra: str, package: str) -> str:
@@ -74,7 +73,7 @@ def natural(text: str) -> int:
 
 
 def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:
-    """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors`, InUse or CrewError,
+    """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors`, InUse or PoolError,
     whose text is the line, or after any other OSError or a MemoryError; 130 after Ctrl-C. Whoever reads the output no
     longer ends in 1 and no line. `resume` says how to go on where the system or the user broke it off.
 
@@ -103,7 +102,7 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         if error.filename is None:
             _drop_output()
         return 1
-    except CrewError as error:
+    except PoolError as error:
         print(f"{program}: {error}{how_to_go_on}", file=sys.stderr)
         return 1
     except MemoryError as error:

@@ -1,13 +1,12 @@
 """Files that are there whole or not at all, and the folders for those that the user did not ask for."""
 
 import errno
-import glob
 import hashlib
 import os
 import secrets
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
@@ -20,8 +19,8 @@ else:
     import fcntl
 
 _TRIES: Final = 10
-_NEWLY_MADE: Final = 1.0
-"""Seconds after which whoever makes an unfinished file holds it."""
+_UNFINISHED: Final = f".*.{'[0-9a-f]' * 16}.tmp"
+"""Names of files that `replacing` has not put in their place."""
 
 
 def cache_folder() -> Path:
@@ -112,7 +111,8 @@ def reserved(folder: Path) -> Iterator[None]:
             _lock(descriptor)
         except BlockingIOError as error:
             raise InUse(f"{folder} is in use by another process") from error
-        _sweep_folder(folder)
+        for left in (*folder.glob(_UNFINISHED), *folder.glob(f"*/{_UNFINISHED}")):
+            left.unlink()
         yield
     finally:
         os.close(descriptor)
@@ -145,12 +145,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         return
     # Path.resolve would raise RuntimeError for a link to itself.
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    _sweep(target.parent.glob(f".{glob.escape(target.name)}.*.tmp"))
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         with unfinished.open("xb") as file:
-            with suppress(OSError):  # where there are no locks nothing is swept
-                _hold(file)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -184,24 +181,3 @@ def _lock(descriptor: int) -> None:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from error
     else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _hold(file: BinaryIO) -> None:
-    """As `_lock`. Windows deletes no file that is open, which serves as well."""
-    if sys.platform != "win32":
-        _lock(file.fileno())
-
-
-def _sweep_folder(folder: Path) -> None:
-    unfinished = f".*.{'[0-9a-f]' * 16}.tmp"
-    _sweep(path for pattern in (unfinished, f"*/{unfinished}") for path in list(folder.glob(pattern)))
-
-
-def _sweep(unfinished: Iterable[Path]) -> None:
-    """Delete those of these files that killed processes have left."""
-    for left in unfinished:
-        with suppress(OSError):
-            if not left.is_symlink() and time.time() - left.stat().st_mtime > _NEWLY_MADE:
-                with left.open("rb") as file:
-                    _hold(file)
-                left.unlink()

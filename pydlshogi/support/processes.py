@@ -1,18 +1,20 @@
 """Processes that share work, and end with whoever started them, however that ended."""
 
+import atexit
 import os
 import pickle
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from multiprocessing import get_context, parent_process, resource_tracker
-from multiprocessing.connection import Connection, wait
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process
 from types import FrameType
 from typing import Any, Final
 
-from pydlshogi.support.crew import Crew, Worker, WorkerLost, Workplace
+from pydlshogi.support.pool import Outcome, WorkerLost, WorkerPool, close_task, work
 
 _GRACE: Final = 5.0
 """Seconds a process has to end by itself."""
@@ -25,80 +27,111 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-class ProcessCrew(Crew):
+class ProcessPool(WorkerPool):
     """Processes of this machine, `count` at most."""
 
     def __init__(self, count: int) -> None:
-        super().__init__()
-        # Windows waits for no more than 63 things, and Python before 3.13 for no more than Windows does.
-        self._count = min(count, 60) if sys.platform == "win32" else count
+        self._count = count
+        self._workers: list[_Worker] = []
 
     def size(self) -> int:
         return self._count
 
-    def start(self) -> Worker:
-        return _Process()
-
-    def wait(self, workers: Sequence[Worker], seconds: float) -> set[Worker]:
-        by_connection: dict[Any, Worker] = {
-            worker.connection: worker for worker in workers if isinstance(worker, _Process)
-        }
-        return {by_connection[ready] for ready in wait(by_connection, seconds)}
-
     def dumps(self, value: Any) -> bytes:
         return pickle.dumps(value)
 
-    def hand_out(self, task: bytes) -> bytes:
-        return task
+    def submit(self, task: bytes, item: bytes, deadline: float) -> Future[Outcome]:
+        worker = next((worker for worker in self._workers if worker.idle()), None)
+        if worker is None:
+            worker = _Worker()
+            self._workers.append(worker)
+        worker.submit(_work, task, item, deadline)
+        return worker.future
+
+    def outcome(self, future: Future[Outcome]) -> Outcome:
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            (worker,) = (worker for worker in self._workers if worker.future is future)
+            self._end([worker])
+            raise WorkerLost(f"process {worker.process.pid} ended with {worker.process.exitcode}") from None
+
+    def abandon(self, futures: Collection[Future[Outcome]]) -> None:
+        self._end([worker for worker in self._workers if worker.future in futures])
+
+    def close(self) -> None:
+        self._end(self._workers.copy())
+
+    def _end(self, workers: Collection["_Worker"]) -> None:
+        for worker in workers:
+            worker.dismiss()
+        for worker in workers:
+            worker.end()
+            self._workers.remove(worker)
 
 
-class _Process(Worker):
-    """A process that reads orders from a pipe, and writes answers. Ctrl-C is for whoever started it."""
+class _Worker:
+    """An executor of a single process: in one of several, the death of a process takes all others along."""
 
     def __init__(self) -> None:
         # Forking would copy the locks of the caller's threads in whatever state they are.
-        context = get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs,))
+        self.executor = ProcessPoolExecutor(1, get_context("spawn"), _begin)
+        before = active_children()
         with _ctrl_c_held_back():
-            self._process.start()
-        theirs.close()
+            self.submit(close_task)
+        (self.process,) = (child for child in active_children() if child not in before)
 
-    def tell(self, order: str, argument: bytes) -> None:
-        with suppress(OSError):
-            self.connection.send((order, argument))
-
-    def answer(self) -> tuple[Any, Exception | None]:
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Call a function there."""
+        self.future: Future[Any]
         try:
-            answer: tuple[Any, Exception | None] = pickle.loads(self.connection.recv_bytes())
-        except (EOFError, OSError):
-            self._process.join(_GRACE)
-            raise WorkerLost(f"process {self._process.pid} ended with {self._process.exitcode}") from None
-        return answer
+            self.future = self.executor.submit(function, *arguments)
+        except BrokenProcessPool as error:  # it died while it had nothing to do
+            self.future = Future()
+            self.future.set_exception(error)
+
+    def idle(self) -> bool:
+        """Whether it waits for work."""
+        return self.future.done() and not isinstance(self.future.exception(), BrokenProcessPool)
 
     def dismiss(self) -> None:
-        self._process.terminate()
+        """Ask it to close its task and to end."""
+        if not self.idle():
+            self.process.terminate()
+        self.executor.shutdown(wait=False)
 
     def end(self) -> None:
-        self._process.join(_GRACE)
-        self._process.kill()
-        self._process.join()
-        self.connection.close()
+        """Give it a moment to end; then end it."""
+        self.process.join(_GRACE)
+        self.process.kill()
+        self.process.join()
 
 
-def _work(connection: Connection) -> None:
-    _end_with_parent()
+def _work(task: bytes, item: bytes, deadline: float) -> Outcome:
+    try:
+        return work(task, item, deadline)
+    except SystemExit:  # an executor's process would go on
+        os._exit(0)
+
+
+def _begin() -> None:
+    """Ctrl-C is for whoever started the process. However it ends, short of being killed, its task is closed."""
+    atexit.register(close_task)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
-    with closing(Workplace(pickle.dumps)) as place, suppress(EOFError, OSError):
-        connection.send_bytes(place.here())
-        while True:
-            order, argument = connection.recv()
-            connection.send_bytes({"open": place.open, "do": place.do}[order](argument))
+    threading.Thread(target=_end_with_parent, name="end with parent", daemon=True).start()
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """What the task has opened is closed on the way out."""
     raise SystemExit(number)
+
+
+def _end_with_parent() -> None:
+    """A worker holds both ends of the pipe it waits at, so it would not notice that nobody writes to it any more."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager
@@ -107,23 +140,8 @@ def _ctrl_c_held_back() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    # multiprocessing's resource tracker unblocks Ctrl-C when it starts: not inside, along with the first process.
-    resource_tracker.ensure_running()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-
-
-def _end_with_parent() -> None:
-    """A worker holds both ends of the pipe it waits at, so it would not notice that nobody writes to it any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        parent = parent_process()
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, name="end with parent", daemon=True).start()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 START_SECONDS = 180.0
 """How long an engine may take to get ready: networks are loaded and kernels compiled there."""
 QUIT_SECONDS = 2.0
-"""Two engines, one after the other, are done within the grace that a crew gives its processes."""
+"""Two engines, one after the other, are done within the grace that a pool gives its processes."""
 LINES_AHEAD = 10_000
 """Read before anybody asks; an engine that says more has to wait."""
 MOST_LINES = 1_000_000

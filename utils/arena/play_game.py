@@ -11,8 +11,8 @@ from utils.arena.referee import Colour, Judge, Verdict, other
 
 LONGEST_MS = 10**9
 """No limit is above this, eleven days in milliseconds: the system's clocks know no such deadlines."""
-LOTS = 10
-"""How often a random opening is drawn before it is given up."""
+OPENING_ATTEMPTS = 10
+"""How often a random opening is tried."""
 
 
 @dataclass(frozen=True)
@@ -187,15 +187,15 @@ def random_opening(
 ) -> Opening:
     """Continue `start` by `plies` moves that `engine` finds about equally good: variety without nonsense.
 
-    Each is drawn evenly from the moves whose MultiPV score, after `nodes` nodes, is within `margin_cp` of the best; if
-    one ends the game, all are drawn again. Raises EngineError if the engine dies, stays silent, or cannot show several
+    Each is any of the moves whose MultiPV score, after `nodes` nodes, is within `margin_cp` of the best; if one ends
+    the game, it begins again. Raises EngineError if the engine dies, stays silent, or cannot show several
     moves, and if the game ends every time.
     """
     multipv = next((name for name in ("MultiPV", "USI_MultiPV") if engine.declares(name)), None)
     if multipv is None:
         raise EngineError("has no option MultiPV to draw random openings from")
     engine.set_option(multipv, "8")
-    for _ in range(LOTS):
+    for _ in range(OPENING_ATTEMPTS):
         referee = start.referee(max_moves=10_000)
         for _ in range(plies):
             answer = engine.go(start.start, referee.moves, {"nodes": nodes}, seconds=60.0)
@@ -205,4 +205,4 @@ def random_opening(
         else:
             engine.set_option(multipv, "1")
             return start._replace(moves=tuple(referee.moves))
-    raise EngineError(f"found no {plies} moves that keep the game open, {LOTS} times")
+    raise EngineError(f"found no {plies} moves that keep the game open, {OPENING_ATTEMPTS} times")

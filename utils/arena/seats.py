@@ -1,8 +1,7 @@
-"""Two engines that play games of a match with each other: the task of a crew. It writes no files and counts nothing."""
+"""Two engines that play games of a match with each other: a task of a pool. It writes no files and counts nothing."""
 
 import contextlib
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,27 +11,27 @@ from typing import NamedTuple
 from utils.arena.engine_process import START_SECONDS, EngineError, EngineProcess
 from utils.arena.games import kind_of
 from utils.arena.openings import Opening
-from utils.arena.play_game import LOTS, Limit, MatchRules, PlayedGame, play_game, random_opening
+from utils.arena.play_game import OPENING_ATTEMPTS, Limit, MatchRules, PlayedGame, play_game, random_opening
 from utils.arena.store import SIDES, MatchError, Settings, Side, opening_of
 
 
-class Fixture(NamedTuple):
+class Pairing(NamedTuple):
     """A game to be played."""
 
     number: int
     """From 1; A is Black in those with odd numbers, and the next one has the same opening."""
     opening: Opening
     continued: bool = False
-    """Engine A goes on from the opening, by lot."""
+    """Engine A goes on from the opening with random moves."""
 
     @property
     def black(self) -> Side:
         return SIDES[(self.number - 1) % 2]
 
 
-def fixtures(
+def pairings(
     settings: Settings, openings: Sequence[Opening], games: int, finished: Mapping[int, Mapping[str, object]]
-) -> Iterator[Fixture]:
+) -> Iterator[Pairing]:
     """The games 1 to `games` that are not among the `finished`, of which there may be more whenever this goes on.
 
     The second game of a pair has the opening of the first: it is left out as long as nobody knows that.
@@ -40,23 +39,23 @@ def fixtures(
     kind = kind_of(settings.game)
     unready: list[int] = []
 
-    def ready() -> Iterator[Fixture]:
+    def ready() -> Iterator[Pairing]:
         for first in unready.copy():
             if first in finished:
                 unready.remove(first)
-                yield Fixture(first + 1, opening_of(finished[first], kind))
+                yield Pairing(first + 1, opening_of(finished[first], kind))
 
     for first in range(1, games, 2):
         yield from ready()
         known = [finished[number] for number in (first, first + 1) if number in finished]
         opening = opening_of(known[0], kind) if known else openings[first // 2 % len(openings)]
-        by_lot = not known and settings.random_plies > 0
+        continued = not known and settings.random_plies > 0
         if first not in finished:
-            yield Fixture(first, opening, by_lot)
-        if by_lot:
+            yield Pairing(first, opening, continued)
+        if continued:
             unready.append(first)
         elif first + 1 not in finished:
-            yield Fixture(first + 1, opening)
+            yield Pairing(first + 1, opening)
     yield from ready()
 
 
@@ -65,11 +64,11 @@ def longest_game(limits: Sequence[Limit], rules: MatchRules, random_plies: int =
     move = max(limit.byoyomi_ms + limit.increment_ms for limit in limits) + rules.tolerance_ms
     main = sum(limit.main_ms for limit in limits)
     moves = (main + rules.max_moves * move) / 1000 + rules.max_moves * rules.patience_s
-    return 2 * START_SECONDS + LOTS * 60 * random_plies + moves
+    return 2 * START_SECONDS + OPENING_ATTEMPTS * 60 * random_plies + moves
 
 
 @contextmanager
-def seated(settings: Settings, out: Path) -> Iterator[Callable[[Fixture], tuple[dict[Side, str], PlayedGame]]]:
+def seated(settings: Settings, out: Path) -> Iterator[Callable[[Pairing], tuple[dict[Side, str], PlayedGame]]]:
     """Two engines, and what plays a game between them: it returns their names and what happened.
 
     What they say on stderr goes to files of the folder `out`, where that can be seen. Whoever leaves this while a game
@@ -88,42 +87,39 @@ class _Seats:
     def __init__(self, settings: Settings, out: Path) -> None:
         self._settings, self._out = settings, out
         self._engines: dict[Side, EngineProcess] = {}
-        self._lock = threading.Lock()
-        self._closed = self._playing = False
+        self._playing = False
 
-    def play(self, fixture: Fixture) -> tuple[dict[Side, str], PlayedGame]:
+    def play(self, pairing: Pairing) -> tuple[dict[Side, str], PlayedGame]:
         self._playing = True
         for side in SIDES:
             self._seat(side)
-        white: Side = "B" if fixture.black == "A" else "A"
+        white: Side = "B" if pairing.black == "A" else "A"
         contestants, engines = self._settings.contestant, self._engines
         played = play_game(
-            {"b": engines[fixture.black], "w": engines[white]},
-            {"b": contestants(fixture.black).limit, "w": contestants(white).limit},
-            self._opening(fixture),
+            {"b": engines[pairing.black], "w": engines[white]},
+            {"b": contestants(pairing.black).limit, "w": contestants(white).limit},
+            self._opening(pairing),
             self._settings.rules,
         )
         self._playing = False
         return {side: engines[side].name for side in SIDES}, played
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
         for engine in self._engines.values():
             if self._playing:
                 engine.kill()
             else:
                 engine.close()
 
-    def _opening(self, fixture: Fixture) -> Opening:
+    def _opening(self, pairing: Pairing) -> Opening:
         settings = self._settings
-        if not fixture.continued:
-            return fixture.opening
-        lot = Random(f"{settings.seed} {fixture.number}")
+        if not pairing.continued:
+            return pairing.opening
+        rng = Random(f"{settings.seed} {pairing.number}")
         plies, nodes, margin = settings.random_plies, settings.random_nodes, settings.random_margin
         try:
             engine = self._engines["A"]
-            opening = random_opening(engine, fixture.opening, plies, nodes, margin, lot)
+            opening = random_opening(engine, pairing.opening, plies, nodes, margin, rng)
             for name, value in settings.contestant("A").options.items():
                 if name.lower() in {"multipv", "usi_multipv"}:
                     engine.set_option(name, value)
@@ -142,11 +138,7 @@ class _Seats:
                     return
                 self._engines[side].kill()
             log = self._out / f"stderr-{side}.log" if self._out.is_dir() else Path(os.devnull)
-            with self._lock:
-                if self._closed:
-                    raise EngineError("comes too late")
-                engine = kind_of(self._settings.game).engine(contestant.command, log)
-                self._engines[side] = engine
+            engine = self._engines[side] = kind_of(self._settings.game).engine(contestant.command, log)
             engine.prepare(contestant.options)
             engine.new_game()
         except EngineError as error:

@@ -35,9 +35,9 @@ from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
 from pydlshogi.support.command_line import exit_status, remedy
-from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import check_writable, replacing, shipped_model
-from pydlshogi.support.processes import ProcessCrew
+from pydlshogi.support.pool import WorkerPool
+from pydlshogi.support.processes import ProcessPool
 
 FIRST_PLY: Final = 8
 """Positions are taken from a game after so many moves,"""
@@ -132,7 +132,7 @@ class Measured(NamedTuple):
 
 
 def measure(
-    positions: Sequence[Position], form: Form, deepest: int, weights: Int16Array, crew: Crew
+    positions: Sequence[Position], form: Form, deepest: int, weights: Int16Array, crew: WorkerPool
 ) -> Iterator[Measured]:
     """Measure the pairs of all depths up to `deepest`, as far as there are positions for it."""
     cuts = Cuts(form.deviations, form.everywhere, ())
@@ -223,14 +223,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         if options.plot:
             check_writable(options.plot)
-        with ProcessCrew(options.workers) as crew:
+        with ProcessPool(options.workers) as crew:
             (_measure if options.games else _play)(options, crew)
 
     resume = "the same command goes on with it" if options.table else ""
     return exit_status("probcut", run, RecordError, TableError, ValueError, resume=resume)
 
 
-def _measure(options: argparse.Namespace, crew: Crew) -> None:
+def _measure(options: argparse.Namespace, crew: WorkerPool) -> None:
     weights = load_weights(options.weights)
     measured = []
     for each in measure(samples(read_games(options.games)), FORMS[options.form], options.depth, weights, crew):
@@ -249,7 +249,7 @@ def _measure(options: argparse.Namespace, crew: Crew) -> None:
         plot(found, options.plot)
 
 
-def _play(options: argparse.Namespace, crew: Crew) -> None:
+def _play(options: argparse.Namespace, crew: WorkerPool) -> None:
     openings = None
     if options.openings:
         openings = [transcript(game.moves) for game in read_from_start(options.openings)]

@@ -26,8 +26,8 @@ from pydlshogi.games.othello.finished import FinishedGames, TableError
 from pydlshogi.games.othello.patterns import load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
-from pydlshogi.support.crew import Crew, Plain
 from pydlshogi.support.elo import histogram_of_pairs
+from pydlshogi.support.pool import Plain, WorkerPool
 
 LONGEST_TASK: Final = 3600.0
 """Seconds after which a game, or a process that searches some positions, is given up."""
@@ -134,7 +134,7 @@ class Results(FinishedGames):
         super().add({**game, "parameters": self._digest})
 
 
-def fill(results: Results, wanted: Iterable[Fixture], weights: Path, cuts: Path, crew: Crew) -> None:
+def fill(results: Results, wanted: Iterable[Fixture], weights: Path, cuts: Path, crew: WorkerPool) -> None:
     """Play the games that are missing."""
     missing = results.missing(wanted)
     played = crew.map(Plain(partial(play, weights=weights, cuts=cuts)), missing, LONGEST_TASK)

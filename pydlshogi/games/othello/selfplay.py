@@ -24,7 +24,7 @@ from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import digest, reserved
-from pydlshogi.support.processes import ProcessCrew
+from pydlshogi.support.processes import ProcessPool
 from pydlshogi.support.settings import SettingError, settle
 
 GAMES_PER_FILE: Final = 100
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def play_missing() -> None:
         weights = options.weights and digest(options.weights)
         options.out.mkdir(parents=True, exist_ok=True)
-        with reserved(options.out), ProcessCrew(options.workers) as crew:
+        with reserved(options.out), ProcessPool(options.workers) as crew:
             settle(options.out / "selfplay.json", {"weights": weights, "seed": options.seed, **settings._asdict()})
             files = range(1, 1 + -(-options.games // GAMES_PER_FILE))
             missing = [number for number in files if not file_of(options.out, number).exists()]

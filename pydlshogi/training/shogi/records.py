@@ -25,9 +25,9 @@ from pydlshogi.games.shogi.sfen import board_from_sfen
 from pydlshogi.kifu.game import MOVE16_OF, legal_usi
 from pydlshogi.read_kifu import Game, KifuError, read, read_list
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import open_plain, replacing
-from pydlshogi.support.processes import ProcessCrew, available_cores
+from pydlshogi.support.pool import WorkerPool
+from pydlshogi.support.processes import ProcessPool, available_cores
 
 Split = Literal["train", "val"]
 Positions = npt.NDArray[Any]
@@ -69,9 +69,9 @@ class DatasetError(ValueError):
     """Records that cannot become a training set; the message is one line."""
 
 
-def one_a_core() -> Crew:
+def one_a_core() -> WorkerPool:
     """A process of this machine for each of its cores."""
-    return ProcessCrew(available_cores())
+    return ProcessPool(available_cores())
 
 
 def load_positions(
@@ -79,14 +79,14 @@ def load_positions(
     split: Split,
     cache: Path,
     say: Callable[[str], None] = tqdm.write,
-    hire: Callable[[], Crew] = one_a_core,
+    hire: Callable[[], WorkerPool] = one_a_core,
 ) -> Positions:
     """The packed positions of `source`, memory-mapped; whom `hire` finds packs them if `cache` does not hold them yet.
 
     `source` is a list of record files, one a line, or a `.jsonl` or `.jsonl.xz` of games, of which only those are
     taken whose "split" is `split` or absent; where others have one, those without are not of "val". A broken game costs
     that game: `say` is told of it, one line each. Raises DatasetError where nothing can be read, OSError where the
-    cache cannot be written, CrewError.
+    cache cannot be written, PoolError.
     """
     try:
         units: list[Path] | list[str] = _lines(source, split) if _is_jsonl(source) else list(read_list(source))
@@ -149,7 +149,7 @@ def _content(path: Path) -> bytes:
 
 
 def _build(
-    units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None], hire: Callable[[], Crew]
+    units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None], hire: Callable[[], WorkerPool]
 ) -> None:
     parts = tasks(units)
     games, complaints = 0, []

@@ -1,19 +1,17 @@
-"""Tasks that the tests give to crews, importable wherever a worker is."""
+"""Tasks that the tests give to pools, importable wherever a worker is."""
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 
-
-def note(diary: Path, line: str) -> int:
+def note(log: Path, line: str) -> int:
     """Add a line; returns how many there are then."""
-    with diary.open("a+") as file:
+    with log.open("a+") as file:
         file.write(f"{line}\n")
         file.flush()
         file.seek(0)
@@ -21,7 +19,7 @@ def note(diary: Path, line: str) -> int:
 
 
 @contextmanager
-def counted(diary: Path) -> Iterator[Callable[[int], tuple[int, int]]]:
+def counted(log: Path) -> Iterator[Callable[[int], tuple[int, int]]]:
     """An item, and the number of the process. One below 0 is never done. Openings and endings are noted."""
 
     def do(item: int) -> tuple[int, int]:
@@ -29,31 +27,19 @@ def counted(diary: Path) -> Iterator[Callable[[int], tuple[int, int]]]:
             time.sleep(3600)
         return item, os.getpid()
 
-    note(diary, f"open {os.getpid()}")
+    note(log, f"open {os.getpid()}")
     try:
         yield do
     finally:
-        note(diary, f"close {os.getpid()}")
+        note(log, f"close {os.getpid()}")
 
 
 @contextmanager
-def weighed(weights: np.ndarray) -> Iterator[Callable[[int], float]]:
-    """A number that follows from the item and from what the task holds."""
+def weighed(weights: Any) -> Iterator[Callable[[int], float]]:
+    """A number that follows from the item and from what the task holds, an array."""
+    import numpy as np  # only here: it takes a second where the machine is busy
+
     yield lambda item: float(np.random.default_rng(item).choice(weights, 10).sum())
-
-
-@contextmanager
-def until_closed() -> Iterator[Callable[[int], int]]:
-    """An item below 0 is done when the task is closed."""
-    closed = threading.Event()
-
-    def do(item: int) -> int:
-        if item < 0:
-            closed.wait()
-        return item
-
-    yield do
-    closed.set()
 
 
 @contextmanager
@@ -84,26 +70,26 @@ def positive(item: int) -> int:
     return item
 
 
-def die(diary: Path, most: int, item: int) -> int:
+def die(log: Path, most: int, item: int) -> int:
     """Whoever does item 3 is killed, `most` times; the attempts are noted."""
-    if item == 3 and note(diary, f"attempt of {os.getpid()}") <= most:
+    if item == 3 and note(log, f"attempt of {os.getpid()}") <= most:
         os.kill(os.getpid(), signal.SIGKILL)
     return -item
 
 
-def hang(diary: Path, most: int, item: int) -> int:
+def hang(log: Path, most: int, item: int) -> int:
     """Whoever does item 3 falls silent, `most` times; the attempts are noted."""
-    if item == 3 and note(diary, f"attempt of {os.getpid()}") <= most:
+    if item == 3 and note(log, f"attempt of {os.getpid()}") <= most:
         time.sleep(3600)
     return -item
 
 
-def stay(diary: Path, node: str, item: int) -> str:
+def stay(log: Path, node: str, item: int) -> str:
     """Where in a Ray cluster this is. On `node` it notes so, and stays there."""
     import ray
 
     here: str = ray.get_runtime_context().get_node_id()
     if here == node:
-        note(diary, f"item {item}")
+        note(log, f"item {item}")
         time.sleep(3600)
     return here
