@@ -22,7 +22,7 @@ ENGINES = {
     "scripted": [sys.executable, str(ROOT / "tests" / "scripted_player.py")],
     "mcts": [sys.executable, "-P", "-m", "pydlshogi.usi.usi_mcts_player"],
 }
-FRAMEWORKS = {"chainer", "cshogi", "cupy", "numba", "onnx", "onnxruntime", "openvino", "torch"}
+HEAVY = {"chainer", "cshogi", "cupy", "numba", "numpy", "onnx", "onnxruntime", "openvino", "torch"}
 
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -124,7 +124,7 @@ serve(mcts(), ["usi"], lambda line: loaded.extend(sys.modules) if line == "usiok
 print(json.dumps(loaded))
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not FRAMEWORKS & set(json.loads(done.stdout))
+    assert not HEAVY & set(json.loads(done.stdout))
 
 
 def test_quit_during_the_import_after_usiok(start: Callable[..., OverPipes]) -> None:
