@@ -295,7 +295,10 @@ class Clock:
         self._extended = False
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._hit = threading.Event()
         self._released = threading.Event()
+        if not self.limits.ponder:
+            self._hit.set()
         if not (self.limits.ponder or self.limits.infinite):
             self._released.set()
 
@@ -304,6 +307,7 @@ class Clock:
     def stop(self) -> None:
         """End the search: the answer is wanted now."""
         self._stopped.set()
+        self._hit.set()
         self._released.set()
 
     def hit(self, times: Limits | None = None) -> None:
@@ -323,6 +327,7 @@ class Clock:
             self._running_since = self._thinking_since = self._now()
             self._budget = self._law(self.limits)
             self._pondering = False
+        self._hit.set()
         if not self.limits.infinite:
             self._released.set()
 
@@ -441,6 +446,10 @@ class Clock:
     def wait(self, timeout: float | None = None) -> bool:
         """Sleep until stopped, at most `timeout` milliseconds; True if stopped."""
         return self._stopped.wait(None if timeout is None else timeout / 1000)
+
+    def wait_until_hit(self) -> None:
+        """Sleep until the opponent has moved, where that is pondered on, or until stopped."""
+        self._hit.wait()
 
     def wait_until_released(self, timeout: float | None = None) -> bool:
         """Sleep until the answer may be given, at most `timeout` milliseconds; True if it may.

@@ -231,7 +231,7 @@ class MCTSPlayer(NetworkPlayer):
         self._run(search, clock, lambda: report(known()), ponder=True)
         last = known()
         search.puct = puct
-        clock.wait_until_released()
+        clock.wait_until_hit()
         if clock.pondering:
             report(last)
         else:
