@@ -174,8 +174,8 @@ class MCTSPlayer(NetworkPlayer):
         rules = self.rule_settings(position)
         only = moves_named(position, clock.limits.searchmoves)  # the visits that they ask for say nothing of others
         to_black = round(abs(position.turn - puct.draw_value), 3)  # what a draw is worth, whoever is at the root
-        constants = puct._replace(draw_value=to_black)
-        searched_with = (constants, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
+        # What is kept means something else under others. The constants of selection only say where to look next.
+        searched_with = (to_black, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
         try:
             if searched_with != self._searched_with:
                 search.clear()
