@@ -161,11 +161,12 @@ class BasePlayer(ABC):
         turn, ply, settings = position.turn, position.ply(), self.clock_settings()
         self.overhead.asked(clock.limits, turn, ply)
         overhead, look = self.overhead.mean, self.latency.of(1)
+        at_once = self.overhead.at_once(self.latency.slowdown)
 
-        def law(limits: Limits) -> Budget:
-            return allot(limits, turn, ply, settings, overhead, look)
+        def budget(limits: Limits) -> Budget:
+            return allot(limits, turn, ply, settings, overhead, look, at_once)
 
-        clock.begin(law)
+        clock.begin(budget)
         return clock
 
     def start_analysis(

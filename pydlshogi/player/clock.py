@@ -128,12 +128,19 @@ thought about have cost beside the thinking says little of it: whoever has thoug
 
 
 def allot(
-    limits: Limits, turn: int, ply: int, settings: ClockSettings, overhead: float = 0.0, look: float = 0.0
+    limits: Limits,
+    turn: int,
+    ply: int,
+    settings: ClockSettings,
+    overhead: float = 0.0,
+    look: float = 0.0,
+    at_once: float = math.inf,
 ) -> Budget:
     """What this move may cost.
 
     turn: 0 when Black moves, 1 when White does. ply: the number of the move to be played, 1 at the start of a game.
-    overhead: what a move costs even if it is answered at once. look: what one look of the network takes.
+    overhead: what a move costs beside the thinking. look: what one look of the network takes. at_once: what a move may
+    cost that is answered without a look, where that is known to be less.
 
     The optimum is dlshogi's: remaining / divisor + increment, with divisor = 14 + max(0, 30 - ply), but no more than
     the plies left before `draw_ply`. Byoyomi counts as an increment, and no move stops before its byoyomi is used up,
@@ -154,7 +161,7 @@ def allot(
         return UNLIMITED._replace(nodes=nodes)
     if settings.const_nodes and limits.nodes is None and limits.movetime is None:
         return UNLIMITED._replace(nodes=float(settings.const_nodes))
-    budget = _allot_time(limits, turn, ply, settings, overhead, look) if limits.timed else UNLIMITED
+    budget = _allot_time(limits, turn, ply, settings, overhead, look, at_once) if limits.timed else UNLIMITED
     if limits.movetime is not None:
         span = min(float(max(0, limits.movetime)), budget.maximum)
         budget = Budget(span, span, span, span)
@@ -165,7 +172,9 @@ def allot(
     return budget._replace(nodes=nodes)
 
 
-def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, overhead: float, look: float) -> Budget:
+def _allot_time(
+    limits: Limits, turn: int, ply: int, settings: ClockSettings, overhead: float, look: float, at_once: float
+) -> Budget:
     """The milliseconds of `allot`, where a chess clock runs.
 
     `remaining` is what is left for this and later moves together, `free` what this move gets on top of it.
@@ -196,10 +205,13 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
         overheads = moves * max(0.0, _CAUTION * overhead - increment)
         margin = min(settings.time_margin, spendable / 2)
         remaining = max(0.0, clock - max(margin, overheads + looks * max(0.0, look - free)))
-        needed = moves * max(0.0, min(overhead, _AT_ONCE) - increment) if looks else overheads
+        known = at_once < overhead
+        hopeless = bool(looks) and moves * ((at_once / _CAUTION if known else overhead) - increment) > spendable
+        answer = at_once if known and not hopeless else min(overhead, _AT_ONCE)
+        needed = moves * max(0.0, answer - increment) if looks else overheads
         # No less than 1: 0 would mean that nothing can be lost any more.
         maximum = min(spendable - delay - margin, max(1.0, spendable - needed))
-        if looks and moves * (overhead - increment) > spendable:
+        if hopeless:
             remaining = maximum = min(maximum, max(0, clock) / 8)
     optimum = min(maximum, max(remaining / divisor + free, least))
     if settings.whole_seconds:
@@ -459,6 +471,8 @@ class Clock:
         return self._released.wait(None if timeout is None else timeout / 1000)
 
 
+_BUSY: Final = 2.0
+"""A machine is, where batches take so many times as long as on an idle one."""
 _ACCIDENT: Final = 1000.0
 """Milliseconds. A move that loses more was held up by something that no reserve is made for."""
 
@@ -482,6 +496,12 @@ class Overhead:
     def mean(self) -> float:
         """Milliseconds, over the last moves."""
         return max(0.0, self._missing)
+
+    def at_once(self, slowdown: float) -> float:
+        """Milliseconds that a move costs which is answered at once, where batches take `slowdown` times as long as on
+        an idle machine. On a busy one half of the mean: whoever has thought waits longer for the processor. Infinity:
+        it is not known."""
+        return self.mean / 2 if slowdown >= _BUSY else math.inf
 
     def answered(self, clock: Clock, ply: int) -> None:
         """The move of number `ply` has been said."""
