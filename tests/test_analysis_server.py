@@ -293,6 +293,17 @@ def test_a_network_that_cannot_be_loaded_is_told_each_time() -> None:
     assert ["nowhere.npz" in answer.error for answer in answers] == [True, True]
 
 
+def test_a_network_of_one_game_leaves_the_others_theirs(caplog: pytest.LogCaptureFixture) -> None:
+    pool = Pool(1, {"modelfile": str(ROOT / "model" / "dobutsu.npz"), "Backend": "onnx", "DNN_Batch_Size": "1"})
+    answers: list[Answer] = []
+    for game in ("shogi", "dobutsu"):
+        pool.ask(Question(game, visits=1), answers.append)
+    pool.close()
+    assert [answer.error for answer in answers] == ["", ""]
+    assert ["dobutsu.npz: a network of" in record.message for record in caplog.records] == [True]
+    assert caplog.records[0].message.startswith("shogi: ")
+
+
 def test_a_listener_that_fails_ends_no_search_of_the_others() -> None:
     def deaf(_: Answer) -> None:
         raise RuntimeError("nobody hears")

@@ -21,6 +21,7 @@ from pydlshogi.player.base_player import (
     Engine,
     Info,
     Loaded,
+    OtherGameError,
     PlayedPosition,
     PlayerError,
     moves_named,
@@ -247,14 +248,28 @@ class Pool:
 
         player = self._engines[key].load()
         with self._loading:
-            if key not in self._loaded and (load := player.loading(player.options)):
-                self._loaded[key] = load()
+            if key not in self._loaded:
+                self._loaded[key] = self._load(key[0], player)
                 for remark in self._loaded[key].remarks:
                     log.warning("%s: %s", key[0], remark)
             player.install(self._loaded[key])
         if isinstance(player, NetworkPlayer):
             player.threads = max(1, player.threads // self._searches)
         return player
+
+    def _load(self, game: str, player: BasePlayer) -> Loaded:
+        """What the player needs. Raises PlayerError."""
+        load = player.loading(player.options)
+        assert load is not None  # nothing was loaded yet
+        try:
+            return load()
+        except OtherGameError as error:
+            # `modelfile` is set for the engines of all games, and was meant for another one.
+            log.warning("%s: %s; the network that comes along is taken", game, error)
+            apply_settings(player.options, {"modelfile": ""})
+        load = player.loading(player.options)
+        assert load is not None
+        return load()
 
     def _think(self, task: Task, player: BasePlayer, position: PlayedPosition) -> Answer:
         question = task.question

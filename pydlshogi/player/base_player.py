@@ -24,6 +24,10 @@ class PlayerError(Exception):
     """A fault that the user made or can mend; the message is one line for them to read."""
 
 
+class OtherGameError(PlayerError):
+    """The network is none of this game."""
+
+
 class PlayedPosition(Position, Protocol):
     """A position that people, GUIs and records name moves on."""
 

@@ -14,11 +14,19 @@ import numpy as np
 from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.game import Rules
-from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.architecture import EncodingError, ModelError
 from pydlshogi.network.backend import UNMEASURED_BATCH, Backend, BackendError
 from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import installed, load_backend, why_unusable
-from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, PlayedPosition, PlayerError, Report
+from pydlshogi.player.base_player import (
+    BasePlayer,
+    BestMove,
+    Loaded,
+    OtherGameError,
+    PlayedPosition,
+    PlayerError,
+    Report,
+)
 from pydlshogi.player.batching import FASTEST_OF, best_batch_size, fastest
 from pydlshogi.player.clock import Clock, Latency, milliseconds
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
@@ -131,6 +139,8 @@ class NetworkPlayer(BasePlayer):
         else:
             try:
                 modelfile, backend = self._choose_network(options, threads)
+            except EncodingError as error:
+                raise OtherGameError(str(error)) from None
             except (BackendError, ModelError) as error:
                 raise PlayerError(str(error)) from None
             if not (options.batch_size or self.one_at_a_time):
