@@ -1,12 +1,12 @@
 """The loader brings the player and what the options want of it, however long that takes.
 
-                       load
-        UNREADY ─────────────────▶ LOADING ◀───────────────┐
-          ▲ ▲                      │ │ ▲ │                 │
-setoption │ └─────── fails ────────┘ │ │ └── setoption ──▶ STALE
-          │                          │ │                     it ends: once more
-          └───── READY ◀─── done ────┘ │
-                   └────── load ───────┘
+                      load                       setoption
+        UNREADY ────────────────▶ LOADING ─────────────────────▶ STALE
+          ▲ ▲                      │ │ ▲ ▲                         │
+setoption │ └────── it fails ──────┘ │ │ └──── it ends: once more ─┘
+          │                          │ │
+          └────── READY ◀─── done ───┘ │
+                    └────── load ──────┘
 """
 
 import threading
