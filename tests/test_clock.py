@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pydlshogi.player.clock import UNLIMITED, Budget, Clock, ClockSettings, Latency, Limits, Overhead, Worst, allot
+from pydlshogi.player.clock import (
+    UNLIMITED,
+    Budget,
+    Clock,
+    ClockSettings,
+    Latency,
+    Limits,
+    Overhead,
+    WindowedMaximum,
+    allot,
+)
 
 INF = math.inf
 PLAIN = ClockSettings(network_delay=0, time_margin=0, minimum_thinking_time=0)
@@ -228,7 +238,7 @@ def test_the_optimum_is_met_as_closely_as_batches_allow(time: Time) -> None:
 
 
 def test_the_worst_counts_unless_there_was_nothing_like_it() -> None:
-    worst = Worst(10)
+    worst = WindowedMaximum(10)
     worst.note(25)
     assert worst.value == 10
     worst.note(20)
@@ -269,7 +279,7 @@ def test_a_slow_batch_is_forgiven_once_and_two_until_they_are_forgotten() -> Non
     latency.record(1, 5000)
     assert latency.of(1) == 5000
     for _ in range(16):
-        latency.relent()
+        latency.decay()
     assert latency.of(1) == 100
 
 

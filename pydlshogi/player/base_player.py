@@ -21,7 +21,7 @@ HIGHEST_CP: Final = 29_999
 
 
 class PlayerError(Exception):
-    """A fault that the user made or can mend; the message is one line for them to read."""
+    """A fault that the user made or can repair; the message is one line for them to read."""
 
 
 class OtherGameError(PlayerError):

@@ -112,7 +112,7 @@ class Budget(NamedTuple):
 
 
 UNLIMITED: Final = Budget()
-Law: TypeAlias = Callable[[Limits], Budget]
+BudgetFunction: TypeAlias = Callable[[Limits], Budget]
 """What one move may cost under such limits: `allot`, told everything but the limits."""
 
 
@@ -231,7 +231,7 @@ def milliseconds() -> float:
     return time.perf_counter() * 1000
 
 
-class Worst:
+class WindowedMaximum:
     """The worst of the last sixteen numbers, but for a single one that is more than twice as large as the others."""
 
     def __init__(self, expected: float) -> None:
@@ -259,7 +259,7 @@ class Latency:
         """`one`, `full`: milliseconds that a batch of one position and one of `size` take on an idle machine."""
         self._before = one + _SLICE
         self._each = max(0.0, (full - one) / max(1, size - 1))
-        self._slowdowns = Worst(1.0)
+        self._slowdowns = WindowedMaximum(1.0)
 
     @property
     def slowdown(self) -> float:
@@ -282,7 +282,7 @@ class Latency:
         """Note that a batch took so many milliseconds."""
         self._slowdowns.note((took + _SLICE) / self._idle(positions))
 
-    def relent(self) -> None:
+    def decay(self) -> None:
         """Note that not even one position was dared: unless this is forgotten bit by bit, none ever will be."""
         self._slowdowns.note(1.0)
 
@@ -299,7 +299,7 @@ class Clock:
     def __init__(self, limits: Limits | None = None, now: Callable[[], float] = milliseconds) -> None:
         self.limits = limits or Limits()
         self._now = now
-        self._law: Law = lambda _: UNLIMITED
+        self._budget_for: BudgetFunction = lambda _: UNLIMITED
         self._budget = UNLIMITED
         self._born = self._running_since = self._thinking_since = now()
         self._thought_until: float | None = None
@@ -337,7 +337,7 @@ class Clock:
                 limits = replace(limits, infinite=True)
             self.limits = limits
             self._running_since = self._thinking_since = self._now()
-            self._budget = self._law(self.limits)
+            self._budget = self._budget_for(self.limits)
             self._pondering = False
         self._hit.set()
         if not self.limits.infinite:
@@ -354,11 +354,11 @@ class Clock:
         """Let `elapsed` begin here: the playouts of another root are not counted any more. The move's time runs on."""
         self._born = self._now()
 
-    def begin(self, law: Law) -> None:
-        """Take the budget from `law`, now and again at `hit`. The thinking begins."""
+    def begin(self, budget_for: BudgetFunction) -> None:
+        """Take the budget from `budget_for`, now and again at `hit`. The thinking begins."""
         with self._lock:
-            self._law = law
-            self._budget = law(self.limits)
+            self._budget_for = budget_for
+            self._budget = budget_for(self.limits)
             self._thinking_since = self._now()
 
     def think(self) -> None:
