@@ -3,12 +3,16 @@
 Both see everything by the side to move. A game knows nothing of searches or networks; no base class is needed.
 """
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Protocol, Self
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 
-from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
+if TYPE_CHECKING:  # a protocol names positions before it says `usiok`, and numpy takes as long as all the rest
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
 
 
 class Outcome(NamedTuple):

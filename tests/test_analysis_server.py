@@ -5,6 +5,7 @@ import math
 import queue
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pydlshogi.analysis_server.__main__ import main
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.server import Server
 from pydlshogi.engines.games import GAMES, GameEnd
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.base_player import play_moves
 from pydlshogi.player.clock import Limits
 from pydlshogi.player.option_settings import OptionError
@@ -104,6 +106,37 @@ def test_other_starts_and_only_some_moves(client: Client) -> None:
     client.send({"id": "over", "start": MATED})
     line = client.next()
     assert (line["bestMove"], line["rootInfo"]["winrate"], line["moveInfos"]) == ("resign", 0.0, [])
+
+
+def test_how_often_a_position_was_there_before(client: Client) -> None:
+    moves = ["5i5h", "5a5b", "5h5i", "5b5a"] * 2
+    client.send({"id": "a", "moves": moves, "analyzeTurns": [8, 5, 3, 0, 4], "maxVisits": 1})
+    assert [client.next()["rootInfo"]["repetitions"] for _ in range(5)] == [2, 1, 0, 0, 1]
+
+
+def test_a_query_takes_memory_for_its_line_and_not_for_each_of_its_turns(busy: Client) -> None:
+    moves = ["5i5h", "5a5b", "5h5i", "5b5a"] * 500
+    tracemalloc.start()
+    busy.send({"id": "x", "moves": moves, "analyzeTurns": list(range(2001))})
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 8 << 20
+    busy.send({"id": "y", "action": "terminate", "terminateId": "x"})
+
+
+def test_the_turns_of_a_query_are_set_up_in_one_walk(busy: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = []
+
+    class Counted(ShogiPosition):
+        def push(self, move: int) -> None:
+            played.append(move)
+            super().push(move)
+
+    monkeypatch.setattr("pydlshogi.games.shogi.position.ShogiPosition", Counted)
+    moves = ["5i5h", "5a5b", "5h5i", "5b5a"] * 25
+    busy.send({"id": "x", "moves": moves, "analyzeTurns": list(range(0, 101, 2)), "searchMoves": ["1g1f"]})
+    assert len(played) == 100
+    busy.send({"id": "y", "action": "terminate", "terminateId": "x"})
 
 
 def test_a_time_limit_however_short_gives_an_answer(client: Client) -> None:
@@ -220,6 +253,8 @@ def test_the_end_of_the_input_answers_what_is_due() -> None:
         ({"id": "x", "analyzeTurns": []}, "analyzeTurns", "at least one"),
         ({"id": "x", "maxVisits": 0}, "maxVisits", "a number"),
         ({"id": "x", "maxVisits": True}, "maxVisits", "a number"),
+        ({"id": "x", "maxVisits": 1.5}, "maxVisits", "a whole number"),
+        ({"id": "x", "multiPV": 2.5}, "multiPV", "a whole number"),
         ({"id": "x", "maxTime": -1}, "maxTime", "a number"),
         ({"id": "x", "priority": "high"}, "priority", "a whole number"),
         ({"id": "x", "opponent": "Meijin"}, "opponent", "none of beginner"),
@@ -256,6 +291,17 @@ def test_a_network_that_cannot_be_loaded_is_told_each_time() -> None:
         pool.ask(Question("shogi", visits=1), answers.append)
     pool.close()
     assert ["nowhere.npz" in answer.error for answer in answers] == [True, True]
+
+
+def test_a_network_of_one_game_leaves_the_others_theirs(caplog: pytest.LogCaptureFixture) -> None:
+    pool = Pool(1, {"modelfile": str(ROOT / "model" / "dobutsu.npz"), "Backend": "onnx", "DNN_Batch_Size": "1"})
+    answers: list[Answer] = []
+    for game in ("shogi", "dobutsu"):
+        pool.ask(Question(game, visits=1), answers.append)
+    pool.close()
+    assert [answer.error for answer in answers] == ["", ""]
+    assert ["dobutsu.npz: a network of" in record.message for record in caplog.records] == [True]
+    assert caplog.records[0].message.startswith("shogi: ")
 
 
 def test_a_listener_that_fails_ends_no_search_of_the_others() -> None:

@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pydlshogi.player.clock import UNLIMITED, Budget, Clock, ClockSettings, Latency, Limits, Overhead, Worst, allot
+from pydlshogi.player.clock import (
+    UNLIMITED,
+    Budget,
+    Clock,
+    ClockSettings,
+    Latency,
+    Limits,
+    Overhead,
+    WindowedMaximum,
+    allot,
+)
 
 INF = math.inf
 PLAIN = ClockSettings(network_delay=0, time_margin=0, minimum_thinking_time=0)
@@ -228,7 +238,7 @@ def test_the_optimum_is_met_as_closely_as_batches_allow(time: Time) -> None:
 
 
 def test_the_worst_counts_unless_there_was_nothing_like_it() -> None:
-    worst = Worst(10)
+    worst = WindowedMaximum(10)
     worst.note(25)
     assert worst.value == 10
     worst.note(20)
@@ -269,7 +279,7 @@ def test_a_slow_batch_is_forgiven_once_and_two_until_they_are_forgotten() -> Non
     latency.record(1, 5000)
     assert latency.of(1) == 5000
     for _ in range(16):
-        latency.relent()
+        latency.decay()
     assert latency.of(1) == 100
 
 
@@ -399,12 +409,14 @@ def long_game(
     draw_ply: int = 0,
     chance: random.Random | None = None,
     told: int = 1,
+    lost_at_once: float | None = None,
 ) -> list[float]:
     """What one side thinks at each move of a game of 512 plies, or until `draw_ply`, or until its flag falls.
 
     A move takes all the time that it may, is extended where it may be, and ends with a batch of BATCH ms, or is one
     look of LOOK ms. `lost`: milliseconds on the way, of each move or, with `chance`, on the average. `told`: the GUI
-    tells the clock in these units of a millisecond, rounded down.
+    tells the clock in these units of a millisecond, rounded down. `lost_at_once`: of moves without a look; None: as
+    much as of the others.
     """
     time, overhead = Time(), Overhead()
     settings = ClockSettings(draw_ply=draw_ply)
@@ -414,7 +426,8 @@ def long_game(
         limits = Limits(btime=int(left) // told * told, wtime=1, binc=increment, winc=0)
         overhead.asked(limits, 0, ply)
         clock = Clock(limits, time)
-        budget = allot(limits, 0, ply, settings, overhead.mean, LOOK)
+        slowdown = 1.0 if lost_at_once is None else lost / lost_at_once
+        budget = allot(limits, 0, ply, settings, overhead.mean, LOOK, overhead.at_once(slowdown))
         clock.begin(law(budget))
         if budget.maximum >= LOOK:
             time.now += LOOK
@@ -424,7 +437,8 @@ def long_game(
             else:
                 time.now += max(BATCH, (clock.budget.optimum - clock.spent()) // 2)
         clock.settle()
-        took = clock.spent() + (lost * 2 * chance.random() if chance else lost)
+        mean = lost if lost_at_once is None or clock.thought() else lost_at_once
+        took = clock.spent() + (mean * 2 * chance.random() if chance else mean)
         if took + 1 > left + increment:
             break
         thoughts.append(clock.thought())
@@ -453,6 +467,16 @@ def test_nor_does_one_where_some_moves_lose_nothing_and_others_twice_as_much(
 ) -> None:
     for seed in range(10):
         assert len(long_game(clock_ms, increment, lost, chance=random.Random(seed))) == 256
+
+
+@pytest.mark.parametrize(("clock_ms", "lost", "lost_at_once"), [(10_000, 45, 22), (10_000, 21, 11), (60_000, 240, 110)])
+def test_nor_does_one_on_a_busy_machine_where_who_has_thought_waits_longer(
+    clock_ms: int, lost: int, lost_at_once: int
+) -> None:
+    for seed in range(10):
+        game = long_game(clock_ms, 0, lost, chance=random.Random(seed), lost_at_once=lost_at_once)
+        assert len(game) == 256
+        assert sum(game[:30]) > 0
 
 
 @pytest.mark.parametrize(

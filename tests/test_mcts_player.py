@@ -354,8 +354,20 @@ def test_where_positions_of_fewer_moves_have_filled_the_table_one_of_more_is_sea
     assert thinker.last.nodes == 100
 
 
-@pytest.mark.parametrize(("name", "text"), [("C_init", "100"), ("Clear_Hash", "")])
-def test_another_formula_and_clear_hash_start_a_new_tree(name: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("C_init", "100"), ("C_base_root", "20000"), ("C_fpu_reduction", "30"), ("Unvisited_Value", "40")],
+)
+def test_another_constant_of_selection_keeps_the_tree(name: str, text: str) -> None:
+    thinker = Thinker(MultiPV=ALL_MOVES)
+    thinker.go(nodes=500)
+    thinker.set(**{name: text})
+    thinker.go(nodes=2)
+    assert thinker.visits > 500
+
+
+@pytest.mark.parametrize(("name", "text"), [("Draw_Value_Black", "400"), ("temperature", "100"), ("Clear_Hash", "")])
+def test_what_changes_the_meaning_of_values_or_priors_starts_a_new_tree(name: str, text: str) -> None:
     thinker = Thinker(MultiPV=ALL_MOVES)
     thinker.go(nodes=500)
     thinker.set(**{name: text})

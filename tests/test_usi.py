@@ -29,6 +29,7 @@ from pydlshogi.player.base_player import (
 )
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.options import EngineOptions
+from pydlshogi.support.progress import step
 
 
 def mcts_engine() -> Engine:
@@ -275,6 +276,42 @@ def test_the_end_of_input_leaves_a_limited_search_for_mate_its_time(talk_to: Cal
     assert engine.until("checkmate")[-1] == "checkmate G*5b"
 
 
+def test_quit_while_loading_waits_for_no_loader(talk_to: Callable[..., InProcess]) -> None:
+    engine = talk_to(Gated())
+    engine.send("isready", "go infinite", "quit")
+    assert len(answers(engine.rest())) == 1
+
+
+def test_all_lines_in_one_pipe_make_a_thought_move(talk_to: Callable[..., InProcess]) -> None:
+    player = Gated()
+    engine = talk_to(player)
+    engine.send("isready", "position startpos moves 7g7f", "go nodes 3", "eval", "quit")
+    player.gate.set()
+    first, *lines, last = engine.rest()
+    assert (first, last) == ("readyok", "value 0.5")
+    assert check(lines, START, ("7g7f",))
+
+
+def test_what_takes_long_is_named_once(talk_to: Callable[..., InProcess]) -> None:
+    class Measures(Gated):
+        def loading(self, options: EngineOptions) -> Callable[[], Loaded]:
+            load = super().loading(options)
+
+            def measure_and_load() -> Loaded:
+                with step("measuring"):
+                    return load()
+
+            return measure_and_load
+
+    player = Measures()
+    engine = talk_to(player, keep_alive=0.01)
+    engine.send("isready")
+    lines = [*engine.until("info string measuring"), engine.hear(), engine.hear()]
+    assert [line for line in lines if line] == ["info string measuring"]
+    player.gate.set()
+    assert set(engine.until("readyok")[:-1]) <= {""}
+
+
 def test_every_isready_while_loading_gets_its_readyok(talk_to: Callable[..., InProcess]) -> None:
     player = Gated()
     engine = talk_to(player)
@@ -293,9 +330,17 @@ def test_isready_after_an_option_set_while_loading_waits_for_that_option(talk_to
     engine.send("isready", "setoption name Load value refused", "isready")
     engine.ask("usi", "usiok")
     player.gate.set()
-    lines = engine.until("info string Error!")
-    assert lines.count("readyok") == 1
+    assert "readyok" not in engine.until("info string Error!")
     assert engine.settle() == []
+
+
+def test_what_loading_ran_into_is_not_said_once_the_options_are_repaired(talk_to: Callable[..., InProcess]) -> None:
+    player = Gated()
+    engine = talk_to(player)
+    engine.send("setoption name Load value refused", "isready", "setoption name Load value quick", "isready")
+    engine.settle()
+    player.gate.set()
+    assert engine.until("readyok") + engine.until("readyok") == ["readyok", "readyok"]
 
 
 def test_isready_during_a_search_leaves_it_alone(engine: InProcess) -> None:
@@ -325,7 +370,7 @@ def test_isready_while_pondering_is_answered_at_once_though_an_option_was_set(
     assert check(engine.go("stop"))
 
 
-def test_options_set_while_loading_are_not_loaded_on_the_clock_after_readyok(talk_to: Callable[..., InProcess]) -> None:
+def test_options_set_while_loading_are_loaded_before_readyok(talk_to: Callable[..., InProcess]) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "setoption name Words value x", "position startpos")
@@ -334,7 +379,7 @@ def test_options_set_while_loading_are_not_loaded_on_the_clock_after_readyok(tal
     engine.until("readyok")
     player.gate.clear()
     assert check(engine.go("go byoyomi 1"))
-    assert player.loads == 1
+    assert player.loads == 2
 
 
 def test_a_question_while_the_player_loads_waits_for_that_and_loads_nothing_again(
@@ -403,12 +448,34 @@ def test_go_without_isready_loads_first(talk_to: Callable[..., InProcess]) -> No
 @pytest.mark.parametrize("load", ["refused", "defect"])
 def test_a_refused_isready_is_one_line_and_can_be_mended(talk_to: Callable[..., InProcess], load: str) -> None:
     engine = talk_to(ScriptedPlayer())
-    engine.send(f"setoption name Load value {load}", "isready", "usi")
+    engine.send(f"setoption name Load value {load}", "isready")
+    assert len(engine.until("info string Error!")) == 1
     engine.send("setoption name Load value quick", "isready")
-    lines = engine.until("readyok")
-    assert len(errors(lines)) == 1
-    assert lines.count("readyok") == 1
+    assert engine.until("readyok") == ["readyok"]
     assert check(engine.go("go nodes 1"))
+
+
+def test_an_endless_search_whose_loading_fails_can_still_be_had(talk_to: Callable[..., InProcess]) -> None:
+    engine = talk_to(ScriptedPlayer())
+    engine.send("setoption name Load value refused", "go infinite")
+    engine.until("info string Error!")
+    engine.ask("d", "sfen")
+    engine.send("setoption name Load value quick", "isready")
+    assert answers(engine.until("readyok")) == []
+    lines = engine.until("info")
+    engine.send("stop")
+    assert check(lines + engine.until("bestmove"))
+
+
+@pytest.mark.parametrize("release", ["stop", "ponderhit"])
+def test_a_search_that_nothing_was_loaded_for_is_answered_when_it_may_be(
+    release: str, talk_to: Callable[..., InProcess]
+) -> None:
+    engine = talk_to(ScriptedPlayer())
+    engine.send("setoption name Load value refused", "go ponder")
+    engine.until("info string Error!")
+    assert engine.settle() == []
+    assert best(engine.go(release)) in legal(())
 
 
 def test_go_when_nothing_could_be_loaded_says_so_and_plays_a_legal_move(talk_to: Callable[..., InProcess]) -> None:
@@ -754,6 +821,39 @@ def test_what_is_thought_again_after_a_late_hit_is_counted_from_then_on(talk_to:
     hit_at = milliseconds()
     engine.go("ponderhit")
     assert player.born_at >= hit_at
+
+
+def test_a_hit_that_makes_an_analysis_of_a_search_that_has_ended_begins_it_anew(
+    talk_to: Callable[..., InProcess],
+) -> None:
+    class Settles(ScriptedPlayer):
+        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+            answer = super().think(position, clock, report)
+            clock.settle()
+            return answer
+
+    engine = talk_to(Settles()).start()
+    engine.send("go ponder nodes 1")
+    engine.wait_for_thought()
+    engine.send("ponderhit infinite")
+    engine.wait_for_thought()
+    lines = engine.ask("isready", "readyok")[:-1]
+    assert answers(lines) == []
+    assert check(lines + engine.go("stop"))
+
+
+def test_a_hit_that_makes_an_analysis_of_pondering_on_all_replies_begins_it() -> None:
+    engine = InProcess(mcts_engine())
+    engine.send("setoption name Stochastic_Ponder value true", "setoption name PV_Interval value 0")
+    engine.start()
+    engine.send("position startpos moves 7g7f 3c3d", "go ponder")
+    engine.until("info")
+    engine.send("ponderhit infinite")
+    engine.ask("isready", "readyok")
+    for _ in range(20):  # one may have been on its way
+        engine.until("info")
+    assert check(engine.go("stop"), START, ("7g7f", "3c3d"))
+    engine.close()
 
 
 # 10: special roots

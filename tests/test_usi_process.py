@@ -22,7 +22,7 @@ ENGINES = {
     "scripted": [sys.executable, str(ROOT / "tests" / "scripted_player.py")],
     "mcts": [sys.executable, "-P", "-m", "pydlshogi.usi.usi_mcts_player"],
 }
-FRAMEWORKS = {"chainer", "cshogi", "cupy", "numba", "onnx", "onnxruntime", "openvino", "torch"}
+HEAVY = {"chainer", "cshogi", "cupy", "numba", "numpy", "onnx", "onnxruntime", "openvino", "torch"}
 
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -124,7 +124,7 @@ serve(mcts(), ["usi"], lambda line: loaded.extend(sys.modules) if line == "usiok
 print(json.dumps(loaded))
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not FRAMEWORKS & set(json.loads(done.stdout))
+    assert not HEAVY & set(json.loads(done.stdout))
 
 
 def test_quit_during_the_import_after_usiok(start: Callable[..., OverPipes]) -> None:
@@ -141,7 +141,7 @@ def test_a_missing_stream_is_nobody_elses(tmp_path: Path, closed: str) -> None:
     closing = " ".join(f"{number}>&-" if number != "0" else "0<&-" for number in closed.split())
     done = subprocess.run(
         ["sh", "-c", f'exec "$@" {closing}', "sh", *ENGINES["scripted"]],
-        input=b"usi\nsetoption name Load value defect\nisready\nquit\n",
+        input=b"usi\nsetoption name Load value defect\nisready\n",
         capture_output=True,
         env=os.environ | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path)},
         timeout=60,
@@ -171,9 +171,7 @@ def test_stdin_is_only_read_by_the_engine_itself(start: Callable[..., OverPipes]
     engine.start()
 
 
-@pytest.mark.long
 def test_an_endless_load_can_be_left(start: Callable[..., OverPipes]) -> None:
-    """After half a minute: what is due would be said."""
     engine = start()
     engine.send("usi", "setoption name Load value endless", "isready", "stop", "usi")
     engine.until("usiok")
@@ -248,12 +246,23 @@ def test_a_signal_that_comes_while_no_line_does_is_obeyed(start: Callable[..., O
     assert engine.end() == (0, b"")
 
 
-def test_nobody_reads_any_more(engine: OverPipes) -> None:
+def stop_reading(engine: OverPipes) -> None:
     assert engine.process.stdout is not None
     # The reader of this test holds the pipe open: take it away at the level of the system.
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, engine.process.stdout.fileno())
     os.close(null)
+
+
+def test_a_question_without_end_ends_with_who_asked_it(engine: OverPipes) -> None:
+    engine.send("perft 99")
+    stop_reading(engine)
+    leave(engine, "end of input")
+    assert engine.end() == (0, b"")
+
+
+def test_nobody_reads_any_more(engine: OverPipes) -> None:
+    stop_reading(engine)
     while engine.process.poll() is None:
         try:
             engine.send("usi")

@@ -6,6 +6,8 @@ The parts take turns, every round with the next seed:
                 its answer, nothing breaks, and no thread or file is left over
     games       the engine plays itself at 50 nodes; cshogi and python-shogi look at every move. It stays the same
                 process all the time, whose threads, files and memory must not grow
+    clock       the engine has 10 s a side for a game of 512 plies beside busy loops, and does not lose it on time
+    leave       `quit` ends an engine, and `stop` gets its answer, shortly after `isready`
     kill-NAME   a run is killed by SIGKILL at random moments and begun again; its files are read, and it comes to an end
 
 A round that fails costs a line with the command that repeats it, and the exit status is 1. Windows has no such kills.
@@ -23,14 +25,14 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from itertools import count
 from math import inf
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import cshogi
 import shogi
@@ -56,6 +58,7 @@ PROTOCOLS: Final = {
 }
 POISON: Final = [*TABLES["poison"], "9" * 5000, "x" * 70_000]
 PYTHON: Final = [sys.executable, "-m"]
+ENGINE: Final = command_line([*PYTHON, PROTOCOLS["mcts"]["module"]])
 PATIENCE: Final = 120.0
 """Seconds for any answer: a busy machine may compile kernels meanwhile."""
 SLACK: Final = 32
@@ -65,6 +68,8 @@ WARM_UP: Final = 10
 GROWTH: Final = 64 << 20
 BATCH: Final = 10
 """Lines before each look at what was answered."""
+LONGEST_LEAVING: Final = 3.0
+"""Seconds until `quit` or `stop` is obeyed on a busy machine; on an idle one it takes some milliseconds."""
 LONGEST_LIFE: Final = 12.0
 """Seconds of a core before a kill, of which the imports take some."""
 
@@ -97,15 +102,32 @@ def line_for(protocol: dict[str, Any], rng: Random, number: int) -> str:
     return "" if "quit" in line else line.replace("\n", " ").replace("\r", " ")
 
 
-def fuzz(name: str, seed: int, folder: Path, short: bool) -> Counter[str]:
-    """A round. Returns figures; raises Failure."""
-    protocol, rng = PROTOCOLS[name], Random(f"{name} {seed}")
-    sent, said, sizes = list[str](protocol["begin"]), list[str](), []
+class Round(NamedTuple):
+    """Of one part."""
+
+    seed: int
+    folder: Path
+    """Empty."""
+    short: bool
+    end: float
+    """On the monotonic clock. What can be cut short is cut short then."""
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() > self.end
+
+
+def fuzz(name: str, this: Round) -> Counter[str]:
+    """Returns figures; raises Failure, as all parts do."""
+    protocol, rng, folder = PROTOCOLS[name], Random(f"{name} {this.seed}"), this.folder
+    sent, said, sizes = list[str](protocol["begin"]), list[str](), list[tuple[int, int, int]]()
     pipes = Pipes([*PYTHON, protocol["module"]], folder / "stderr.txt")
     assert pipes.process.stdin is not None
     try:
         pipes.write("".join(f"{line}\n" for line in sent).encode())
-        for number in range(0, 100 if short else 1000, BATCH):
+        for number in range(0, 100 if this.short else 1000, BATCH):
+            if this.over and sizes:
+                break
             batch = [line_for(protocol, rng, number + place) for place in range(BATCH)]
             ping, pong = (protocol[word].replace("{n}", f"9{number}") for word in ("ping", "pong"))
             batch += [protocol["stop"], ping]
@@ -148,17 +170,17 @@ class Games:
         self._engine: UsiEngine | None = None
         self._sizes: list[tuple[int, int, int]] = []
 
-    def play(self, seed: int, folder: Path, short: bool) -> Counter[str]:
-        """A round. Returns figures; raises Failure."""
+    def play(self, this: Round) -> Counter[str]:
         figures = Counter[str]()
-        for number in range(1 if short else 10):
-            figures += self._one(Random(f"{seed} {number}"), folder, 40 if short else 320)
+        for number in range(1 if this.short else 10):
+            if not (this.over and figures):
+                figures += self._one(Random(f"{this.seed} {number}"), this.folder, 40 if this.short else 320)
         return figures
 
     def _one(self, rng: Random, folder: Path, most: int) -> Counter[str]:
         try:
             if self._engine is None:
-                self._engine = UsiEngine(command_line([*PYTHON, PROTOCOLS["mcts"]["module"]]), folder / "stderr.txt")
+                self._engine = UsiEngine(ENGINE, folder / "stderr.txt")
                 self._engine.prepare({"USI_Hash": "64", "Random_Ply": "30"})
             self._engine.new_game()
             plies = play_game(self._engine, rng, most)
@@ -201,6 +223,70 @@ def play_game(engine: UsiEngine, rng: Random, most: int) -> int:
             mate = verdict.ending == "mate"
             expect(verdict.ending != "illegal_move" and mate == board.is_checkmate(), f"{verdict}: {where}")
             return len(referee.moves)
+
+
+def random_game(rng: Random, plies: int) -> list[str]:
+    """Moves of a game that long."""
+    while True:
+        board, moves = cshogi.Board(), list[str]()
+        while len(moves) < plies and (legal := [cshogi.move_to_usi(move) for move in board.legal_moves]):
+            moves.append(rng.choice(legal))
+            board.push_usi(moves[-1])
+        if len(moves) == plies:
+            return moves
+
+
+def clock(this: Round) -> Counter[str]:
+    """Sudden death. The moves of the game are not the engine's, which would end it earlier."""
+    milliseconds, loops, plies = (5_000, 2, 100) if this.short else (10_000, 12, 512)
+    moves = random_game(Random(f"clock {this.seed}"), plies)
+    left = [float(milliseconds)] * 2
+    with ExitStack() as stack:
+        sides = [UsiEngine(ENGINE, this.folder / f"stderr{side}.txt") for side in "BW"]
+        for side in sides:
+            stack.callback(side.close)
+            side.prepare({"USI_Hash": "64"})
+            side.new_game()
+        for _ in range(loops):
+            stack.callback(subprocess.Popen([sys.executable, "-c", "while True: pass"]).kill)
+        for ply in range(plies):
+            times = {"btime": int(left[0]), "wtime": int(left[1])}
+            began = time.perf_counter()
+            sides[ply % 2].go(cshogi.STARTING_SFEN, moves[:ply], times, PATIENCE)
+            left[ply % 2] -= 1000 * (time.perf_counter() - began)
+            expect(left[ply % 2] > 0, f"the flag fell at ply {ply + 1}")
+    return Counter(games=1, milliseconds_left=int(min(left)))
+
+
+def leave(this: Round) -> Counter[str]:
+    """`quit` in the midst of loading, and `stop` of a search that waits for it, at a random moment."""
+    rng = Random(f"leave {this.seed}")
+    slowest = dict.fromkeys(("quit", "stop"), 0.0)
+    for number in range(2 if this.short else 20):
+        word = ("quit", "stop")[number % 2]
+        pipes = Pipes([*PYTHON, PROTOCOLS["mcts"]["module"]], this.folder / f"stderr{number}.txt")
+        try:
+            pipes.write(b"usi\nsetoption name Threads value 64\nisready\nposition startpos\n")
+            pipes.write(b"go infinite\n" if word == "stop" else b"")
+            pipes.flush()
+            pipes.deadline, pipes.unanswered = time.perf_counter() + PATIENCE, 0
+            while pipes.readline() != b"usiok\n":
+                pass
+            time.sleep(rng.uniform(0.0, 2.0))
+            began = time.perf_counter()
+            pipes.write(f"{word}\n".encode())
+            pipes.flush()
+            while word == "stop" and not pipes.readline().startswith(b"bestmove"):
+                pass
+            if word == "quit":
+                pipes.process.wait(PATIENCE)
+            slowest[word] = max(slowest[word], time.perf_counter() - began)
+        except (EngineError, OSError, subprocess.TimeoutExpired) as error:
+            raise Failure(f"{error!r} after {word}") from error
+        finally:
+            pipes.process.kill()
+    expect(max(slowest.values()) < LONGEST_LEAVING, f"it took {slowest}")
+    return Counter({f"milliseconds_to_{word}": round(1000 * took) for word, took in slowest.items()})
 
 
 def lines_of(path: Path, finished: bool) -> list[dict[str, Any]]:
@@ -254,7 +340,7 @@ def judge_cycle(out: Path, finished: bool) -> dict[str, bytes]:
 
 _TINY: Final = "--depth 1 --channels 8 --batch-size 16 --precision float32 --shards 1"
 _LIST: Final = shlex.quote(str(ROOT / "kiflist_test_100.txt"))
-_ENGINE: Final = shlex.quote(command_line([*PYTHON, PROTOCOLS["mcts"]["module"]]))
+_ENGINE: Final = shlex.quote(ENGINE)
 RUNS: Final = {
     "train": f"pydlshogi.train --train {_LIST} --val {_LIST} {_TINY} --log-every 5 --save-minutes 0.01 --steps 300",
     "selfplay": "pydlshogi.selfplay --games 20 --backend onnx --playouts 2 --workers 2",
@@ -290,13 +376,13 @@ def seconds_of(family: Sequence[psutil.Process]) -> float:
     return seconds
 
 
-def kill(name: str, seed: int, folder: Path, short: bool) -> Counter[str]:
-    """A round. Returns figures; raises Failure."""
-    rng, out = Random(f"{name} {seed}"), folder / "run"
+def kill(name: str, this: Round) -> Counter[str]:
+    folder = this.folder
+    rng, out = Random(f"{name} {this.seed}"), folder / "run"
     kept: dict[str, bytes] = {}
-    kills = 1 if short else 3
-    for number in range(kills + 1):
-        last = number == kills
+    most, kills = 1 if this.short else 3, 0
+    while True:
+        last = kills == most or (kills > 0 and this.over)
         with (folder / "said.txt").open("wb") as said:
             process = psutil.Popen(
                 command_of(name, out, last), cwd=ROOT, stdout=said, stderr=said, start_new_session=True
@@ -313,7 +399,7 @@ def kill(name: str, seed: int, folder: Path, short: bool) -> Counter[str]:
                 process.kill() if rng.random() < 0.5 else os.killpg(process.pid, signal.SIGKILL)
         _, orphans = psutil.wait_procs(family, PATIENCE)
         expect(not orphans, f"{orphans} outlived it")
-        end = f"after {number} kills; it said {(folder / 'said.txt').read_text(errors='replace')[-300:]}"
+        end = f"after {kills} kills; it said {(folder / 'said.txt').read_text(errors='replace')[-300:]}"
         expect(not last or process.wait() == 0, f"it ended with {process.wait()} {end}")
         try:
             now = JUDGES[name](out, last)
@@ -322,12 +408,17 @@ def kill(name: str, seed: int, folder: Path, short: bool) -> Counter[str]:
         changed = [name for name, content in kept.items() if now.get(name) != content]
         expect(not changed, f"{changed} changed {end}")
         kept = now
+        if last:
+            break
+        kills += 1
     left = [path.name for path in folder.rglob("*.tmp")]
     expect(not left, f"{left} stayed")
     return Counter(kills=kills, files=len(kept))
 
 
-ROUNDS: Final[dict[str, Callable[[int, Path, bool], Counter[str]]]] = {
+ROUNDS: Final[dict[str, Callable[[Round], Counter[str]]]] = {
+    "clock": clock,
+    "leave": leave,
     **{f"fuzz-{name}": partial(fuzz, name) for name in PROTOCOLS},
     **{f"kill-{name}": partial(kill, name) for name in JUDGES},
 }
@@ -345,21 +436,24 @@ def shown(figures: dict[str, Counter[str]]) -> Iterator[None]:
 
 
 def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = False) -> bool:
-    """Rounds of all parts, one at least, with one seed after the other while there is time; whether all went well."""
+    """Rounds of all parts, with one seed after the other, for so many `seconds`; whether all went well.
+
+    0: one round of each, however long it takes.
+    """
     figures = {part: Counter[str]() for part in parts}
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds if seconds else inf
     with TemporaryDirectory(prefix="torture") as place, closing(Games()) as games, shown(figures):
         table = {"games": games.play, **ROUNDS}
         # Where people live, what is no text is an error; Python is more tolerant in the locale C.
         os.environ |= {"XDG_STATE_HOME": place, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"}
         for seed, part in ((seed, part) for seed in count(first) for part in parts):
-            if seed > first and time.monotonic() > end:
+            if time.monotonic() > end or (seed > first and not seconds):
                 break
             folder = Path(place, f"{part}-{seed}")
             folder.mkdir()
             figures[part]["rounds"] += 1
             try:
-                figures[part] += table[part](seed, folder, short)
+                figures[part] += table[part](Round(seed, folder, short, end))
             except (EngineError, Failure) as failure:
                 figures[part]["failures"] += 1
                 why = " ".join(str(failure).split())[:1000]
@@ -375,7 +469,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parts = ["games", *ROUNDS]
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)} (default: all)")
-    parser.add_argument("--minutes", type=float, default=20.0, help="of all; 0: one round of each (default: 20)")
+    parser.add_argument(
+        "--minutes", type=float, default=20.0, help="of all, and no more; 0: one round of each (default: 20)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the first round (default: 0)")
     parser.add_argument("--short", action="store_true", help="rounds of seconds, as in the tests")
     options = parser.parse_args(arguments)

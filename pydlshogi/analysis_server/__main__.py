@@ -15,7 +15,8 @@ fields, all but the id optional:
 Other lines: {"id": "b", "action": "terminate", "terminateId": "a"}, with "turnNumbers" only for those; the actions
 terminate_all and query_version. What is terminated is answered by what is known by then, or by noResults.
 Each position is answered by one line with its id and turnNumber that is not isDuringSearch; errors are lines too. Win
-rates and scores are for the side to move. At the end of the input everything that is due is answered.
+rates and scores are for the side to move; `repetitions` says how often the position was there before. At the end of the
+input everything that is due is answered.
 """
 
 import argparse

@@ -9,10 +9,11 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, TypeAlias
 
+from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.engines.games import GAMES
 from pydlshogi.player.base_player import (
     BasePlayer,
@@ -20,6 +21,7 @@ from pydlshogi.player.base_player import (
     Engine,
     Info,
     Loaded,
+    OtherGameError,
     PlayedPosition,
     PlayerError,
     moves_named,
@@ -64,6 +66,13 @@ class Question:
     """Milliseconds between the answers on the way; None: none is wanted."""
     priority: int = 0
     """The higher, the sooner it begins. What has begun is not interrupted."""
+    after: int | None = None
+    """How many of the moves lead to the position; None: all. So the questions of a game share its moves."""
+
+    @property
+    def turn(self) -> int:
+        """How many moves lead to the position."""
+        return len(self.moves) if self.after is None else self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,8 @@ class Answer:
     """This is the last answer."""
     error: str = ""
     """Why there is none."""
+    repetitions: int = 0
+    """How often the position was there before, as far as the question tells the game."""
 
 
 Tell: TypeAlias = Callable[[Answer], None]
@@ -104,7 +115,7 @@ def set_up(question: Question, engine: Engine) -> PlayedPosition:
         position = engine.set_up(question.start)
     except ValueError as error:
         raise PlayerError(str(error)) from error
-    play_moves(position, question.moves)
+    play_moves(position, question.moves, until=question.turn)
     return position
 
 
@@ -185,9 +196,10 @@ class Pool:
 
     def _work(self) -> None:
         players: dict[tuple[str, str], BasePlayer] = {}
+        replay = Replay()
         try:
             while (task := self._next()) is not None:
-                answer = self._answer(task, players)
+                answer = self._answer(task, players, replay)
                 if self._silent:
                     return
                 try:
@@ -214,16 +226,20 @@ class Pool:
                     self._current.add(task)
                     return task
 
-    def _answer(self, task: Task, players: dict[tuple[str, str], BasePlayer]) -> Answer:
-        key = self._key(task.question)
+    def _answer(self, task: Task, players: dict[tuple[str, str], BasePlayer], replay: Replay) -> Answer:
+        question = task.question
+        key = self._key(question)
         try:
             if key not in players:
                 players[key] = self._player(key)
-            return self._think(task, players[key], self._engines[key])
+            position = replay.position(self._engines[key], question.start, question.moves, question.turn)
+            answer = self._think(task, players[key], position)
+            return replace(answer, repetitions=replay.repetitions)
         except PlayerError as error:
             return Answer(error=str(error))
         except Exception as error:  # one question that fails must not take the others along
             log.exception("a search failed")
+            replay.forget()
             return Answer(error=f"the search failed: {error!r}")
 
     def _player(self, key: tuple[str, str]) -> BasePlayer:
@@ -232,8 +248,8 @@ class Pool:
 
         player = self._engines[key].load()
         with self._loading:
-            if key not in self._loaded and (load := player.loading(player.options)):
-                self._loaded[key] = load()
+            if key not in self._loaded:
+                self._loaded[key] = self._load(key[0], player)
                 for remark in self._loaded[key].remarks:
                     log.warning("%s: %s", key[0], remark)
             player.install(self._loaded[key])
@@ -241,10 +257,23 @@ class Pool:
             player.threads = max(1, player.threads // self._searches)
         return player
 
-    def _think(self, task: Task, player: BasePlayer, engine: Engine) -> Answer:
+    def _load(self, game: str, player: BasePlayer) -> Loaded:
+        """What the player needs. Raises PlayerError."""
+        load = player.loading(player.options)
+        assert load is not None  # nothing was loaded yet
+        try:
+            return load()
+        except OtherGameError as error:
+            # `modelfile` is set for the engines of all games, and was meant for another one.
+            log.warning("%s: %s; the network that comes along is taken", game, error)
+            apply_settings(player.options, {"modelfile": ""})
+        load = player.loading(player.options)
+        assert load is not None
+        return load()
+
+    def _think(self, task: Task, player: BasePlayer, position: PlayedPosition) -> Answer:
         question = task.question
-        position = set_up(question, engine)
-        options = copy(engine.options)
+        options = copy(self.engine_for(question).options)
         limits = None
         if question.opponent:
             opponent = GAMES[question.game].opponents[question.opponent]

@@ -94,7 +94,7 @@ def _query(message: Mapping[str, Any]) -> Query:
     if not turns or len(set(turns)) < len(turns):
         raise QueryError("each turn is named once, and there is at least one", "analyzeTurns")
     opponent = _one_of(message, "opponent", ("", *GAMES[game].opponents), "")
-    visits = _number(message, "maxVisits", 1, 2**31 - 1)
+    visits = _whole(message, "maxVisits", 2**31 - 1)
     time = _number(message, "maxTime", 0, 1e9)
     every = _number(message, "reportDuringSearchEvery", 0, 1000)
     if visits is None and time is None:
@@ -102,15 +102,16 @@ def _query(message: Mapping[str, Any]) -> Query:
     question = Question(
         game=game,
         start=_value(message, "start", str, None),
+        moves=moves,
         opponent=opponent,
-        visits=None if visits is None else int(visits),
+        visits=visits,
         time=None if time is None else 1000 * time,
-        lines=int(_number(message, "multiPV", 1, MOST_LINES) or 1),
+        lines=_whole(message, "multiPV", MOST_LINES) or 1,
         searchmoves=_list(message, "searchMoves", str),
         report_every=None if every is None else 1000 * every,
         priority=_value(message, "priority", int, 0),
     )
-    questions = (replace(question, moves=moves[:turn]) for turn in turns)
+    questions = (replace(question, after=turn) for turn in turns)
     return Query(message["id"], turns, tuple(questions))
 
 
@@ -143,6 +144,14 @@ def _list(message: Mapping[str, Any], name: str, kind: type[T]) -> tuple[T, ...]
     return tuple(values)
 
 
+def _whole(message: Mapping[str, Any], name: str, high: int) -> int | None:
+    """A whole number from 1."""
+    value = _number(message, name, 1, high)
+    if isinstance(value, float):
+        raise QueryError("a whole number is wanted", name)
+    return value
+
+
 def _number(message: Mapping[str, Any], name: str, low: float, high: float) -> float | None:
     value = message.get(name)
     if value is None:
@@ -165,7 +174,7 @@ def answer_line(query_id: str, turn: int, answer: Answer) -> dict[str, Any]:
 def result(answer: Answer) -> dict[str, Any]:
     """What an answer says, whoever asked."""
     first = answer.lines[0] if answer.lines else None
-    root: dict[str, Any] = {"currentPlayer": "BW"[answer.turn]}
+    root: dict[str, Any] = {"currentPlayer": "BW"[answer.turn], "repetitions": answer.repetitions}
     if first is not None:
         root |= {"winrate": first.win_rate} | _score(first)
         root |= {"visits": first.nodes, "visitsPerSecond": first.nps, "time": (first.time or 0) / 1000}

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from pydlshogi import __version__
-from pydlshogi.analysis_server.pool import Answer, Pool, Task, set_up
+from pydlshogi.analysis_server.pool import Answer, Pool, Task
 from pydlshogi.analysis_server.queries import Action, Query, QueryError, answer_line, parse
+from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.player.base_player import PlayerError
 
 
@@ -39,14 +40,16 @@ class Server:
 
     def _ask(self, query: Query) -> None:
         """Raises QueryError, and asks nothing then."""
-        longest = max(query.questions, key=lambda question: len(question.moves))
-        for question in query.questions if longest.searchmoves else (longest,):
-            try:
-                position = set_up(question, self._pool.engine_for(question))
+        replay = Replay()
+        try:
+            # From the last to the first: nothing else is read meanwhile, so all moves are played once.
+            for question in sorted(query.questions, key=lambda question: question.turn, reverse=True):
+                engine = self._pool.engine_for(question)
+                position = replay.position(engine, question.start, question.moves, question.turn)
                 for move in question.searchmoves:
                     position.move_from_usi(move)
-            except (PlayerError, ValueError) as error:
-                raise QueryError(str(error), query_id=query.id) from None
+        except (PlayerError, ValueError) as error:
+            raise QueryError(str(error), query_id=query.id) from None
         with self._changing:
             if query.id in self._tasks:
                 raise QueryError("a query of this id is under way", "id", query.id)

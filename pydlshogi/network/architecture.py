@@ -36,6 +36,10 @@ class ModelError(ValueError):
     """A network that cannot be used; the message is one line."""
 
 
+class EncodingError(ModelError):
+    """A network that sees the game in none of the ways wanted: perhaps it is of another game."""
+
+
 class Sizes(Protocol):
     """What a network must know of an encoding."""
 
@@ -72,13 +76,13 @@ class Ends(NamedTuple):
         return board and encoding.labels <= labels <= label_planes_for(encoding) * height * width
 
     def encoding_among(self, encodings: Iterable[AnEncoding]) -> AnEncoding:
-        """The first that suits; ModelError."""
+        """The first that suits; EncodingError."""
         encodings = [each for each in encodings if each.planes]
         for encoding in encodings:
             if self.suit(encoding):
                 return encoding
         wanted = " or ".join(str(Ends(each.planes, each.height, each.width, each.labels)) for each in encodings)
-        raise ModelError(f"a network of {self}, not of {wanted}")
+        raise EncodingError(f"a network of {self}, not of {wanted}")
 
 
 @dataclass(frozen=True)

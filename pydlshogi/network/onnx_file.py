@@ -87,7 +87,7 @@ def graph_of(path: Path, encodings: Iterable[AnEncoding], *, half: bool) -> Grap
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror}") from error
     except ModelError as error:
-        raise ModelError(f"{path}: {error}") from error
+        raise type(error)(f"{path}: {error}") from error
     except (DecodeError, ValueError) as error:
         raise ModelError(f"{path}: not an ONNX file, or damaged") from error
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.network.architecture import MOST_WEIGHTS, ModelError, Shapes, mismatches
+from pydlshogi.network.architecture import MOST_WEIGHTS, EncodingError, ModelError, Shapes, mismatches
 from pydlshogi.network.weights import Array, Weights, array_headers, converted, opened_archive
 from pydlshogi.support.files import open_plain, replacing
 
@@ -106,7 +106,7 @@ def _floats(name: str, array: Array, dtype: type[np.floating]) -> Array:
 def _named(name: str, encodings: Iterable[Encoding]) -> Encoding:
     known = {encoding.name: encoding for encoding in encodings if encoding.features}
     if name not in known:
-        raise ModelError(f"a sparse network of the encoding {name!a}, not of {' or '.join(known) or 'this game'}")
+        raise EncodingError(f"a sparse network of the encoding {name!a}, not of {' or '.join(known) or 'this game'}")
     return known[name]
 
 

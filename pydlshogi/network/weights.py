@@ -79,7 +79,7 @@ def opened_archive(path: Path) -> Iterator[ZipFile]:
         with open_plain(path) as file, ZipFile(file) as archive:
             yield archive
     except ModelError as error:
-        raise ModelError(f"{path}: {error}") from error
+        raise type(error)(f"{path}: {error}") from error
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror or 'cannot be read'}") from error
     # What numpy and zipfile raise for damaged or foreign bytes.

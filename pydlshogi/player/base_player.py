@@ -21,7 +21,11 @@ HIGHEST_CP: Final = 29_999
 
 
 class PlayerError(Exception):
-    """A fault that the user made or can mend; the message is one line for them to read."""
+    """A fault that the user made or can repair; the message is one line for them to read."""
+
+
+class OtherGameError(PlayerError):
+    """The network is none of this game."""
 
 
 class PlayedPosition(Position, Protocol):
@@ -161,11 +165,12 @@ class BasePlayer(ABC):
         turn, ply, settings = position.turn, position.ply(), self.clock_settings()
         self.overhead.asked(clock.limits, turn, ply)
         overhead, look = self.overhead.mean, self.latency.of(1)
+        at_once = self.overhead.at_once(self.latency.slowdown)
 
-        def law(limits: Limits) -> Budget:
-            return allot(limits, turn, ply, settings, overhead, look)
+        def budget(limits: Limits) -> Budget:
+            return allot(limits, turn, ply, settings, overhead, look, at_once)
 
-        clock.begin(law)
+        clock.begin(budget)
         return clock
 
     def start_analysis(
@@ -235,45 +240,16 @@ LONGEST_GAME: Final = 30_000
 """Plies: a search counts them in 16 bits."""
 
 
-def play_moves(position: PlayedPosition, moves: Sequence[str], played: int = 0) -> None:
-    """Play `moves` on `position`, where the first `played` of them have been.
+def play_moves(position: PlayedPosition, moves: Sequence[str], played: int = 0, until: int | None = None) -> None:
+    """Play `moves` on `position`, where the first `played` of them have been, up to the first `until`; None: all.
 
     Raises PlayerError for one that is not legal, having played those before it.
     """
-    if position.ply() + len(moves) - played > LONGEST_GAME:
+    end = len(moves) if until is None else until
+    if position.ply() + end - played > LONGEST_GAME:
         raise PlayerError(f"position: a game of more than {LONGEST_GAME:,} plies")
-    for number, move in enumerate(moves[played:], played + 1):
+    for index in range(played, end):
         try:
-            position.push(position.move_from_usi(move))
+            position.push(position.move_from_usi(moves[index]))
         except ValueError as error:
-            raise PlayerError(f"position: move {number}: {error}") from None
-
-
-def perft(position: PlayedPosition, depth: int, clock: Clock) -> Iterator[str]:
-    """The lines that answer `perft`: the leaves of the tree of legal moves, by first move and in all."""
-
-    def leaves(depth: int) -> int:
-        if depth <= 0 or clock.stopped:
-            return 1
-        moves = position.legal_moves()
-        if depth == 1:
-            return len(moves)
-        count = 0
-        for move in moves.tolist():
-            position.push(move)
-            count += leaves(depth - 1)
-            position.pop()
-        return count
-
-    position = position.copy()
-    total = 0
-    for move in position.legal_moves().tolist() if depth > 0 else ():
-        usi = position.usi(move)
-        position.push(move)
-        count = leaves(depth - 1)
-        position.pop()
-        if clock.stopped:
-            return
-        total += count
-        yield f"{usi}: {count}"
-    yield f"total: {total if depth > 0 else 1}"
+            raise PlayerError(f"position: move {index + 1}: {error}") from None

@@ -112,7 +112,7 @@ class Budget(NamedTuple):
 
 
 UNLIMITED: Final = Budget()
-Law: TypeAlias = Callable[[Limits], Budget]
+BudgetFunction: TypeAlias = Callable[[Limits], Budget]
 """What one move may cost under such limits: `allot`, told everything but the limits."""
 
 
@@ -128,12 +128,19 @@ thought about have cost beside the thinking says little of it: whoever has thoug
 
 
 def allot(
-    limits: Limits, turn: int, ply: int, settings: ClockSettings, overhead: float = 0.0, look: float = 0.0
+    limits: Limits,
+    turn: int,
+    ply: int,
+    settings: ClockSettings,
+    overhead: float = 0.0,
+    look: float = 0.0,
+    at_once: float = math.inf,
 ) -> Budget:
     """What this move may cost.
 
     turn: 0 when Black moves, 1 when White does. ply: the number of the move to be played, 1 at the start of a game.
-    overhead: what a move costs even if it is answered at once. look: what one look of the network takes.
+    overhead: what a move costs beside the thinking. look: what one look of the network takes. at_once: what a move may
+    cost that is answered without a look, where that is known to be less.
 
     The optimum is dlshogi's: remaining / divisor + increment, with divisor = 14 + max(0, 30 - ply), but no more than
     the plies left before `draw_ply`. Byoyomi counts as an increment, and no move stops before its byoyomi is used up,
@@ -154,7 +161,7 @@ def allot(
         return UNLIMITED._replace(nodes=nodes)
     if settings.const_nodes and limits.nodes is None and limits.movetime is None:
         return UNLIMITED._replace(nodes=float(settings.const_nodes))
-    budget = _allot_time(limits, turn, ply, settings, overhead, look) if limits.timed else UNLIMITED
+    budget = _allot_time(limits, turn, ply, settings, overhead, look, at_once) if limits.timed else UNLIMITED
     if limits.movetime is not None:
         span = min(float(max(0, limits.movetime)), budget.maximum)
         budget = Budget(span, span, span, span)
@@ -165,7 +172,9 @@ def allot(
     return budget._replace(nodes=nodes)
 
 
-def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, overhead: float, look: float) -> Budget:
+def _allot_time(
+    limits: Limits, turn: int, ply: int, settings: ClockSettings, overhead: float, look: float, at_once: float
+) -> Budget:
     """The milliseconds of `allot`, where a chess clock runs.
 
     `remaining` is what is left for this and later moves together, `free` what this move gets on top of it.
@@ -196,10 +205,13 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, ov
         overheads = moves * max(0.0, _CAUTION * overhead - increment)
         margin = min(settings.time_margin, spendable / 2)
         remaining = max(0.0, clock - max(margin, overheads + looks * max(0.0, look - free)))
-        needed = moves * max(0.0, min(overhead, _AT_ONCE) - increment) if looks else overheads
+        known = at_once < overhead
+        hopeless = bool(looks) and moves * ((at_once / _CAUTION if known else overhead) - increment) > spendable
+        answer = at_once if known and not hopeless else min(overhead, _AT_ONCE)
+        needed = moves * max(0.0, answer - increment) if looks else overheads
         # No less than 1: 0 would mean that nothing can be lost any more.
         maximum = min(spendable - delay - margin, max(1.0, spendable - needed))
-        if looks and moves * (overhead - increment) > spendable:
+        if hopeless:
             remaining = maximum = min(maximum, max(0, clock) / 8)
     optimum = min(maximum, max(remaining / divisor + free, least))
     if settings.whole_seconds:
@@ -219,7 +231,7 @@ def milliseconds() -> float:
     return time.perf_counter() * 1000
 
 
-class Worst:
+class WindowedMaximum:
     """The worst of the last sixteen numbers, but for a single one that is more than twice as large as the others."""
 
     def __init__(self, expected: float) -> None:
@@ -247,7 +259,7 @@ class Latency:
         """`one`, `full`: milliseconds that a batch of one position and one of `size` take on an idle machine."""
         self._before = one + _SLICE
         self._each = max(0.0, (full - one) / max(1, size - 1))
-        self._slowdowns = Worst(1.0)
+        self._slowdowns = WindowedMaximum(1.0)
 
     @property
     def slowdown(self) -> float:
@@ -270,7 +282,7 @@ class Latency:
         """Note that a batch took so many milliseconds."""
         self._slowdowns.note((took + _SLICE) / self._idle(positions))
 
-    def relent(self) -> None:
+    def decay(self) -> None:
         """Note that not even one position was dared: unless this is forgotten bit by bit, none ever will be."""
         self._slowdowns.note(1.0)
 
@@ -287,7 +299,7 @@ class Clock:
     def __init__(self, limits: Limits | None = None, now: Callable[[], float] = milliseconds) -> None:
         self.limits = limits or Limits()
         self._now = now
-        self._law: Law = lambda _: UNLIMITED
+        self._budget_for: BudgetFunction = lambda _: UNLIMITED
         self._budget = UNLIMITED
         self._born = self._running_since = self._thinking_since = now()
         self._thought_until: float | None = None
@@ -295,7 +307,10 @@ class Clock:
         self._extended = False
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._hit = threading.Event()
         self._released = threading.Event()
+        if not self.limits.ponder:
+            self._hit.set()
         if not (self.limits.ponder or self.limits.infinite):
             self._released.set()
 
@@ -304,6 +319,7 @@ class Clock:
     def stop(self) -> None:
         """End the search: the answer is wanted now."""
         self._stopped.set()
+        self._hit.set()
         self._released.set()
 
     def hit(self, times: Limits | None = None) -> None:
@@ -321,8 +337,9 @@ class Clock:
                 limits = replace(limits, infinite=True)
             self.limits = limits
             self._running_since = self._thinking_since = self._now()
-            self._budget = self._law(self.limits)
+            self._budget = self._budget_for(self.limits)
             self._pondering = False
+        self._hit.set()
         if not self.limits.infinite:
             self._released.set()
 
@@ -337,11 +354,11 @@ class Clock:
         """Let `elapsed` begin here: the playouts of another root are not counted any more. The move's time runs on."""
         self._born = self._now()
 
-    def begin(self, law: Law) -> None:
-        """Take the budget from `law`, now and again at `hit`. The thinking begins."""
+    def begin(self, budget_for: BudgetFunction) -> None:
+        """Take the budget from `budget_for`, now and again at `hit`. The thinking begins."""
         with self._lock:
-            self._law = law
-            self._budget = law(self.limits)
+            self._budget_for = budget_for
+            self._budget = budget_for(self.limits)
             self._thinking_since = self._now()
 
     def think(self) -> None:
@@ -442,6 +459,10 @@ class Clock:
         """Sleep until stopped, at most `timeout` milliseconds; True if stopped."""
         return self._stopped.wait(None if timeout is None else timeout / 1000)
 
+    def wait_until_hit(self) -> None:
+        """Sleep until the opponent has moved, where that is pondered on, or until stopped."""
+        self._hit.wait()
+
     def wait_until_released(self, timeout: float | None = None) -> bool:
         """Sleep until the answer may be given, at most `timeout` milliseconds; True if it may.
 
@@ -450,6 +471,8 @@ class Clock:
         return self._released.wait(None if timeout is None else timeout / 1000)
 
 
+_BUSY: Final = 2.0
+"""A machine is, where batches take so many times as long as on an idle one."""
 _ACCIDENT: Final = 1000.0
 """Milliseconds. A move that loses more was held up by something that no reserve is made for."""
 
@@ -473,6 +496,12 @@ class Overhead:
     def mean(self) -> float:
         """Milliseconds, over the last moves."""
         return max(0.0, self._missing)
+
+    def at_once(self, slowdown: float) -> float:
+        """Milliseconds that a move costs which is answered at once, where batches take `slowdown` times as long as on
+        an idle machine. On a busy one half of the mean: whoever has thought waits longer for the processor. Infinity:
+        it is not known."""
+        return self.mean / 2 if slowdown >= _BUSY else math.inf
 
     def answered(self, clock: Clock, ply: int) -> None:
         """The move of number `ply` has been said."""

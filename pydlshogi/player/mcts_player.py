@@ -23,7 +23,7 @@ from pydlshogi.player.base_player import (
     moves_named,
 )
 from pydlshogi.player.choice import Lots, draw, hopeless, surest
-from pydlshogi.player.clock import Clock, ClockSettings, Worst, milliseconds
+from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum, milliseconds
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
 from pydlshogi.player.network_player import LoadedNetwork, NetworkPlayer
@@ -59,7 +59,7 @@ class MCTSPlayer(NetworkPlayer):
         self._pipeline: Pipeline | None = None
         self._searched_with: tuple[object, ...] = ()
         """What decides whether the next search may go on in the tree, as of the last one."""
-        self._choosing = Worst(10.0)
+        self._choosing = WindowedMaximum(10.0)
         """Milliseconds from the end of the search to the answer."""
         self._full_said = False
         """Whether the user was told that the tree is full."""
@@ -102,7 +102,7 @@ class MCTSPlayer(NetworkPlayer):
         return self._search
 
     def _wait_for_last(self) -> None:
-        """Wait for what the last search has begun. If that fails, its tree holds playouts that will never be paid."""
+        """Wait for what the last search has begun. If that fails, its tree holds playouts without a backup."""
         if self._pipeline is not None:
             try:
                 self._pipeline.finish()
@@ -174,8 +174,8 @@ class MCTSPlayer(NetworkPlayer):
         rules = self.rule_settings(position)
         only = moves_named(position, clock.limits.searchmoves)  # the visits that they ask for say nothing of others
         to_black = round(abs(position.turn - puct.draw_value), 3)  # what a draw is worth, whoever is at the root
-        constants = puct._replace(draw_value=to_black)
-        searched_with = (constants, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
+        # What is kept means something else under others. The constants of selection only say where to look next.
+        searched_with = (to_black, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
         try:
             if searched_with != self._searched_with:
                 search.clear()
@@ -191,7 +191,7 @@ class MCTSPlayer(NetworkPlayer):
                     return answer
             self.scout.begin(position, self.scout_plies())
             if not self.scout.solution() and not search.knows(position) and self._too_late(clock):
-                self.latency.relent()
+                self.latency.decay()
                 clock.think()
                 clock.settle()
                 return _unsearched(position, clock, report)
@@ -199,7 +199,7 @@ class MCTSPlayer(NetworkPlayer):
             lines = Lines(position, search, self.scout, self.eval_coef)
             self._run(search, clock, lambda: self._report(lines, search, clock, report))
         except BaseException:
-            self._discard_search()  # it holds playouts that were never paid
+            self._discard_search()  # it holds playouts that were never backed up
             raise
         answer = self._choose(position, search, clock, report)
         self._choosing.note(clock.answering())
@@ -231,7 +231,7 @@ class MCTSPlayer(NetworkPlayer):
         self._run(search, clock, lambda: report(known()), ponder=True)
         last = known()
         search.puct = puct
-        clock.wait_until_released()
+        clock.wait_until_hit()
         if clock.pondering:
             report(last)
         else:
@@ -274,7 +274,7 @@ class MCTSPlayer(NetworkPlayer):
                 batch = self._next_batch(root, clock, before)
                 if self._time_is_up(root, clock, before, batch):
                     if not root.expanded:
-                        self.latency.relent()
+                        self.latency.decay()
                         break
                     if clock.stopped or not clock.may_extend or not in_doubt(root.moves()):
                         break

@@ -14,11 +14,19 @@ import numpy as np
 from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.game import Rules
-from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.architecture import EncodingError, ModelError
 from pydlshogi.network.backend import UNMEASURED_BATCH, Backend, BackendError
 from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import installed, load_backend, why_unusable
-from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, PlayedPosition, PlayerError, Report
+from pydlshogi.player.base_player import (
+    BasePlayer,
+    BestMove,
+    Loaded,
+    OtherGameError,
+    PlayedPosition,
+    PlayerError,
+    Report,
+)
 from pydlshogi.player.batching import FASTEST_OF, best_batch_size, fastest
 from pydlshogi.player.clock import Clock, Latency, milliseconds
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
@@ -26,6 +34,7 @@ from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.arrays import Float32Array, Int32Array, Records
 from pydlshogi.support.files import shipped_model, stamp_of
 from pydlshogi.support.processes import available_cores
+from pydlshogi.support.progress import step
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import Root
 from pydlshogi.uct.search import Search, stored_search
@@ -130,10 +139,13 @@ class NetworkPlayer(BasePlayer):
         else:
             try:
                 modelfile, backend = self._choose_network(options, threads)
+            except EncodingError as error:
+                raise OtherGameError(str(error)) from None
             except (BackendError, ModelError) as error:
                 raise PlayerError(str(error)) from None
             if not (options.batch_size or self.one_at_a_time):
-                batch_size = best_batch_size(backend, modelfile)
+                with step("measuring how many positions to evaluate at once"):
+                    batch_size = best_batch_size(backend, modelfile)
             evaluator = NetworkEvaluator(backend)
             description = f"{modelfile.name}: {backend.description}"
             # A sparse network needs none of them.
@@ -141,24 +153,26 @@ class NetworkPlayer(BasePlayer):
             fitted, remark = _fitted_for(backend, modelfile)
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)
-        latency = self.warmed_up(evaluator, batch_size)
+        with step("preparing the search; after an installation it is compiled, which takes a minute or so"):
+            latency = self.warmed_up(evaluator, batch_size)
         return LoadedNetwork(wanted, evaluator, description, threads, batch_size, latency, fitted, remarks)
 
     def _choose_network(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
         """The network the user named; else the shipped one, quantised where that is clearly faster."""
 
         def load(name: str, modelfile: Path) -> Backend:
-            return load_backend(
-                name,
-                modelfile,
-                self.encodings,
-                device=options.device,
-                precision=options.precision,
-                threads=threads,
-                streams=1 if self.one_at_a_time else threads,
-                spinning=options.spinning,
-                batch_size=options.batch_size or (UNMEASURED_BATCH if self.one_at_a_time else 0),
-            )
+            with step(f"loading {modelfile.name}"):
+                return load_backend(
+                    name,
+                    modelfile,
+                    self.encodings,
+                    device=options.device,
+                    precision=options.precision,
+                    threads=threads,
+                    streams=1 if self.one_at_a_time else threads,
+                    spinning=options.spinning,
+                    batch_size=options.batch_size or (UNMEASURED_BATCH if self.one_at_a_time else 0),
+                )
 
         if options.modelfile:
             modelfile = Path(options.modelfile)
@@ -171,7 +185,9 @@ class NetworkPlayer(BasePlayer):
         names = [name for name in QUANTISED_BACKENDS if options.backend in ("auto", name) and not why_unusable(name)]
         if exact.on_gpu or options.precision != "auto" or not names or not quantised.exists():
             return shipped, exact
-        best = fastest(exact, [load(name, quantised) for name in names], quantised)
+        rivals = [load(name, quantised) for name in names]
+        with step("measuring which form of the network is faster"):
+            best = fastest(exact, rivals, quantised)
         return (shipped if best is exact else quantised), best
 
     def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:

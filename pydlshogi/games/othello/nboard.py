@@ -79,9 +79,9 @@ class NBoard:
             position = position.play(PASS)
         self._position = position.play(move)
 
-    def _there(self) -> Position:
+    def _there(self, wanted: str = "") -> Position:
         if self._position is None:
-            raise ValueError("there is no game: the last one was refused")
+            raise ValueError(f"{wanted}there is no game: the last one was refused")
         return self._position
 
     def _hint(self, text: str) -> None:
@@ -96,7 +96,7 @@ class NBoard:
         self._end(clock)
 
     def _go(self, _: str) -> None:
-        position = self._there()
+        position = self._there("go: ")  # the answer, as there is none with `===`: whoever counts answers finds it
         if position.over:
             self._write("=== PA")
             return

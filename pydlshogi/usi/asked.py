@@ -1,0 +1,113 @@
+"""What needs the player: a `go`, and the questions that only the player can answer."""
+
+from typing import Protocol
+
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, PlayedPosition, any_move
+from pydlshogi.player.clock import Clock
+from pydlshogi.usi.board import Board
+from pydlshogi.usi.clocks import Clocks
+from pydlshogi.usi.output import Output, Voice
+from pydlshogi.usi.questions import OF_PLAYER
+
+
+class Asked(Protocol):
+    """Something that needs the player."""
+
+    clock: Clock
+
+    def begin(self, player: BasePlayer) -> None:
+        """Answer. Raises what the player raises, where that does not spoil the answer."""
+
+    def give_up(self) -> None:
+        """Do what can be done without a player."""
+
+    @property
+    def wanted_now(self) -> bool:
+        """Whether it is not to wait any longer for a player that is being loaded."""
+
+
+class Search:
+    """A `go`."""
+
+    def __init__(self, clock: Clock, board: Board, clocks: Clocks, output: Output) -> None:
+        self.clock = clock
+        self._board = board
+        self._game = board.game
+        self._clocks = clocks
+        self._output = output
+        self._voice = Voice(output)
+
+    @property
+    def wanted_now(self) -> bool:
+        return self.clock.stopped
+
+    def begin(self, player: BasePlayer) -> None:
+        """Let the player answer. If it fails, that is said, and the answer is a legal move, or `timeout`."""
+        answer: BestMove | Checkmate | None = None
+        position = None
+        if not self._game.refused:
+            try:
+                position = self._board.position(self._game)
+                answer = self._think(player, position)
+            except Exception as error:
+                self._output.blame(error)
+        self._answer(answer or self._any_move())
+        if position is not None:
+            player.answered(position, self.clock)
+
+    def give_up(self) -> None:
+        self._answer(self._any_move())
+
+    def _think(self, player: BasePlayer, position: PlayedPosition) -> BestMove | Checkmate:
+        clock = self.clock
+        player.start_clock(position, clock)
+        answer = player.think(position, clock, self._voice.report)
+        clock.wait_until_hit()
+        if clock.hit_late:
+            # What was chosen before is what an analysis plays: at full skill, never resigning.
+            clock.count_anew()
+            answer = player.think(position, clock, self._voice.report)
+        if clock.limits.mate and isinstance(answer, BestMove):
+            return Checkmate("notimplemented")
+        return answer
+
+    def _any_move(self) -> BestMove | Checkmate:
+        """What is answered without thinking."""
+        limits = self.clock.limits
+        if limits.mate:
+            return Checkmate("timeout")
+        if self._game.refused:
+            return BestMove("resign")
+        return any_move(self._board.position(self._game), limits.searchmoves)
+
+    def _answer(self, answer: BestMove | Checkmate) -> None:
+        """Say the answer as soon as it may be said."""
+        self.clock.wait_until_released()
+        self._clocks.searched(self.clock)
+        self._voice.answer(answer)
+
+
+class PlayerQuestion:
+    """A question of people, such as `eval`."""
+
+    wanted_now = False
+
+    def __init__(self, command: str, text: str, clock: Clock, board: Board, clocks: Clocks, output: Output) -> None:
+        """`command`: a key of OF_PLAYER; `text`: what follows it."""
+        self.clock = clock
+        self._command, self._text = command, text
+        self._board = board
+        self._game = board.game
+        self._clocks = clocks
+        self._output = output
+
+    def begin(self, player: BasePlayer) -> None:
+        try:
+            position = self._board.position(self._game)
+            for line in OF_PLAYER[self._command](player, position, self._text, self.clock):
+                self._output.say(line)
+        finally:
+            self._clocks.answered(self.clock)
+
+    def give_up(self) -> None:
+        self._clocks.answered(self.clock)
