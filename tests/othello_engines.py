@@ -2,8 +2,8 @@
 
 import threading
 
-from pydlshogi.games.othello.clock import Clock
-from pydlshogi.games.othello.engine import Hint, Report
+from pydlshogi.engines.othello.clock import Clock
+from pydlshogi.engines.othello.engine import Hint, Report
 from pydlshogi.games.othello.rules import Position
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.games.othello import alphabeta
-from pydlshogi.games.othello.alphabeta import CUT, INFINITE, AlphaBeta, Probing
-from pydlshogi.games.othello.patterns import DISC, STAGES, WORDS, evaluate, write_numbers
+from pydlshogi.engines.othello import alphabeta
+from pydlshogi.engines.othello.alphabeta import CUT, INFINITE, AlphaBeta, Probing
+from pydlshogi.engines.othello.patterns import DISC, STAGES, WORDS, evaluate, write_numbers
 from pydlshogi.games.othello.rules import PASS, START, Position
 
 WEIGHTS = random_weights(1)

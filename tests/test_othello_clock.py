@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from pydlshogi.games.othello.clock import Clock, Effort, TimeLeft, allot
+from pydlshogi.engines.othello.clock import Clock, Effort, TimeLeft, allot
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from othello_engines import Broken, LowestSquare, Waiting
 
-from pydlshogi.games.othello.clock import Effort
-from pydlshogi.games.othello.engine import OthelloEngine
-from pydlshogi.games.othello.gtp import Gtp, interrupts
-from pydlshogi.games.othello.inbox import Inbox
-from pydlshogi.games.othello.serve import main
+from pydlshogi.engines.othello.clock import Effort
+from pydlshogi.engines.othello.engine import OthelloEngine
+from pydlshogi.protocols.gtp import Gtp, interrupts
+from pydlshogi.protocols.inbox import Inbox
+from pydlshogi.protocols.serve import main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -274,7 +274,7 @@ def test_nonsense_is_answered_command_by_command(seed: int) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="only elsewhere can a process ask who reads a pipe")
 def test_a_controller_that_dies_takes_the_thinking_along() -> None:
-    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", "--no-openings"]
+    command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--no-openings"]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
         assert engine.stdin is not None
         assert engine.stdout is not None
@@ -291,7 +291,7 @@ def test_a_controller_that_dies_takes_the_thinking_along() -> None:
 
 
 def test_the_process_speaks_as_well() -> None:
-    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", "--level", "2"]
+    command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--level", "2"]
     done = subprocess.run(
         command, input="name\n2 genmove b\nquit\n", cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.openings import (
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.openings import (
     OpeningBook,
     RegisteredLine,
     lines,
@@ -18,8 +18,8 @@ from pydlshogi.games.othello.openings import (
     turned_board,
     write_openings,
 )
-from pydlshogi.games.othello.patterns import save_weights
-from pydlshogi.games.othello.player import AlphaBetaEngine
+from pydlshogi.engines.othello.patterns import save_weights
+from pydlshogi.engines.othello.player import AlphaBetaEngine
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, after, parse_transcript
@@ -130,7 +130,7 @@ def test_the_engine_plays_from_them_in_varied_games(tmp_path: Path, weights: Pat
 @pytest.mark.long
 class TestRegister:
     def run(self, weights: Path, *words: str) -> str:
-        command = [sys.executable, "-m", "pydlshogi.games.othello.register", *words]
+        command = [sys.executable, "-m", "utils.othello.register", *words]
         command += ["--weights", str(weights), "--plain", "--level", "2"]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
@@ -159,7 +159,7 @@ class TestRegister:
 @pytest.mark.long
 class TestEven:
     def run(self, weights: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "pydlshogi.games.othello.even", *words, "--weights", str(weights), "--plain"]
+        command = [sys.executable, "-m", "utils.othello.even", *words, "--weights", str(weights), "--plain"]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     def test_neither_side_is_ahead(self, tmp_path: Path, weights: Path) -> None:

@@ -8,14 +8,14 @@ import pytest
 from networks import network
 from othello_engines import LowestSquare
 
-from pydlshogi.engines.othello import parts
-from pydlshogi.engines.othello.parts import ROWS, Pairing, counts_of, main, table
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.rules import START
 from pydlshogi.games.othello.transcript import Transcript, parse_transcript
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
+from utils.othello import parts
+from utils.othello.parts import ROWS, Pairing, counts_of, main, table
 
 
 def game(row: str, number: int, lead: int) -> dict[str, Any]:

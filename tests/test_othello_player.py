@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
-from pydlshogi.games.othello.patterns import save_weights
-from pydlshogi.games.othello.player import AlphaBetaEngine
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.engine import EngineError, Hint, OthelloEngine
+from pydlshogi.engines.othello.patterns import save_weights
+from pydlshogi.engines.othello.player import AlphaBetaEngine
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import after
 

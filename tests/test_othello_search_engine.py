@@ -13,24 +13,24 @@ from othello_games import random_position
 from test_othello_gtp import answers
 
 from pydlshogi.engines.othello import OthelloOptions
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.engine import EngineError, Hint
 from pydlshogi.engines.othello.options import SEARCH
+from pydlshogi.engines.othello.player import AlphaBetaEngine
 from pydlshogi.engines.othello.players import Nothing, OthelloPlayer
 from pydlshogi.engines.othello.search import Mind, SearchEngine, evaluator_of
-from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.engine import EngineError, Hint
-from pydlshogi.games.othello.play import main as play
-from pydlshogi.games.othello.player import AlphaBetaEngine
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, RULES, START, Position, position_of
-from pydlshogi.games.othello.serve import main as serve
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import Info
 from pydlshogi.player.clock import Clock as PlayerClock
 from pydlshogi.player.clock import Limits
+from pydlshogi.protocols.play import main as play
+from pydlshogi.protocols.serve import main as serve
 from pydlshogi.uct.batch import Batch
 
 MINDS = [Mind(megabytes=16), Mind(iago=True, rollouts=0.5, megabytes=16), Mind(iago=True, megabytes=16)]

@@ -24,7 +24,7 @@ RUNS = [
         "dobutsu --out {here}/dobutsu --minutes 0.05 --games 4 --playouts 4 --workers 1 " + TINY,
         "cycle 1",
     ),
-    ("pydlshogi.games.othello.play", "--auto --level 1", "discs"),
+    ("pydlshogi.protocols.play", "--auto --level 1", "discs"),
     ("utils.plot_log", "{here}/dobutsu", "log.png"),
     ("utils.make_book", "{here}/own --min-games 1 --out {here}/own.db", "own.db"),
     ("utils.make_kifu_list", "{root}/kifu/selfplay {here}/kiflist", "kiflist_train.txt"),

@@ -188,8 +188,8 @@ for make, game in (
 def test_no_kernel_is_left_to_be_loaded_in_a_game_of_othello(make: str) -> None:
     code = f"""
 from pydlshogi.engines.othello.search import Mind, SearchEngine
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.player import AlphaBetaEngine
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.player import AlphaBetaEngine
 from pydlshogi.games.othello.rules import START
 
 def play(engine):

@@ -22,7 +22,7 @@ from pydlshogi.support.files import cache_folder
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE: Final = Path(__file__).resolve().parents[1]
-ROOMS_WITHOUT_KERNELS: Final = ("analysis_server", "engines", "kifu", "learning", "player", "usi", "web")
+ROOMS_WITHOUT_KERNELS: Final = ("analysis_server", "kifu", "learning", "player", "protocols", "usi", "web")
 """Folders of the package that nothing with kernels imports."""
 _LONGEST_NAME: Final = "-" * 120
 """About as long as the names that numba gives its files: Windows refuses paths of more than 260 characters."""

@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from pydlshogi.engines.othello.alphabeta_options import DEFAULT_LEVEL, EngineChoice, add_effort_options, effort_of
+from pydlshogi.engines.othello.clock import Effort, TimeLeft, allot
+from pydlshogi.engines.othello.engine import EngineError, OthelloEngine
 from pydlshogi.engines.othello.search import IAGO_ROLLOUTS, Mind, SearchEngine
-from pydlshogi.games.othello.clock import Effort, TimeLeft, allot
-from pydlshogi.games.othello.engine import EngineError, OthelloEngine
-from pydlshogi.games.othello.options import DEFAULT_LEVEL, EngineChoice, add_effort_options, effort_of
 
 _IAGO_SECONDS: Final = 10.0
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pydlshogi.engines.othello import OthelloOptions
-from pydlshogi.games.othello.clock import Clock as OthelloClock
-from pydlshogi.games.othello.clock import Effort
-from pydlshogi.games.othello.engine import DISCS, EngineError, Hint, OthelloEngine
-from pydlshogi.games.othello.player import SHIPPED_OPENINGS, AlphaBetaEngine
+from pydlshogi.engines.othello.clock import Clock as OthelloClock
+from pydlshogi.engines.othello.clock import Effort
+from pydlshogi.engines.othello.engine import DISCS, EngineError, Hint, OthelloEngine
+from pydlshogi.engines.othello.player import SHIPPED_OPENINGS, AlphaBetaEngine
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import move_name
 from pydlshogi.player.base_player import (

@@ -5,17 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.engine import DISCS, EngineError, Hint, Report, unheard
+from pydlshogi.engines.othello.patterns import load_weights
+from pydlshogi.engines.othello.player import ENDING, SHIPPED_WEIGHTS, solvable
+from pydlshogi.engines.othello.policy import SHIPPED_POLICY, Tables, load_policy
+from pydlshogi.engines.othello.rollouts import load_rollouts
 from pydlshogi.engines.othello.tables import TableEvaluator, TableRollouts
 from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
-from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.engine import DISCS, EngineError, Hint, Report, unheard
-from pydlshogi.games.othello.patterns import load_weights
-from pydlshogi.games.othello.player import ENDING, SHIPPED_WEIGHTS, solvable
-from pydlshogi.games.othello.policy import SHIPPED_POLICY, Tables, load_policy
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rollouts import load_rollouts
 from pydlshogi.games.othello.rules import RULES, START, Position
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError

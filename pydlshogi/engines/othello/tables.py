@@ -4,9 +4,9 @@ import random
 
 import numpy as np
 
+from pydlshogi.engines.othello.policy import Tables, judge, room_for_moves
+from pydlshogi.engines.othello.rollouts import play_all
 from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.policy import Tables, judge, room_for_moves
-from pydlshogi.games.othello.rollouts import play_all
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.uct.batch import Batch, Evaluations
 

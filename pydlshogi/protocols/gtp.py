@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from pydlshogi import __version__
+from pydlshogi.engines.othello.clock import Clock, Effort, TimeLeft, allot
+from pydlshogi.engines.othello.engine import Hint, OthelloEngine, thinking, unheard
 from pydlshogi.games.othello.board import board_of
-from pydlshogi.games.othello.clock import Clock, Effort, TimeLeft, allot
-from pydlshogi.games.othello.engine import Hint, OthelloEngine, thinking, unheard
-from pydlshogi.games.othello.inbox import Line
 from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, move_name, parse_move, position_of
+from pydlshogi.protocols.inbox import Line
 
 MOST_HINTS: Final = 5
 

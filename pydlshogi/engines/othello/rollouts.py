@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from pydlshogi.engines.othello.policy import STAGES, policy_stage
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.encodings import unpacked
-from pydlshogi.games.othello.policy import STAGES, policy_stage
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, final_score, moved, to_move
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
 from pydlshogi.support.arrays_file import named_arrays

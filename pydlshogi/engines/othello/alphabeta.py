@@ -15,9 +15,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.endgame import bucket, find
-from pydlshogi.games.othello.patterns import (
+from pydlshogi.engines.othello.endgame import bucket, find
+from pydlshogi.engines.othello.patterns import (
     DISC,
     STAGES,
     WORDS,
@@ -27,6 +26,7 @@ from pydlshogi.games.othello.patterns import (
     stage_of,
     write_numbers,
 )
+from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
 from pydlshogi.support.arrays import Int16Array, Records, Uint16Array, Uint64Array
 from pydlshogi.support.compiled import compiled, inlined

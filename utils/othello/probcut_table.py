@@ -1,6 +1,6 @@
 """What Multi-ProbCut is worth: it plays a few plies deeper against the plain search.
 
-    python -m pydlshogi.games.othello.probcut --table FILE
+    python -m utils.othello.probcut --table FILE
 
 For each cell of the table Multi-ProbCut at N + n plies plays the plain search at N, every opening twice with colours
 swapped; both solve the last squares. A game is a line of FILE once it is finished, so that the same command goes on
@@ -19,15 +19,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.alphabeta import AlphaBeta, Found, depths_to
-from pydlshogi.games.othello.cuts import probing_of, read_cuts
-from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.finished import FinishedGames, TableError
-from pydlshogi.games.othello.patterns import load_weights
+from pydlshogi.engines.othello.alphabeta import AlphaBeta, Found, depths_to
+from pydlshogi.engines.othello.cuts import probing_of, read_cuts
+from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.patterns import load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.crew import Crew, Plain
 from pydlshogi.support.elo import histogram_of_pairs
+from utils.othello.finished import FinishedGames, TableError
 
 LONGEST_TASK: Final = 3600.0
 """Seconds after which a game, or a process that searches some positions, is given up."""

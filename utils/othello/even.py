@@ -1,4 +1,4 @@
-"""Even openings for matches, in the manner of XOT: `python -m pydlshogi.games.othello.even FILE`
+"""Even openings for matches, in the manner of XOT: `python -m utils.othello.even FILE`
 
 All positions are looked at that so many moves may lead to, each once however the board is turned. Those are kept that
 the engine thinks are worth nearly the same to both sides.
@@ -12,11 +12,11 @@ from typing import Final
 
 from tqdm import tqdm
 
-from pydlshogi.games.othello.alphabeta import depths_to
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import EngineError, OthelloEngine, unheard
-from pydlshogi.games.othello.openings import lines
-from pydlshogi.games.othello.options import ALPHABETA
+from pydlshogi.engines.othello.alphabeta import depths_to
+from pydlshogi.engines.othello.alphabeta_options import ALPHABETA
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.engine import EngineError, OthelloEngine, unheard
+from pydlshogi.engines.othello.openings import lines
 from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.transcript import transcript
 from pydlshogi.support.command_line import exit_status
@@ -52,7 +52,7 @@ def even(engine: OthelloEngine, effort: Effort, plies: int, within: float) -> It
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.even", description="Find even openings to play matches from."
+        prog="python -m utils.othello.even", description="Find even openings to play matches from."
     )
     parser.add_argument("file", type=Path, help="file of transcripts to write")
     parser.add_argument("--plies", type=int, default=8, help="moves of an opening (default %(default)s)")

@@ -1,4 +1,4 @@
-"""The engine that a GUI registers, in GTP or NBoard's protocol: `python -m pydlshogi.games.othello.serve`
+"""The engine that a GUI registers, in GTP or NBoard's protocol: `python -m pydlshogi.protocols.serve`
 
 NBoard says `nboard 2` before anything else; whoever begins otherwise speaks GTP.
 """
@@ -11,13 +11,13 @@ import threading
 from collections.abc import Sequence
 from itertools import chain
 
-from pydlshogi.games.othello import gtp, nboard
-from pydlshogi.games.othello.clock import Effort
-from pydlshogi.games.othello.engine import EngineError, OthelloEngine
-from pydlshogi.games.othello.gtp import Gtp
-from pydlshogi.games.othello.inbox import Inbox
-from pydlshogi.games.othello.nboard import NBoard
-from pydlshogi.games.othello.options import ALPHABETA, EngineChoice
+from pydlshogi.engines.othello.alphabeta_options import ALPHABETA, EngineChoice
+from pydlshogi.engines.othello.clock import Effort
+from pydlshogi.engines.othello.engine import EngineError, OthelloEngine
+from pydlshogi.protocols import gtp, nboard
+from pydlshogi.protocols.gtp import Gtp
+from pydlshogi.protocols.inbox import Inbox
+from pydlshogi.protocols.nboard import NBoard
 from pydlshogi.support.command_line import exit_status
 
 

@@ -1,4 +1,4 @@
-"""Registers openings for the engine to play: `python -m pydlshogi.games.othello.register FILE --games GAMES`
+"""Registers openings for the engine to play: `python -m utils.othello.register FILE --games GAMES`
 
 --games GAMES    how the games in some files begin
 --grow           what the engine itself finds nearly as good as the best, ply after ply
@@ -12,10 +12,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import EngineError, OthelloEngine, unheard
-from pydlshogi.games.othello.openings import SPREAD, RegisteredLine, lines, read_openings, standing, write_openings
-from pydlshogi.games.othello.options import ALPHABETA
+from pydlshogi.engines.othello.alphabeta_options import ALPHABETA
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.engine import EngineError, OthelloEngine, unheard
+from pydlshogi.engines.othello.openings import SPREAD, RegisteredLine, lines, read_openings, standing, write_openings
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import MOST_MOVES, START, Position
 from pydlshogi.games.othello.transcript import RecordError, after
@@ -51,7 +51,7 @@ def judged(engine: OthelloEngine, effort: Effort, moves: tuple[int, ...]) -> Reg
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.register", description="Register openings for the engine to play."
+        prog="python -m utils.othello.register", description="Register openings for the engine to play."
     )
     parser.add_argument("file", type=Path, help="file of openings; those that it holds are kept")
     what = parser.add_mutually_exclusive_group(required=True)

@@ -7,13 +7,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.games.othello.alphabeta import DEEPEST, INFINITE, AlphaBeta, Probing
-from pydlshogi.games.othello.clock import SOLVED_FROM, Clock, Effort
-from pydlshogi.games.othello.cuts import probing_of, read_cuts
-from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.engine import EngineError, Hint, Report, unheard
-from pydlshogi.games.othello.openings import OpeningBook, read_openings
-from pydlshogi.games.othello.patterns import DISC, load_weights
+from pydlshogi.engines.othello.alphabeta import DEEPEST, INFINITE, AlphaBeta, Probing
+from pydlshogi.engines.othello.clock import SOLVED_FROM, Clock, Effort
+from pydlshogi.engines.othello.cuts import probing_of, read_cuts
+from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.engine import EngineError, Hint, Report, unheard
+from pydlshogi.engines.othello.openings import OpeningBook, read_openings
+from pydlshogi.engines.othello.patterns import DISC, load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position, position_of
 from pydlshogi.support.files import shipped_model
 

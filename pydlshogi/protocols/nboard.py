@@ -8,11 +8,11 @@ status.
 import logging
 from collections.abc import Callable, Iterable
 
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import Hint, OthelloEngine, thinking
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.engine import Hint, OthelloEngine, thinking
 from pydlshogi.games.othello.ggf import parse_ggf
-from pydlshogi.games.othello.inbox import Line
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
+from pydlshogi.protocols.inbox import Line
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""What each part of the engines is worth: `python -m pydlshogi.engines.othello.parts FILE`
+"""What each part of the engines is worth: `python -m utils.othello.parts FILE`
 
 For each row of the table two engines play each other, every opening twice with colours swapped, with equal time of the
 processor for a move. A game is a line of FILE once it is finished, so that the same command goes on where it was broken
@@ -18,16 +18,16 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.engine import EngineError, OthelloEngine, unheard
+from pydlshogi.engines.othello.player import TUTORIAL_CUTS, AlphaBetaEngine
 from pydlshogi.engines.othello.search import Mind, SearchEngine
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import EngineError, OthelloEngine, unheard
-from pydlshogi.games.othello.finished import FinishedGames, TableError
-from pydlshogi.games.othello.player import TUTORIAL_CUTS, AlphaBetaEngine
 from pydlshogi.games.othello.records import read_from_start
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import estimate, histogram_of_pairs, mean_score
 from pydlshogi.support.files import digest, shipped_model
+from utils.othello.finished import FinishedGames, TableError
 
 _MEGABYTES: Final = 64
 
@@ -113,7 +113,7 @@ def table(games: Sequence[dict[str, Any]], rows: dict[str, Pairing]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.engines.othello.parts", description="Play for what each part of the search is worth."
+        prog="python -m utils.othello.parts", description="Play for what each part of the search is worth."
     )
     parser.add_argument("file", type=Path, help="of the games")
     which = parser.add_mutually_exclusive_group()

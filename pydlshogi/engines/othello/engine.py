@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple, Protocol
 
-from pydlshogi.games.othello.clock import Clock
+from pydlshogi.engines.othello.clock import Clock
 from pydlshogi.games.othello.rules import Position
 
 

@@ -15,9 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.encodings import unpacked
-from pydlshogi.games.othello.patterns import (
+from pydlshogi.engines.othello.patterns import (
     CLASSES,
     DISC,
     DISCS,
@@ -30,7 +28,9 @@ from pydlshogi.games.othello.patterns import (
     stage_of,
     write_numbers,
 )
-from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
+from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
+from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.encodings import unpacked
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, flips, mobility
 from pydlshogi.support.arrays import (
     BoolArray,

@@ -1,4 +1,4 @@
-"""A game of Othello at a terminal: `python -m pydlshogi.games.othello.play`
+"""A game of Othello at a terminal: `python -m pydlshogi.protocols.play`
 
 Moves are written `f5`, or `5,6`: row and column, as in IaGo. With --auto the engine plays both sides.
 """
@@ -12,10 +12,10 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
+from pydlshogi.engines.othello.alphabeta_options import ALPHABETA, EngineChoice
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.engine import EngineError, Hint, OthelloEngine, unheard
 from pydlshogi.games.othello.board import board_of
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine, unheard
-from pydlshogi.games.othello.options import ALPHABETA, EngineChoice
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
 from pydlshogi.games.othello.transcript import transcript
 from pydlshogi.support.command_line import exit_status

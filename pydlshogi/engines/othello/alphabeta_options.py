@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydlshogi.games.othello.clock import Effort, TimeLeft, allot
-from pydlshogi.games.othello.engine import EngineError, OthelloEngine
-from pydlshogi.games.othello.player import SHIPPED_OPENINGS, AlphaBetaEngine
+from pydlshogi.engines.othello.clock import Effort, TimeLeft, allot
+from pydlshogi.engines.othello.engine import EngineError, OthelloEngine
+from pydlshogi.engines.othello.player import SHIPPED_OPENINGS, AlphaBetaEngine
 from pydlshogi.support.files import shipped_model
 
 DEFAULT_LEVEL: Final = 10

@@ -1,4 +1,4 @@
-"""The engine plays itself, so that there is something to learn from: `python -m pydlshogi.games.othello.selfplay`
+"""The engine plays itself, so that there is something to learn from: `python -m utils.othello.selfplay`
 
 Games begin with random moves, go on with searches of a few plies and end with perfect play. They are files of WTHOR
 format, which `learn` reads; a file that is there already is not played again, so that the same command goes on where it
@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.alphabeta import AlphaBeta
-from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.patterns import NUMBERS, STAGES, load_weights
+from pydlshogi.engines.othello.alphabeta import AlphaBeta
+from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, load_weights
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
@@ -89,9 +89,7 @@ def file_of(out: Path, number: int) -> Path:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     defaults = Settings()
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.selfplay", description="Let the engine play itself."
-    )
+    parser = argparse.ArgumentParser(prog="python -m utils.othello.selfplay", description="Let the engine play itself.")
     parser.add_argument("--out", type=Path, required=True, help="folder for the games")
     parser.add_argument(
         "--games", type=int, default=1000, help=f"in all, in files of {GAMES_PER_FILE} (default %(default)s)"

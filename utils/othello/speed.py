@@ -1,4 +1,4 @@
-"""How fast the searching engine is on one core: `python -m pydlshogi.engines.othello.speed`
+"""How fast the searching engine is on one core: `python -m utils.othello.speed`
 
 Printed are playouts a second of processor time with IaGo's constants, with and without rollouts, and with AlphaZero's;
 whole games rolled out from the start; and positions judged, priors and value, in the middle of games.
@@ -12,13 +12,13 @@ from typing import Final
 
 import numpy as np
 
+from pydlshogi.engines.othello.clock import Clock, Effort
+from pydlshogi.engines.othello.engine import EngineError, Hint, unheard
+from pydlshogi.engines.othello.rollouts import load_rollouts
 from pydlshogi.engines.othello.search import SHIPPED_ROLLOUTS, Mind, SearchEngine, evaluator_of
 from pydlshogi.engines.othello.tables import TableRollouts
-from pydlshogi.games.othello.clock import Clock, Effort
 from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.engine import EngineError, Hint, unheard
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rollouts import load_rollouts
 from pydlshogi.games.othello.rules import RULES, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.support.command_line import exit_status
@@ -71,7 +71,7 @@ def _rate(work: Callable[[Batch], object], position: Position) -> float:
 def main() -> int:
     """The command line; returns the exit status."""
     argparse.ArgumentParser(
-        prog="python -m pydlshogi.engines.othello.speed", description="Measure the searching engine of Othello."
+        prog="python -m utils.othello.speed", description="Measure the searching engine of Othello."
     ).parse_args()
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""A value from games of policies: `python -m pydlshogi.games.othello.learn_value GAMES --reinforced FILE --out FILE`
+"""A value from games of policies: `python -m utils.othello.learn_value GAMES --reinforced FILE --out FILE`
 
 As AlphaGo's (Silver et al. 2016): the engine's policy plays up to a move drawn by lot, that move is random, and from
 there the reinforced policy plays to the end. The position after the random move and the result are an example, one of
@@ -16,16 +16,16 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.learn import CLASS_COUNT, Settings, classes_of, fit, positions_of, sums, weights_of
-from pydlshogi.games.othello.learn_policy import by_four_plies, fit_scales
-from pydlshogi.games.othello.patterns import NUMBERS, STAGES, load_weights, save_weights
-from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
-from pydlshogi.games.othello.policy import SHIPPED_POLICY, load_policy
-from pydlshogi.games.othello.policy_games import RANDOM, play
+from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, load_weights, save_weights
+from pydlshogi.engines.othello.player import SHIPPED_WEIGHTS
+from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.wthor import GAME, Archive, Games, held_out, read_archive
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.files import check_writable, shipped_model
+from utils.othello.learn import CLASS_COUNT, Settings, classes_of, fit, positions_of, sums, weights_of
+from utils.othello.learn_policy import by_four_plies, fit_scales
+from utils.othello.policy_games import RANDOM, play
 
 _SLICE: Final = 5_000
 """Games between two looks at the bar."""
@@ -85,7 +85,7 @@ def value_of(games: Games, plies: Int64Array, scales: Float32Array) -> Int16Arra
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.learn_value", description="Learn a value from games of policies."
+        prog="python -m utils.othello.learn_value", description="Learn a value from games of policies."
     )
     parser.add_argument("games", type=Path, nargs="+", help="files of games to test by, .wtb")
     parser.add_argument("--reinforced", type=Path, required=True, help="file of the policy that plays on, .npz")

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.games.othello.alphabeta import CUT, Probing
-from pydlshogi.games.othello.patterns import STAGES
+from pydlshogi.engines.othello.alphabeta import CUT, Probing
+from pydlshogi.engines.othello.patterns import STAGES
 from pydlshogi.support.files import read_plain, replacing
 
 _LARGEST_FILE: Final = 1 << 20

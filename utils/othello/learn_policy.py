@@ -1,4 +1,4 @@
-"""Policies learned from games: `python -m pydlshogi.games.othello.learn_policy KIND GAMES --out FILE`
+"""Policies learned from games: `python -m utils.othello.learn_policy KIND GAMES --out FILE`
 
 KIND is `policy` (policy.py) or `rollouts` (rollouts.py). GAMES are files of WTHOR format; one game in twenty, chosen by
 its moves, is not learned from and tells how well that goes. What is learned is the move that was played, by stochastic
@@ -16,12 +16,10 @@ from zlib import crc32
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.checkpoint import Checkpoint, kept
-from pydlshogi.games.othello.patterns import DISC, WORDS, evaluate, load_weights, stage_of, write_numbers
-from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
-from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
-from pydlshogi.games.othello.policy import (
+from pydlshogi.engines.othello.patterns import DISC, WORDS, evaluate, load_weights, stage_of, write_numbers
+from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
+from pydlshogi.engines.othello.player import SHIPPED_WEIGHTS
+from pydlshogi.engines.othello.policy import (
     STAGES,
     THROUGH,
     WEIGHTS,
@@ -33,8 +31,9 @@ from pydlshogi.games.othello.policy import (
     soften,
     write_shares,
 )
-from pydlshogi.games.othello.rollouts import CLASSES, save_rollouts, surroundings
-from pydlshogi.games.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
+from pydlshogi.engines.othello.rollouts import CLASSES, save_rollouts, surroundings
+from pydlshogi.engines.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
+from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, moved, to_move
 from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
@@ -42,6 +41,7 @@ from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.compiled import allocating, inlined
 from pydlshogi.support.files import shipped_model
+from utils.othello.checkpoint import Checkpoint, kept
 
 _NO_SQUARE: Final = np.uint64(64)
 _SLICE: Final = 2000
@@ -261,7 +261,7 @@ def _by_tens(hits: Float64Array) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.learn_policy", description="Learn a policy from games."
+        prog="python -m utils.othello.learn_policy", description="Learn a policy from games."
     )
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")

@@ -1,4 +1,4 @@
-"""Weights for the patterns, learned from games: `python -m pydlshogi.games.othello.learn GAMES --out FILE`
+"""Weights for the patterns, learned from games: `python -m utils.othello.learn GAMES --out FILE`
 
 GAMES are files of WTHOR format: tournaments', or those that selfplay.py writes. A position is worth what its game would
 have come to with perfect play of both sides from some point on, which such files say. Where the game itself came to
@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.bits import count
-from pydlshogi.games.othello.patterns import (
+from pydlshogi.engines.othello.patterns import (
     CLASSES,
     DISC,
     FIRST,
@@ -27,6 +26,7 @@ from pydlshogi.games.othello.patterns import (
     stage_of,
     write_numbers,
 )
+from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.rules import START_MOVER, START_OPPONENT, STATE, ZERO, States, moved, to_move
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive, square_of
@@ -192,7 +192,7 @@ def _describe(errors: Float32Array, values: Float32Array) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.learn", description="Learn the weights of the patterns from games."
+        prog="python -m utils.othello.learn", description="Learn the weights of the patterns from games."
     )
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")

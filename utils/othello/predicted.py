@@ -1,4 +1,4 @@
-"""How well a network predicts games of people: `python -m pydlshogi.engines.othello.predicted GAMES --network FILE`
+"""How well a network predicts games of people: `python -m utils.othello.predicted GAMES --network FILE`
 
 Of the games that learning holds out of the files (see `wthor.held_out`): how often the likeliest move was played, and
 how often the side with the higher value won, by four plies. The same counts as `learn_policy` and `learn_value` give.
@@ -15,10 +15,9 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
+from pydlshogi.engines.othello.engine import EngineError
+from pydlshogi.engines.othello.patterns import STAGES, stage_of
 from pydlshogi.engines.othello.search import Mind, evaluator_of
-from pydlshogi.games.othello.engine import EngineError
-from pydlshogi.games.othello.learn_policy import by_four_plies, hit
-from pydlshogi.games.othello.patterns import STAGES, stage_of
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
 from pydlshogi.games.othello.transcript import Transcript
@@ -26,6 +25,7 @@ from pydlshogi.games.othello.wthor import games_of, held_out, read_archive
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.uct.batch import Batch, Evaluator
+from utils.othello.learn_policy import by_four_plies, hit
 
 _LONGEST: Final = 60
 """Positions of a game that are looked at: a pass is no choice."""
@@ -58,7 +58,7 @@ def predicted(game: Transcript, evaluator: Evaluator, batch: Batch) -> tuple[lis
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.engines.othello.predicted", description="How well a network predicts games."
+        prog="python -m utils.othello.predicted", description="How well a network predicts games."
     )
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--network", type=Path, help="of `pydlshogi.cycle othello`; without, the engine's tables")

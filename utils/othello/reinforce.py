@@ -1,4 +1,4 @@
-"""A policy made better by its own games: `python -m pydlshogi.games.othello.reinforce --out FILE`
+"""A policy made better by its own games: `python -m utils.othello.reinforce --out FILE`
 
 It begins as the policy that was learned from people's games and plays against its earlier selves, both colours alike.
 Of each game it learns its own moves by REINFORCE (Williams 1992), as AlphaGo did (Silver et al. 2016): the gradient of
@@ -16,11 +16,9 @@ from zlib import crc32
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.bits import count
-from pydlshogi.games.othello.checkpoint import Checkpoint, kept
-from pydlshogi.games.othello.patterns import load_weights
-from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
-from pydlshogi.games.othello.policy import (
+from pydlshogi.engines.othello.patterns import load_weights
+from pydlshogi.engines.othello.player import SHIPPED_WEIGHTS
+from pydlshogi.engines.othello.policy import (
     SHIPPED_POLICY,
     Moves,
     Tables,
@@ -32,7 +30,7 @@ from pydlshogi.games.othello.policy import (
     win_rate,
     write_shares,
 )
-from pydlshogi.games.othello.policy_games import RANDOM, match_line, play
+from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int8Array
@@ -40,6 +38,8 @@ from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.compiled import allocating
 from pydlshogi.support.files import shipped_model
+from utils.othello.checkpoint import Checkpoint, kept
+from utils.othello.policy_games import RANDOM, match_line, play
 
 LEARNER: Final = 1
 """Of the policies that play; 0 is RANDOM, 2 the opponent."""
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     settings = Settings()
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.reinforce", description="Make a policy better by its own games."
+        prog="python -m utils.othello.reinforce", description="Make a policy better by its own games."
     )
     parser.add_argument("--out", type=Path, required=True, help="file of the policy to write, .npz")
     parser.add_argument(

@@ -1,7 +1,7 @@
 """What shallow searches say of deep ones (Multi-ProbCut, Buro 1997): measured, and kept in a file.
 
-    python -m pydlshogi.games.othello.probcut --games FILE --out probcut.toml
-    python -m pydlshogi.games.othello.probcut --table FILE     what it is worth, see probcut_table.py
+    python -m utils.othello.probcut --games FILE --out probcut.toml
+    python -m utils.othello.probcut --table FILE     what it is worth, see probcut_table.py
 
 Positions of games are searched 1, 2, 3 ... plies deep. A pair of depths is a line through the values of all positions,
 deep = slope x shallow + offset, and how far off the values are. There are two forms. The tutorial's has one pair for
@@ -24,12 +24,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.alphabeta import AlphaBeta, Probing
-from pydlshogi.games.othello.cuts import CutPair, Cuts, at_stage, described, probing_of, write_cuts
-from pydlshogi.games.othello.finished import TableError
-from pydlshogi.games.othello.patterns import DISC, STAGES, load_weights
-from pydlshogi.games.othello.player import SHIPPED_WEIGHTS, TUTORIAL_CUTS
-from pydlshogi.games.othello.probcut_table import LONGEST_TASK, Results, deepened, fill, table, tasks
+from pydlshogi.engines.othello.alphabeta import AlphaBeta, Probing
+from pydlshogi.engines.othello.cuts import CutPair, Cuts, at_stage, described, probing_of, write_cuts
+from pydlshogi.engines.othello.patterns import DISC, STAGES, load_weights
+from pydlshogi.engines.othello.player import SHIPPED_WEIGHTS, TUTORIAL_CUTS
 from pydlshogi.games.othello.records import read_from_start, read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
@@ -38,6 +36,8 @@ from pydlshogi.support.command_line import exit_status, remedy
 from pydlshogi.support.crew import Crew
 from pydlshogi.support.files import check_writable, replacing, shipped_model
 from pydlshogi.support.processes import ProcessCrew
+from utils.othello.finished import TableError
+from utils.othello.probcut_table import LONGEST_TASK, Results, deepened, fill, table, tasks
 
 FIRST_PLY: Final = 8
 """Positions are taken from a game after so many moves,"""
@@ -195,7 +195,7 @@ def plot(measured: Sequence[Measured], path: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.games.othello.probcut",
+        prog="python -m utils.othello.probcut",
         description="Measure what shallow searches say of deep ones, or what that is worth in games.",
     )
     what = parser.add_mutually_exclusive_group(required=True)

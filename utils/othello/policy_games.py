@@ -9,8 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import count
-from pydlshogi.games.othello.policy import (
+from pydlshogi.engines.othello.policy import (
     STAGES,
     THROUGH,
     WEIGHTS,
@@ -19,7 +18,8 @@ from pydlshogi.games.othello.policy import (
     room_for_moves,
     write_shares,
 )
-from pydlshogi.games.othello.rollouts import drawn
+from pydlshogi.engines.othello.rollouts import drawn
+from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.rules import MOST_MOVES, START_MOVER, START_OPPONENT, ZERO, final_score, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, MOVES, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Int8Array, Int32Array, Uint64Array
