@@ -22,7 +22,7 @@ LAUNCHERS = {
     "policy_player": "pydlshogi.usi.usi_policy_player",
     "search1_player": "pydlshogi.usi.usi_search1_player",
     "dobutsu": "pydlshogi.usi.usi_dobutsu_player",
-    "othello": "pydlshogi.protocols.search_serve",
+    "othello": "pydlshogi.protocols.serve",
     "othello_alphabeta": "pydlshogi.protocols.serve",
     "board": "pydlshogi.web.__main__",
 }

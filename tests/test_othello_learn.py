@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from othello_games import random_game, random_weights
 
-from pydlshogi.engines.othello.alphabeta import AlphaBeta
+from pydlshogi.engines.othello.alphabeta_search import AlphaBeta
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.patterns import CLASSES, DISC, NUMBERS, STAGES, load_weights
 from pydlshogi.games.othello.rules import PASS, START

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from othello_engines import Broken, LowestSquare, Waiting
+from othello_engines import Broken, LowestSquare, Waiting, loaded
 from othello_games import random_game
 
-from pydlshogi.engines.othello.clock import Effort
-from pydlshogi.engines.othello.engine import OthelloEngine
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import Transcript, game_of, parse_transcript
+from pydlshogi.player.clock import Limits
 from pydlshogi.protocols.inbox import Inbox
 from pydlshogi.protocols.nboard import NBoard, interrupts
 
@@ -24,9 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 GAME = ggf(parse_transcript("f5d6"))
 
 
-def answers(engine: OthelloEngine, *lines: str) -> list[str]:
+def answers(player: LowestSquare, *lines: str) -> list[str]:
     said: list[str] = []
-    NBoard(engine, Effort(level=5), said.append).run(Inbox(lines, interrupts))
+    NBoard(loaded(player), said.append).run(Inbox(lines, interrupts))
     return said
 
 
@@ -63,7 +62,7 @@ def test_hints() -> None:
 def test_the_depth_is_the_level() -> None:
     engine = LowestSquare()
     answers(engine, "go", "set depth 12", "go", "hint 2")
-    assert [clock.effort for clock in engine.clocks] == [Effort(level=5), Effort(level=12), Effort(level=12)]
+    assert engine.asked == [(Limits(), 5), (Limits(), 12), (Limits(), 12)]
 
 
 def test_passes() -> None:
@@ -144,7 +143,7 @@ def test_whatever_is_said_ends_the_thinking(command: str) -> None:
         return iter(lines.get, None)
 
     thread = threading.Thread(
-        target=lambda: NBoard(engine, Effort(), said.put).run(Inbox(sent(), interrupts)), daemon=True
+        target=lambda: NBoard(loaded(engine), said.put).run(Inbox(sent(), interrupts)), daemon=True
     )
     thread.start()
     lines.put(command)

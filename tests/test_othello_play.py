@@ -5,9 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from othello_engines import LowestSquare
+from othello_engines import LowestSquare, loaded
 
-from pydlshogi.engines.othello.clock import Effort
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import parse_move
 from pydlshogi.games.othello.transcript import transcript
@@ -23,7 +22,7 @@ class Table:
         self.shown: list[str] = []
         self._typed = iter(typed)
         person = frozenset([True] * black + [False] * white)
-        self.game = TerminalGame(LowestSquare(), Effort(level=1), person, self.ask, self.shown.append)
+        self.game = TerminalGame(loaded(LowestSquare()), person, self.ask, self.shown.append)
 
     def ask(self, prompt: str) -> str:
         self.shown.append(prompt)

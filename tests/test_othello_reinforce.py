@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PARITY, load_weights
+from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PARITY, SHIPPED_WEIGHTS, load_weights
 from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
-from pydlshogi.engines.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.engines.othello.policy import (
     SHIPPED_POLICY,
     STAGES,

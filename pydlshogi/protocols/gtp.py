@@ -11,17 +11,19 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from pydlshogi import __version__
-from pydlshogi.engines.othello.clock import Clock, Effort, TimeLeft, allot
-from pydlshogi.engines.othello.engine import Hint, OthelloEngine, thinking, unheard
 from pydlshogi.games.othello.board import board_of
+from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, move_name, parse_move, position_of
+from pydlshogi.player.base_player import Info
+from pydlshogi.player.clock import Limits
 from pydlshogi.protocols.inbox import Line
+from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, discs_of
 
 MOST_HINTS: Final = 5
 
 _LINE: Final = re.compile(r"(?:([0-9]+)(?: +|$))?(.*)")
 _MOST_STONES: Final = 1000
-_COLOURS: Final = {"b": True, "black": True, "w": False, "white": False}
+_COLOURS: Final = {"b": 0, "black": 0, "w": 1, "white": 1}
 
 log = logging.getLogger(__name__)
 
@@ -33,15 +35,14 @@ class CommandError(Exception):
 class Gtp:
     """One conversation with one controller."""
 
-    def __init__(self, engine: OthelloEngine, effort: Effort) -> None:
-        """`effort`: what a move may cost while no clock runs."""
-        self._engine, self._effort = engine, effort
+    def __init__(self, engine: LoadedEngine) -> None:
+        self._engine = engine
         self._line: Line
-        self._game = [START]
+        self._game = [OthelloPosition()]
         """The positions of the game, as they can be returned to; passes that were not played are none."""
-        self._settings: TimeLeft | None = None
-        self._left: dict[bool, TimeLeft | None] = dict.fromkeys((True, False))
-        """What is left to Black (True) and to White; None while no clock runs."""
+        self._settings: Limits | None = None
+        self._left: dict[int, Limits | None] = dict.fromkeys((0, 1))
+        """What is left to Black (0) and to White (1); None while no clock runs."""
         self._quit = False
         self._commands: dict[str, Callable[[list[str]], str]] = {
             "boardsize": self._boardsize,
@@ -61,7 +62,7 @@ class Gtp:
             "reg_genmove": self._reg_genmove,
             "set_game": self._set_game,
             "setup_board": self._setup_board,
-            "showboard": lambda _: "\n" + board_of(self._game[-1]),
+            "showboard": lambda _: "\n" + board_of(self._now),
             "time_left": self._time_left,
             "time_settings": self._time_settings,
             "undo": self._undo,
@@ -105,9 +106,13 @@ class Gtp:
         self._begin(START)
         return ""
 
+    @property
+    def _now(self) -> Position:
+        return self._game[-1].now
+
     def _begin(self, start: Position) -> None:
-        self._game = [start]
-        self._left = dict.fromkeys((True, False), self._settings)
+        self._game = [OthelloPosition(start, ply=61 - start.empties)]
+        self._left = dict.fromkeys((0, 1), self._settings)
         self._engine.new_game()
 
     def _setup_board(self, words: list[str]) -> str:
@@ -132,61 +137,51 @@ class Gtp:
 
     def _play(self, words: list[str]) -> str:
         try:
-            position = self._turn(words[0])
-            self._game.append(position.play(parse_move(words[1])))
+            self._game.append(played(self._turn(words[0]), parse_move(words[1])))
         except IllegalMove as error:
             raise CommandError("illegal move") from error
         return ""
 
-    def _turn(self, colour: str) -> Position:
+    def _turn(self, colour: str) -> OthelloPosition:
         """The position with this colour to move; the other one may have to pass. Raises IllegalMove, LookupError."""
-        black, position = _COLOURS[colour.lower()], self._game[-1]
-        return position if position.black_to_move == black or position.over else position.play(PASS)
+        turn, position = _COLOURS[colour.lower()], self._game[-1]
+        return position if position.turn == turn or position.now.over else played(position, PASS)
 
     def _genmove(self, words: list[str]) -> str:
-        position, hint, seconds = self._think(words)
-        if left := self._left[position.black_to_move]:
-            self._left[position.black_to_move] = left.after(seconds, self._settings or left)
-        if not position.over:
-            self._game.append(position.play(hint.move))
-        return _vertex(hint.move)
+        position, answer = self._think(words)
+        if answer is None:
+            return "PASS"
+        if left := self._left[position.turn]:
+            left = left.after(answer.milliseconds)
+            self._left[position.turn] = _limits(left.btime or 0, left.byoyomi or 0)
+        self._game.append(played(position, position.move_from_usi(answer.move)))
+        return answer.move.upper()
 
     def _reg_genmove(self, words: list[str]) -> str:
-        _, hint, _ = self._think(words)
-        return _vertex(hint.move)
+        _, answer = self._think(words)
+        return answer.move.upper() if answer else "PASS"
 
-    def _think(self, words: list[str]) -> tuple[Position, Hint, float]:
-        """The position with the colour of the command to move, the engine's move, and the seconds that it took."""
+    def _think(self, words: list[str]) -> tuple[OthelloPosition, Answer | None]:
+        """The position with the colour of the command to move, and the engine's answer; None: the game is over."""
         try:
             position = self._turn(words[0])
         except IllegalMove as error:
             raise CommandError("illegal move") from error
-        if position.over:
-            return position, Hint(PASS, None, ()), 0.0
-        clock = self._clock(position)
-        with thinking():
-            return position, self._engine.choose(position, clock, unheard), clock.elapsed
+        return position, None if position.now.over else self._ask(position)
 
-    def _clock(self, position: Position) -> Clock:
-        left = self._left[position.black_to_move]
-        return Clock(allot(left, position.empties) if left else self._effort, self._line.interrupted)
+    def _ask(self, position: OthelloPosition, lines: int = 1) -> Answer:
+        return self._engine.ask(position, self._left[position.turn], lines=lines, stopped=self._line.interrupted)
 
     def _hint(self, words: list[str]) -> str:
         most = int(words[0]) if words else MOST_HINTS
-        position = self._game[-1]
         if most < 1:
             raise ValueError(most)
-        if position.over:
+        if self._now.over:
             raise CommandError("the game is over")
-        clock = self._clock(position)
-        with thinking():
-            return "\n".join(map(_described, self._engine.hints(position, most, clock, unheard)))
+        return "\n".join(map(_described, self._ask(self._game[-1], most).lines))
 
     def _level(self, words: list[str]) -> str:
-        level = int(words[0])
-        if not 1 <= level <= 60:
-            raise ValueError(level)
-        self._effort = Effort(level=level)
+        self._engine.set_level(int(words[0]))
         return ""
 
     def _time_settings(self, words: list[str]) -> str:
@@ -195,16 +190,16 @@ class Gtp:
             raise ValueError(words)
         # Byoyomi for no move is GTP's way to say that there is no limit.
         limited = (main > 0 and not byoyomi) or (byoyomi > 0 and stones > 0)
-        self._settings = TimeLeft(main, byoyomi, stones if byoyomi else 0) if limited else None
-        self._left = dict.fromkeys((True, False), self._settings)
+        self._settings = _limits(1000 * main, 1000 * byoyomi / max(1, stones)) if limited else None
+        self._left = dict.fromkeys((0, 1), self._settings)
         return ""
 
     def _time_left(self, words: list[str]) -> str:
-        black, seconds, stones = _COLOURS[words[0].lower()], float(words[1]), int(words[2])
+        turn, seconds, stones = _COLOURS[words[0].lower()], float(words[1]), int(words[2])
         if not 0 <= seconds < float("inf") or not 0 <= stones <= _MOST_STONES:
             raise ValueError(words)
-        main = (self._settings or TimeLeft(0.0))._replace(main=seconds)
-        self._left[black] = TimeLeft(0.0, seconds, stones) if stones else main
+        byoyomi = 0 if self._settings is None else self._settings.byoyomi or 0
+        self._left[turn] = _limits(0, 1000 * seconds / stones) if stones else _limits(1000 * seconds, byoyomi)
         return ""
 
     def _undo(self, _: list[str]) -> str:
@@ -214,10 +209,9 @@ class Gtp:
         return ""
 
     def _final_score(self, _: list[str]) -> str:
-        position = self._game[-1]
-        if not position.over:
+        if not self._now.over:
             raise CommandError("cannot score")
-        lead = position.lead
+        lead = self._now.lead
         return f"{'B' if lead > 0 else 'W'}+{abs(lead)}" if lead else "0"
 
 
@@ -227,13 +221,25 @@ def _plain(line: str) -> str:
     return " ".join("".join(letter for letter in text if letter >= " " and letter != "\x7f").split())
 
 
-def _vertex(move: int) -> str:
-    return move_name(move).upper()
+def played(position: OthelloPosition, move: int) -> OthelloPosition:
+    """The position after `move`. Raises IllegalMove."""
+    if move not in position.now.moves():
+        raise IllegalMove(f"{move_name(move)} cannot be played")
+    after = position.copy()
+    after.push(move)
+    return after
 
 
-def _described(hint: Hint) -> str:
-    score = "" if hint.score is None else f" {hint.score:+.2f}{' exact' if hint.exact else f' depth {hint.depth}'}"
-    return f"{_vertex(hint.move)}{score}"
+def _limits(main: float, byoyomi: float) -> Limits:
+    """Of a clock with so many milliseconds of main time and for each move after that; also of one that has run out."""
+    left = max(0 if byoyomi else 1, round(main))
+    return Limits(btime=left, wtime=left, byoyomi=round(byoyomi))
+
+
+def _described(info: Info) -> str:
+    discs = discs_of(info)
+    score = "" if discs is None else f" {discs:+.2f}{' exact' if info.exact else f' depth {info.depth}'}"
+    return f"{info.pv[0].upper()}{score}"
 
 
 def interrupts(line: str) -> bool:

@@ -8,11 +8,13 @@ status.
 import logging
 from collections.abc import Callable, Iterable
 
-from pydlshogi.engines.othello.clock import Clock, Effort
-from pydlshogi.engines.othello.engine import Hint, OthelloEngine, thinking
 from pydlshogi.games.othello.ggf import parse_ggf
-from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import PASS, parse_move
+from pydlshogi.player.base_player import Info
+from pydlshogi.protocols.gtp import played
 from pydlshogi.protocols.inbox import Line
+from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, discs_of
 
 log = logging.getLogger(__name__)
 
@@ -20,11 +22,11 @@ log = logging.getLogger(__name__)
 class NBoard:
     """One conversation with one board."""
 
-    def __init__(self, engine: OthelloEngine, effort: Effort, write: Callable[[str], None]) -> None:
-        """`effort`: what a move may cost until NBoard sets a depth; `write` says a line."""
-        self._engine, self._effort, self._write = engine, effort, write
+    def __init__(self, engine: LoadedEngine, write: Callable[[str], None]) -> None:
+        """`write` says a line."""
+        self._engine, self._write = engine, write
         self._line: Line
-        self._position: Position | None = START
+        self._position: OthelloPosition | None = OthelloPosition()
         """None: the game that was to be set was refused, and no other is meant."""
         self._commands: dict[str, Callable[[str], None]] = {
             "nboard": lambda _: self._write(f"set myname {self._engine.name}"),
@@ -60,71 +62,68 @@ class NBoard:
         match what:
             case "depth":
                 level = int(value)
-                if not 1 <= level <= 60:
-                    raise ValueError(f"a depth of {level}; it is 1 to 60")
-                self._effort = Effort(level=level)
+                self._engine.set_level(level)
                 self._write(f"set myname {self._engine.name} {level}")
             case "game":
                 self._position = None
                 games = list(parse_ggf(value))
                 if len(games) != 1:
                     raise ValueError("that is no game in GGF")
-                self._position = games[0].end
+                position = OthelloPosition(games[0].start, ply=61 - games[0].start.empties)
+                for move in games[0].moves:
+                    position.push(move)
+                self._position = position
 
     def _move(self, text: str) -> None:
         """`F5`, or `F5/eval/seconds`."""
         move = parse_move(text.partition("/")[0].strip())
         position = self._there()
-        if position.moves() == [PASS] != [move]:
-            position = position.play(PASS)
-        self._position = position.play(move)
+        if position.now.moves() == [PASS] != [move]:
+            position = played(position, PASS)
+        self._position = played(position, move)
 
-    def _there(self) -> Position:
+    def _there(self) -> OthelloPosition:
         if self._position is None:
             raise ValueError("there is no game: the last one was refused")
         return self._position
 
     def _hint(self, text: str) -> None:
         most, position = max(1, int(text or 1)), self._there()
-        if position.over:
+        if position.now.over:
             self._write("status The game is over")
             return
         self._write("status Analyzing")
-        clock = self._clock()
-        with thinking():
-            self._engine.hints(position, most, clock, self._report)
-        self._end(clock)
+        self._end(self._ask(position, most))
 
     def _go(self, _: str) -> None:
         position = self._there()
-        if position.over:
+        if position.now.over:
             self._write("=== PA")
             return
         self._write("status Thinking")
-        clock = self._clock()
-        with thinking():
-            hint = self._engine.choose(position, clock, self._report)
-        value = "" if hint.score is None else f"/{hint.score:.2f}/{clock.elapsed:.2f}"
-        self._write(f"=== {_name(hint.move)}{value}")
-        self._end(clock)
+        answer = self._ask(position)
+        discs = discs_of(answer.lines[0])
+        value = "" if discs is None else f"/{discs:.2f}/{answer.milliseconds / 1000:.2f}"
+        self._write(f"=== {_name(answer.move)}{value}")
+        self._end(answer)
 
-    def _clock(self) -> Clock:
-        self._nodes = 0
-        return Clock(self._effort, self._line.interrupted)
+    def _ask(self, position: OthelloPosition, lines: int = 1) -> Answer:
+        return self._engine.ask(position, lines=lines, stopped=self._line.interrupted, report=self._report)
 
-    def _report(self, hint: Hint) -> None:
-        self._nodes = hint.nodes
-        if hint.score is not None:
-            depth = "100%" if hint.exact else str(hint.depth)
-            self._write(f"search {''.join(map(_name, hint.line))} {hint.score:.2f} 0 {depth}")
+    def _report(self, info: Info) -> None:
+        discs = discs_of(info)
+        if discs is not None:
+            depth = "100%" if info.exact else str(info.depth)
+            self._write(f"search {''.join(map(_name, info.pv))} {discs:.2f} 0 {depth}")
 
-    def _end(self, clock: Clock) -> None:
-        self._write(f"nodestats {self._nodes} {clock.elapsed:.2f}")
+    def _end(self, answer: Answer) -> None:
+        nodes = max(info.nodes or 0 for info in answer.lines)
+        self._write(f"nodestats {nodes} {answer.milliseconds / 1000:.2f}")
         self._write("status")
 
 
-def _name(move: int) -> str:
-    return "PA" if move == PASS else move_name(move).upper()
+def _name(move: str) -> str:
+    return "PA" if move == "pass" else move.upper()
 
 
 def _ignore(_: str) -> None:

@@ -12,12 +12,14 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.engines.othello.alphabeta_options import ALPHABETA, EngineChoice
-from pydlshogi.engines.othello.clock import Clock, Effort
-from pydlshogi.engines.othello.engine import EngineError, Hint, OthelloEngine, unheard
 from pydlshogi.games.othello.board import board_of
-from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import PASS, Position, parse_move
 from pydlshogi.games.othello.transcript import transcript
+from pydlshogi.player.base_player import Info, PlayerError
+from pydlshogi.player.option_settings import OptionError
+from pydlshogi.protocols.gtp import played
+from pydlshogi.protocols.loaded_engine import LoadedEngine, add_engine_options, discs_of, engine_of
 from pydlshogi.support.command_line import exit_status
 
 HELP: Final = """\
@@ -38,8 +40,7 @@ class TerminalGame:
 
     def __init__(
         self,
-        engine: OthelloEngine,
-        effort: Effort,
+        engine: LoadedEngine,
         person: frozenset[bool],
         ask: Callable[[str], str],
         tell: Callable[[str], None],
@@ -47,15 +48,15 @@ class TerminalGame:
         """`person`: the colours that a person plays, True being Black. `ask` takes a prompt and returns a line; it may
         raise EOFError. `tell` shows a text.
         """
-        self._engine, self._effort, self._person = engine, effort, person
+        self._engine, self._person = engine, person
         self._ask, self._tell = ask, tell
         self.moves: list[int] = []
-        self._positions: list[Position] = [START]
+        self._positions = [OthelloPosition()]
 
     @property
     def position(self) -> Position:
         """The position on the board."""
-        return self._positions[-1]
+        return self._positions[-1].now
 
     def play(self) -> None:
         """Play to the end. Raises Left."""
@@ -68,9 +69,9 @@ class TerminalGame:
             elif self.position.black_to_move in self._person:
                 self._make(self._asked(mover))
             else:
-                hint = self._engine.choose(self.position, Clock(self._effort), unheard)
-                self._tell(f"{mover} plays {_described(hint)}")
-                self._make(hint.move)
+                answer = self._engine.ask(self._positions[-1])
+                self._tell(f"{mover} plays {_described(answer.lines[0])}")
+                self._make(parse_move(answer.move))
             self._tell(board_of(self.position))
         self._tell(self.result())
 
@@ -83,7 +84,7 @@ class TerminalGame:
         return f"{_colour(lead > 0)} wins by {abs(lead)}." if lead else "A draw."
 
     def _make(self, move: int) -> None:
-        self._positions.append(self.position.play(move))
+        self._positions.append(played(self._positions[-1], move))
         self.moves.append(move)
 
     def _asked(self, mover: str) -> int:
@@ -114,7 +115,7 @@ class TerminalGame:
     def _undo(self) -> None:
         """Back to where the person had to choose the last time."""
         for ply in reversed(range(len(self.moves))):
-            before = self._positions[ply]
+            before = self._positions[ply].now
             if before.black_to_move in self._person and before.moves() != [PASS]:
                 del self.moves[ply:], self._positions[ply + 1 :]
                 self._tell(board_of(self.position))
@@ -123,8 +124,8 @@ class TerminalGame:
 
     def _hint(self, count: Sequence[str]) -> None:
         most = int(count[0][:3]) if count and count[0].isdecimal() else 1
-        for hint in self._engine.hints(self.position, max(1, most), Clock(self._effort), unheard):
-            self._tell(_described(hint))
+        for info in self._engine.ask(self._positions[-1], lines=max(1, most)).lines:
+            self._tell(_described(info))
 
 
 def _move(text: str) -> int | None:
@@ -141,11 +142,12 @@ def _colour(black: bool) -> str:
     return "Black (X)" if black else "White (O)"
 
 
-def _described(hint: Hint) -> str:
-    if hint.score is None:
-        return move_name(hint.move)
-    kind = "exactly" if hint.exact else f"at depth {hint.depth}" if hint.depth else "as registered"
-    return f"{move_name(hint.move)}, {hint.score:+.1f} discs {kind}: {' '.join(map(move_name, hint.line))}"
+def _described(info: Info) -> str:
+    discs = discs_of(info)
+    if discs is None:
+        return info.pv[0]
+    kind = "exactly" if info.exact else f"at depth {info.depth}" if info.depth else "as registered"
+    return f"{info.pv[0]}, {discs:+.1f} discs {kind}: {' '.join(info.pv)}"
 
 
 def log_lines(game: TerminalGame, names: tuple[str, str]) -> str:
@@ -153,10 +155,10 @@ def log_lines(game: TerminalGame, names: tuple[str, str]) -> str:
     return f"# {date.today()} {names[0]} - {names[1]}: {game.result()}\n{transcript(game.moves)}\n"
 
 
-def main(arguments: Sequence[str] | None = None, choice: EngineChoice = ALPHABETA) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog=f"python -m {choice.name}.play",
+        prog="python -m pydlshogi.protocols.play",
         description="Play Othello at a terminal.",
         epilog=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -165,14 +167,13 @@ def main(arguments: Sequence[str] | None = None, choice: EngineChoice = ALPHABET
     sides.add_argument("--white", action="store_true", help="you have White, and the engine begins")
     sides.add_argument("--auto", action="store_true", help="the engine plays both sides")
     parser.add_argument("--log", type=Path, help="append the game to this file of transcripts")
-    choice.add_options(parser)
+    add_engine_options(parser)
     options = parser.parse_args(arguments)
     person: frozenset[bool] = frozenset() if options.auto else frozenset([not options.white])
 
     def run() -> None:
-        engine, effort = choice.engine_of(options)
-        engine.prepare()
-        game = TerminalGame(engine, effort, person, input, print)
+        engine = engine_of(options)
+        game = TerminalGame(engine, person, input, print)
         with options.log.open("a", encoding="utf-8") if options.log else nullcontext() as log:
             try:
                 game.play()
@@ -185,7 +186,7 @@ def main(arguments: Sequence[str] | None = None, choice: EngineChoice = ALPHABET
                 # Before the log is on the disk, which may be full; and if nobody reads this any more, the log is.
                 print(transcript(game.moves))
 
-    return exit_status("othello", run, EngineError)
+    return exit_status("othello", run, OptionError, PlayerError)
 
 
 if __name__ == "__main__":

@@ -8,20 +8,20 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from pydlshogi.engines.othello.alphabeta_options import ALPHABETA, EngineChoice
-from pydlshogi.engines.othello.clock import Effort
-from pydlshogi.engines.othello.engine import EngineError, OthelloEngine
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols import gtp, nboard
 from pydlshogi.protocols.gtp import Gtp
 from pydlshogi.protocols.inbox import Inbox
+from pydlshogi.protocols.loaded_engine import ENGINES, LoadedEngine, add_engine_options, engine_of
 from pydlshogi.protocols.nboard import NBoard
 from pydlshogi.support.command_line import exit_status
 
 
-def speak(engine: OthelloEngine, effort: Effort) -> None:
+def speak(engine: LoadedEngine) -> None:
     """Converse on stdin and stdout."""
     threading.Thread(target=_end_when_nobody_listens, args=(sys.stdout.fileno(),), name="listener", daemon=True).start()
     first = next((line for line in sys.stdin if line.strip()), "")
@@ -29,9 +29,9 @@ def speak(engine: OthelloEngine, effort: Effort) -> None:
     if first.split()[:1] == ["nboard"]:
         # A board that is gone asks for nothing more; in GTP the lines may be a file's, each to be answered.
         lines = chain(lines, ["quit"])
-        NBoard(engine, effort, lambda line: _say(f"{line}\n")).run(Inbox(lines, nboard.interrupts))
+        NBoard(engine, lambda line: _say(f"{line}\n")).run(Inbox(lines, nboard.interrupts))
     else:
-        Gtp(engine, effort).run(Inbox(lines, gtp.interrupts), _say)
+        Gtp(engine).run(Inbox(lines, gtp.interrupts), _say)
 
 
 def _end_when_nobody_listens(descriptor: int) -> None:
@@ -52,21 +52,25 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def main(arguments: Sequence[str] | None = None, choice: EngineChoice = ALPHABETA) -> int:
+def _options_of_engines() -> Iterator[str]:
+    """What `--option` may name."""
+    for name, engine in ENGINES.items():
+        if name != "iago":
+            yield f"\noptions of {name}:"
+            yield from engine().options.help_lines()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog=f"python -m {choice.name}.serve",
+        prog="python -m pydlshogi.protocols.serve",
         description="An Othello engine that speaks GTP and NBoard's protocol.",
+        epilog="\n".join(_options_of_engines()).replace("%", "%%"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    choice.add_options(parser)
+    add_engine_options(parser)
     options = parser.parse_args(arguments)
-
-    def run() -> None:
-        engine, effort = choice.engine_of(options)
-        engine.prepare()
-        speak(engine, effort)
-
-    return exit_status("othello", run, EngineError)
+    return exit_status("othello", lambda: speak(engine_of(options)), OptionError, PlayerError)
 
 
 if __name__ == "__main__":

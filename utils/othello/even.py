@@ -12,21 +12,22 @@ from typing import Final
 
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.alphabeta import depths_to
-from pydlshogi.engines.othello.alphabeta_options import ALPHABETA
-from pydlshogi.engines.othello.clock import Clock, Effort
-from pydlshogi.engines.othello.engine import EngineError, OthelloEngine, unheard
+from pydlshogi.engines.othello.alphabeta_search import depths_to
 from pydlshogi.engines.othello.openings import lines
 from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.transcript import transcript
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.option_settings import OptionError
+from pydlshogi.protocols.loaded_engine import LoadedEngine
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import check_writable, replacing
+from utils.othello.judging import add_judge_options, judge_of, judged
 
 DOUBT: Final = 2.0
 """Discs that a shallow search may be wrong by."""
 
 
-def is_even(engine: OthelloEngine, level: int, position: Position, within: float) -> bool:
+def is_even(engine: LoadedEngine, level: int, position: Position, within: float) -> bool:
     """Whether neither side is ahead by more than `within` discs.
 
     Where a shallow search finds one ahead by clearly more, a deep one is spared.
@@ -34,18 +35,17 @@ def is_even(engine: OthelloEngine, level: int, position: Position, within: float
     if position.over:
         return False
     for each in depths_to(level):
-        (hint,) = engine.hints(position, 1, Clock(Effort(level=each)), unheard)
-        if abs(hint.score or 0.0) > within + (DOUBT if each < level else 0.0):
+        engine.set_level(each)
+        (best,) = judged(engine, position)
+        if abs(best.discs) > within + (DOUBT if each < level else 0.0):
             return False
     return True
 
 
-def even(engine: OthelloEngine, effort: Effort, plies: int, within: float) -> Iterator[tuple[int, ...]]:
-    """The moves of all even openings. Raises EngineError where the effort is no level."""
-    if effort.level is None:
-        raise EngineError("openings are judged by searches of a --level")
+def even(engine: LoadedEngine, level: int, plies: int, within: float) -> Iterator[tuple[int, ...]]:
+    """The moves of all even openings."""
     for moves, position in tqdm(lines(plies, Position.moves), unit="position", dynamic_ncols=True, disable=None):
-        if is_even(engine, effort.level, position, within):
+        if is_even(engine, level, position, within):
             yield moves
 
 
@@ -59,23 +59,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--within", type=float, default=1.0, help="discs by which a side may be ahead (default %(default)s)"
     )
-    ALPHABETA.add_options(parser)
+    add_judge_options(parser)
     options = parser.parse_args(arguments)
     if not 1 <= options.plies <= 10 or not 0 <= options.within <= 64:
         parser.error("--plies is 1 to 10, --within 0 to 64")
 
     def run() -> None:
         check_writable(options.file)
-        options.no_openings = True
-        engine, effort = ALPHABETA.engine_of(options)
-        engine.prepare()
-        found = sorted(even(engine, effort, options.plies, options.within))
-        remark = f"# Neither side is ahead by more than {options.within:g} discs at level {effort.level}."
+        found = sorted(even(judge_of(options), options.level, options.plies, options.within))
+        remark = f"# Neither side is ahead by more than {options.within:g} discs at level {options.level}."
         with replacing(options.file) as file:
             file.write("\n".join([remark, *map(transcript, found), ""]).encode())
         print(f"{len(found)} openings")
 
-    return exit_status("even", run, EngineError)
+    return exit_status("even", run, OptionError, PlayerError)
 
 
 if __name__ == "__main__":

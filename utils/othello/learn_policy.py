@@ -16,9 +16,16 @@ from zlib import crc32
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import DISC, WORDS, evaluate, load_weights, stage_of, write_numbers
+from pydlshogi.engines.othello.patterns import (
+    DISC,
+    SHIPPED_WEIGHTS,
+    WORDS,
+    evaluate,
+    load_weights,
+    stage_of,
+    write_numbers,
+)
 from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
-from pydlshogi.engines.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.engines.othello.policy import (
     STAGES,
     THROUGH,

@@ -16,8 +16,7 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, load_weights, save_weights
-from pydlshogi.engines.othello.player import SHIPPED_WEIGHTS
+from pydlshogi.engines.othello.patterns import NUMBERS, SHIPPED_WEIGHTS, STAGES, load_weights, save_weights
 from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.wthor import GAME, Archive, Games, held_out, read_archive
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array

@@ -18,12 +18,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.clock import Clock, Effort
-from pydlshogi.engines.othello.engine import EngineError, OthelloEngine, unheard
-from pydlshogi.engines.othello.player import TUTORIAL_CUTS, AlphaBetaEngine
-from pydlshogi.engines.othello.search import Mind, SearchEngine
+from pydlshogi.engines.othello import alphabeta, mcts
+from pydlshogi.engines.othello.cuts import TUTORIAL_CUTS
+from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import read_from_start
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
+from pydlshogi.player.base_player import BasePlayer, BestMove, Engine, PlayerError
+from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import estimate, histogram_of_pairs, mean_score
 from pydlshogi.support.files import digest, shipped_model
@@ -32,61 +34,78 @@ from utils.othello.finished import FinishedGames, TableError
 _MEGABYTES: Final = 64
 
 
+class Side(NamedTuple):
+    """Who plays, and what it has for a move other than the time that both have."""
+
+    player: BasePlayer
+    limits: Limits | None = None
+
+
 class Pairing(NamedTuple):
     """Two engines, in words and as they are made."""
 
     first: str
     second: str
-    make: tuple[Callable[[], OthelloEngine], Callable[[], OthelloEngine]]
+    make: tuple[Callable[[], Side], Callable[[], Side]]
 
 
-def _searching(**mind: Any) -> Callable[[], OthelloEngine]:
-    return lambda: SearchEngine(Mind(megabytes=_MEGABYTES, **mind))
+def _loaded(engine: Engine, settings: dict[str, str], limits: Limits | None = None) -> Side:
+    apply_settings(engine.options, settings)
+    player = engine.load()
+    player.prepare()
+    return Side(player, limits)
 
 
-def _cutting(**settings: Any) -> Callable[[], OthelloEngine]:
-    return lambda: AlphaBetaEngine(megabytes=_MEGABYTES // 4, **settings)
+def _searching(limits: Limits | None = None, **settings: str) -> Callable[[], Side]:
+    return lambda: _loaded(mcts(), {"Threads": "1", "USI_Hash": f"{_MEGABYTES}", **settings}, limits)
 
 
-_IAGO: Final = _searching(iago=True, rollouts=0.5)
-_VALUES: Final = _searching(iago=True)
+def _cutting(**settings: str) -> Callable[[], Side]:
+    return lambda: _loaded(alphabeta(), {"Openings": "false", "USI_Hash": f"{_MEGABYTES // 2}", **settings})
+
+
+_IAGO: Final = _searching(IaGo="true")
+_VALUES: Final = _searching(IaGo="true", Rollouts="0")
 _ALPHAZERO: Final = _searching()
 
 ROWS: Final = {
-    "policy": Pairing("IaGo's search without rollouts", "the policy alone", (_VALUES, _searching(playouts=1))),
+    "policy": Pairing("IaGo's search without rollouts", "the policy alone", (_VALUES, _searching(Limits(nodes=1)))),
     "half": Pairing("IaGo's search, rollouts 0.5", "without rollouts", (_IAGO, _VALUES)),
-    "whole": Pairing("IaGo's search, rollouts 0.5", "rollouts alone", (_IAGO, _searching(iago=True, rollouts=1.0))),
+    "whole": Pairing("IaGo's search, rollouts 0.5", "rollouts alone", (_IAGO, _searching(IaGo="true", Rollouts="100"))),
     "constants": Pairing("IaGo's constants, no rollouts", "AlphaZero's", (_VALUES, _ALPHAZERO)),
     "alphabeta": Pairing("AlphaZero's constants", "alpha-beta", (_ALPHAZERO, _cutting())),
     "alphabeta-iago": Pairing("alpha-beta", "IaGo's search, rollouts 0.5", (_cutting(), _IAGO)),
     "tutorial": Pairing(
         "alpha-beta",
         "in the form of the ProbCut tutorial",
-        (_cutting(), _cutting(cuts=shipped_model() / TUTORIAL_CUTS)),
+        (_cutting(), _cutting(Cuts=f"{shipped_model() / TUTORIAL_CUTS}")),
     ),
-    "plain": Pairing("alpha-beta", "without Multi-ProbCut", (_cutting(), _cutting(plain=True))),
+    "plain": Pairing("alpha-beta", "without Multi-ProbCut", (_cutting(), _cutting(Plain="true"))),
 }
 
 
 def row_with(network: Path) -> dict[str, Pairing]:
     """The row of a network of `pydlshogi.cycle othello`."""
-    row = Pairing("tables of people's games", f"{network}", (_ALPHAZERO, _searching(network=network)))
+    row = Pairing("tables of people's games", f"{network}", (_ALPHAZERO, _searching(modelfile=f"{network}")))
     return {f"network {network}": row}
 
 
-def play(engines: Sequence[OthelloEngine], opening: Transcript, seconds: float) -> dict[str, Any]:
-    """A game, the first of the engines having Black: its moves, and by how many discs Black wins."""
-    position, moves = opening.end, list(opening.moves)
-    for engine in engines:
-        engine.new_game()
-    effort = Effort(optimum=seconds, maximum=seconds)
-    while position.moves():
-        engine = engines[0 if position.black_to_move else 1]
-        move = engine.choose(position, Clock(effort, now=time.process_time), unheard).move
-        moves.append(move)
-        position = position.play(move)
-    lead = position.score if position.black_to_move else -position.score
-    return {"moves": transcript(moves), "black_leads": lead}
+def play(sides: Sequence[Side], opening: Transcript, seconds: float) -> dict[str, Any]:
+    """A game, the first of the sides having Black: its moves, and by how many discs Black wins."""
+    position, moves = OthelloPosition(), list(opening.moves)
+    for move in moves:
+        position.push(move)
+    for side in sides:
+        side.player.new_game()
+    equal = Limits(movetime=round(1000 * seconds))
+    while len(position.legal_moves()):
+        player, limits = sides[position.turn]
+        clock = player.start_clock(position, Clock(limits or equal, now=lambda: 1000 * time.process_time()))
+        answer = player.think(position, clock, lambda _: None)
+        assert isinstance(answer, BestMove)
+        moves.append(position.move_from_usi(answer.move))
+        position.push(moves[-1])
+    return {"moves": transcript(moves), "black_leads": position.now.lead}
 
 
 def counts_of(games: Sequence[dict[str, Any]]) -> list[int]:
@@ -133,23 +152,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         held = " ".join([network, *(transcript(opening.moves) for opening in openings)])
         parameters = hashlib.sha256(held.encode()).hexdigest()[:16]
         tasks = [(row, options.seconds, number) for row in rows for number in range(options.games)]
-        engines: dict[str, list[OthelloEngine]] = {}
+        made: dict[str, list[Side]] = {}
         with closing(FinishedGames(options.file, ("row", "number", "seconds", "black_leads"))) as finished:
             if any(game["row"] in rows and game.get("parameters") != parameters for game in finished.games):
                 raise TableError(f"{options.file} holds games of another network or openings: choose another file")
             there = {(game["row"], game["seconds"], game["number"]) for game in finished.games}
             missing = [task for task in tasks if task not in there]
             for row, seconds, number in tqdm(missing, unit="game", disable=None):
-                if row not in engines:
-                    engines = {row: [make() for make in rows[row].make]}
-                    for engine in engines[row]:
-                        engine.prepare()
-                sides = engines[row] if number % 2 == 0 else engines[row][::-1]
+                if row not in made:
+                    made = {row: [make() for make in rows[row].make]}
+                sides = made[row] if number % 2 == 0 else made[row][::-1]
                 game = play(sides, openings[number // 2 % len(openings)], seconds)
                 finished.add({"row": row, "number": number, "seconds": seconds, "parameters": parameters, **game})
             print(table(finished.games, {**ROWS, **rows}))
 
-    return exit_status("parts", run, EngineError, RecordError, TableError, resume="the same command goes on")
+    return exit_status("parts", run, PlayerError, RecordError, TableError, resume="the same command goes on")
 
 
 if __name__ == "__main__":

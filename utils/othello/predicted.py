@@ -15,13 +15,17 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.engine import EngineError
 from pydlshogi.engines.othello.patterns import STAGES, stage_of
-from pydlshogi.engines.othello.search import Mind, evaluator_of
+from pydlshogi.engines.othello.tables import shipped_tables
+from pydlshogi.evaluator import NetworkEvaluator
+from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
 from pydlshogi.games.othello.transcript import Transcript
 from pydlshogi.games.othello.wthor import games_of, held_out, read_archive
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
+from pydlshogi.network.loading import load_backend
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import exit_status, positive
 from pydlshogi.uct.batch import Batch, Evaluator
@@ -55,6 +59,13 @@ def predicted(game: Transcript, evaluator: Evaluator, batch: Batch) -> tuple[lis
     return hits, winners
 
 
+def evaluator_of(network: Path | None) -> Evaluator:
+    """A network, or the engine's tables. Raises ModelError, BackendError, ValueError, OSError."""
+    if network is None:
+        return shipped_tables()
+    return NetworkEvaluator(load_backend("auto", network, [OTHELLO], threads=1, batch_size=_LONGEST))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
@@ -70,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = rows[held_out(rows)][: options.most]
         if not len(rows):
             raise ValueError("none of these games is held out")
-        evaluator = evaluator_of(Mind(options.network))
+        evaluator = evaluator_of(options.network)
         batch, hits, winners = Batch(_LONGEST, MOST_MOVES, evaluator.encoding), list[float](), np.zeros((STAGES, 2))
         for game in tqdm(games_of(rows, 0), total=len(rows), unit="game", disable=None):
             own, counts = predicted(game, evaluator, batch)
@@ -79,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"moves predicted: {np.mean(hits):.1%} of {len(hits):,}")
         print(by_four_plies(right / (wrong + right) if wrong + right else math.nan for wrong, right in winners))
 
-    return exit_status("predicted", run, EngineError, ValueError)
+    return exit_status("predicted", run, BackendError, ModelError, ValueError)
 
 
 if __name__ == "__main__":

@@ -24,10 +24,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.alphabeta import AlphaBeta, Probing
-from pydlshogi.engines.othello.cuts import CutPair, Cuts, at_stage, described, probing_of, write_cuts
-from pydlshogi.engines.othello.patterns import DISC, STAGES, load_weights
-from pydlshogi.engines.othello.player import SHIPPED_WEIGHTS, TUTORIAL_CUTS
+from pydlshogi.engines.othello.alphabeta_search import AlphaBeta, Probing
+from pydlshogi.engines.othello.cuts import TUTORIAL_CUTS, CutPair, Cuts, at_stage, described, probing_of, write_cuts
+from pydlshogi.engines.othello.patterns import DISC, SHIPPED_WEIGHTS, STAGES, load_weights
 from pydlshogi.games.othello.records import read_from_start, read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript

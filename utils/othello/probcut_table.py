@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.alphabeta import AlphaBeta, Found, depths_to
+from pydlshogi.engines.othello.alphabeta_search import AlphaBeta, Found, depths_to
 from pydlshogi.engines.othello.cuts import probing_of, read_cuts
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.patterns import load_weights

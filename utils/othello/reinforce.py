@@ -16,8 +16,7 @@ from zlib import crc32
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import load_weights
-from pydlshogi.engines.othello.player import SHIPPED_WEIGHTS
+from pydlshogi.engines.othello.patterns import SHIPPED_WEIGHTS, load_weights
 from pydlshogi.engines.othello.policy import (
     SHIPPED_POLICY,
     Moves,

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.alphabeta import AlphaBeta
+from pydlshogi.engines.othello.alphabeta_search import AlphaBeta
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, load_weights
 from pydlshogi.games.othello.rules import PASS, START

@@ -12,47 +12,50 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.engines.othello.clock import Clock, Effort
-from pydlshogi.engines.othello.engine import EngineError, Hint, unheard
-from pydlshogi.engines.othello.rollouts import load_rollouts
-from pydlshogi.engines.othello.search import SHIPPED_ROLLOUTS, Mind, SearchEngine, evaluator_of
-from pydlshogi.engines.othello.tables import TableRollouts
+from pydlshogi.engines.othello import mcts
+from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
+from pydlshogi.engines.othello.tables import TableRollouts, shipped_tables
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript
+from pydlshogi.player.base_player import BasePlayer, PlayerError
+from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Batch
 
 _MIDDLE: Final = "f5d6c3d3c4f4f6f3e6e7d7c5b6d8c6c7"
-_MINDS: Final = {
-    "IaGo, rollouts 0.5": Mind(iago=True, rollouts=0.5, playouts=40_000),
-    "IaGo, no rollouts": Mind(iago=True, playouts=200_000),
-    "AlphaZero": Mind(playouts=40_000),
+_SEARCHES: Final = {
+    "IaGo, rollouts 0.5": (40_000, {"IaGo": "true"}),
+    "IaGo, no rollouts": (200_000, {"IaGo": "true", "Rollouts": "0"}),
+    "AlphaZero": (40_000, {}),
 }
+"""Playouts and options."""
 _SECONDS: Final = 1.0
 
 
 def lines() -> Iterator[str]:
-    """What there is to say. Raises EngineError."""
+    """What there is to say. Raises PlayerError."""
     middle = parse_transcript(_MIDDLE).end
-    for name, mind in _MINDS.items():
-        engine = SearchEngine(mind)
-        engine.prepare()
-        speeds = [_playouts(engine, position) for position in (START, middle)]
+    for name, (playouts, settings) in _SEARCHES.items():
+        engine = mcts()
+        apply_settings(engine.options, {"Threads": "1", **settings})
+        player = engine.load()
+        player.prepare()
+        speeds = [_playouts(player, position, playouts) for position in (START, middle)]
         yield f"{name:20} {speeds[0]:9,.0f} playouts/s from the start, {speeds[1]:9,.0f} from move 17"
     games = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), seed=1)
     yield f"{'whole rollouts':20} {_rate(games.results, START):9,.0f} /s"
-    judged = _rate(evaluator_of(Mind()).evaluate, middle)
+    judged = _rate(shipped_tables().evaluate, middle)
     yield f"{'priors and value':20} {judged:9,.0f} positions/s, {1000 / judged:.4f} ms each"
 
 
-def _playouts(engine: SearchEngine, position: Position) -> float:
-    engine.new_game()
-    began = time.process_time()
-    hint: Hint = engine.choose(position, Clock(Effort()), unheard)
-    return hint.nodes / (time.process_time() - began)
+def _playouts(player: BasePlayer, position: Position, playouts: int) -> float:
+    player.new_game()
+    began, root = time.process_time(), OthelloPosition(position)
+    player.think(root, player.start_analysis(root, playouts, None), lambda _: None)
+    return playouts / (time.process_time() - began)
 
 
 def _rate(work: Callable[[Batch], object], position: Position) -> float:
@@ -78,7 +81,7 @@ def main() -> int:
         for line in lines():
             print(line, flush=True)
 
-    return exit_status("speed", run, EngineError)
+    return exit_status("speed", run, PlayerError)
 
 
 if __name__ == "__main__":

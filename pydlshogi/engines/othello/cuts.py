@@ -1,6 +1,6 @@
 """What shallow searches say of deep ones (Multi-ProbCut), as a search takes it and as a file that people can read.
 
-How it is measured is in probcut.py.
+They are measured by `python -m utils.othello.probcut`.
 """
 
 import tomllib
@@ -9,10 +9,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.engines.othello.alphabeta import CUT, Probing
+from pydlshogi.engines.othello.alphabeta_search import CUT, Probing
 from pydlshogi.engines.othello.patterns import STAGES
 from pydlshogi.support.files import read_plain, replacing
 
+SHIPPED_CUTS: Final = "othello_probcut.toml"
+TUTORIAL_CUTS: Final = "othello_probcut_tutorial.toml"
 _LARGEST_FILE: Final = 1 << 20
 """Bytes."""
 _LARGEST_NUMBER: Final = 1e9

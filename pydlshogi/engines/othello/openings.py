@@ -1,4 +1,4 @@
-"""Openings that are registered, and played from; the command that registers them is register.py.
+"""Openings that are registered, and played from; they are registered by `python -m utils.othello.register`.
 
 A file of openings has a line for each: a transcript, and by how many discs Black is expected to win after it. All
 positions on the way are known, whichever way the board is turned. A move there is worth what the best replies to it
@@ -16,6 +16,7 @@ from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.transcript import RecordError, parse_transcript, transcript
 from pydlshogi.support.files import read_plain, replacing
 
+SHIPPED_OPENINGS: Final = "othello_openings.txt"
 SPREAD: Final = 2.0
 """Discs by which a move that is played may be worse than the best."""
 

@@ -23,6 +23,7 @@ from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing
 
+SHIPPED_WEIGHTS: Final = "othello_patterns.npz"
 SHAPES: Final = [
     "a2 b2 c2 d2 e2 f2 g2 h2",
     "a3 b3 c3 d3 e3 f3 g3 h3",

@@ -20,6 +20,7 @@ from pydlshogi.support.compiled import allocating, inlined
 from pydlshogi.support.files import replacing
 from pydlshogi.support.hashes import splitmix
 
+SHIPPED_ROLLOUTS: Final = "othello_rollouts.npz"
 SURROUNDINGS: Final = 3**8
 """What the eight squares around one can hold: 0 nothing or no square, 1 the mover's disc, 2 the opponent's, each."""
 
