@@ -100,6 +100,19 @@ def test_it_solves_the_end(player: OthelloMCTSPlayer, empties: int) -> None:
         assert solution.score == -(child.score if answer is None else answer.score)
 
 
+def test_the_best_moves_are_solved_too() -> None:
+    position = random_position(100, 11)
+    _, said = ask(prepared(), position, Limits(movetime=10_000), lines=3)
+    assert [info.multipv for info in said] == [1, 2, 3]
+    worth = {}
+    for move in position.moves():
+        child = position.play(move)
+        answer = None if child.over else Solver(1).solve(child)
+        worth[move] = -100 * (child.score if answer is None else answer.score)
+    assert [info.score_cp for info in said] == sorted(worth.values(), reverse=True)[:3]
+    assert all(info.score_cp == worth[parse_move(info.pv[0])] for info in said)
+
+
 @pytest.mark.parametrize("limits", [Limits(nodes=50), Limits(infinite=True, nodes=50), Limits(movetime=1)])
 def test_otherwise_it_searches(player: OthelloMCTSPlayer, limits: Limits) -> None:
     _, (said,) = ask(player, random_position(100, 16), limits)

@@ -9,12 +9,12 @@ from typing import Final
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.options import OthelloMCTSOptions
 from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
-from pydlshogi.engines.othello.solving import DISCS, LAST_PLY, solvable, time_to_solve, win_rate
+from pydlshogi.engines.othello.solving import DISCS, LAST_PLY, solvable, solved_moves, time_to_solve, win_rate
 from pydlshogi.engines.othello.tables import TableRollouts, shipped_tables
 from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rules import RULES, Position, move_name, position_of
+from pydlshogi.games.othello.rules import RULES, move_name, position_of
 from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayedPosition, PlayerError, Report
 from pydlshogi.player.clock import Clock, ClockSettings
 from pydlshogi.player.lines import centipawns
@@ -114,29 +114,27 @@ class OthelloMCTSPlayer(MCTSPlayer):
         if len(moves) == 1:
             report(Info(time=round(clock.elapsed()), nodes=0, pv=(move_name(moves[0]),)))
             return BestMove(move_name(moves[0]))
-        return self._solution(now, clock, report) if solvable(now.empties + 1, clock, self.options.level) else None
+        # One square more: half of the time is left to the search, should it take longer than expected.
+        return self._solution(position, clock, report) if solvable(now.empties + 1, clock, self.options.level) else None
 
-    def _solution(self, position: Position, clock: Clock, report: Report) -> BestMove | None:
-        """The best move by perfect play, reported; None: it took too long. Half of the time is left to the search."""
-        longest = time_to_solve(clock) / 2
-        _, value = self.priors_and_value(OthelloPosition(position), OthelloPosition(position).legal_moves())
-        guess, began = round(centipawns(value, DISCS)), clock.spent()
-        solution = self._solver.solve(
-            position, guess=guess, stopped=lambda: clock.stopped or clock.spent() - began > longest
-        )
-        if solution is None:
+    def _solution(self, position: OthelloPosition, clock: Clock, report: Report) -> BestMove | None:
+        """The best move by perfect play, reported; None: it took too long."""
+        _, value = self.priors_and_value(position, position.legal_moves())
+        guess, end = round(centipawns(value, DISCS)), clock.spent() + time_to_solve(clock) / 2
+        most, now = self.options.multi_pv, position.now
+        solved = solved_moves(self._solver, now, most, guess, lambda: clock.stopped or clock.spent() > end)
+        if solved is None:
             return None
-        line = (move_name(solution.move),)
-        report(
-            Info(
-                depth=position.empties,
-                time=round(clock.elapsed()),
-                nodes=solution.nodes,
-                multipv=1 if self.options.multi_pv > 1 else None,
-                score_cp=100 * solution.score,
-                win_rate=win_rate(solution.score),
-                exact=True,
-                pv=line,
+        for rank, (move, score) in enumerate(solved, 1):
+            report(
+                Info(
+                    depth=now.empties,
+                    time=round(clock.elapsed()),
+                    multipv=rank if most > 1 else None,
+                    score_cp=100 * score,
+                    win_rate=win_rate(score),
+                    exact=True,
+                    pv=(move_name(move),),
+                )
             )
-        )
-        return BestMove(*line)
+        return BestMove(move_name(solved[0].move))

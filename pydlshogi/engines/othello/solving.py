@@ -1,8 +1,11 @@
 """When the end of a game is solved rather than searched, and what a lead is worth: the same for both engines."""
 
 import math
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
+from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.games.othello.rules import Position
 from pydlshogi.player.clock import Clock
 
 DISCS: Final = 6.0
@@ -13,10 +16,8 @@ SOLVED_EARLIER: Final = 8
 """A level solves the end of the game so many plies earlier than it searches deep."""
 LAST_PLY: Final = 42
 """Up to it the main time is spread: from then on the end is solved, and the moves after that cost nothing."""
-_MS_AT_20: Final = 400.0
-"""Milliseconds that it takes to solve 20 empty squares, which is exceeded in one game of five."""
-_GROWTH: Final = 1.8
-"""So many times as long with each square more."""
+_MS_AT_20: Final = 600.0
+"""Milliseconds that it takes in the mean to solve 20 empty squares of a game; each one more doubles them."""
 
 
 def win_rate(discs: float) -> float:
@@ -37,5 +38,35 @@ def solvable(empties: int, clock: Clock, level: int) -> bool:
     left = time_to_solve(clock)
     if math.isinf(left):
         return level > 0 or empties <= SOLVED_FROM
-    expected: float = _MS_AT_20 * _GROWTH ** (empties - 20)
+    expected: float = _MS_AT_20 * 2.0 ** (empties - 20)
     return expected <= left
+
+
+class SolvedMove(NamedTuple):
+    """A move, and by how many discs the side to move wins with it."""
+
+    move: int
+    score: int
+
+
+def solved_moves(
+    solver: Solver, position: Position, most: int, guess: int, stopped: Callable[[], bool]
+) -> list[SolvedMove] | None:
+    """The `most` best moves of a position in which there is one, the best first; None once `stopped` says so.
+
+    `guess`: the score that is expected.
+    """
+    if most == 1:
+        solution = solver.solve(position, guess=guess, stopped=stopped)
+        return None if solution is None else [SolvedMove(solution.move, solution.score)]
+    solved: list[SolvedMove] = []
+    for move in position.moves():
+        child = position.play(move)
+        if child.over:
+            solved.append(SolvedMove(move, -child.score))
+            continue
+        reply = solver.solve(child, guess=-guess, stopped=stopped)
+        if reply is None:
+            return None
+        solved.append(SolvedMove(move, -reply.score))
+    return sorted(solved, key=lambda each: each.score, reverse=True)[:most]
