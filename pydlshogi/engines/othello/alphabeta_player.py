@@ -14,9 +14,9 @@ from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.openings import SHIPPED_OPENINGS, OpeningBook, read_openings
 from pydlshogi.engines.othello.options import AlphaBetaOptions
 from pydlshogi.engines.othello.patterns import DISC, SHIPPED_WEIGHTS, load_weights
-from pydlshogi.engines.othello.solving import LAST_PLY, solvable, time_to_solve, win_rate
+from pydlshogi.engines.othello.solving import ENDING, LAST_PLY, solvable, time_to_solve, win_rate
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rules import START, Position, move_name, position_of
+from pydlshogi.games.othello.rules import Position, move_name
 from pydlshogi.player.base_player import (
     BasePlayer,
     BestMove,
@@ -34,7 +34,6 @@ from pydlshogi.player.stopping import analysing
 from pydlshogi.support.arrays import Int16Array
 from pydlshogi.support.files import shipped_model
 
-ENDING: Final = position_of("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X")
 _ASPIRATION: Final = 4 * DISC
 """A search expects to find what the one before has found, within so much."""
 
@@ -98,9 +97,11 @@ class AlphaBetaPlayer(BasePlayer):
         self._book = loaded.book
         self._loaded_with = loaded.loaded_with
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
-        for position in (START, ENDING):
-            for depth in range(1, 7):
-                self._look(position, depth, solve=depth == 6 and position is ENDING, expected=0.0, stopped=_never)
+        start = OthelloPosition()
+        start.push(int(start.legal_moves()[0]))
+        for depth in range(1, 7):
+            self._look(start.now, depth, solve=False, expected=0.0, stopped=_never)
+        self._look(ENDING, 1, solve=True, expected=0.0, stopped=_never)
         self.new_game()
 
     def new_game(self) -> None:

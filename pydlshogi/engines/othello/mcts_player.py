@@ -9,12 +9,12 @@ from typing import Final
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.options import OthelloMCTSOptions
 from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
-from pydlshogi.engines.othello.solving import DISCS, LAST_PLY, solvable, solved_moves, time_to_solve, win_rate
+from pydlshogi.engines.othello.solving import DISCS, ENDING, LAST_PLY, solvable, solved_moves, time_to_solve, win_rate
 from pydlshogi.engines.othello.tables import TableRollouts, shipped_tables
 from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rules import RULES, move_name, position_of
+from pydlshogi.games.othello.rules import RULES, move_name
 from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayedPosition, PlayerError, Report
 from pydlshogi.player.clock import Clock, ClockSettings
 from pydlshogi.player.lines import centipawns
@@ -40,7 +40,6 @@ _CACHED: Final = 1 << 17
 """Positions of which it is remembered what a network said: IaGo's search asks again."""
 _LEVEL_PLAYOUTS: Final = 32
 """Playouts of level 0; each level doubles them."""
-_ENDING: Final = position_of("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X")
 
 
 class NoMates(NoScout):
@@ -90,7 +89,9 @@ class OthelloMCTSPlayer(MCTSPlayer):
 
     def install(self, loaded: Loaded) -> None:
         super().install(loaded)
-        self._solver.solve(_ENDING)  # what is compiled the first time is so here, not in the first move
+        # What is compiled the first time, and else read from the cache, is so here, not in the first move.
+        self.priors_and_value(self.start(), self.start().legal_moves())
+        solved_moves(self._solver, ENDING, 2, 0, lambda: False)
 
     def clock_settings(self) -> ClockSettings:
         settings, level = super().clock_settings(), self.options.level

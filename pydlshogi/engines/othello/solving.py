@@ -5,11 +5,13 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from pydlshogi.engines.othello.endgame import Solver
-from pydlshogi.games.othello.rules import Position
+from pydlshogi.games.othello.rules import Position, position_of
 from pydlshogi.player.clock import Clock
 
 DISCS: Final = 6.0
 """A lead of so many discs is a win rate of 1 / (1 + 1/e), 73 %."""
+ENDING: Final = position_of("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X")
+"""To be solved when an engine is loaded: what is compiled the first time is not compiled in a game then."""
 SOLVED_FROM: Final = 22
 """So many empty squares are solved where nothing limits the time: it takes a second or two."""
 SOLVED_EARLIER: Final = 8
