@@ -2,36 +2,43 @@
 
 import threading
 
-from pydlshogi.games.othello.clock import Clock
-from pydlshogi.games.othello.engine import Hint, Report
-from pydlshogi.games.othello.rules import Position
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import move_name
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info, PlayedPosition, Report
+from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.options import SearchOptions, Spin
+from pydlshogi.protocols.loaded_engine import LoadedEngine
 
 
-class LowestSquare:
+class LevelOptions(SearchOptions):
+    """Those that protocols set."""
+
+    level = Spin("Level", 0, 0, 60, help="0: no limit")
+
+
+class LowestSquare(BasePlayer):
     """Plays the legal move that comes first, and thinks that a square is worth its number in discs."""
 
     name = "lowest"
+    options: LevelOptions
 
     def __init__(self) -> None:
-        self.clocks: list[Clock] = []
-        """Those of all questions."""
+        super().__init__(LevelOptions())
+        self.asked: list[tuple[Limits, int]] = []
+        """The limits of all questions, and the level."""
         self.games = 0
-
-    def prepare(self) -> None:
-        """There is nothing to do."""
 
     def new_game(self) -> None:
         self.games += 1
 
-    def choose(self, position: Position, clock: Clock, report: Report) -> Hint:
-        return self.hints(position, 1, clock, report)[0]
-
-    def hints(self, position: Position, most: int, clock: Clock, report: Report) -> list[Hint]:
-        self.clocks.append(clock)
-        hints = [Hint(move, float(move), (move,), depth=3, nodes=7) for move in position.moves()[:most]]
-        for hint in hints:
-            report(hint)
-        return hints
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        assert isinstance(position, OthelloPosition)
+        self.asked.append((clock.limits, self.options.level))
+        lines = self.options.multi_pv
+        for rank, move in enumerate(position.now.moves()[:lines], 1):
+            line, multipv = (move_name(move),), rank if lines > 1 else None
+            report(Info(depth=3, nodes=7, multipv=multipv, score_cp=100 * move, win_rate=0.5, pv=line))
+        return BestMove(move_name(position.now.moves()[0]))
 
 
 class Waiting(LowestSquare):
@@ -43,10 +50,10 @@ class Waiting(LowestSquare):
         super().__init__()
         self.thinking = threading.Event()
 
-    def hints(self, position: Position, most: int, clock: Clock, report: Report) -> list[Hint]:
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
         self.thinking.set()
-        assert clock._stopped.wait(60), "nobody stopped it"
-        return super().hints(position, most, clock, report)
+        assert clock.wait(60_000), "nobody stopped it"
+        return super().think(position, clock, report)
 
 
 class Broken(LowestSquare):
@@ -58,5 +65,10 @@ class Broken(LowestSquare):
         super().__init__()
         self.error = error or RuntimeError("no idea\nat all")
 
-    def hints(self, position: Position, most: int, clock: Clock, report: Report) -> list[Hint]:
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
         raise self.error
+
+
+def loaded(player: LowestSquare, level: int = 5) -> LoadedEngine:
+    """The player as protocols have it in hand."""
+    return LoadedEngine(Engine(player.name, player.options, OthelloPosition, lambda: player), level)

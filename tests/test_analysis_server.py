@@ -158,7 +158,7 @@ def test_an_opponent_makes_as_many_playouts_as_it_may(client: Client) -> None:
     client.pool.ask(Question("othello", None, moves, "network search", limits, lines=3), answers.put)
     while not (answer := answers.get(timeout=WAIT)).final:
         pass
-    (line,) = answer.lines  # it thinks about one move only, and what it thought of that before is past
+    line = answer.lines[0]
     assert (line.pv[0], line.nodes) == (answer.move, 300)
 
 

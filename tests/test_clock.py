@@ -2,6 +2,7 @@
 
 import math
 import random
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -198,6 +199,14 @@ def test_stop_is_heard_before_the_search_begins(time: Time) -> None:
     clock = Clock(Limits(infinite=True), time)
     clock.stop()
     clock.begin(law(UNLIMITED))
+    assert clock.expired(0)
+
+
+def test_it_may_be_stopped_before_there_is_a_clock() -> None:
+    stopped = threading.Event()
+    clock = Clock(Limits(movetime=1000), stopped=stopped)
+    assert not clock.expired(0)
+    stopped.set()
     assert clock.expired(0)
 
 

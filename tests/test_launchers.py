@@ -22,8 +22,8 @@ LAUNCHERS = {
     "policy_player": "pydlshogi.usi.usi_policy_player",
     "search1_player": "pydlshogi.usi.usi_search1_player",
     "dobutsu": "pydlshogi.usi.usi_dobutsu_player",
-    "othello": "pydlshogi.engines.othello.serve",
-    "othello_alphabeta": "pydlshogi.games.othello.serve",
+    "othello": "pydlshogi.protocols.serve",
+    "othello_alphabeta": "pydlshogi.protocols.serve",
     "board": "pydlshogi.web.__main__",
 }
 """By the name of the script, the module that it starts."""

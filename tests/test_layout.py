@@ -29,6 +29,7 @@ SEES = {
     "learning": {"encoding", "evaluator", "game", "games", "network", "support", "training", "uct"},
     "training": {"encoding", "games", "kifu", "network", "read_kifu", "support"},
     "usi": {"player", "support"},
+    "protocols": {"engines", "games", "player", "support"},
     "analysis_server": {"engines", "player", "support"},
     "web": {"analysis", "analysis_server", "analyze", "engines", "games", "kifu", "player", "read_kifu", "support"},
 }

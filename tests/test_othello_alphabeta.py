@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.games.othello import alphabeta
-from pydlshogi.games.othello.alphabeta import CUT, INFINITE, AlphaBeta, Probing
-from pydlshogi.games.othello.patterns import DISC, STAGES, WORDS, evaluate, write_numbers
+from pydlshogi.engines.othello import alphabeta_search
+from pydlshogi.engines.othello.alphabeta_search import CUT, INFINITE, AlphaBeta, Probing
+from pydlshogi.engines.othello.patterns import DISC, STAGES, WORDS, evaluate, write_numbers
 from pydlshogi.games.othello.rules import PASS, START, Position
 
 WEIGHTS = random_weights(1)
@@ -83,7 +83,7 @@ def test_outside_of_the_window_the_value_is_a_bound(seed: int) -> None:
 def test_it_may_be_left_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     position = random_position(0, 40)
     whole = AlphaBeta(WEIGHTS, megabytes=1).search(position, 5)
-    monkeypatch.setattr(alphabeta, "_SLICE", 1)
+    monkeypatch.setattr(alphabeta_search, "_SLICE", 1)
     assert AlphaBeta(WEIGHTS, megabytes=1).search(position, 5) == whole
 
 

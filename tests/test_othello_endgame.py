@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from othello_games import random_position
 
-from pydlshogi.games.othello.endgame import Solver
+from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
 
 FFO = {

@@ -9,27 +9,28 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from othello_engines import Broken, LowestSquare, Waiting
+from othello_engines import Broken, LowestSquare, Waiting, loaded
 
-from pydlshogi.games.othello.clock import Effort
-from pydlshogi.games.othello.engine import OthelloEngine
-from pydlshogi.games.othello.gtp import Gtp, interrupts
-from pydlshogi.games.othello.inbox import Inbox
-from pydlshogi.games.othello.serve import main
+from pydlshogi.player.base_player import BestMove, Checkmate, PlayedPosition, Report
+from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.protocols.gtp import Gtp, interrupts
+from pydlshogi.protocols.inbox import Inbox
+from pydlshogi.protocols.loaded_engine import LoadedEngine
+from pydlshogi.protocols.serve import main
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def answers(engine: OthelloEngine, *lines: str) -> list[str]:
+def answers(engine: LoadedEngine, *lines: str) -> list[str]:
     """What is said to these lines, each answer without its empty line."""
     said: list[str] = []
-    Gtp(engine, Effort(level=5)).run(Inbox(lines, interrupts), said.append)
+    Gtp(engine).run(Inbox(lines, interrupts), said.append)
     assert all(answer.endswith("\n\n") for answer in said)
     return [answer[:-2] for answer in said]
 
 
 def ask(*lines: str) -> list[str]:
-    return answers(LowestSquare(), *lines)
+    return answers(loaded(LowestSquare()), *lines)
 
 
 def test_a_game_with_every_command() -> None:
@@ -145,7 +146,7 @@ def test_a_pass_may_be_said_or_not() -> None:
 def test_a_board_may_be_set_up_in_pieces() -> None:
     rows = ["--------"] * 3 + ["---OX---", "---XO---"] + ["--------"] * 3
     engine = LowestSquare()
-    assert answers(engine, f"setup_board {' '.join(rows)} X", "genmove b") == ["=", "= D3"]
+    assert answers(loaded(engine), f"setup_board {' '.join(rows)} X", "genmove b") == ["=", "= D3"]
     assert engine.games == 1
 
 
@@ -163,42 +164,57 @@ def test_hints_have_scores_in_discs() -> None:
 
 
 class TestTime:
-    def efforts(self, *lines: str) -> list[Effort]:
-        engine = LowestSquare()
-        assert not [answer for answer in answers(engine, *lines) if answer.startswith("?")]
-        return [clock.effort for clock in engine.clocks]
+    def limits(self, *lines: str) -> list[tuple[Limits, int]]:
+        """What a move may cost, and the level."""
+        player = LowestSquare()
+        assert not [answer for answer in answers(loaded(player), *lines) if answer.startswith("?")]
+        return player.asked
+
+    def clock(self, main: int, byoyomi: int = 0) -> tuple[Limits, int]:
+        return Limits(btime=main, wtime=main, byoyomi=byoyomi), 0
 
     def test_without_a_clock_there_is_a_level(self) -> None:
-        assert self.efforts("genmove b", "level 7", "genmove w") == [Effort(level=5), Effort(level=7)]
-        assert self.efforts("time_settings 0 1 0", "genmove b") == [Effort(level=5)]
+        assert self.limits("genmove b", "level 7", "genmove w") == [(Limits(), 5), (Limits(), 7)]
+        assert self.limits("time_settings 0 1 0", "genmove b") == [(Limits(), 5)]
 
-    def test_byoyomi_of_one_move_is_used_up(self) -> None:
-        (effort,) = self.efforts("time_settings 0 2 1", "genmove b")
-        assert effort.maximum == effort.optimum == pytest.approx(1.9)
+    def test_byoyomi_is_shared_by_its_moves(self) -> None:
+        assert self.limits("time_settings 0 2 1", "genmove b", "genmove w") == [self.clock(0, 2000)] * 2
+        assert self.limits("time_settings 60 30 3", "genmove b") == [self.clock(60_000, 10_000)]
 
     def test_what_is_left_is_heard(self) -> None:
-        (effort,) = self.efforts("time_settings 300 0 0", "time_left b 11.61 0", "genmove b")
-        assert effort.level is None
-        assert effort.optimum == pytest.approx(11 / 22)
-        assert self.efforts("time_left b 11.61 0", "genmove b") == [effort]
-        (effort,) = self.efforts("time_settings 300 10 5", "time_left b 3 2", "genmove b")
-        assert effort.optimum == effort.maximum == pytest.approx(1.4)
+        left = self.clock(11_610)
+        assert self.limits("time_settings 300 0 0", "time_left b 11.61 0", "genmove b") == [left]
+        assert self.limits("time_left b 11.61 0", "genmove b") == [left]
+        assert self.limits("time_settings 300 10 5", "time_left b 3 2", "genmove b") == [self.clock(0, 1500)]
+
+    def test_a_clock_that_has_run_out_is_one(self) -> None:
+        assert self.limits("time_left b 0 0", "genmove b") == [self.clock(1)]
 
     def test_what_is_left_where_nothing_else_is_known_is_of_one_side_and_one_game(self) -> None:
         lines = ("time_left b 10 1", "genmove b", "genmove w", "genmove b", "clear_board", "genmove b")
-        period, level = pytest.approx(9.9), None
-        assert [effort.maximum for effort in self.efforts(*lines)] == [period, level, period, level]
+        period, level = self.clock(0, 10_000), (Limits(), 5)
+        assert self.limits(*lines) == [period, level, period, level]
 
     def test_each_side_has_its_clock(self) -> None:
-        black, white = self.efforts("time_settings 220.61 0 0", "time_left b 22.61 0", "genmove b", "genmove w")
-        assert black.optimum == pytest.approx(1.0)
-        assert white.optimum == pytest.approx(220.01 / 21.5)
+        asked = self.limits("time_settings 220 0 0", "time_left b 22 0", "genmove b", "genmove w")
+        assert asked == [self.clock(22_000), self.clock(220_000)]
 
     def test_a_new_game_begins_with_all_of_it(self) -> None:
-        first, again = self.efforts(
-            "time_settings 220.61 0 0", "time_left b 22.61 0", "genmove b", "clear_board", "genmove b"
-        )
-        assert (first.optimum, again.optimum) == (pytest.approx(1.0), pytest.approx(10.0))
+        asked = self.limits("time_settings 220 0 0", "time_left b 22 0", "genmove b", "clear_board", "genmove b")
+        assert asked == [self.clock(22_000), self.clock(220_000)]
+
+    def test_a_move_takes_its_time_off_the_clock(self) -> None:
+        class Slow(LowestSquare):
+            def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+                clock.wait(20)
+                return super().think(position, clock, report)
+
+        player = Slow()
+        answers(loaded(player), "time_settings 10 0 0", "genmove b", "genmove w", "genmove b")
+        first, other, second = (limits.btime for limits, _ in player.asked)
+        assert first == other == 10_000
+        assert second is not None
+        assert second <= 9980
 
 
 def test_thinking_can_be_interrupted() -> None:
@@ -208,9 +224,7 @@ def test_thinking_can_be_interrupted() -> None:
     def sent() -> Iterator[str]:
         return iter(lines.get, None)
 
-    thread = threading.Thread(
-        target=lambda: Gtp(engine, Effort()).run(Inbox(sent(), interrupts), said.put), daemon=True
-    )
+    thread = threading.Thread(target=lambda: Gtp(loaded(engine)).run(Inbox(sent(), interrupts), said.put), daemon=True)
     thread.start()
     for _ in range(2):
         engine.thinking.clear()
@@ -224,12 +238,12 @@ def test_thinking_can_be_interrupted() -> None:
 
 
 def test_an_engine_that_fails_is_told_in_one_line() -> None:
-    assert answers(Broken(), "genmove b", "name") == ["? RuntimeError: no idea", "= broken"]
+    assert answers(loaded(Broken()), "genmove b", "name") == ["? RuntimeError: no idea", "= broken"]
 
 
 @pytest.mark.parametrize("line", ["genmove b", "reg_genmove b", "hint"])
 def test_a_defect_of_the_engine_is_no_syntax_error(line: str, caplog: pytest.LogCaptureFixture) -> None:
-    assert answers(Broken(KeyError("no idea")), line) == ["? RuntimeError: KeyError('no idea')"]
+    assert answers(loaded(Broken(KeyError("no idea"))), line) == ["? RuntimeError: KeyError('no idea')"]
     assert [record.exc_info is not None for record in caplog.records] == [True]
 
 
@@ -274,7 +288,7 @@ def test_nonsense_is_answered_command_by_command(seed: int) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="only elsewhere can a process ask who reads a pipe")
 def test_a_controller_that_dies_takes_the_thinking_along() -> None:
-    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", "--no-openings"]
+    command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--option", "Openings=false"]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
         assert engine.stdin is not None
         assert engine.stdout is not None
@@ -291,7 +305,7 @@ def test_a_controller_that_dies_takes_the_thinking_along() -> None:
 
 
 def test_the_process_speaks_as_well() -> None:
-    command = [sys.executable, "-m", "pydlshogi.games.othello.serve", "--level", "2"]
+    command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--level", "2"]
     done = subprocess.run(
         command, input="name\n2 genmove b\nquit\n", cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -307,10 +321,13 @@ def test_the_process_speaks_as_well() -> None:
     [
         (["--level", "0"], "--level is 1 to 60"),
         (["--seconds", "nan"], "--seconds is above 0"),
-        (["--memory", "0"], "--memory is 1 to 65536"),
-        (["--weights", "/nowhere.npz"], "nowhere.npz: No such file or directory"),
-        (["--weights", __file__], "holds no weights of patterns"),
-        (["--cuts", __file__], "holds no cuts"),
+        (["--option", "USI_Hash=0"], "0 becomes 1, a whole number from 1 to 18432"),
+        (["--option", "Memory=1"], "pydlshogi alpha-beta has no option Memory"),
+        (["--option", "Weights=/nowhere.npz"], "nowhere.npz: No such file or directory"),
+        (["--option", f"Weights={__file__}"], "holds no weights of patterns"),
+        (["--option", f"Cuts={__file__}"], "holds no cuts"),
+        (["mcts", "--option", "Rollouts=101"], "101 becomes 100"),
+        (["mcts", "--option", "modelfile=none.npz"], "none.npz: No such file"),
     ],
 )
 def test_an_engine_that_cannot_be_had_is_one_line(

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from othello_games import random_game
 
-from pydlshogi.games.othello import policy, rollouts
-from pydlshogi.games.othello.learn_policy import KINDS, fit_scales, main
-from pydlshogi.games.othello.patterns import STAGES, load_weights
+from pydlshogi.engines.othello import policy, rollouts
+from pydlshogi.engines.othello.patterns import STAGES, load_weights
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.support.files import shipped_model
+from utils.othello.learn_policy import KINDS, fit_scales, main
 
 
 def games_file(path: Path, seeds: range) -> Path:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from othello_games import random_game
 
-from pydlshogi.games.othello.learn import classes_of, sums
-from pydlshogi.games.othello.learn_value import examples, main, play_from_random_moves, regression
-from pydlshogi.games.othello.patterns import STAGES, load_weights
-from pydlshogi.games.othello.policy import SHIPPED_POLICY, load_policy
-from pydlshogi.games.othello.policy_games import RANDOM, SURE
+from pydlshogi.engines.othello.patterns import STAGES, load_weights
+from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.rules import PASS, START, STATE
 from pydlshogi.games.othello.wthor import games_of, rows_of, write_wthor
 from pydlshogi.support.files import shipped_model
+from utils.othello.learn import classes_of, sums
+from utils.othello.learn_value import examples, main, play_from_random_moves, regression
+from utils.othello.policy_games import RANDOM, SURE
 
 
 def test_one_position_of_each_game_that_lasts_so_long() -> None:

@@ -9,24 +9,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from othello_engines import Broken, LowestSquare, Waiting
+from othello_engines import Broken, LowestSquare, Waiting, loaded
 from othello_games import random_game
 
-from pydlshogi.games.othello.clock import Effort
-from pydlshogi.games.othello.engine import OthelloEngine
 from pydlshogi.games.othello.ggf import ggf
-from pydlshogi.games.othello.inbox import Inbox
-from pydlshogi.games.othello.nboard import NBoard, interrupts
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import Transcript, game_of, parse_transcript
+from pydlshogi.player.clock import Limits
+from pydlshogi.protocols.inbox import Inbox
+from pydlshogi.protocols.nboard import NBoard, interrupts
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = ggf(parse_transcript("f5d6"))
 
 
-def answers(engine: OthelloEngine, *lines: str) -> list[str]:
+def answers(player: LowestSquare, *lines: str) -> list[str]:
     said: list[str] = []
-    NBoard(engine, Effort(level=5), said.append).run(Inbox(lines, interrupts))
+    NBoard(loaded(player), said.append).run(Inbox(lines, interrupts))
     return said
 
 
@@ -63,7 +62,7 @@ def test_hints() -> None:
 def test_the_depth_is_the_level() -> None:
     engine = LowestSquare()
     answers(engine, "go", "set depth 12", "go", "hint 2")
-    assert [clock.effort for clock in engine.clocks] == [Effort(level=5), Effort(level=12), Effort(level=12)]
+    assert engine.asked == [(Limits(), 5), (Limits(), 12), (Limits(), 12)]
 
 
 def test_passes() -> None:
@@ -145,7 +144,7 @@ def test_whatever_is_said_ends_the_thinking(command: str) -> None:
         return iter(lines.get, None)
 
     thread = threading.Thread(
-        target=lambda: NBoard(engine, Effort(), said.put).run(Inbox(sent(), interrupts)), daemon=True
+        target=lambda: NBoard(loaded(engine), said.put).run(Inbox(sent(), interrupts)), daemon=True
     )
     thread.start()
     lines.put(command)
@@ -182,7 +181,7 @@ def test_nonsense_does_no_harm(seed: int) -> None:
 
 
 def test_the_process_speaks_as_well() -> None:
-    command = [sys.executable, "-m", "pydlshogi.games.othello.serve"]
+    command = [sys.executable, "-m", "pydlshogi.protocols.serve"]
     lines = f"nboard 2\nset depth 60\nset game {GAME}\nhint 1\n"  # the end of the lines ends the thinking
     done = subprocess.run(command, input=lines, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.splitlines()[:2] == ["set myname pydlshogi alpha-beta", "set myname pydlshogi alpha-beta 60"]
@@ -192,7 +191,7 @@ def test_the_process_speaks_as_well() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
 def test_a_board_that_is_gone_is_no_defect() -> None:
-    command = [sys.executable, "-m", "pydlshogi.games.othello.serve"]
+    command = [sys.executable, "-m", "pydlshogi.protocols.serve"]
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, cwd=ROOT, text=True, **streams) as engine:
         assert engine.stdin is not None

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.openings import (
+from pydlshogi.engines.othello.openings import (
     OpeningBook,
     RegisteredLine,
     lines,
@@ -18,11 +17,13 @@ from pydlshogi.games.othello.openings import (
     turned_board,
     write_openings,
 )
-from pydlshogi.games.othello.patterns import save_weights
-from pydlshogi.games.othello.player import AlphaBetaEngine
+from pydlshogi.engines.othello.patterns import save_weights
+from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, after, parse_transcript
+from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, engine_with
+from utils.othello.judging import judged
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -117,21 +118,24 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_engine_plays_from_them_in_varied_games(tmp_path: Path, weights: Path) -> None:
-    write_openings(tmp_path / "openings.txt", [opening("f5d6c3", 0.0), opening("f5f6e6", 0.0)])
-    engine = AlphaBetaEngine(weights, plain=True, openings=tmp_path / "openings.txt", megabytes=1)
-    engine.prepare()
-    clock = Clock(Effort(level=1))
-    replies = {engine.choose(parse_transcript("f5").end, clock, lambda _: None).move for _ in range(30)}
-    assert replies == {parse_move("d6"), parse_move("f6")}
-    assert engine.choose(parse_transcript("f5d6").end, clock, lambda _: None).move == parse_move("c3")
-    assert engine.choose(parse_transcript("f5d6c3").end, clock, lambda _: None).depth == 1
+    file = tmp_path / "openings.txt"
+    write_openings(file, [opening("f5d6c3", 0.0), opening("f5f6e6", 0.0)])
+    given = [f"Weights={weights}", "Plain=true", f"Openings_File={file}", "USI_Hash=1"]
+    engine = LoadedEngine(engine_with("alphabeta", given), level=1)
+
+    def answer(moves: str) -> Answer:
+        return engine.ask(OthelloPosition(parse_transcript(moves).end))
+
+    assert {answer("f5").move for _ in range(30)} == {"d6", "f6"}
+    assert answer("f5d6").move == "c3"
+    assert answer("f5d6c3").lines[0].depth == 1
 
 
 @pytest.mark.long
 class TestRegister:
     def run(self, weights: Path, *words: str) -> str:
-        command = [sys.executable, "-m", "pydlshogi.games.othello.register", *words]
-        command += ["--weights", str(weights), "--plain", "--level", "2"]
+        command = [sys.executable, "-m", "utils.othello.register", *words]
+        command += ["--option", f"Weights={weights}", "--option", "Plain=true", "--level", "2"]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
     def test_beginnings_of_games(self, tmp_path: Path, weights: Path) -> None:
@@ -159,7 +163,8 @@ class TestRegister:
 @pytest.mark.long
 class TestEven:
     def run(self, weights: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "pydlshogi.games.othello.even", *words, "--weights", str(weights), "--plain"]
+        command = [sys.executable, "-m", "utils.othello.even", *words]
+        command += ["--option", f"Weights={weights}", "--option", "Plain=true"]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     def test_neither_side_is_ahead(self, tmp_path: Path, weights: Path) -> None:
@@ -167,15 +172,9 @@ class TestEven:
         assert self.run(weights, str(tmp_path / "all.txt"), *words, "64").stdout == "14 openings\n"
         assert len(read_games(tmp_path / "all.txt")) == 14
         self.run(weights, str(tmp_path / "even.txt"), *words, "3.5")
-        engine = AlphaBetaEngine(weights, plain=True, megabytes=1)
-        engine.prepare()
+        engine = LoadedEngine(engine_with("alphabeta", [f"Weights={weights}", "Plain=true", "USI_Hash=1"]), level=2)
         openings = {game.moves for game in read_games(tmp_path / "even.txt")}
         for game in read_games(tmp_path / "all.txt"):
-            (best,) = engine.hints(game.end, 1, Clock(Effort(level=2)), lambda _: None)
-            assert (abs(best.score or 0.0) <= 3.5) == (game.moves in openings)
+            (best,) = judged(engine, game.end)
+            assert (abs(best.discs) <= 3.5) == (game.moves in openings)
         assert 0 < len(openings) < 14
-
-    def test_seconds_are_no_level(self, tmp_path: Path, weights: Path) -> None:
-        done = self.run(weights, str(tmp_path / "even.txt"), "--seconds", "1")
-        assert (done.returncode, done.stderr) == (1, "even: openings are judged by searches of a --level\n")
-        assert not (tmp_path / "even.txt").exists()

@@ -8,14 +8,18 @@ import pytest
 from networks import network
 from othello_engines import LowestSquare
 
-from pydlshogi.engines.othello import parts
-from pydlshogi.engines.othello.parts import ROWS, Pairing, counts_of, main, table
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.rules import START
 from pydlshogi.games.othello.transcript import Transcript, parse_transcript
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
+from utils.othello import parts
+from utils.othello.parts import ROWS, Pairing, Side, counts_of, main, table
+
+
+def lowest() -> Side:
+    return Side(LowestSquare())
 
 
 def game(row: str, number: int, lead: int) -> dict[str, Any]:
@@ -37,7 +41,7 @@ def test_the_table() -> None:
 def test_the_command_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(parts, "ROWS", {"both": Pairing("lowest", "lowest too", (LowestSquare, LowestSquare))})
+    monkeypatch.setattr(parts, "ROWS", {"both": Pairing("lowest", "lowest too", (lowest, lowest))})
     path, openings = tmp_path / "games", tmp_path / "openings.txt"
     openings.write_text("f5d6c3d3\nf5f6e6f4\n")
     command = [str(path), "--rows", "both", "--games", "4", "--openings", str(openings)]
@@ -72,9 +76,7 @@ def test_a_network_has_a_row_of_its_own(tmp_path: Path, capsys: pytest.CaptureFi
 def test_games_of_another_network_or_openings_are_not_mixed(
     other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        parts, "row_with", lambda _: {"net": Pairing("lowest", "lowest too", (LowestSquare, LowestSquare))}
-    )
+    monkeypatch.setattr(parts, "row_with", lambda _: {"net": Pairing("lowest", "lowest too", (lowest, lowest))})
     files = {name: tmp_path / name for name in ("games", "network", "openings")}
     files["network"].write_text("learned in 100 cycles")
     files["openings"].write_text("f5d6c3d3\n")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from othello_games import random_game, random_position, random_weights
 
-from pydlshogi.games.othello.patterns import (
+from pydlshogi.engines.othello.patterns import (
     CLASSES,
     FIRST,
     NUMBERS,

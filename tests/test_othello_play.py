@@ -5,13 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from othello_engines import LowestSquare
+from othello_engines import LowestSquare, loaded
 
-from pydlshogi.games.othello.clock import Effort
-from pydlshogi.games.othello.play import Left, TerminalGame, log_lines
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import parse_move
 from pydlshogi.games.othello.transcript import transcript
+from pydlshogi.protocols.play import Left, TerminalGame, log_lines
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,7 +22,7 @@ class Table:
         self.shown: list[str] = []
         self._typed = iter(typed)
         person = frozenset([True] * black + [False] * white)
-        self.game = TerminalGame(LowestSquare(), Effort(level=1), person, self.ask, self.shown.append)
+        self.game = TerminalGame(loaded(LowestSquare()), person, self.ask, self.shown.append)
 
     def ask(self, prompt: str) -> str:
         self.shown.append(prompt)
@@ -109,7 +108,7 @@ def test_the_log_can_be_read_again(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
-    command = [sys.executable, "-m", "pydlshogi.games.othello.play", "--white", "--level", "1", "--log", str(log)]
+    command = [sys.executable, "-m", "pydlshogi.protocols.play", "--white", "--level", "1", "--log", str(log)]
     done = subprocess.run(command, input="hint\nquit\n", cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("  a b c d e f g h\n")
     assert " discs as registered: " in done.stdout

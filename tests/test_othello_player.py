@@ -1,137 +1,238 @@
-"""The alpha-beta engine as protocols use it."""
+"""The alpha-beta player: levels, exact ends, lines, time."""
 
-import threading
+import math
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.endgame import Solver
-from pydlshogi.games.othello.engine import EngineError, Hint, OthelloEngine
-from pydlshogi.games.othello.patterns import save_weights
-from pydlshogi.games.othello.player import AlphaBetaEngine
-from pydlshogi.games.othello.rules import PASS, Position
+from pydlshogi.engines.othello.alphabeta_player import AlphaBetaPlayer
+from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.options import AlphaBetaOptions
+from pydlshogi.engines.othello.patterns import save_weights
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import Position, parse_move
 from pydlshogi.games.othello.transcript import after
+from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayerError
+from pydlshogi.player.clock import Clock, Limits
+
+ANALYSIS = Limits(infinite=True)
 
 
-def unheard(_: Hint) -> None:
-    pass
+def prepared(weights: Path, **options: object) -> AlphaBetaPlayer:
+    chosen = AlphaBetaOptions()
+    given = {"weights": str(weights), "plain": True, "openings": False, "hash_mb": 8, **options}
+    for name, value in given.items():
+        setattr(chosen, name, value)
+    player = AlphaBetaPlayer(chosen)
+    player.prepare()
+    return player
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> OthelloEngine:
-    weights = tmp_path_factory.mktemp("weights") / "weights.npz"
-    save_weights(weights, random_weights(1))
-    engine = AlphaBetaEngine(weights, plain=True, megabytes=4)
-    engine.prepare()
-    return engine
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("weights") / "weights.npz"
+    save_weights(path, random_weights(1))
+    return path
 
 
-def test_a_level_is_a_depth(engine: OthelloEngine) -> None:
-    heard: list[Hint] = []
+@pytest.fixture(scope="module")
+def player(weights: Path) -> AlphaBetaPlayer:
+    return prepared(weights)
+
+
+class Answer:
+    """What a player says of a position."""
+
+    def __init__(
+        self,
+        player: AlphaBetaPlayer,
+        position: Position,
+        limits: Limits | None = None,
+        *,
+        level: int = 4,
+        lines: int = 1,
+        clock: Clock | None = None,
+        hear: Callable[[Info], None] = lambda _: None,
+    ) -> None:
+        player.options.level, player.options.multi_pv = level, lines
+        self.said: list[Info] = []
+
+        def report(info: Info) -> None:
+            self.said.append(info)
+            hear(info)
+
+        root = OthelloPosition(position, 61 - position.empties)
+        answer = player.think(root, player.start_clock(root, clock or Clock(limits or Limits())), report)
+        assert isinstance(answer, BestMove)
+        self.move = answer.move
+
+    @property
+    def last(self) -> Info:
+        return self.said[-1]
+
+    @property
+    def lines(self) -> list[Info]:
+        """What was said last of each rank."""
+        return [*{info.multipv: info for info in self.said}.values()]
+
+
+def ticking(milliseconds: int) -> tuple[Clock, "count[int]"]:
+    """A clock of so many milliseconds that goes on by one whenever it is looked at, and its looks."""
+    looks: count[int] = count()
+    return Clock(Limits(movetime=milliseconds), now=lambda: float(next(looks))), looks
+
+
+def score(info: Info) -> float:
+    assert info.score_cp is not None
+    return info.score_cp / 100
+
+
+def test_a_level_is_a_depth(player: AlphaBetaPlayer) -> None:
     position = random_position(0, 40)
-    hint = engine.choose(position, Clock(Effort(level=4)), heard.append)
-    assert [each.depth for each in heard] == [1, 2, 3, 4]
-    assert heard[-1] == hint
-    assert [each.nodes for each in heard] == sorted(each.nodes for each in heard)
-    assert not hint.exact
-    assert hint.line[0] == hint.move
-    after(position, hint.line)
+    answer = Answer(player, position)
+    assert [info.depth for info in answer.said] == [1, 2, 3, 4]
+    nodes = [info.nodes or 0 for info in answer.said]
+    assert nodes == sorted(nodes)
+    assert not answer.last.exact
+    assert answer.last.pv[0] == answer.move
+    after(position, map(parse_move, answer.last.pv))
 
 
 @pytest.mark.parametrize("empties", [12, 11, 5, 2, 1])
-def test_a_level_solves_the_end(engine: OthelloEngine, empties: int) -> None:
+def test_a_level_solves_the_end(player: AlphaBetaPlayer, empties: int) -> None:
     position = random_position(100, empties)
-    hint = engine.choose(position, Clock(Effort(level=4)), unheard)
     solution = Solver(1).solve(position)
     assert solution is not None
-    if len(position.moves()) > 1:
-        assert (hint.score, hint.exact, hint.depth) == (solution.score, True, empties)
+    answer = Answer(player, position, ANALYSIS)
+    assert (score(answer.last), answer.last.exact, answer.last.depth) == (solution.score, True, empties)
 
 
-def test_before_that_it_does_not(engine: OthelloEngine) -> None:
-    assert not engine.choose(random_position(100, 13), Clock(Effort(level=4)), unheard).exact
+def test_before_that_it_does_not(player: AlphaBetaPlayer) -> None:
+    assert not Answer(player, random_position(100, 13)).last.exact
 
 
-def test_the_only_move_is_played_at_once(engine: OthelloEngine) -> None:
-    heard: list[Hint] = []
-    passing = Position(mover=1 << 1, opponent=1 << 0)
-    assert engine.choose(passing, Clock(Effort(level=60)), heard.append) == Hint(PASS, None, (PASS,))
-    assert heard == []
+def test_the_only_move_is_played_at_once(player: AlphaBetaPlayer) -> None:
+    answer = Answer(player, Position(mover=1 << 1, opponent=1 << 0), level=60)
+    assert answer.move == "pass"
+    assert [(info.pv, info.score_cp) for info in answer.said] == [(("pass",), None)]
+
+
+def test_a_game_that_is_over_has_its_score(player: AlphaBetaPlayer) -> None:
+    answer = Answer(player, Position(mover=(1 << 40) - 1, opponent=~((1 << 40) - 1) & (1 << 64) - 1))
+    assert (answer.move, score(answer.last), answer.last.exact) == ("resign", 16, True)
 
 
 @pytest.mark.parametrize("empties", [45, 11])
-def test_hints_are_the_best_moves_with_their_scores(engine: OthelloEngine, empties: int) -> None:
+def test_lines_are_the_best_moves_with_their_scores(player: AlphaBetaPlayer, empties: int) -> None:
     position = random_position(200, empties)
-    everything = engine.hints(position, 60, Clock(Effort(level=4)), unheard)
-    assert sorted(hint.move for hint in everything) == position.moves()
-    scores = [hint.score or 0.0 for hint in everything]
+    everything = Answer(player, position, lines=60).lines
+    assert sorted(parse_move(info.pv[0]) for info in everything) == position.moves()
+    scores = [score(info) for info in everything]
     assert scores == sorted(scores, reverse=True)
-    best = engine.choose(position, Clock(Effort(level=4)), unheard)
-    assert scores[0] == best.score
-    assert {(hint.exact, hint.depth) for hint in everything} == {(True, 11) if empties == 11 else (False, 4)}
-    few = engine.hints(position, 3, Clock(Effort(level=4)), unheard)
-    assert [hint.score for hint in few] == scores[:3]
+    assert score(Answer(player, position).last) == scores[0]
+    assert {(info.exact, info.depth) for info in everything} == {(True, 11) if empties == 11 else (False, 4)}
+    assert [score(info) for info in Answer(player, position, lines=3).lines] == scores[:3]
+
+
+def test_it_can_be_told_which_moves_to_search(player: AlphaBetaPlayer) -> None:
+    position = random_position(200, 45)
+    everything = Answer(player, position, lines=60).lines
+    worst = everything[-1]
+    answer = Answer(player, position, replace(ANALYSIS, searchmoves=(worst.pv[0],)))
+    assert (answer.move, answer.last.score_cp) == (worst.pv[0], worst.score_cp)
 
 
 def test_no_score_is_beyond_a_board(tmp_path: Path) -> None:
     save_weights(tmp_path / "weights.npz", 50 * random_weights(1))
-    engine = AlphaBetaEngine(tmp_path / "weights.npz", plain=True, megabytes=4)
-    engine.prepare()
+    player = prepared(tmp_path / "weights.npz")
     for position in (random_position(seed, 40) for seed in range(5)):
-        clock = Clock(Effort(level=2))
-        hints = [engine.choose(position, clock, unheard), *engine.hints(position, 60, clock, unheard)]
-        assert max(abs(hint.score or 0.0) for hint in hints) == 64
-
-
-def test_the_hint_of_a_draw_has_no_sign(engine: OthelloEngine) -> None:
-    """The last square, h8's opposite: it makes it 32 to 32."""
-    rows = "-OXXXXXX XXOOOOOO XXXXXXXX XXXXXXXX XXXXXXOO OOOOOOOO OOOOOOOO OOOOOOOO".replace(" ", "")
-    black, white = (sum(1 << square for square, disc in enumerate(rows) if disc == side) for side in "XO")
-    (hint,) = engine.hints(Position(mover=black, opponent=white), 1, Clock(Effort(level=4)), unheard)
-    assert f"{hint.score:+.2f}" == "+0.00"
+        said = Answer(player, position, level=2).said[-1:] + Answer(player, position, level=2, lines=60).lines
+        assert max(abs(score(info)) for info in said) == 64
 
 
 @pytest.mark.parametrize("empties", [50, 30, 19])
-def test_it_stops_when_the_time_is_up(engine: OthelloEngine, empties: int) -> None:
-    """On a clock that goes on by a second whenever it is looked at."""
-    position = random_position(300, empties)
-    for ask in (engine.choose, lambda *arguments: engine.hints(position, 3, *arguments[1:])):
-        looks = count()
-        ask(position, Clock(Effort(optimum=40.0, maximum=40.0), now=lambda looks=looks: float(next(looks))), unheard)
-        assert next(looks) <= 43
+@pytest.mark.parametrize("lines", [1, 3])
+def test_it_stops_when_the_time_is_up(player: AlphaBetaPlayer, empties: int, lines: int) -> None:
+    clock, looks = ticking(60)
+    Answer(player, random_position(300, empties), clock=clock, level=0, lines=lines)
+    assert 60 <= next(looks) <= 75
 
 
-def test_what_a_search_preferred_when_it_was_stopped_is_told_too(engine: OthelloEngine) -> None:
+def test_the_time_is_used(player: AlphaBetaPlayer) -> None:
+    """Also where the next search is not expected to come to its end."""
+    for seed in range(5):
+        clock, looks = ticking(200)
+        Answer(player, random_position(seed, 45), clock=clock, level=0)
+        assert next(looks) >= 200
+
+
+def test_what_a_search_preferred_when_it_was_stopped_is_told_too(player: AlphaBetaPlayer) -> None:
     for seed in range(10):
-        heard, looks = list[Hint](), count()
-        effort = Effort(optimum=40.0, maximum=40.0)
-        clock = Clock(effort, now=lambda looks=looks: float(next(looks)))
-        assert engine.choose(random_position(seed, 40), clock, heard.append) == heard[-1]
+        clock, _ = ticking(60)
+        answer = Answer(player, random_position(seed, 40), clock=clock, level=0)
+        assert answer.move == answer.last.pv[0]
 
 
-def test_it_can_be_stopped_by_another_thread(engine: OthelloEngine) -> None:
+def test_it_can_be_stopped(player: AlphaBetaPlayer) -> None:
     for position in (random_position(300, 30), random_position(300, 20)):
-        event = threading.Event()
-        clock = Clock(Effort(), event)
-        hint = engine.choose(position, clock, lambda hint, event=event: event.set() if hint.depth > 4 else None)
-        assert hint.move in position.moves()
-        assert hint.depth <= 5 or hint.score is None
+        clock = Clock(ANALYSIS)
+
+        def stop(info: Info, clock: Clock = clock) -> None:
+            if (info.depth or 0) > 4:
+                clock.stop()
+
+        answer = Answer(player, position, clock=clock, level=0, hear=stop)
+        assert parse_move(answer.move) in position.moves()
+        assert (answer.last.depth or 0) <= 5
 
 
-def test_without_time_there_is_a_move_all_the_same(engine: OthelloEngine) -> None:
+def test_without_time_there_is_a_move_all_the_same(player: AlphaBetaPlayer) -> None:
     position = random_position(300, 30)
-    clock = Clock(Effort(optimum=0.0, maximum=0.0))
-    assert engine.choose(position, clock, unheard).depth == 1
-    assert len(engine.hints(position, 2, clock, unheard)) == 2
+    assert Answer(player, position, Limits(movetime=0), level=0).last.depth == 1
+    assert len(Answer(player, position, Limits(movetime=0), level=0, lines=2).lines) == 2
 
 
-def test_what_is_missing_is_told(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"nothing\.npz: No such file"):
-        AlphaBetaEngine(tmp_path / "nothing.npz").prepare()
-    weights = tmp_path / "weights.npz"
-    save_weights(weights, random_weights(1))
-    with pytest.raises(EngineError, match=r"nothing\.toml: No such file"):
-        AlphaBetaEngine(weights, tmp_path / "nothing.toml").prepare()
+@pytest.mark.parametrize("seconds", [1.0, 3.0, 10.0, 60.0, 300.0])
+def test_main_time_outlasts_moves_that_cost_more_than_the_thinking(player: AlphaBetaPlayer, seconds: float) -> None:
+    """All of each budget's maximum is taken from the ply on from which ends are solved, and the optimum before it."""
+    left = 1000 * seconds
+    for ply in range(1, 61, 2):
+        limits = Limits(btime=round(left), wtime=round(left))
+        root = OthelloPosition(random_position(0, 61 - ply) if ply > 1 else None, ply)
+        budget = player.start_clock(root, Clock(limits)).budget
+        left -= max(budget.optimum, budget.maximum / 2 if ply > 42 else 0.0) + 3
+        assert left > 0
+
+
+def test_it_does_not_look_for_mates(player: AlphaBetaPlayer) -> None:
+    position = OthelloPosition()
+    clock = player.start_clock(position, Clock(Limits(mate=True)))
+    assert player.think(position, clock, lambda _: None) == Checkmate("notimplemented")
+
+
+def test_scores_and_win_rates_are_one_scale(player: AlphaBetaPlayer) -> None:
+    for empties in (40, 10):
+        said = Answer(player, random_position(100, empties)).last
+        assert said.win_rate == pytest.approx(1 / (1 + math.exp(-score(said) / 6)), abs=1e-3)
+
+
+def test_another_file_is_loaded_anew(weights: Path, tmp_path: Path) -> None:
+    player = prepared(weights)
+    assert player.loading(player.options) is None
+    other = tmp_path / "other.npz"
+    save_weights(other, random_weights(2))
+    player.options.weights = str(other)
+    before = score(Answer(player, random_position(0, 40), level=1).last)
+    player.prepare()
+    assert score(Answer(player, random_position(0, 40), level=1).last) != before
+
+
+def test_what_is_missing_is_told(tmp_path: Path, weights: Path) -> None:
+    with pytest.raises(PlayerError, match=r"nothing\.npz: No such file"):
+        prepared(tmp_path / "nothing.npz")
+    with pytest.raises(PlayerError, match=r"nothing\.toml: No such file"):
+        prepared(weights, plain=False, cuts=str(tmp_path / "nothing.toml"))

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from othello_games import random_game
 
-from pydlshogi.engines.othello.predicted import main, predicted
+from pydlshogi.engines.othello.patterns import SHIPPED_WEIGHTS, load_weights
 from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.learn_policy import fit_scales
-from pydlshogi.games.othello.patterns import load_weights
-from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
 from pydlshogi.games.othello.wthor import held_out, rows_of, write_wthor
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Batch, Evaluations
+from utils.othello.learn_policy import fit_scales
+from utils.othello.predicted import main, predicted
 
 
 class FirstMoveWins:

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from othello_games import random_game, random_weights
 
-from pydlshogi.games.othello.cuts import CutPair, Cuts, at_stage, probing_of, read_cuts, write_cuts
-from pydlshogi.games.othello.finished import TableError
+from pydlshogi.engines.othello.cuts import CutPair, Cuts, at_stage, probing_of, read_cuts, write_cuts
+from pydlshogi.engines.othello.patterns import STAGES, save_weights
 from pydlshogi.games.othello.ggf import ggf
-from pydlshogi.games.othello.patterns import STAGES, save_weights
-from pydlshogi.games.othello.probcut import (
+from pydlshogi.games.othello.rules import PASS, START
+from pydlshogi.games.othello.transcript import Transcript, parse_transcript, transcript
+from pydlshogi.support.processes import ProcessPool
+from utils.othello.finished import TableError
+from utils.othello.probcut import (
     FORMS,
     MOST_POSITIONS,
     ROOM,
@@ -24,10 +27,7 @@ from pydlshogi.games.othello.probcut import (
     samples,
     values,
 )
-from pydlshogi.games.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table, tasks
-from pydlshogi.games.othello.rules import PASS, START
-from pydlshogi.games.othello.transcript import Transcript, parse_transcript, transcript
-from pydlshogi.support.processes import ProcessPool
+from utils.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table, tasks
 
 ROOT = Path(__file__).resolve().parent.parent
 TUTORIAL = FORMS["tutorial"]
@@ -165,7 +165,7 @@ class TestMeasuring:
     def test_the_command(self, tmp_path: Path) -> None:
         save_weights(tmp_path / "weights.npz", random_weights(1))
         (tmp_path / "games.txt").write_text("".join(f"{transcript(random_game(seed).moves)}\n" for seed in range(3)))
-        command = [sys.executable, "-m", "pydlshogi.games.othello.probcut", "--depth", "4", "--workers", "2"]
+        command = [sys.executable, "-m", "utils.othello.probcut", "--depth", "4", "--workers", "2"]
         files = {name: str(tmp_path / name) for name in ("games.txt", "cuts.toml", "picture.png", "weights.npz")}
         command += ["--games", files["games.txt"], "--out", files["cuts.toml"], "--plot", files["picture.png"]]
         pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")

@@ -5,11 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pydlshogi.games.othello import reinforce
-from pydlshogi.games.othello.patterns import DISC, NUMBERS, PARITY, load_weights
-from pydlshogi.games.othello.patterns import STAGES as VALUE_STAGES
-from pydlshogi.games.othello.player import SHIPPED_WEIGHTS
-from pydlshogi.games.othello.policy import (
+from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PARITY, SHIPPED_WEIGHTS, load_weights
+from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
+from pydlshogi.engines.othello.policy import (
     SHIPPED_POLICY,
     STAGES,
     THROUGH,
@@ -21,13 +19,14 @@ from pydlshogi.games.othello.policy import (
     policy_stage,
     room_for_moves,
 )
-from pydlshogi.games.othello.policy_games import GIVEN, RANDOM, SURE, match, match_line, play
-from pydlshogi.games.othello.reinforce import LEARNER, Settings, add_gradient, learn_round, main
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.wthor import GAME, Games, games_of
 from pydlshogi.support.arrays import Float32Array, Int16Array
 from pydlshogi.support.elo import mean_score
 from pydlshogi.support.files import shipped_model
+from utils.othello import reinforce
+from utils.othello.policy_games import GIVEN, RANDOM, SURE, match, match_line, play
+from utils.othello.reinforce import LEARNER, Settings, add_gradient, learn_round, main
 
 SHIPPED, SCALES = load_policy(shipped_model() / SHIPPED_POLICY)
 

@@ -13,14 +13,14 @@ from fast_perft import perft_of
 from othello_games import random_game, random_position, random_weights
 
 from pydlshogi.encoding import planes_of
-from pydlshogi.engines.othello.search import IAGO
+from pydlshogi.engines.othello import policy, rollouts
+from pydlshogi.engines.othello.mcts_player import IAGO
+from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PATTERNS, STAGES
+from pydlshogi.engines.othello.patterns import FIRST as FIRST_NUMBER
 from pydlshogi.engines.othello.tables import TableEvaluator, TableRollouts
 from pydlshogi.evaluator import HashEvaluator, Mixed
 from pydlshogi.games.catalogue import game_named
-from pydlshogi.games.othello import policy, rollouts
 from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.patterns import DISC, NUMBERS, PATTERNS, STAGES
-from pydlshogi.games.othello.patterns import FIRST as FIRST_NUMBER
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, RULES, START, Position, parse_move
 from pydlshogi.games.othello.transcript import after

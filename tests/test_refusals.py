@@ -41,7 +41,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-PLAY = "pydlshogi.games.othello.play"
+PLAY = "pydlshogi.protocols.play"
 REFUSED = [
     ("utils.critical_positions", ["{bytes.xz}"], "critical_positions: {bytes.xz} holds no positions: Input"),
     ("utils.critical_positions", ["{latin}"], "critical_positions: {latin} holds no positions: 'utf-8'"),
@@ -57,11 +57,11 @@ REFUSED = [
     ("utils.filter_csa", ["{records.txt}", "--min-rating", "nan"], "filter_csa: --min-rating is 0 or more"),
     ("utils.filter_csa", ["{records.txt}", "--workers", "0"], "argument --workers: must be at least 1"),
     (
-        "pydlshogi.games.othello.probcut",
+        "utils.othello.probcut",
         ["--games", "{openings}", "--out", "{new}"],
         "probcut: {openings}: nothing to conclude; pairs begin at depth 3, and want 30 positions",
     ),
-    ("pydlshogi.games.othello.selfplay", ["--out", "{new}", "--level", "99"], "--level is 1 to 60"),
+    ("utils.othello.selfplay", ["--out", "{new}", "--level", "99"], "--level is 1 to 60"),
     ("utils.tune", ["true", "C=1,0", "--nodes", "1", "--out", "{new}"], "C=1,0 is not NAME=START,LOW,HIGH"),
     ("utils.tune", ["true", "C=5,0,2", "--nodes", "1", "--out", "{new}"], "C=5,0,2: START must be from LOW to HIGH"),
     ("utils.tune", ["true", "C=1,0,2", "--nodes", "x", "--out", "{new}"], "argument --nodes: x makes no sense"),
@@ -69,19 +69,19 @@ REFUSED = [
     ("utils.torture", ["--minutes", "nan"], "--minutes is 0 or more"),
     ("utils.teach", ["true", "--nodes", "1", "--out", "{new}", "--odd", "1"], "--odd needs --records"),
     ("utils.search_records", ["{records.txt}", "--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
-    ("pydlshogi.games.othello.reinforce", ["--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
-    (PLAY, ["--weights", "{array.npy}"], "othello: {array.npy} holds no weights of patterns, or is damaged"),
-    (PLAY, ["--weights", "{damaged.npz}"], "othello: {damaged.npz} holds no weights of patterns, or is damaged"),
-    (PLAY, ["--openings", "{latin}"], "othello: {latin}, line 1: "),
+    ("utils.othello.reinforce", ["--out", "{new}", "--seed", "-1"], "--seed: must not be negative"),
+    (PLAY, ["--option", "Weights={array.npy}"], "othello: {array.npy} holds no weights of patterns, or is damaged"),
+    (PLAY, ["--option", "Weights={damaged.npz}"], "othello: {damaged.npz} holds no weights of patterns, or is damaged"),
+    (PLAY, ["--option", "Openings_File={latin}"], "othello: {latin}, line 1: "),
     (PLAY, ["--log", "{nowhere}/log"], "othello: {nowhere}/log: No such file or directory"),
-    ("pydlshogi.games.othello.even", ["{nowhere}/file", *ENDLESS], "even: {nowhere}/file: No such file or directory"),
-    ("pydlshogi.games.othello.even", ["{folder}", *ENDLESS], "even: {folder}: Is a directory"),
+    ("utils.othello.even", ["{nowhere}/file", *ENDLESS], "even: {nowhere}/file: No such file or directory"),
+    ("utils.othello.even", ["{folder}", *ENDLESS], "even: {folder}: Is a directory"),
     (
-        "pydlshogi.games.othello.register",
+        "utils.othello.register",
         ["{nowhere}/file", "--grow", *ENDLESS],
         "register: {nowhere}/file: No such file or directory",
     ),
-    ("pydlshogi.engines.othello.parts", ["{new}", "--openings", "{latin}"], "parts: {latin}: line 1: "),
+    ("utils.othello.parts", ["{new}", "--openings", "{latin}"], "parts: {latin}: line 1: "),
     ("pydlshogi.bench", ["network", "--batch", "100000000"], "bench: out of memory: "),
     ("pydlshogi.selfplay", ["--out", "{new}", "--games", "1", "--batch", "2000000000"], "selfplay: out of memory: "),
     ("pydlshogi.selfplay", ["--out", "{new}", "--modelfile", "{empty}"], "selfplay: {empty}: "),
@@ -123,7 +123,7 @@ def test_a_picture_that_cannot_be_drawn_is_told_before_the_measuring(
 import runpy, sys
 sys.modules |= dict.fromkeys({missing.split()!r})
 sys.argv = ["", "--games", {str(games)!r}, "--out", {str(out)!r}, "--plot", {str(tmp_path / picture)!r}]
-runpy.run_module("pydlshogi.games.othello.probcut", run_name="__main__", alter_sys=True)
+runpy.run_module("utils.othello.probcut", run_name="__main__", alter_sys=True)
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) in [(1, ""), (2, "")]

@@ -184,22 +184,24 @@ for make, game in (
     assert late_kernels(code) == "late:\n" * 3
 
 
-@pytest.mark.parametrize("make", ["AlphaBetaEngine()", "SearchEngine(Mind(rollouts=0.5))"])
-def test_no_kernel_is_left_to_be_loaded_in_a_game_of_othello(make: str) -> None:
+@pytest.mark.parametrize("engine", ["othello.alphabeta()", "othello.mcts()", "othello.iago()"])
+def test_no_kernel_is_left_to_be_loaded_in_a_game_of_othello(engine: str) -> None:
     code = f"""
-from pydlshogi.engines.othello.search import Mind, SearchEngine
-from pydlshogi.games.othello.clock import Clock, Effort
-from pydlshogi.games.othello.player import AlphaBetaEngine
-from pydlshogi.games.othello.rules import START
+from pydlshogi.engines import othello
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.player.clock import Clock, Limits
 
-def play(engine):
-    position = START
-    while not position.over:
-        engine.hints(position, 60, Clock(Effort(level=3)), id)
-        position = position.play(engine.choose(position, Clock(Effort(level=3)), id).move)
+def play(player):
+    position = OthelloPosition()
+    while len(position.legal_moves()):
+        player.options.multi_pv = 60
+        player.think(position, player.start_analysis(position, 300, None), id)
+        player.options.multi_pv = 1
+        answer = player.think(position, player.start_clock(position, Clock(Limits(movetime=30))), id)
+        position.push(position.move_from_usi(answer.move))
 
-engine = {make}
-engine.prepare()
-act(engine, play)
+player = ({engine}).load()
+player.prepare()
+act(player, play)
 """
     assert late_kernels(code) == "late:\n"

@@ -70,6 +70,8 @@ class Info:
     """Plies until the mate, negative when the root is mated. Only when proven, and never 0."""
     win_rate: float | None = None
     """0 to 1."""
+    exact: bool = False
+    """The score is proven, whoever wins."""
     visits: int | None = None
     """Of the first move of the line."""
     prior: float | None = None

@@ -296,7 +296,13 @@ class Clock:
     The reading thread calls `stop` and `hit`; the thread that searches calls the rest.
     """
 
-    def __init__(self, limits: Limits | None = None, now: Callable[[], float] = milliseconds) -> None:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        now: Callable[[], float] = milliseconds,
+        stopped: threading.Event | None = None,
+    ) -> None:
+        """`stopped`: set by whoever wants the answer now, perhaps before there is this clock."""
         self.limits = limits or Limits()
         self._now = now
         self._budget_for: BudgetFunction = lambda _: UNLIMITED
@@ -306,7 +312,7 @@ class Clock:
         self._pondering = self.limits.ponder
         self._extended = False
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
+        self._stopped = stopped or threading.Event()
         self._hit = threading.Event()
         self._released = threading.Event()
         if not self.limits.ponder:

@@ -139,7 +139,7 @@ class MCTSPlayer(NetworkPlayer):
         level = self.options.skill_level
         return plies if level == FULL_SKILL else min(level, plies)
 
-    def _puct(self, turn: int) -> Puct:
+    def puct(self, turn: int) -> Puct:
         """The constants of selection when the side `turn` moves at the root, from the options."""
         options = self.options
         return Puct(
@@ -169,7 +169,7 @@ class MCTSPlayer(NetworkPlayer):
             return answer
         self._wait_for_last()
         search = self._make_search()
-        puct = self._puct(position.turn)
+        puct = self.puct(position.turn)
         temperature = self._temperature()
         rules = self.rule_settings(position)
         only = moves_named(position, clock.limits.searchmoves)  # the visits that they ask for say nothing of others
@@ -267,7 +267,7 @@ class MCTSPlayer(NetworkPlayer):
         with pipeline.running(wanted):
             while clock.pondering or not ponder:
                 solved = bool(scout.solution()) and not clock.limits.searchmoves
-                watched = self._watched(clock)  # not any more after a ponderhit
+                watched = self.watched(clock)  # not any more after a ponderhit
                 if certain(root, solved=solved, analysing=watched):
                     break
                 before = search.playouts
@@ -333,7 +333,7 @@ class MCTSPlayer(NetworkPlayer):
         root = Root(search)
         if not root.expanded:
             return _unsearched(position, clock, report)
-        watched = self._watched(clock)
+        watched = self.watched(clock)
         moves, best = self._looked_into(root, clock)
         chosen = best if watched else self._drawn(position, moves, best)
         if options.debug_message:
@@ -360,7 +360,7 @@ class MCTSPlayer(NetworkPlayer):
             looked.add(best.move)
             self.scout.look_after(root, best.move, time_left)
 
-    def _watched(self, clock: Clock) -> bool:
+    def watched(self, clock: Clock) -> bool:
         """Somebody wants to know the best move rather than a game to be played."""
         return analysing(clock) or self.options.consideration_mode
 

@@ -70,12 +70,14 @@ class NetworkPlayer(BasePlayer):
     """How networks of this game may see it."""
     moves_encoding: ClassVar[Encoding | None] = None
     """What the hash evaluator is told of moves; None: their numbers."""
-    shipped: ClassVar[str]
-    """The file in `model/` of the network that comes along."""
+    shipped: ClassVar[str] = ""
+    """The file in `model/` of the network that comes along; "": there is none, see `without_network`."""
     quantised: ClassVar[str] = ""
     """Its twin in int8; "": there is none."""
     one_at_a_time: ClassVar[bool] = False
     """It asks for one batch at a time, for which the network may have all threads."""
+    unmeasured_batch: ClassVar[int] = UNMEASURED_BATCH
+    """The batch size where none is asked for and there is no network to measure."""
 
     def __init__(self, options: NetworkOptions) -> None:
         super().__init__(options)
@@ -95,11 +97,22 @@ class NetworkPlayer(BasePlayer):
         """What the options say of the rules of the game that `position` is of: one record of `rules.settings`."""
         return np.zeros(1, self.rules.settings)
 
-    # Loading
+    # What a game may add to the loading
 
-    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
-        assert isinstance(options, NetworkOptions)
-        wanted = (
+    def without_network(self) -> tuple[Evaluator, str] | None:
+        """What evaluates where `modelfile` is empty, and its description; None: the network that comes along.
+
+        Raises PlayerError, as the next one.
+        """
+        return None
+
+    def completed(self, evaluator: Evaluator, options: NetworkOptions) -> Evaluator:
+        """The evaluator with what the game adds to it."""
+        return evaluator
+
+    def loaded_by(self, options: NetworkOptions) -> tuple[object, ...]:
+        """What decides which evaluator is loaded, and how."""
+        return (
             options.backend,
             options.modelfile,
             stamp_of(Path(options.modelfile)) if options.modelfile else (),
@@ -109,7 +122,13 @@ class NetworkPlayer(BasePlayer):
             options.spinning,
             options.batch_size,
         )
-        return partial(self._load, options, wanted) if wanted != self._loaded_with else None
+
+    # Loading
+
+    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
+        assert isinstance(options, NetworkOptions)
+        loaded_by = self.loaded_by(options)
+        return partial(self._load, options, loaded_by) if loaded_by != self._loaded_with else None
 
     def install(self, loaded: Loaded) -> None:
         assert isinstance(loaded, LoadedNetwork)
@@ -121,21 +140,23 @@ class NetworkPlayer(BasePlayer):
         self.latency = loaded.latency
         self.fitted = loaded.fitted
 
-    def _load(self, options: NetworkOptions, wanted: tuple[object, ...]) -> LoadedNetwork:
-        """What the options want, which `wanted` repeats. Raises PlayerError."""
+    def _load(self, options: NetworkOptions, loaded_by: tuple[object, ...]) -> LoadedNetwork:
+        """What the options ask for, which `loaded_by` repeats. Raises PlayerError."""
         remarks: tuple[str, ...] = ()
         cores = available_cores()
         threads = options.threads or cores
         if threads > cores:
             remarks = (f"Threads {threads}: {cores} are used, as many as there are cores",)
             threads = cores
-        batch_size = options.batch_size or UNMEASURED_BATCH
+        batch_size = options.batch_size or self.unmeasured_batch
         fitted: Mapping[str, int] = GENERAL
         if options.backend == "uniform":
             evaluator: Evaluator = UniformEvaluator()
             description = "no network: Backend uniform"
         elif options.backend == "hash":
             evaluator, description = HashEvaluator(self.moves_encoding), "no network: Backend hash"
+        elif not options.modelfile and (own := self.without_network()):
+            evaluator, description = own
         else:
             try:
                 modelfile, backend = self._choose_network(options, threads)
@@ -153,9 +174,10 @@ class NetworkPlayer(BasePlayer):
             fitted, remark = _fitted_for(backend, modelfile)
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)
+        evaluator = self.completed(evaluator, options)
         with step("preparing the search; after an installation it is compiled, which takes a minute or so"):
             latency = self.warmed_up(evaluator, batch_size)
-        return LoadedNetwork(wanted, evaluator, description, threads, batch_size, latency, fitted, remarks)
+        return LoadedNetwork(loaded_by, evaluator, description, threads, batch_size, latency, fitted, remarks)
 
     def _choose_network(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
         """The network the user named; else the shipped one, quantised where that is clearly faster."""

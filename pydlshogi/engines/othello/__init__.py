@@ -1,42 +1,38 @@
-"""The engines of Othello, as the board takes them. Light: what they think with is imported when they are loaded."""
+"""The engines of Othello, as protocols take them. Light: what they think with is imported when they are loaded."""
 
+from pydlshogi.engines.othello.options import AlphaBetaOptions, OthelloMCTSOptions
 from pydlshogi.player.base_player import BasePlayer, Engine, PlayedPosition
-from pydlshogi.player.options import SearchOptions, Spin
 
 
-class OthelloOptions(SearchOptions):
-    """What the user decides."""
-
-    level = Spin("Level", 0, 0, 60, help="as in GTP, at most; 0: as much as there is time for")
-
-
-def alphabeta() -> Engine:
+def alphabeta(options: AlphaBetaOptions | None = None) -> Engine:
     """The engine that searches with alpha-beta over learned patterns."""
-    options = OthelloOptions()
+    options = options or AlphaBetaOptions()
 
     def load() -> BasePlayer:
-        from pydlshogi.engines.othello.players import OthelloPlayer, alphabeta_engine
+        from pydlshogi.engines.othello.alphabeta_player import AlphaBetaPlayer
 
-        return OthelloPlayer(options, alphabeta_engine)
+        return AlphaBetaPlayer(options)
 
-    return Engine("pydlshogi othello", options, set_up, load)
+    return Engine("pydlshogi alpha-beta", options, set_up, load)
 
 
-def mcts(*, iago: bool = False) -> Engine:
+def mcts(options: OthelloMCTSOptions | None = None) -> Engine:
     """The engine that searches as AlphaZero did, or as IaGo."""
-    options = OthelloOptions()
+    options = options or OthelloMCTSOptions()
 
     def load() -> BasePlayer:
-        from pydlshogi.engines.othello.players import OthelloPlayer, search_engine
+        from pydlshogi.engines.othello.mcts_player import OthelloMCTSPlayer
 
-        return OthelloPlayer(options, lambda options: search_engine(options, iago=iago))
+        return OthelloMCTSPlayer(options)
 
-    return Engine("pydlshogi othello search", options, set_up, load)
+    return Engine("pydlshogi search", options, set_up, load)
 
 
 def iago() -> Engine:
     """The engine that searches as IaGo did."""
-    return mcts(iago=True)
+    options = OthelloMCTSOptions()
+    options.iago = True
+    return mcts(options)._replace(name="pydlshogi search IaGo")
 
 
 def set_up(text: str | None) -> PlayedPosition:

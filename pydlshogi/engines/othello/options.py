@@ -1,45 +1,49 @@
-"""The options of the command line that choose what the searching engine thinks with."""
+"""What the engines of Othello let the user decide."""
 
-import argparse
-from pathlib import Path
 from typing import Final
 
-from pydlshogi.engines.othello.search import IAGO_ROLLOUTS, Mind, SearchEngine
-from pydlshogi.games.othello.clock import Effort, TimeLeft, allot
-from pydlshogi.games.othello.engine import EngineError, OthelloEngine
-from pydlshogi.games.othello.options import DEFAULT_LEVEL, EngineChoice, add_effort_options, effort_of
+from pydlshogi.player.mcts_options import MCTSOptions
+from pydlshogi.player.options import Check, Filename, SearchOptions, Spin
 
-_IAGO_SECONDS: Final = 10.0
+NETWORK_DELAY: Final = SearchOptions.network_delay.starting_at(100)
+"""Boards of Othello run on the same machine."""
+TIME_MARGIN: Final = SearchOptions.time_margin.starting_at(200)
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    add_effort_options(parser, "32 playouts, doubled so many times")
-    parser.add_argument("--playouts", type=int, help="for a move at most, and no end is solved; 1: the policy alone")
-    parser.add_argument(
-        "--iago",
-        action="store_true",
-        help=f"search as IaGo did, with rollouts and {_IAGO_SECONDS:.0f} seconds a move unless something else is said",
+class AlphaBetaOptions(SearchOptions):
+    """Those of the engine that searches with alpha-beta over learned patterns."""
+
+    network_delay = NETWORK_DELAY
+    time_margin = TIME_MARGIN
+    hash_mb = SearchOptions.hash_mb.starting_at(128)
+    level = Spin(
+        "Level", 0, 0, 60, help="plies to search; the end is solved 8 plies earlier; 0: as many as there is time for"
     )
-    parser.add_argument("--rollouts", type=float, help="their share in the value of a position, 0 to 1 (default 0)")
-    parser.add_argument("--network", type=Path, help="to think with, .npz or .onnx (default: tables of the package)")
-    parser.add_argument("--memory", type=int, default=256, help="MiB for the tree (default %(default)s)")
+    weights = Filename("Weights", "", help="of the patterns, .npz; empty: those that come with the package")
+    cuts = Filename("Cuts", "", help="for Multi-ProbCut, .toml; empty: those that come with the package")
+    plain = Check("Plain", False, help="without Multi-ProbCut")
+    openings = Check("Openings", True, help="play registered openings")
+    openings_file = Filename("Openings_File", "", help="the openings; empty: those that come with the package")
 
 
-def _engine_of(options: argparse.Namespace) -> tuple[OthelloEngine, Effort]:
-    if not 1 <= options.memory <= 1 << 16:
-        raise EngineError("--memory is 1 to 65536")
-    if options.playouts is not None and options.playouts < 1:
-        raise EngineError("--playouts is above 0")
-    if options.rollouts is not None and not 0 <= options.rollouts <= 1:
-        raise EngineError("--rollouts is 0 to 1")
-    default = Effort(level=None if options.playouts else DEFAULT_LEVEL)
-    if options.iago:
-        default = allot(TimeLeft(0.0, _IAGO_SECONDS, 1), empties=60)
-    share = options.rollouts
-    if share is None:
-        share = IAGO_ROLLOUTS if options.iago else 0.0
-    mind = Mind(options.network, options.iago, share, options.playouts, options.memory)
-    return SearchEngine(mind), effort_of(options, default)
+class OthelloMCTSOptions(MCTSOptions):
+    """Those of the engine that searches as AlphaZero did, or as IaGo."""
 
+    network_delay = NETWORK_DELAY
+    time_margin = TIME_MARGIN
+    hash_mb = SearchOptions.hash_mb.starting_at(256)
+    level = Spin(
+        "Level", 0, 0, 25, help="32 playouts doubled so many times, for a `go` that names no limit; 0: see playout"
+    )
+    iago = Check("IaGo", False, help="the constants of IaGo's search, and its rollouts")
+    rollouts = Spin("Rollouts", -1, -1, 100, help="percent of the values that are rollouts; -1: 50 with IaGo, else 0")
 
-SEARCH: Final = EngineChoice("pydlshogi.engines.othello", _add_options, _engine_of)
+    temperature = MCTSOptions.temperature.starting_at(100)
+    eval_coef = MCTSOptions.eval_coef.starting_at(600)
+    resign_threshold = MCTSOptions.resign_threshold.starting_at(0)
+    random_ply = MCTSOptions.random_ply.starting_at(0)
+
+    @property
+    def rollout_share(self) -> float:
+        """Of the values, 0 to 1."""
+        return (50 if self.iago else 0) / 100 if self.rollouts < 0 else self.rollouts / 100

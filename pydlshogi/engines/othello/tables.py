@@ -4,10 +4,12 @@ import random
 
 import numpy as np
 
+from pydlshogi.engines.othello.patterns import SHIPPED_WEIGHTS, load_weights
+from pydlshogi.engines.othello.policy import SHIPPED_POLICY, Tables, judge, load_policy, room_for_moves
+from pydlshogi.engines.othello.rollouts import play_all
 from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.policy import Tables, judge, room_for_moves
-from pydlshogi.games.othello.rollouts import play_all
 from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Batch, Evaluations
 
 
@@ -36,8 +38,14 @@ class TableEvaluator:
         return Evaluations(priors, values)
 
 
+def shipped_tables() -> TableEvaluator:
+    """By the tables that come with the package. Raises ValueError, OSError."""
+    policy, scales = load_policy(shipped_model() / SHIPPED_POLICY)
+    return TableEvaluator(Tables(policy, scales, load_weights(shipped_model() / SHIPPED_WEIGHTS)))
+
+
 class TableRollouts:
-    """Games played out by the tables of `games.othello.rollouts`."""
+    """Games played out by the tables of `rollouts.py`."""
 
     def __init__(self, weights: Float32Array, seed: int | None = None) -> None:
         """`seed`: decides all games, if they are asked for by one thread. None: each time other games."""

@@ -1,1 +1,1 @@
-"""Othello: its rules, its records, and an engine of its own (alpha-beta with Multi-ProbCut)."""
+"""Othello: its rules, its notation, its records and its encoding."""

@@ -1,9 +1,0 @@
-"""The searching engine of Othello, in GTP or NBoard's protocol: `python -m pydlshogi.engines.othello.serve`"""
-
-import sys
-
-from pydlshogi.engines.othello.options import SEARCH
-from pydlshogi.games.othello.serve import main
-
-if __name__ == "__main__":
-    sys.exit(main(choice=SEARCH))

@@ -1,0 +1,1 @@
+"""Conversations about Othello: GTP, NBoard's protocol, and a game at a terminal."""

@@ -1,0 +1,77 @@
+"""The engine that a GUI registers, in GTP or NBoard's protocol: `python -m pydlshogi.protocols.serve`
+
+NBoard says `nboard 2` before anything else; whoever begins otherwise speaks GTP.
+"""
+
+import argparse
+import os
+import select
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.option_settings import OptionError
+from pydlshogi.protocols import gtp, nboard
+from pydlshogi.protocols.gtp import Gtp
+from pydlshogi.protocols.inbox import Inbox
+from pydlshogi.protocols.loaded_engine import ENGINES, LoadedEngine, add_engine_options, engine_of
+from pydlshogi.protocols.nboard import NBoard
+from pydlshogi.support.command_line import exit_status
+
+
+def speak(engine: LoadedEngine) -> None:
+    """Converse on stdin and stdout."""
+    threading.Thread(target=_end_when_nobody_listens, args=(sys.stdout.fileno(),), name="listener", daemon=True).start()
+    first = next((line for line in sys.stdin if line.strip()), "")
+    lines = chain([first], sys.stdin)
+    if first.split()[:1] == ["nboard"]:
+        # A board that is gone asks for nothing more; in GTP the lines may be a file's, each to be answered.
+        lines = chain(lines, ["quit"])
+        NBoard(engine, lambda line: _say(f"{line}\n")).run(Inbox(lines, nboard.interrupts))
+    else:
+        Gtp(engine).run(Inbox(lines, gtp.interrupts), _say)
+
+
+def _end_when_nobody_listens(descriptor: int) -> None:
+    """A controller that dies would leave a core to the search that it asked for, at a high level for days.
+
+    Windows cannot be asked who reads a pipe: there the search ends first.
+    """
+    if sys.platform != "win32":
+        poll = select.poll()
+        poll.register(descriptor, 0)
+        poll.poll()
+        os._exit(1)
+
+
+def _say(text: str) -> None:
+    """Write at once: whoever listens waits for it."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _options_of_engines() -> Iterator[str]:
+    """What `--option` may name."""
+    for name, engine in ENGINES.items():
+        if name != "iago":
+            yield f"\noptions of {name}:"
+            yield from engine().options.help_lines()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.protocols.serve",
+        description="An Othello engine that speaks GTP and NBoard's protocol.",
+        epilog="\n".join(_options_of_engines()).replace("%", "%%"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_engine_options(parser)
+    options = parser.parse_args(arguments)
+    return exit_status("othello", lambda: speak(engine_of(options)), OptionError, PlayerError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

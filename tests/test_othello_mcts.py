@@ -1,0 +1,191 @@
+"""The searching player of Othello: tables, networks, rollouts, exact ends. What all searches do is tested elsewhere."""
+
+import math
+from pathlib import Path
+
+import pytest
+from networks import network
+from othello_games import random_position
+from test_othello_gtp import answers
+
+from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.mcts_player import OthelloMCTSPlayer
+from pydlshogi.engines.othello.options import OthelloMCTSOptions
+from pydlshogi.engines.othello.tables import shipped_tables
+from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import RULES, START, Position, parse_move, position_of
+from pydlshogi.games.othello.transcript import after
+from pydlshogi.network.architecture import architecture_for
+from pydlshogi.network.weights import write_weights
+from pydlshogi.player.base_player import BestMove, Info, PlayerError
+from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.option_settings import apply_settings
+from pydlshogi.protocols.loaded_engine import LoadedEngine, engine_with
+from pydlshogi.protocols.play import main as play
+from pydlshogi.uct.batch import Batch
+
+SETTINGS = {
+    "alphazero": {},
+    "iago": {"IaGo": "true"},
+    "iago without rollouts": {"IaGo": "true", "Rollouts": "0"},
+}
+
+
+def prepared(**settings: str) -> OthelloMCTSPlayer:
+    options = OthelloMCTSOptions()
+    apply_settings(options, {"USI_Hash": "16", "Random_Seed": "1", **settings})
+    player = OthelloMCTSPlayer(options)
+    player.prepare()
+    return player
+
+
+@pytest.fixture(scope="module", params=SETTINGS.values(), ids=SETTINGS)
+def player(request: pytest.FixtureRequest) -> OthelloMCTSPlayer:
+    return prepared(**request.param)
+
+
+def ask(player: OthelloMCTSPlayer, position: Position, limits: Limits, lines: int = 1) -> tuple[str, list[Info]]:
+    """The answer, and what was said last of each rank."""
+    player.options.multi_pv = lines
+    root, said = OthelloPosition(position, 61 - position.empties), list[Info]()
+    answer = player.think(root, player.start_clock(root, Clock(limits)), said.append)
+    assert isinstance(answer, BestMove)
+    return answer.move, [*{info.multipv: info for info in said if info.pv}.values()]
+
+
+MANY_MOVES = "---------OO-OXO--OXXOOO---X-X-X--OXO--OX-XO--XO--OOXOOO--------- X"
+
+
+def test_a_board_of_more_moves_than_any_game_has(player: OthelloMCTSPlayer) -> None:
+    position = position_of(MANY_MOVES)
+    assert len(position.moves()) == 35
+    move, said = ask(player, position, Limits(nodes=200), lines=64)
+    assert parse_move(move) in position.moves()
+    assert {parse_move(info.pv[0]) for info in said} == {*position.moves()}
+
+
+def test_a_level_doubles_the_playouts_where_nothing_limits_them(player: OthelloMCTSPlayer) -> None:
+    position = random_position(0, 40)
+    for level, playouts in ((0, 300), (4, 512), (5, 1024)):
+        player.new_game()
+        player.options.level = level
+        move, (said,) = ask(player, position, Limits())
+        assert said.nodes is not None
+        assert said.nodes <= playouts
+        assert player.start_clock(OthelloPosition(position), Clock(Limits())).budget.nodes == playouts
+        assert (said.pv[0], said.exact) == (move, False)
+        after(position, map(parse_move, said.pv))
+    player.options.level = 0
+
+
+def test_a_win_that_the_tree_proves_is_no_mate() -> None:
+    position = position_of("XXXXXXXXOOXOOOXXOOXOXXOXOOXOOOXXOOXXXXXXOOX-----O-XX----O-XOOO-- O")
+    _, (said,) = ask(prepared(), position, Limits(nodes=4000, infinite=True))
+    assert (said.exact, said.score_mate) == (False, None)
+    assert said.win_rate is not None
+    assert said.win_rate > 0.7
+
+
+@pytest.mark.parametrize("empties", [12, 11, 5, 2, 1])
+def test_it_solves_the_end(player: OthelloMCTSPlayer, empties: int) -> None:
+    position = random_position(100, empties)
+    solution = Solver(1).solve(position)
+    assert solution is not None
+    move, (said,) = ask(player, position, Limits(movetime=5000))
+    if len(position.moves()) > 1:
+        assert (said.score_cp, said.exact) == (100 * solution.score, True)
+        child = position.play(parse_move(move))
+        answer = None if child.over else Solver(1).solve(child)
+        assert solution.score == -(child.score if answer is None else answer.score)
+
+
+def test_the_best_moves_are_solved_too() -> None:
+    position = random_position(100, 11)
+    _, said = ask(prepared(), position, Limits(movetime=10_000), lines=3)
+    assert [info.multipv for info in said] == [1, 2, 3]
+    worth = {}
+    for move in position.moves():
+        child = position.play(move)
+        answer = None if child.over else Solver(1).solve(child)
+        worth[move] = -100 * (child.score if answer is None else answer.score)
+    assert [info.score_cp for info in said] == sorted(worth.values(), reverse=True)[:3]
+    assert all(info.score_cp == worth[parse_move(info.pv[0])] for info in said)
+
+
+@pytest.mark.parametrize("limits", [Limits(nodes=50), Limits(infinite=True, nodes=50), Limits(movetime=1)])
+def test_otherwise_it_searches(player: OthelloMCTSPlayer, limits: Limits) -> None:
+    _, (said,) = ask(player, random_position(100, 16), limits)
+    assert not said.exact
+
+
+def test_the_only_move_is_played_at_once(player: OthelloMCTSPlayer) -> None:
+    move, said = ask(player, Position(mover=1 << 1, opponent=1 << 0), Limits(movetime=60_000))
+    assert (move, [(info.nodes, info.score_cp) for info in said]) == ("pass", [(0, None)])
+
+
+def test_stopped_it_has_a_move(player: OthelloMCTSPlayer) -> None:
+    for position in (START, random_position(1, 30), random_position(1, 18)):
+        clock = Clock(Limits(movetime=60_000))
+        clock.stop()
+        root = OthelloPosition(position)
+        answer = player.think(root, player.start_clock(root, clock), lambda _: None)
+        assert isinstance(answer, BestMove)
+        assert parse_move(answer.move) in position.moves()
+
+
+def test_the_policy_alone_plays_the_likeliest_move() -> None:
+    position, evaluator = OthelloPosition(START.play(37), 2), shipped_tables()
+    moves = position.legal_moves()
+    batch = Batch(1, RULES.most_moves, evaluator.encoding)
+    batch.add(position, moves)
+    likeliest = moves[evaluator.evaluate(batch).priors[: len(moves)].argmax()]
+    move, _ = ask(prepared(), START.play(37), Limits(nodes=1))
+    assert parse_move(move) == likeliest
+
+
+def test_rollouts_are_part_of_the_value() -> None:
+    """Of the same position, the values differ by their share."""
+    values = []
+    for share in ("0", "100"):
+        _, (said,) = ask(prepared(Rollouts=share), random_position(3, 30), Limits(nodes=1))
+        values.append(said.win_rate)
+    assert values[0] != values[1]
+
+
+@pytest.mark.parametrize("iago", ["false", "true"])
+def test_it_thinks_with_a_network(tmp_path: Path, iago: str) -> None:
+    path = tmp_path / "net.npz"
+    write_weights(path, network(architecture_for(OTHELLO, "policy_value_dense", 1, 16)))
+    player, position = prepared(modelfile=str(path), IaGo=iago), random_position(3, 40)
+    move, (said,) = ask(player, position, Limits(nodes=100))
+    assert parse_move(move) in position.moves()
+    assert said.win_rate is not None
+    assert math.isfinite(said.win_rate)
+
+
+def test_other_rollouts_are_loaded_anew() -> None:
+    player = prepared()
+    assert player.loading(player.options) is None
+    apply_settings(player.options, {"Rollouts": "50"})
+    assert player.loading(player.options) is not None
+
+
+def test_a_conversation_in_gtp() -> None:
+    engine = LoadedEngine(engine_with("mcts", ["USI_Hash=16"]), 2)
+    said = answers(engine, "level 2", "play b f5", "genmove w", "undo", "undo", "genmove b", "hint 2", "reg_genmove w")
+    assert [each[0] for each in said] == ["="] * 8
+    assert len(said[6].splitlines()) == 2
+
+
+def test_a_game_at_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert play(["mcts", "--auto", "--option", "Const_Playout=1", "--option", "USI_Hash=16"]) == 0
+    said = capsys.readouterr().out
+    assert "wins by" in said or "A draw." in said
+
+
+def test_a_file_that_is_no_network(tmp_path: Path) -> None:
+    path = tmp_path / "net.npz"
+    path.write_bytes(b"nothing")
+    with pytest.raises(PlayerError):
+        prepared(modelfile=str(path))

@@ -1,0 +1,1 @@
+"""What teaches and measures the engines of Othello: `python -m utils.othello.NAME`."""

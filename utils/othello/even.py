@@ -1,0 +1,79 @@
+"""Even openings for matches, in the manner of XOT: `python -m utils.othello.even FILE`
+
+All positions are looked at that so many moves may lead to, each once however the board is turned. Those are kept that
+the engine thinks are worth nearly the same to both sides.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from tqdm import tqdm
+
+from pydlshogi.engines.othello.alphabeta_search import depths_to
+from pydlshogi.engines.othello.openings import lines
+from pydlshogi.games.othello.rules import Position
+from pydlshogi.games.othello.transcript import transcript
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.option_settings import OptionError
+from pydlshogi.protocols.loaded_engine import LoadedEngine
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import check_writable, replacing
+from utils.othello.judging import add_judge_options, judge_of, judged
+
+DOUBT: Final = 2.0
+"""Discs that a shallow search may be wrong by."""
+
+
+def is_even(engine: LoadedEngine, level: int, position: Position, within: float) -> bool:
+    """Whether neither side is ahead by more than `within` discs.
+
+    Where a shallow search finds one ahead by clearly more, a deep one is spared.
+    """
+    if position.over:
+        return False
+    for each in depths_to(level):
+        engine.set_level(each)
+        (best,) = judged(engine, position)
+        if abs(best.discs) > within + (DOUBT if each < level else 0.0):
+            return False
+    return True
+
+
+def even(engine: LoadedEngine, level: int, plies: int, within: float) -> Iterator[tuple[int, ...]]:
+    """The moves of all even openings."""
+    for moves, position in tqdm(lines(plies, Position.moves), unit="position", dynamic_ncols=True, disable=None):
+        if is_even(engine, level, position, within):
+            yield moves
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.othello.even", description="Find even openings to play matches from."
+    )
+    parser.add_argument("file", type=Path, help="file of transcripts to write")
+    parser.add_argument("--plies", type=int, default=8, help="moves of an opening (default %(default)s)")
+    parser.add_argument(
+        "--within", type=float, default=1.0, help="discs by which a side may be ahead (default %(default)s)"
+    )
+    add_judge_options(parser)
+    options = parser.parse_args(arguments)
+    if not 1 <= options.plies <= 10 or not 0 <= options.within <= 64:
+        parser.error("--plies is 1 to 10, --within 0 to 64")
+
+    def run() -> None:
+        check_writable(options.file)
+        found = sorted(even(judge_of(options), options.level, options.plies, options.within))
+        remark = f"# Neither side is ahead by more than {options.within:g} discs at level {options.level}."
+        with replacing(options.file) as file:
+            file.write("\n".join([remark, *map(transcript, found), ""]).encode())
+        print(f"{len(found)} openings")
+
+    return exit_status("even", run, OptionError, PlayerError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

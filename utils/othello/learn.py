@@ -1,0 +1,213 @@
+"""Weights for the patterns, learned from games: `python -m utils.othello.learn GAMES --out FILE`
+
+GAMES are files of WTHOR format: tournaments', or those that selfplay.py writes. A position is worth what its game would
+have come to with perfect play of both sides from some point on, which such files say. Where the game itself came to
+something else, its positions after that point are passed over. The weights of each stage are those that predict best.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from pydlshogi.engines.othello.patterns import (
+    CLASSES,
+    DISC,
+    FIRST,
+    NUMBERS,
+    PARITY,
+    STAGES,
+    WORDS,
+    save_weights,
+    stage_of,
+    write_numbers,
+)
+from pydlshogi.games.othello.bits import count
+from pydlshogi.games.othello.rules import START_MOVER, START_OPPONENT, STATE, ZERO, States, moved, to_move
+from pydlshogi.games.othello.transcript import RecordError
+from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive, square_of
+from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint8Array
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.compiled import allocating, compiled
+
+_NO_SQUARE: Final = np.uint64(64)
+
+# The classes of numbers, one after the other.
+_CLASS_OF: Final[Int32Array] = np.unique(CLASSES, return_inverse=True)[1].astype(np.int32)
+CLASS_COUNT: Final = int(_CLASS_OF.max()) + 1
+
+
+class Settings(NamedTuple):
+    """How the weights are fitted."""
+
+    ridge: float = 30.0
+    """A weight that occurs as often in the positions is halved: there is little to say for it."""
+    steps: int = 15
+    """Of the descent to the best weights."""
+
+
+class Positions(NamedTuple):
+    """The positions of one stage in some games."""
+
+    states: States
+    values: Float32Array
+    """float32 [positions]: by how many discs the side to move would have won."""
+    games: Int32Array
+    """int32 [positions]: the number of the game of each."""
+
+
+def positions_of(archive: Archive, stage: int) -> Positions:
+    """The positions of a stage in which the side to move can play."""
+    most = 4 * len(archive.games)
+    found = Positions(np.empty(most, STATE), np.empty(most, np.float32), np.empty(most, np.int32))
+    length = _collect(archive.games, archive.depths, stage, *found)
+    return Positions(found.states[:length], found.values[:length], found.games[:length])
+
+
+@compiled
+def _collect(
+    games: Games, depths: Uint8Array, stage: int, states: States, values: Float32Array, numbers: Int32Array
+) -> int:
+    """Write the positions of a stage, their values and the numbers of their games; returns how many."""
+    n = 0
+    for number in range(len(games)):
+        mover, opponent, black = START_MOVER, START_OPPONENT, True
+        for ply in range(60):
+            mover, opponent, moves, passed = to_move(mover, opponent)
+            black = black != passed
+            square = square_of(games[number].moves[ply])
+            discs = count(mover | opponent)
+            if square >= _NO_SQUARE or moves == ZERO or stage_of(discs) > stage:
+                break
+            if 64 - discs < depths[number] and games[number].score != games[number].theoretical:
+                break
+            if stage_of(discs) == stage:
+                lead = np.float32(2 * int(games[number].theoretical) - 64)
+                states[n].mover, states[n].opponent = mover, opponent
+                values[n], numbers[n] = lead if black else -lead, number
+                n += 1
+            mover, opponent = moved(mover, opponent, square)
+            black = not black
+    return n
+
+
+def fit(classes: Int32Array, labels: Float32Array, settings: Settings) -> Float32Array:
+    """The weights of all classes whose sums come nearest to `labels`, in discs; `classes` is int32 [positions, 47].
+
+    Least squares with a penalty of `ridge` on each squared weight, by conjugate gradients on the normal equations,
+    preconditioned by how often each class occurs.
+    """
+    weights = np.zeros(CLASS_COUNT, np.float32)
+    often = _spread(classes, np.ones(len(classes), np.float32)) + np.float32(settings.ridge)
+    rest = _spread(classes, labels)
+    direction = step = rest / often
+    slope = float(rest @ step)
+    for _ in range(settings.steps):
+        if slope == 0:  # there is nothing left to improve
+            break
+        curved = _spread(classes, sums(classes, direction)) + np.float32(settings.ridge) * direction
+        length = np.float32(slope / float(direction @ curved))
+        weights += length * direction
+        rest -= length * curved
+        step = rest / often
+        before, slope = slope, float(rest @ step)
+        direction = step + np.float32(slope / before) * direction
+    return weights
+
+
+def weights_of(fitted: Float32Array) -> Int16Array:
+    """int16 [NUMBERS]: the weights of a stage, from those of all classes in discs."""
+    weights: Int16Array = np.clip(np.rint(DISC * fitted), -32768, 32767).astype(np.int16)[_CLASS_OF]
+    return weights
+
+
+@allocating
+def classes_of(states: States) -> Int32Array:
+    """int32 [positions, 47]: the classes of the numbers of all patterns, and that of the parity of the discs."""
+    classes = np.empty((len(states), len(FIRST) + 1), np.int32)
+    words = np.zeros((1, WORDS), np.uint64)
+    numbers = words.view(np.uint16)
+    for row in range(len(states)):
+        write_numbers(states[row].mover, states[row].opponent, words)
+        for pattern in range(len(FIRST)):
+            classes[row, pattern] = _CLASS_OF[FIRST[pattern] + numbers[0, pattern]]
+        classes[row, len(FIRST)] = _CLASS_OF[PARITY + (count(states[row].mover | states[row].opponent) & 1)]
+    return classes
+
+
+@allocating
+def sums(classes: Int32Array, weights: Float32Array) -> Float32Array:
+    """float32 [positions]: the sum of the weights of each position's classes."""
+    total = np.zeros(len(classes), np.float32)
+    for row in range(len(classes)):
+        for pattern in range(classes.shape[1]):
+            total[row] += weights[classes[row, pattern]]
+    return total
+
+
+@allocating
+def _spread(classes: Int32Array, values: Float32Array) -> Float32Array:
+    """float32 [CLASS_COUNT]: for each class the sum of the values of the positions it occurs in."""
+    total = np.zeros(CLASS_COUNT, np.float32)
+    for row in range(len(classes)):
+        for pattern in range(classes.shape[1]):
+            total[classes[row, pattern]] += values[row]
+    return total
+
+
+def learn(archive: Archive) -> Iterator[tuple[str, Int16Array]]:
+    """Learn stage after stage, the last one first; each time how well that went, and the weights so far.
+
+    Until it is learned, and where the games have no positions of it, a stage has the weights of the next one.
+    """
+    weights = np.zeros((STAGES, NUMBERS), np.int16)
+    held = held_out(archive.games)
+    for stage in reversed(range(STAGES)):
+        weights[stage] = weights[min(stage + 1, STAGES - 1)]
+        positions = positions_of(archive, stage)
+        test = held[positions.games]
+        empties = f"{60 - 4 * stage:2} to {max(1, 57 - 4 * stage):2} empty squares"
+        if test.all():
+            yield f"{empties}: nothing to learn from", weights
+            continue
+        classes = classes_of(positions.states)
+        fitted = fit(classes[~test], positions.values[~test], Settings())
+        weights[stage] = weights_of(fitted)
+        values = positions.values[test]
+        errors = sums(classes[test], fitted) - values
+        yield f"{empties}: {len(test) - test.sum():,} positions, {_describe(errors, values)}", weights
+
+
+def _describe(errors: Float32Array, values: Float32Array) -> str:
+    if not len(errors):
+        return "none to test by"
+    error, deviation = (float(np.sqrt(np.mean(np.square(each)))) for each in (errors, values))
+    return f"{len(errors):,} of other games, won by {deviation:.2f} discs; predicted with an error of {error:.2f}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.othello.learn", description="Learn the weights of the patterns from games."
+    )
+    parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
+    parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        archive = read_archive(options.games)
+        with tqdm(total=STAGES, unit="stage", dynamic_ncols=True, disable=None) as bar:
+            for line, weights in learn(archive):
+                bar.write(line)
+                bar.update()
+                save_weights(options.out, weights)
+
+    return exit_status("learn", run, RecordError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,299 @@
+"""Policies learned from games: `python -m utils.othello.learn_policy KIND GAMES --out FILE`
+
+KIND is `policy` (policy.py) or `rollouts` (rollouts.py). GAMES are files of WTHOR format; one game in twenty, chosen by
+its moves, is not learned from and tells how well that goes. What is learned is the move that was played, by stochastic
+gradient descent on its logarithmic loss over the legal moves. The same command goes on where it was broken off.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from zlib import crc32
+
+import numpy as np
+from tqdm import tqdm
+
+from pydlshogi.engines.othello.patterns import (
+    DISC,
+    SHIPPED_WEIGHTS,
+    WORDS,
+    evaluate,
+    load_weights,
+    stage_of,
+    write_numbers,
+)
+from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
+from pydlshogi.engines.othello.policy import (
+    STAGES,
+    THROUGH,
+    WEIGHTS,
+    Moves,
+    policy_stage,
+    room_for_moves,
+    save_policy,
+    shift,
+    soften,
+    write_shares,
+)
+from pydlshogi.engines.othello.rollouts import CLASSES, save_rollouts, surroundings
+from pydlshogi.engines.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
+from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, moved, to_move
+from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_of
+from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
+from pydlshogi.support.arrays_file import write_arrays
+from pydlshogi.support.command_line import exit_status, natural, positive
+from pydlshogi.support.compiled import allocating, inlined
+from pydlshogi.support.files import shipped_model
+from utils.othello.checkpoint import Checkpoint, kept
+
+_NO_SQUARE: Final = np.uint64(64)
+_SLICE: Final = 2000
+"""Games between two looks at the bar."""
+_ALIKE: Final = 1.0001
+"""Moves whose shares differ by less are likely alike: sums of the same weights come out in different ways."""
+_LOWEST_RATE: Final = 0.03
+"""Of the first rate, at the end."""
+
+
+class PolicyKind(NamedTuple):
+    """What can be learned."""
+
+    weights: tuple[int, ...]
+    """Shape of its weights."""
+    numbers: Int32Array
+    """Which weight belongs to what."""
+    rate: float
+    """Of learning, at first."""
+    epochs: int
+    learn: Callable[[Games, Int64Array, Float32Array, float, Float64Array, Moves, Int32Array], float]
+    """(games, which, weights, rate, hits, moves, numbers): see `_learn_policy`."""
+
+
+@inlined
+def hit(shares: Float32Array, legal: int, chosen: int) -> float:
+    """Whether the likeliest of the moves was played; of several as likely one is taken by lot."""
+    likeliest = 0
+    for move in range(legal):
+        if shares[move] > _ALIKE * shares[chosen]:
+            return 0.0
+        likeliest += shares[move] * _ALIKE > shares[chosen]
+    return 1.0 / likeliest
+
+
+@inlined
+def _judged(shares: Float32Array, legal: int, chosen: int, hits: Float64Array) -> float:
+    """The loss of the move that was played. `hits`, float64 [2], counts it."""
+    hits[0] += hit(shares, legal, chosen)
+    hits[1] += 1
+    return -math.log(shares[chosen])
+
+
+@allocating
+def _learn_policy(
+    games: Games,
+    which: Int64Array,
+    weights: Float32Array,
+    rate: float,
+    hits: Float64Array,
+    moves: Moves,
+    numbers: Int32Array,
+) -> float:
+    """Learn from the games of these numbers, at a rate of 0 only look; returns the sum of the losses.
+
+    `hits`, float64 [60, 2], gets by ply how often the likeliest move was played, and how often some move was.
+    `moves` is room to work in, `numbers` is THROUGH.
+    """
+    shares, loss = np.empty(MOST_MOVES, np.float32), 0.0
+    for number in which:
+        mover, opponent = START_MOVER, START_OPPONENT
+        for ply in range(60):
+            mover, opponent, squares, _ = to_move(mover, opponent)
+            played = square_of(games[number].moves[ply])
+            if squares == ZERO or played >= _NO_SQUARE:
+                break
+            own = weights[policy_stage(count(mover | opponent))]
+            legal, chosen = write_shares(own, mover, opponent, squares, numbers, moves, shares), 0
+            for move in range(legal):
+                if moves.squares[move] == played:
+                    chosen = move
+            loss += _judged(shares, legal, chosen, hits[ply])
+            for move in range(legal if rate > 0 else 0):
+                shift(own, moves, move, np.float32(rate) * (np.float32(move == chosen) - shares[move]))
+            mover, opponent = moved(mover, opponent, played)
+    return loss
+
+
+@allocating
+def _learn_rollouts(
+    games: Games,
+    which: Int64Array,
+    weights: Float32Array,
+    rate: float,
+    hits: Float64Array,
+    moves: Moves,
+    numbers: Int32Array,
+) -> float:
+    """The same for the weights of rollouts, with CLASSES for `numbers`."""
+    shares, classes, loss = np.empty(MOST_MOVES, np.float32), np.empty(MOST_MOVES, np.int64), 0.0
+    for number in which:
+        mover, opponent = START_MOVER, START_OPPONENT
+        for ply in range(60):
+            mover, opponent, left, _ = to_move(mover, opponent)
+            played = square_of(games[number].moves[ply])
+            if left == ZERO or played >= _NO_SQUARE:
+                break
+            own = weights[policy_stage(count(mover | opponent))]
+            legal, chosen = 0, 0
+            while left != ZERO:
+                square = lowest(left)
+                left &= left - ONE
+                classes[legal] = numbers[square, surroundings(mover, opponent, square)]
+                shares[legal] = own[classes[legal]]
+                if square == played:
+                    chosen = legal
+                legal += 1
+            soften(shares, legal)
+            loss += _judged(shares, legal, chosen, hits[ply])
+            for move in range(legal if rate > 0 else 0):
+                own[classes[move]] -= np.float32(rate) * (shares[move] - np.float32(move == chosen))
+            mover, opponent = moved(mover, opponent, played)
+    return loss
+
+
+KINDS: Final = {
+    "policy": PolicyKind((STAGES, WEIGHTS), THROUGH, 0.02, 5, _learn_policy),
+    "rollouts": PolicyKind((STAGES, ROLLOUT_WEIGHTS), CLASSES, 0.02, 3, _learn_rollouts),
+}
+
+
+@allocating
+def _scores(games: Games, which: Int64Array, patterns: Int16Array, leads: Float32Array, results: Float32Array) -> Any:
+    """int64 [VALUE_STAGES]: how many positions of each stage were met.
+
+    `leads` and `results`, float32 [VALUE_STAGES, positions], get by how many discs the patterns see the side to move
+    ahead in each of them, and 1, 0.5 or 0 as it won, drew or lost its game.
+    """
+    met = np.zeros(VALUE_STAGES, np.int64)
+    words = np.zeros((1, WORDS), np.uint64)
+    numbers = words.view(np.uint16)
+    for number in which:
+        mover, opponent, black = START_MOVER, START_OPPONENT, True
+        lead = 2 * int(games[number].score) - 64
+        for ply in range(60):
+            mover, opponent, squares, passed = to_move(mover, opponent)
+            black = black != passed
+            played = square_of(games[number].moves[ply])
+            if squares == ZERO or played >= _NO_SQUARE:
+                break
+            discs = count(mover | opponent)
+            stage = stage_of(discs)
+            write_numbers(mover, opponent, words)
+            leads[stage, met[stage]] = np.float32(evaluate(patterns, discs, numbers, 0)) / np.float32(DISC)
+            results[stage, met[stage]] = 0.5 + 0.5 * np.sign(lead if black else -lead)
+            met[stage] += 1
+            mover, opponent = moved(mover, opponent, played)
+            black = not black
+    return met
+
+
+def fit_scales(games: Games, which: Int64Array, patterns: Int16Array) -> tuple[Float32Array, Float32Array]:
+    """For each stage of the patterns the discs ahead that are a win rate of 73 %, and how often the side that is
+    ahead has won, float32 [VALUE_STAGES] each; by the results of games.
+    """
+    leads, results = (np.empty((VALUE_STAGES, 4 * len(which)), np.float32) for _ in range(2))
+    met = _scores(games, which, patterns, leads, results)
+    candidates = np.geomspace(0.5, 40, 120)
+    scales, right = np.full(VALUE_STAGES, 6, np.float32), np.full(VALUE_STAGES, np.nan, np.float32)
+    for stage in range(VALUE_STAGES):
+        lead, result = leads[stage, : met[stage]], results[stage, : met[stage]]
+        decided = result != 0.5
+        if decided.any():
+            losses = [
+                np.logaddexp(0, np.where(result > 0.5, -lead, lead)[decided] / each).mean() for each in candidates
+            ]
+            scales[stage] = candidates[np.argmin(losses)]
+            right[stage] = ((lead > 0) == (result > 0.5))[decided].mean()
+    return scales, right
+
+
+def by_four_plies(right: Iterable[float], of: str = "") -> str:
+    """A line on how often the side that is ahead has won; nan where there was none."""
+    shares = ("-" if math.isnan(share) else f"{100 * share:.0f}" for share in right)
+    return f"winner predicted, by four plies{of}: {' '.join(shares)}"
+
+
+def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, seed: int) -> Float32Array:
+    """Learn from the games that are not `held`, and say after each epoch how well the others are predicted.
+
+    `name` is the kind's. Raises ValueError where the checkpoint is another run's, OSError.
+    """
+    kind, run = KINDS[name], f"{name}, games {crc32(games.tobytes()):08x}, seed {seed}"
+    there = kept(checkpoint, run)
+    done = int(there.rounds) if there else 0
+    weights: Float32Array = there.learned if there else np.zeros(kind.weights, np.float32)
+    moves = room_for_moves()
+    learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
+    with tqdm(total=epochs * len(learned), initial=done * len(learned), unit="game", disable=None) as bar:
+        for epoch in range(done, epochs):
+            order = np.random.default_rng((seed, epoch)).permutation(learned)
+            hits = np.zeros((60, 2))
+            loss = 0.0
+            for first in range(0, len(order), _SLICE):
+                share = (epoch + first / len(order)) / epochs
+                rate = kind.rate * (_LOWEST_RATE + (1 - _LOWEST_RATE) * (1 + math.cos(math.pi * share)) / 2)
+                loss += kind.learn(games, order[first : first + _SLICE], weights, rate, hits, moves, kind.numbers)
+                bar.update(len(order[first : first + _SLICE]))
+            line = f"epoch {epoch + 1}: of the games learned {_described(hits, loss)}"
+            hits = np.zeros((60, 2))
+            loss = kind.learn(games, tested, weights, 0.0, hits, moves, kind.numbers)
+            bar.write(f"{line}; of the others {_described(hits, loss)}; by tens of plies {_by_tens(hits)}")
+            write_arrays(checkpoint, Checkpoint(run, weights, epoch + 1))
+    return weights
+
+
+def _described(hits: Float64Array, loss: float) -> str:
+    right, moves = hits.sum(axis=0)
+    return f"{100 * right / max(1, moves):.2f} % of {moves:,.0f} moves, loss {loss / max(1, moves):.4f}"
+
+
+def _by_tens(hits: Float64Array) -> str:
+    right, moves = hits.reshape(6, 10, 2).sum(axis=1).T
+    return " ".join(f"{100 * share:.1f}" for share in right / np.maximum(1, moves))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.othello.learn_policy", description="Learn a policy from games."
+    )
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
+    parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
+    parser.add_argument("--epochs", type=positive, help="how often to go through the games")
+    parser.add_argument("--seed", type=natural, default=1, help="decides the order of the games (default %(default)s)")
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        games = read_archive(options.games).games
+        held = held_out(games)
+        checkpoint = options.out.with_suffix(".checkpoint.npz")
+        epochs = options.epochs or KINDS[options.kind].epochs
+        weights = learn(options.kind, games, held, checkpoint, epochs, options.seed)
+        if options.kind == "rollouts":
+            save_rollouts(options.out, weights)
+            return
+        patterns = load_weights(shipped_model() / SHIPPED_WEIGHTS)
+        scales, _ = fit_scales(games, np.flatnonzero(~held), patterns)
+        _, right = fit_scales(games, np.flatnonzero(held), patterns)
+        print(by_four_plies(right))
+        save_policy(options.out, weights, scales)
+
+    return exit_status("learn_policy", run, ValueError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
