@@ -6,7 +6,7 @@ import { written } from './notation.js'
 import { LANGUAGES, reasonIn, wordIn } from './words.js'
 
 /**
- * What the server says of the game: see Table.state in table.py.
+ * What the server says of the game: see `state` in table.py, played.py, review.py and clock.py.
  * @typedef {object} State
  * @property {number} generation that a move has to name
  * @property {string} game
@@ -15,6 +15,7 @@ import { LANGUAGES, reasonIn, wordIn } from './words.js'
  * @property {number} turn 0 Black, 1 White
  * @property {string[]} moves of the whole game
  * @property {number} at how many of them have been made on the board that is shown
+ * @property {Array<[number, string[]]>} variations moves that other lines have, after how many moves of this one
  * @property {string[]} sides an opponent of the game, or '' for a person
  * @property {string[]} names
  * @property {string[]} legal what a person may play now
@@ -22,7 +23,7 @@ import { LANGUAGES, reasonIn, wordIn } from './words.js'
  * @property {?{reason: string, winner: ?number}} ending
  * @property {boolean} thinks the engine, about its move
  * @property {boolean} watching
- * @property {number} judging how many positions the analysis of the game has still to look at
+ * @property {?{look: number, left: number, of: number}} judging how many positions this look of the analysis has still to do
  * @property {string} comment of a record, on the position shown
  * @property {number} lines how many candidates are shown
  * @property {Array<?number>} winRates Black's, after so many moves
@@ -202,8 +203,8 @@ function show () {
   $('watch').setAttribute('aria-pressed', state.watching)
   $('judge').textContent = word(state.judging ? 'stop' : 'judge')
   $('progress').hidden = !state.judging
-  $('progress').max = state.moves.length + 1
-  $('progress').value = state.moves.length + 1 - state.judging
+  $('progress').max = state.judging?.of ?? 1
+  $('progress').value = state.judging ? state.judging.of - state.judging.left : 1
   // Of a button that is gone, or can be pressed no more, the page as a whole would have the focus.
   if (byKeyboard && (focused.closest('[hidden], :disabled') || document.activeElement === document.body)) board.take()
 }
