@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
 from pydlshogi.web.records import ENDINGS, Opened, open_record
-from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer, Page
+from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer, Page
 from pydlshogi.web.table import Refused, Table, setup
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -164,7 +164,7 @@ def board(pool: Pool) -> Iterator[Board]:
 
 
 @pytest.fixture
-def asked(board: Board, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+def asked(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[Task]:
     """What the table asks. The test answers."""
     made: list[Task] = []
 
@@ -1278,9 +1278,125 @@ def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_pat
         assert server.table.state()["moves"] == ["1d1c", "3a3b"]
 
 
+WRONG = [
+    None,
+    True,
+    -1,
+    3,
+    0.5,
+    10**400,
+    float("inf"),
+    float("nan"),
+    "",
+    "x",
+    "\ud800",
+    [],
+    ["a"],
+    [[1]],
+    [9, 9],
+    {},
+    {"a": []},
+]
+"""Values of which each is wrong somewhere."""
+
+
+def damaged(value: Any) -> Iterator[Any]:
+    """`value` with something wrong in one place each: another value, nothing, or something more."""
+    yield from WRONG
+    if isinstance(value, dict):
+        yield value | {"more": 1}
+        for name, each in value.items():
+            yield {other: value[other] for other in value if other != name}
+            yield from (value | {name: other} for other in damaged(each))
+    elif isinstance(value, list):
+        yield [*value, 1]
+        for place, each in enumerate(value):
+            yield value[:place] + value[place + 1 :]
+            yield from ([*value[:place], other, *value[place + 1 :]] for other in damaged(each))
+
+
+@pytest.fixture(scope="module")
+def two_games(pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a board, on which all was done that is kept."""
+    kept = tmp_path_factory.mktemp("board") / "board.json"
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+        table = server.table
+
+        def do(do: str, **command: Any) -> None:
+            table.do({"do": do, "generation": table.generation, **command})
+
+        do("new", game="othello", start="f5d6", sides=["", ""], clock=[60, 1])
+        table.open_record("手合割：平手\n先手：甲\n*序盤\n   1 ７六歩(77)   ( 0:01/00:00:01)\n   2 中断\n".encode())
+        do("move", move="2g2f")
+        do("goto", ply=1)
+        do("move", move="3c3d")
+        do("resign")
+        return kept.read_bytes()
+
+
+def starts(pool: Pool, kept: Path, content: bytes, logged: pytest.LogCaptureFixture) -> None:
+    """A board starts with that file, whatever it holds; where that is damaged, one line says so and the file is put
+    aside."""
+    for path in kept.parent.iterdir():
+        path.unlink()
+    kept.write_bytes(content)
+    logged.clear()
+    table = Table(pool, lambda kind, message: None, kept)
+    aside = [path for path in kept.parent.iterdir() if path != kept]
+    assert [path.read_bytes() for path in aside] == [content] * len(logged.messages)
+    json.dumps(table.state())
+    table.record()
+    for _ in range(table.state()["earlier"]):
+        with suppress(Refused):
+            table.do({"do": "earlier", "generation": table.generation})
+        table.record()
+
+
+def test_a_board_starts_whatever_its_file_holds(
+    pool: Pool, asked: list[Task], two_games: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = tmp_path / "board.json"
+    starts(pool, kept, two_games, caplog)
+    assert caplog.messages == []
+    for content in damaged(json.loads(two_games)):
+        starts(pool, kept, json.dumps(content).encode(), caplog)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"7", b"\xff\xfe", b"\0" * 100, b"[" * 100_000, b'{"shown":' * 100_000, b"9" * 10_000, b'{"shown": {}}'),
+        b'{"earlier": [], "shown": {"game": ' + b"[" * 900 + b"]" * 900 + b"}}",
+        b'{"earlier": [{"sides": ["", ' + b"[" * 900 + b"]" * 900 + b"]}]}",
+    ],
+)
+def test_a_board_starts_with_a_file_that_is_none(
+    pool: Pool, asked: list[Task], tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes
+) -> None:
+    starts(pool, tmp_path / "board.json", content, caplog)
+    assert len(caplog.messages) == 1
+
+
+def test_a_board_starts_with_a_file_that_was_cut_short(
+    pool: Pool, asked: list[Task], two_games: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for length in range(0, len(two_games), 7):
+        starts(pool, tmp_path / "board.json", two_games[:length], caplog)
+        assert len(caplog.messages) == 1
+
+
+def test_a_board_starts_where_its_file_is_a_folder(
+    pool: Pool, asked: list[Task], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = tmp_path / "board.json"
+    kept.mkdir()
+    table = Table(pool, lambda kind, message: None, kept)
+    assert (len(caplog.messages), table.state()["error"], kept.is_file()) == (1, "", True)
+
+
 def test_an_earlier_game_that_cannot_be_gone_on_with_is_passed_over(pool: Pool, tmp_path: Path) -> None:
     kept = tmp_path / "board.json"
-    broken = [{"game": "go"}, kept_game("7g7e"), kept_game(sides=["Meijin", ""])]
+    broken = [kept_game(game="go"), kept_game("7g7e"), kept_game(sides=["Meijin", ""])]
     keep(kept, kept_game(game="othello"), kept_game("7g7f"), *broken)
     with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
         for _ in broken:
@@ -1333,6 +1449,48 @@ def test_strangers_get_nothing(board: Board, headers: dict[str, str]) -> None:
 def test_the_news_want_the_token(board: Board) -> None:
     for query in ("", "?token=", "?token=wrong", "?token=%C3%A9"):
         assert board.ask("GET", f"/news{query}")[0] == 403
+
+
+@pytest.mark.parametrize("name", ["Host", "Origin", "X-Token", "Content-Length", "host"])
+def test_a_header_that_is_there_twice_is_refused(board: Board, name: str) -> None:
+    command = json.dumps({"generation": board.state()["generation"], "do": "move", "move": "7g7f"}).encode()
+    headers = {"Host": board.host, "Origin": f"http://{board.host}", "X-Token": board.token}
+    headers["Content-Length"] = str(len(command))
+    lines = [*headers.items(), (name, headers[name.title()])]
+    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines)
+        connection.sendall(f"POST /do HTTP/1.1\r\n{head}\r\n".encode() + command)
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert board.state()["moves"] == []
+
+
+def test_half_sent_requests_of_strangers_are_in_nobodys_way(board: Board) -> None:
+    threads = threading.active_count()
+    strangers = [socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) for _ in range(140 + MOST_STRANGERS)]
+    try:
+        for each in strangers:
+            each.sendall(b"POST /do HTTP/1.1\r\nHost: ")
+        board.play("7g7f")
+        for each in strangers[:140]:
+            with suppress(ConnectionError):
+                assert each.recv(1) == b""  # the oldest have been ended
+        assert threading.active_count() <= threads + MOST_STRANGERS + 1
+    finally:
+        for each in strangers:
+            each.close()
+
+
+def test_a_request_that_drips_is_ended(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pydlshogi.web.server.HEAD_TIME", 0.3)
+    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n")
+        connection.settimeout(0.05)
+        with suppress(ConnectionError):
+            while True:
+                connection.sendall(b"x")
+                with suppress(TimeoutError):
+                    assert connection.recv(1) == b""
+                    break
 
 
 @pytest.mark.parametrize("path", ["/../table.py", "/%2e%2e/table.py", "/table.py", "//etc/passwd", "/page", "/news/"])

@@ -1,21 +1,37 @@
 """Games as they are kept on the disk, and back: whatever a file holds, what is read of it is sound."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from pydlshogi.engines.games import GameEnd
 from pydlshogi.read_kifu import Ending
 from pydlshogi.web.played import Left, Node, SetUp, TableGame, TimeControl, path_to
 from pydlshogi.web.records import ENDINGS, RECORDED
 
+T = TypeVar("T")
+N = TypeVar("N", int, float)
 Kept: TypeAlias = Mapping[str, Any]
 """A game as JSON has it."""
 
 LONGEST_CLOCK: Final = 100_000.0
 """Seconds."""
+_MOST: Final = 1e9
+"""No number in a kept game is larger."""
 _ENDINGS: Final = {*ENDINGS.values(), RECORDED}
-_SECONDS: Final = 1e9
-_NUMBER: Final = 1 << 31
+_ABSENT: Final = type(None)
+_GAME: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("game", "event", "date", "place"), (str,)),
+    **dict.fromkeys(("fromFile", "tip", "at"), (int,)),
+    **dict.fromkeys(("sides", "names", "positions"), (list,)),
+    **dict.fromkeys(("clock", "left"), (list, _ABSENT)),
+    "start": (str, _ABSENT),
+}
+_POSITION: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("move", "comment", "brokenOff"), (str, _ABSENT)),
+    **dict.fromkeys(("parent", "evaluation", "discs"), (int, _ABSENT)),
+    **dict.fromkeys(("seconds", "spent"), (int, float, _ABSENT)),
+    "ended": (list, _ABSENT),
+}
 
 
 def kept(game: TableGame) -> Kept:
@@ -54,38 +70,70 @@ def _kept_position(node: Node, numbers: Mapping[Node, int]) -> Kept:
     return {name: value for name, value in said.items() if value not in (None, "", "unknown", 0.0) or name == "parent"}
 
 
-def game_of(kept: object, set_up: SetUp) -> TableGame:
+def checked(value: object) -> Kept:
+    """What has the form of a kept game, with None for what it does not name. Whether there can be such a game is not
+    looked at. Raises ValueError."""
+    game = _of_form(value, _GAME)
+    if not game["positions"]:
+        raise ValueError("a kept game has no position")
+    return {**game, "positions": [_of_form(position, _POSITION) for position in game["positions"]]}
+
+
+def _of_form(value: object, form: Mapping[str, tuple[type, ...]]) -> Kept:
+    if not isinstance(value, dict) or value.keys() - form.keys():
+        raise ValueError("a kept game has another form")
+    for name, kinds in form.items():
+        each = value.get(name)
+        if isinstance(each, bool) or not isinstance(each, kinds):
+            raise ValueError(f"{name} of a kept game has another form")
+        if name != "positions":
+            for part in each if isinstance(each, list) else [each]:
+                _check_value(part)
+    return {name: value.get(name) for name in form}
+
+
+def _check_value(value: object) -> None:
+    if isinstance(value, str):
+        value.encode()  # raises ValueError for half a character
+    elif isinstance(value, dict | list | bool):
+        raise ValueError("a kept game has another form")
+    elif isinstance(value, int | float) and not abs(value) <= _MOST:
+        raise ValueError("a number of a kept game is too large")
+
+
+def game_of(value: object, set_up: SetUp) -> TableGame:
     """The game that was kept. Raises ValueError or PlayerError for what is none."""
-    known = _object(kept)
-    start, clock, left = known.get("start"), known.get("clock"), known.get("left")
-    game = TableGame(_text(known.get("game")), None if start is None else _text(start), set_up)
-    game.take_sides(known.get("sides"))
-    game.names = [_text(name) for name in _list(known.get("names"), 2)]
-    game.event, game.date, game.place = (_text(known.get(name)) for name in ("event", "date", "place"))
-    if clock is not None:
-        game.clock = TimeControl(*(_number(seconds, 0, LONGEST_CLOCK) for seconds in _list(clock, 2)))
-    first, *others = _list(known.get("positions"))
-    _describe(game.tip, _object(first), game.game)
+    kept = checked(value)
+    game = TableGame(kept["game"], kept["start"], set_up)
+    game.take_sides(kept["sides"])
+    game.names = _pair(kept["names"], str)
+    game.event, game.date, game.place = kept["event"], kept["date"], kept["place"]
+    if kept["clock"] is not None:
+        game.clock = TimeControl(*(_within(seconds, 0, LONGEST_CLOCK) for seconds in _pair(kept["clock"], float)))
+    first, *others = kept["positions"]
+    _describe(game.tip, first, game.game)
     for position in others:
-        _add(game, _object(position))
+        _add(game, position)
     nodes = game.nodes
-    game.from_file = _whole(known.get("fromFile"), 0, len(nodes))
-    line = path_to(nodes[_whole(known.get("tip"), 0, len(nodes) - 1)])
-    if left is not None:
-        tip, at = _list(left, 2)
-        left_line = path_to(nodes[_whole(tip, 0, len(nodes) - 1)])
-        game.left = Left(left_line, _whole(at, 0, len(left_line) - 1))
-    game.show(line, _whole(known.get("at"), 0, len(line) - 1))
+    game.from_file = _within(kept["fromFile"], 0, len(nodes))
+    line = path_to(nodes[_within(kept["tip"], 0, len(nodes) - 1)])
+    if kept["left"] is not None:
+        tip, at = _pair(kept["left"], int)
+        left = path_to(nodes[_within(tip, 0, len(nodes) - 1)])
+        game.left = Left(left, _within(at, 0, len(left) - 1))
+    game.show(line, _within(kept["at"], 0, len(line) - 1))
     return game
 
 
 def _add(game: TableGame, position: Kept) -> None:
     """Another position, whose parent has been added."""
     number = len(game.nodes)
-    parent = game.nodes[_whole(position.get("parent"), 0, number - 1)]
+    if position["parent"] is None:
+        raise ValueError("a position has no parent")
+    parent = game.nodes[_within(position["parent"], 0, number - 1)]
     if parent is not game.shown:
         game.show(path_to(parent))
-    game.add(_text(position.get("move")))
+    game.add(position["move"] or "")
     if len(game.nodes) == number:
         raise ValueError("two positions are the same")
     game.judge_tip()
@@ -93,57 +141,31 @@ def _add(game: TableGame, position: Kept) -> None:
 
 
 def _describe(node: Node, position: Kept, game: str) -> None:
-    def number(name: str, low: float, high: float) -> float | None:
-        return _number(position[name], low, high) if name in position else None
-
-    def whole(name: str) -> int | None:
-        return _whole(position[name], -_NUMBER, _NUMBER) if name in position else None
-
-    node.seconds = number("seconds", 0, _SECONDS)
-    node.spent = number("spent", 0, _SECONDS) or 0.0
-    node.evaluation, node.discs = whole("evaluation"), whole("discs")
-    node.comment = _text(position.get("comment", ""))
-    node.broken_off = _one_of(position.get("brokenOff", "unknown"), get_args(Ending))
-    if "ended" in position:
-        reason, winner = _list(position["ended"], 2)
-        reasons = _ENDINGS - ({RECORDED} if game == "shogi" else set())
-        node.ended = GameEnd(_one_of(reason, reasons), None if winner is None else _whole(winner, 0, 1))
-
-
-def _object(value: object) -> Kept:
-    if not isinstance(value, dict):
-        raise ValueError("an object is missing")
-    return value
+    node.seconds, node.spent = position["seconds"], position["spent"] or 0.0
+    if min(node.seconds or 0.0, node.spent) < 0:
+        raise ValueError("a move took less than no time")
+    node.evaluation, node.discs = position["evaluation"], position["discs"]
+    node.comment = position["comment"] or ""
+    node.broken_off = position["brokenOff"] or "unknown"
+    if position["ended"] is not None:
+        if len(position["ended"]) != 2:
+            raise ValueError("there is no such end of a game")
+        node.ended = GameEnd(*position["ended"])
+        reason, winner = node.ended
+        if reason not in _ENDINGS - ({RECORDED} if game == "shogi" else set()) or winner not in (0, 1, None):
+            raise ValueError("there is no such end of a game")
+    if node.broken_off not in get_args(Ending):
+        raise ValueError("there is no such end of a game")
 
 
-def _list(value: object, length: int | None = None) -> Sequence[Any]:
-    """`length`: None for at least one."""
-    if not isinstance(value, list) or not value or (length is not None and len(value) != length):
-        raise ValueError("a list is missing")
-    return value
+def _pair(values: Sequence[Any], kind: type[T]) -> list[T]:
+    kinds = (int, float) if kind is float else kind
+    if len(values) != 2 or any(isinstance(value, bool) or not isinstance(value, kinds) for value in values):
+        raise ValueError("a pair is missing")
+    return [*values]
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text is missing")
-    value.encode()  # raises ValueError for half a character
-    return value
-
-
-def _one_of(value: object, values: Any) -> Any:
-    text = _text(value)
-    if text not in values:
-        raise ValueError(f"{text} is not known here"[:80])
-    return text
-
-
-def _number(value: object, low: float, high: float) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"a number from {low:g} to {high:g} is missing")
-    return float(value)
-
-
-def _whole(value: object, low: int, high: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"a whole number from {low} to {high} is missing")
-    return value
+def _within(number: N, low: float, high: float) -> N:
+    if not low <= number <= high:
+        raise ValueError(f"{number} is not from {low:g} to {high:g}")
+    return number

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pydlshogi.player.base_player import PlayerError
-from pydlshogi.support.files import replacing
-from pydlshogi.web.kept import Kept, game_of, kept
+from pydlshogi.support.files import read_plain, replacing
+from pydlshogi.web.kept import Kept, checked, game_of, kept
 from pydlshogi.web.played import SetUp, TableGame
 from pydlshogi.web.records import Opened
 from pydlshogi.web.review import Review
 
 MOST_EARLIER: Final = 10
 """Games that can be taken up again."""
+LARGEST: Final = 1 << 28
+"""Bytes of the file of games."""
 
 log = logging.getLogger(__name__)
 
@@ -148,15 +150,20 @@ class Shelf:
 
     def _remembered(self) -> TableGame | None:
         """The game that was shown, if it was kept and is sound; earlier ones are taken along."""
-        if self._path is None or not self._path.exists():
+        if self._path is None:
             return None
         game, damage = None, ""
         try:
-            content = json.loads(self._path.read_bytes())
-            earlier = content["earlier"]
-            self._earlier = [_Earlier([each]) for each in earlier if isinstance(each, dict)]
-            damage = "" if len(self._earlier) == len(earlier) else "an earlier game is none"
+            content = json.loads(read_plain(self._path, LARGEST))
+            for each in content["earlier"]:
+                try:
+                    checked(each)
+                    self._earlier.append(_Earlier([each]))
+                except ValueError as error:
+                    damage = f"an earlier game: {error}"
             game = game_of(content["shown"], self._set_up)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
         except (OSError, ValueError, LookupError, TypeError, RecursionError, PlayerError) as error:
             damage = str(error) or repr(error)
         if damage:
