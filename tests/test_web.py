@@ -141,12 +141,12 @@ def pool() -> Iterator[Pool]:
 
 
 @contextmanager
-def served(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
+def unbegun(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
+    """A board as it is when the program has started."""
     with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         board = Board(server)
-        board.new()
         try:
             yield board
         finally:
@@ -155,6 +155,13 @@ def served(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
             board.news.close()
             server.shutdown()
             thread.join()
+
+
+@contextmanager
+def served(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
+    with unbegun(pool, kept) as board:
+        board.new()
+        yield board
 
 
 @pytest.fixture
@@ -1153,6 +1160,42 @@ def test_a_whole_game_is_analysed(board: Board) -> None:
     assert (board.state()["judging"], board.state()["watching"]) == (None, True)
 
 
+def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Task]) -> None:
+    def looked(*won: float) -> Message:
+        """Answer what is asked with the win rates of the side to move; return the state."""
+        tasks = [task for task in asked[first:] if not task.cancelled.is_set()]
+        del asked[first:]
+        for task, win_rate in zip(tasks, won, strict=True):
+            info = Info(score_cp=0, win_rate=win_rate, nodes=1, pv=("1g1f",), multipv=1)
+            task.tell(Answer(len(task.question.moves) % 2, (info,), "1g1f"))
+        return board.state()
+
+    def wanted() -> list[tuple[int, int | None]]:
+        return [(len(task.question.moves), task.question.visits) for task in asked[first:]]
+
+    board.play("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e")
+    first = len(asked)
+    visits = GAMES["shogi"].judged_visits
+    assert board.do("judge", on=True, depth=2) == "there is no such depth"
+    assert board.do("judge", on=True, depth=3) == ""
+    assert wanted() == [(ply, 3 * visits) for ply in range(7)]
+    state = looked(0.5, 0.5, 0.5, 0.8, 0.2, 0.8, 0.2)  # the third move loses 30 %, and the judged ones after it nothing
+    assert [(each["number"], each["mark"], each["sure"]) for each in state["judged"] if each["mark"]] == [
+        (3, "??", False)
+    ]
+    assert state["judging"]["look"] == 2
+    assert wanted() == [(ply, 30 * visits) for ply in (1, 2, 3, 4)]
+    assert looked(0.5, 0.5, 0.78, 0.22)["judging"]["look"] == 3
+    assert wanted() == [(ply, 120 * visits) for ply in (2, 3)]
+    state = looked(0.5, 0.56)
+    assert [(each["number"], each["mark"], each["sure"]) for each in state["judged"] if each["mark"]] == [
+        (3, "?!", True)
+    ]
+    assert (state["judging"], wanted()) == (None, [])
+    black, white = state["summary"]
+    assert black["accuracy"] < white["accuracy"] == pytest.approx(100, abs=0.1)
+
+
 @pytest.mark.parametrize(
     ("game", "start", "moves", "win_rate"),
     [
@@ -1676,8 +1719,9 @@ def test_every_word_is_there_in_both_languages() -> None:
         set(re.findall(r"""(?:^|[{,])\s*'?([\w?, !]+?)'?: ['"]""", part, re.MULTILINE))
         for part in source.split("const JAPANESE")
     )
-    pages = "".join((PAGE / name).read_text(encoding="utf-8") for name in ("index.html", "page.js", "board.js"))
-    used = {*re.findall(r'data-word="(\w+)"', pages), *re.findall(r"word\('(\w+)'\)", pages)}
+    names = ("index.html", "page.js", "board.js", "home.js")
+    pages = "".join((PAGE / name).read_text(encoding="utf-8") for name in names)
+    used = {*re.findall(r'data-(?:word|label)="(\w+)"', pages), *re.findall(r"word\('(\w+)'\)", pages)}
     assert used <= english
     assert english <= japanese
     endings = {*ENDINGS.values(), "try", "lion caught", "more discs", "equal discs"}

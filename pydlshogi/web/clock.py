@@ -68,6 +68,7 @@ class TurnClock:
             return None
         running = running_side(game)
         return {
+            "main": game.clock.main,
             "left": game.main_left(),
             "byoyomi": game.clock.byoyomi,
             "running": running,

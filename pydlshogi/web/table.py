@@ -74,6 +74,7 @@ class Table:
             game, file, search = self._game, self._shelf.shown.file, self._search
             return {
                 "generation": self.generation,
+                "fresh": self.generation == 1 and not self._shelf.shown.begun,
                 "thinks": bool(game.engine_to_move) and search.thinks,
                 "watching": search.watched,
                 "lines": search.lines,
