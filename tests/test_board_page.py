@@ -969,6 +969,7 @@ def test_the_whole_board_is_in_view(browser: Any, board: Board) -> None:
         person.page.set_viewport_size({"width": width, "height": height})
         box = person.page.locator(".board").bounding_box()
         assert box["y"] + box["height"] <= height
+        assert box["x"] + box["width"] <= person.page.locator("aside").bounding_box()["x"]
     person.page.set_viewport_size({"width": 730, "height": 700})
     assert person.page.locator(".board").bounding_box()["width"] > 400  # what stands beside it leaves it room
     person.page.context.close()

@@ -2,6 +2,7 @@
 export const MARKS = { '?!': 'mark1', '?': 'mark2', '??': 'mark3' }
 
 const WIDTH = 400
+const PAD = 6
 const SHORTEST = 10 // moves that there is room for
 
 /** @typedef {import('./page.js').State} State */
@@ -14,7 +15,7 @@ function svg (name, attributes) {
 }
 
 const plies = state => Math.max(SHORTEST, state.moves.length)
-const across = (state, ply) => WIDTH * ply / plies(state)
+const across = (state, ply) => PAD + (WIDTH - 2 * PAD) * ply / plies(state)
 
 /**
  * The ply that a click on a chart of the game means.
@@ -23,7 +24,8 @@ const across = (state, ply) => WIDTH * ply / plies(state)
  */
 export function clicked (event, state) {
   const box = event.currentTarget.getBoundingClientRect()
-  return Math.round((event.clientX - box.left) / box.width * plies(state))
+  const x = (event.clientX - box.left) / box.width * WIDTH
+  return Math.round((x - PAD) / (WIDTH - 2 * PAD) * plies(state))
 }
 
 /**
@@ -50,7 +52,7 @@ export function drawWinRates (root, state) {
  * @param {State} state
  */
 export function drawLosses (root, state) {
-  const wide = Math.max(1, 0.7 * across(state, 1))
+  const wide = Math.max(1, 0.7 * (across(state, 1) - across(state, 0)))
   root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 30, y2: 30 }),
     ...state.judged.map(each => {
       const height = 30 * Math.min(1, 2 * each.loss)
