@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from test_web import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served
+from test_web import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served, unbegun
 
 from pydlshogi.analysis_server.pool import Pool
 
@@ -81,6 +81,22 @@ class Person:
         moves: str = self.page.locator("body").get_attribute("data-moves")
         return moves.split()
 
+    def choose(self, game: str = "", opponent: str | None = None, **chosen: str) -> None:
+        """In the dialog of a new game."""
+        self.page.get_by_role("button", name="New game").click()
+        if game:
+            self.page.locator(f".card[data-game={game}]").click()
+        if opponent is not None:
+            self.page.select_option("#opponent", opponent)
+        for field, value in chosen.items():
+            self.page.select_option(f"#{field}", value)
+
+    def begin(self, text: str = "", **chosen: Any) -> None:
+        """A new game, after a text perhaps."""
+        self.choose(**chosen)
+        self.page.fill("#startText", text)
+        self.page.get_by_role("button", name="Start").click()
+
     def stop_thinking(self) -> None:
         """And wait until it has: the board serves the next test too."""
         self.page.get_by_role("button", name="Stop thinking").click()
@@ -108,6 +124,101 @@ def person(browser: Any, board: Board) -> Iterator[Person]:
     yield made
     made.page.context.close()
     assert made.wrong == []
+
+
+def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_path: Path) -> None:
+    pool = Pool(1, SETTINGS)
+    with unbegun(pool) as board:
+        person = Person(browser, board)
+        page = person.page
+        page.get_by_role("dialog", name="New game").wait_for()  # nobody has to look for it
+        page.locator(".card[data-game=dobutsu]").click()
+        page.select_option("#opponent", "")
+        page.get_by_role("button", name="Start").click()
+        page.wait_for_selector(".board.dobutsu")
+        assert not page.locator("#newDialog").is_visible()
+        person.click("2c", "2b")
+        person.moves(1)
+        person.click("1a", "2b")
+        person.moves(2)
+        assert page.locator(".primary").count() == 0
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Resign").click()
+        playwright.expect(page.locator(".primary")).to_have_text("Review", timeout=WAIT)
+        page.locator("#endReview").click()
+        page.wait_for_selector("#summary p:nth-child(2)")
+        page.wait_for_selector("#progress[hidden]", state="attached")
+        assert "% accuracy" in person.text("#summary")
+        assert page.locator("#barNumber").inner_text() != ""
+        page.get_by_role("button", name="Back", exact=True).click()
+        person.moves(1)
+        page.locator(".movable").first.click()
+        page.locator(".target").first.click()
+        other = person.moves(2)[1]
+        playwright.expect(page.locator(".primary")).to_have_text("Back to the game", timeout=WAIT)
+        page.locator(".primary").click()
+        page.wait_for_selector('body[data-moves="2c2b 1a2b"]')
+        page.locator("#moves .variations button").click()
+        page.wait_for_selector(f'body[data-moves="2c2b {other}"]')
+        page.get_by_role("button", name="Back to the game").click()
+        page.wait_for_selector('body[data-moves="2c2b 1a2b"]')
+        page.get_by_role("button", name="Last").click()
+        person.moves(2)
+        page.get_by_role("button", name="Rematch").click()
+        assert person.moves(0) == []
+        page.reload()
+        page.get_by_role("button", name="New game").click()
+        assert page.locator(".card[data-game=dobutsu] input").is_checked()  # as last time
+        assert page.locator("#opponent").input_value() == ""
+        page.get_by_role("button", name="Go on with the earlier game").click()
+        assert len(person.moves(2)) == 2
+        person.page.context.close()
+        assert person.wrong == []
+    pool.close(cancel=True)
+
+
+def test_the_offer_of_a_game_goes_when_one_is_begun_in_another_tab(browser: Any) -> None:
+    pool = Pool(1, SETTINGS)
+    with unbegun(pool) as board:
+        person = Person(browser, board)
+        dialog = person.page.get_by_role("dialog", name="New game")
+        dialog.wait_for()
+        board.new("othello")
+        playwright.expect(dialog).to_be_hidden(timeout=WAIT)
+        person.page.context.close()
+        assert person.wrong == []
+    pool.close(cancel=True)
+
+
+def test_two_engines_are_watched(person: Person) -> None:
+    person.begin(game="dobutsu", opponent="beginner", side="watch", other="easy")
+    person.page.wait_for_function("() => document.body.dataset.at >= 2")
+    assert person.board.state()["sides"] == ["beginner", "easy"]
+
+
+def test_the_move_that_is_shown_is_in_view_while_one_steps(person: Person) -> None:
+    page = person.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    person.board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
+    page.wait_for_selector("#moves li:nth-child(12)")
+    page.locator("#judge").click()
+    page.wait_for_selector("#summary p:nth-child(2)")
+    page.wait_for_selector("#progress[hidden]", state="attached")
+    for ply in (*range(1, 13), *range(11, 0, -1)):
+        person.press("ArrowRight" if ply > person.board.state()["at"] else "ArrowLeft")
+        person.moves(ply)
+        playwright.expect(page.locator("#moves [aria-current=step]")).to_be_in_viewport(ratio=0.9, timeout=WAIT)
+
+
+def test_a_mark_is_grey_until_it_is_sure(person: Person) -> None:
+    page = person.page
+    person.board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
+    page.wait_for_selector("#moves li:nth-child(12)")
+    page.locator("#judge").click()
+    page.wait_for_selector("#moves .unsure")
+    page.wait_for_selector("#progress[hidden]", state="attached")
+    assert page.locator("#moves .unsure").count() == 0
+    assert page.locator("#moves .mark1, #moves .mark2, #moves .mark3").count() > 0
 
 
 def test_mouse_and_dialogs(person: Person) -> None:
@@ -193,27 +304,20 @@ def test_arrows_of_ones_own(person: Person) -> None:
 
 def test_a_game_with_a_clock_is_lost_on_time(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="New game").click()
-    page.select_option("#white", "")
-    page.select_option("#mainTime", "10")
-    page.select_option("#byoyomi", "30")
-    page.get_by_role("button", name="Start").click()
-    page.wait_for_selector("#blackClock.running")
-    assert person.text("#whiteClock") == "10:00"
+    person.begin(opponent="", mainTime="10", byoyomi="30")
+    page.wait_for_selector("#nearClock.running")
+    assert person.text("#farClock") == "10:00"
     person.click("7g", "7f")
-    page.wait_for_selector("#whiteClock.running")
+    page.wait_for_selector("#farClock.running")
     person.board.do("new", game="shogi", start="even", sides=["", ""], clock=[0.1, 0])
     page.wait_for_selector('body[data-ending="time"]')
     assert person.text("#status") == "White wins on time"
-    assert person.text("#blackClock") == "0:00"
+    assert person.text("#nearClock") == "0:00"
 
 
 def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="New game").click()
-    page.select_option("#game", "othello")
-    page.fill("#startText", "f5d6c3d3c4")
-    page.get_by_role("button", name="Start").click()
+    person.begin("f5d6c3d3c4", game="othello", opponent="")
     moves = person.moves(5)
     page.get_by_role("button", name="Back", exact=True).click()
     person.moves(4)
@@ -317,7 +421,7 @@ def test_a_drop_and_a_new_game_by_keyboard(person: Person) -> None:
     person.press("ArrowRight", "Enter")
     assert person.moves(1)[0].startswith("G*")
     page.get_by_role("button", name="New game").focus()
-    person.press("Enter", "o", *["Tab"] * 6)
+    person.press("Enter", *["Shift+Tab"] * 7, "ArrowRight", "ArrowRight", "Tab", "End", *["Tab"] * 4)
     page.keyboard.type("f5d6")
     person.press("Enter")
     assert person.moves(2) == ["f5", "d6"]
@@ -355,10 +459,7 @@ def test_where_a_button_goes_the_board_has_the_focus(person: Person) -> None:
 
 def test_a_game_of_dobutsu_from_the_dialog_to_its_end(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="New game").click()
-    page.select_option("#game", "dobutsu")
-    page.fill("#startText", "r1k/3/1K1/BR1 b - 1")
-    page.get_by_role("button", name="Start").click()
+    person.begin("r1k/3/1K1/BR1 b - 1", game="dobutsu", opponent="")
     page.wait_for_selector(".board.dobutsu")
     person.click("2c", "2b")
     person.moves(1)
@@ -373,10 +474,7 @@ def test_a_game_of_dobutsu_from_the_dialog_to_its_end(person: Person) -> None:
 
 def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="New game").click()
-    page.select_option("#game", "othello")
-    page.fill("#startText", "Dd6/8/8/8/8/8/8/7d w - 1")
-    page.get_by_role("button", name="Start").click()
+    person.begin("Dd6/8/8/8/8/8/8/7d w - 1", game="othello", opponent="")
     page.wait_for_selector(".board.othello")
     assert page.locator("#policy").is_hidden()
     assert person.text("#status") == "White cannot move and has to pass (1-2)"
@@ -398,11 +496,7 @@ def test_othello_with_a_pass_to_its_end(person: Person) -> None:
 
 
 def test_an_engine_is_played_against(person: Person) -> None:
-    page = person.page
-    page.get_by_role("button", name="New game").click()
-    page.select_option("#game", "shogi")
-    page.select_option("#black", "beginner")
-    page.get_by_role("button", name="Start").click()
+    person.begin(game="shogi", opponent="beginner", side="1")
     person.moves(1)
     assert person.at("1a").bounding_box()["y"] > person.at("1i").bounding_box()["y"]  # White sits below
     person.page.locator(".movable").first.click()
@@ -447,7 +541,7 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     page.get_by_role("button", name="Stop thinking").hover()
     assert person.drawn() == before
     person.stop_thinking()
-    page.get_by_role("button", name="Policy").click()
+    page.get_by_role("button", name="Intuition").click()
     page.wait_for_selector(".heat circle")
 
 
@@ -462,7 +556,7 @@ def test_what_nothing_was_counted_of_is_no_number(person: Person) -> None:
     person.stop_thinking()
     person.board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1 moves pass c1")
     page.wait_for_selector('body[data-ending="more discs, both pass"]')
-    page.get_by_role("button", name="Analyse the game").click()
+    page.locator("#judge").click()
     page.wait_for_selector("#summary p:nth-child(2)")
     page.wait_for_selector("#progress[hidden]", state="attached")
     assert person.text("#speed") == ""
@@ -474,8 +568,11 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     page.fill("#recordText", (FIXTURES / "floodgate.csa").read_text())
     page.get_by_role("button", name="Open a record").last.click()
     page.wait_for_selector("#moves li:nth-child(12)")
-    assert person.text("#players") == "Black: first_engine — White: second_engine"
-    page.get_by_role("button", name="Analyse the game").click()
+    assert [person.text(f"#{seat}Player") for seat in ("far", "near")] == [
+        "White: second_engine",
+        "Black: first_engine",
+    ]
+    page.locator("#judge").click()
     page.wait_for_selector("#summary p:nth-child(2)")
     page.wait_for_selector("#progress[hidden]", state="attached")
     box = page.locator("#graph").bounding_box()
@@ -564,16 +661,13 @@ def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) 
     record = person.moves(0)
     page.locator("#moves button").nth(6).click()
     person.moves(7)
-    page.get_by_role("button", name="New game").click()
-    page.select_option("#startName", label="the position shown")
-    page.select_option("#white", "beginner")
-    page.get_by_role("button", name="Start").click()
+    person.begin(opponent="beginner", side="0", startName="position shown")
     assert person.moves(8)[:7] == record[:7]
     page.get_by_role("button", name="Earlier game").click()
     assert person.moves(7) == record
-    page.get_by_role("button", name="New game").click()
+    person.choose()
     playwright.expect(page.locator("#startName")).to_have_value("even", timeout=WAIT)
-    page.select_option("#game", "dobutsu")
+    page.locator(".card[data-game=dobutsu]").click()
     playwright.expect(page.locator("#startName option")).to_have_count(1, timeout=WAIT)
     page.get_by_role("button", name="Cancel").click()
 
@@ -643,6 +737,8 @@ def test_what_is_typed_while_an_answer_is_awaited_stays(person: Person, button: 
     }""")
     page.route(path, hold)
     page.get_by_role("button", name=button).click()
+    if button == "New game":
+        page.select_option("#opponent", "")
     page.fill(field, "startpos moves 7g7f")
     page.locator("dialog[open] .row button").first.click()
     await_held(page, held, 1)
@@ -828,11 +924,11 @@ def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
     person.at("7f").tap()
     person.moves(1)
     assert person.text("#status") == "後手の手番"
-    assert person.text("#moves") == "７六歩(77)"
+    assert person.text("#moves").strip() == "▲７六歩(77)"
     assert "先手 歩" in person.drawn()
     board.play("3c3d 8h2b+ 3a2b")
     person.moves(4)
-    assert person.text("#moves").splitlines()[-1] == "同銀(31)"
+    assert person.text("#moves").splitlines()[-1].strip() == "△同銀(31)"
     person.page.context.close()
     assert person.wrong == []
 
@@ -873,6 +969,7 @@ def test_the_whole_board_is_in_view(browser: Any, board: Board) -> None:
         person.page.set_viewport_size({"width": width, "height": height})
         box = person.page.locator(".board").bounding_box()
         assert box["y"] + box["height"] <= height
+        assert box["x"] + box["width"] <= person.page.locator("aside").bounding_box()["x"]
     person.page.set_viewport_size({"width": 730, "height": 700})
     assert person.page.locator(".board").bounding_box()["width"] > 400  # what stands beside it leaves it room
     person.page.context.close()
@@ -916,9 +1013,7 @@ def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
 
 def test_a_start_that_was_typed_begins_one_game(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="New game").click()
-    page.fill("#startText", "4k4/9/9/9/9/9/9/9/4K4 b G 1")
-    page.get_by_role("button", name="Start").click()
+    person.begin("4k4/9/9/9/9/9/9/9/4K4 b G 1", opponent="")
     page.wait_for_selector('[data-at="G*"]')
     page.get_by_role("button", name="New game").click()
     playwright.expect(page.locator("#startText")).to_have_value("", timeout=WAIT)
@@ -933,22 +1028,16 @@ def test_a_start_that_was_typed_begins_one_game(person: Person) -> None:
 def test_a_start_that_was_refused_is_mended_with_its_game_and_one_that_was_cancelled_is_gone(person: Person) -> None:
     page = person.page
     page.get_by_role("button", name="Turn board").click()
-    page.get_by_role("button", name="New game").click()
-    page.select_option("#game", "othello")
-    page.select_option("#white", "beginner")
-    page.fill("#startText", "f5f5")
-    page.get_by_role("button", name="Start").click()
+    person.begin("f5f5", game="othello", opponent="beginner", side="1")
     playwright.expect(page.locator("#error")).not_to_be_empty(timeout=WAIT)
     person.wrong.clear()  # Chromium writes each answer of 409 to the console
-    page.get_by_role("button", name="New game").click()
-    assert [page.locator(f"#{name}").input_value() for name in ("game", "black", "white")] == [
-        "othello",
-        "",
-        "beginner",
-    ]
+    person.choose()
+    fields = ("opponent", "side", "startText")
+    assert [page.locator(f"#{name}").input_value() for name in fields] == ["beginner", "1", "f5f5"]
+    assert page.locator(".card[data-game=othello] input").is_checked()
     page.get_by_role("button", name="Cancel").click()
-    page.get_by_role("button", name="New game").click()
-    assert [page.locator(f"#{name}").input_value() for name in ("game", "startText")] == ["shogi", ""]
+    person.choose(game="shogi", side="0")
+    assert page.locator("#startText").input_value() == ""
     generation = page.locator("body").get_attribute("data-generation")
 
     def news_first(route: Any) -> None:
@@ -1005,6 +1094,7 @@ def test_who_stays_on_the_page_of_a_server_that_ended_is_told_what_to_do(browser
     page = browser.new_page()
     page.goto(address)
     page.wait_for_selector("body[data-generation]")
+    page.keyboard.press("Escape")  # no game is begun
     first.kill()
     first.communicate()
     status = page.locator("#status")
@@ -1088,13 +1178,15 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     person = Person(browser, board, locale="ja-JP")
     page, dialog = person.page, person.page.locator("#newDialog")
     page.get_by_role("button", name="新規対局").click()
-    assert dialog.get_by_label("後手").input_value() == ""
+    side = dialog.get_by_label("あなたの手番")
+    assert side.locator("option").all_inner_texts()[:2] == ["先手", "後手"]
     page.select_option("#startName", "two pieces")
-    dialog.get_by_label("上手").select_option("beginner")
-    dialog.get_by_label("下手").select_option("")
+    assert side.locator("option").all_inner_texts()[:2] == ["下手", "上手"]
+    dialog.get_by_label("対局相手").select_option("beginner")
     page.get_by_role("button", name="開始").click()
     person.moves(1)
-    assert person.text("#players").startswith("下手: 人 — 上手: エンジン: 入門")
+    assert person.text("#nearPlayer") == "下手: 人"
+    assert person.text("#farPlayer") == "上手: エンジン: 入門"
     assert person.text("#status") == "下手の手番 (あなたの番です)"
     assert "下手 歩" in person.drawn()
     assert "落ち" not in person.drawn()  # a bishop is no bishop handicap
@@ -1102,9 +1194,9 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     assert person.text("#played").startswith("上手 ")
     assert person.text("#graphLabel") == "下手の勝率"
     page.get_by_role("button", name="新規対局").click()
-    page.select_option("#game", "othello")
-    assert dialog.get_by_label("黒").input_value() == ""
-    page.get_by_role("button", name="やめる").click()
+    page.locator(".card[data-game=othello]").click()
+    assert side.locator("option").all_inner_texts()[:2] == ["黒", "白"]
+    page.get_by_role("button", name="キャンセル").click()
     board.new("shogi", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1")
     playwright.expect(page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
     page.context.close()

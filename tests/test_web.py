@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,14 @@ from pydlshogi.engines.games import GAMES, Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
 from pydlshogi.web.records import ENDINGS, Opened, open_record
-from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer, Page
-from pydlshogi.web.table import Refused, Table
+from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer, Page
+from pydlshogi.web.table import Refused, Table, setup
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "pydlshogi" / "web" / "page"
@@ -118,6 +119,20 @@ class Board:
             assert self.do("move", move=move) == ""
 
 
+def kept_game(moves: str = "", **more: Any) -> Message:
+    """A game as it is kept on the disk."""
+    positions: list[Message] = [{"parent": number - 1, "move": move} for number, move in enumerate(moves.split(), 1)]
+    game = {"game": "shogi", "start": None, "sides": ["", ""], "names": ["", ""], "clock": None, "event": ""}
+    game |= {"date": "", "place": "", "fromFile": 0, "positions": [{"parent": None}, *positions], "left": None}
+    return game | {"tip": len(positions), "at": len(positions)} | more
+
+
+def keep(path: Path, shown: Any, *earlier: Any) -> str:
+    """Write the file of a board, and return what it holds."""
+    path.write_text(json.dumps({"shown": shown, "earlier": earlier}))
+    return path.read_text()
+
+
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
     made = Pool(1, SETTINGS)
@@ -126,12 +141,12 @@ def pool() -> Iterator[Pool]:
 
 
 @contextmanager
-def served(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
+def unbegun(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
+    """A board as it is when the program has started."""
     with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         board = Board(server)
-        board.new()
         try:
             yield board
         finally:
@@ -142,6 +157,13 @@ def served(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
             thread.join()
 
 
+@contextmanager
+def served(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
+    with unbegun(pool, kept) as board:
+        board.new()
+        yield board
+
+
 @pytest.fixture
 def board(pool: Pool) -> Iterator[Board]:
     with served(pool) as made:
@@ -149,7 +171,7 @@ def board(pool: Pool) -> Iterator[Board]:
 
 
 @pytest.fixture
-def asked(board: Board, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+def asked(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[Task]:
     """What the table asks. The test answers."""
     made: list[Task] = []
 
@@ -199,7 +221,7 @@ def test_an_engine_that_a_game_offers_appears_and_plays(
     offered = GAMES["othello"]
     more = {**offered.opponents, "another": Opponent(engine, {"Level": "1"})}
     monkeypatch.setitem(GAMES, "othello", offered._replace(opponents=more))
-    assert "another" in board.server.table.setup()["games"]["othello"]["opponents"]
+    assert "another" in setup()["games"]["othello"]["opponents"]
     board.new("othello", sides=("", "another"))
     board.play("f5")
     assert board.news.until(lambda state: state["at"] == 2)["sides"] == ["", "another"]
@@ -404,7 +426,7 @@ class Hands:
 @pytest.fixture
 def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
     made = Hands()
-    monkeypatch.setattr("pydlshogi.web.table.time", made)
+    monkeypatch.setattr("pydlshogi.web.clock.time", made)
     return made
 
 
@@ -541,7 +563,7 @@ def test_each_side_has_its_time(board: Board) -> None:
 
 def test_after_a_restart_a_persons_clock_waits_for_a_page(pool: Pool, hands: Hands, tmp_path: Path) -> None:
     kept = tmp_path / "board.json"
-    kept.write_text(json.dumps({"moves": ["7g7f"], "times": [7], "at": 1, "sides": ["easy", ""], "clock": [1000, 500]}))
+    keep(kept, kept_game("7g7f", sides=["easy", ""], clock=[1000, 500]))
     with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
         hands.seconds += 5000
         assert server.table.state()["clock"]["stands"]
@@ -567,6 +589,31 @@ def test_an_engine_answers_within_its_time(board: Board, game: str, opponent: st
     state = board.news.until(lambda state: state["at"] == 2)
     assert state["ending"] is None
     assert 50 < state["clock"]["left"][1] < 60
+
+
+def test_no_click_plays_the_game_again(
+    board: Board, asked: list[Task], hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushed: list[int] = []
+    push = ShogiPosition.push
+
+    def counted(position: ShogiPosition, move: int) -> None:
+        pushed.append(move)
+        push(position, move)
+
+    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
+    board.play("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e")
+    monkeypatch.setattr(ShogiPosition, "push", counted)
+    for command, steps in (
+        ({"do": "move", "move": "6i7h"}, 1),
+        ({"do": "undo"}, 0),
+        ({"do": "goto", "ply": 4}, 0),
+        ({"do": "goto", "ply": 5}, 1),
+        ({"do": "watch", "on": True}, 0),
+    ):
+        pushed.clear()
+        board.server.table.do(command | {"generation": board.server.table.generation})
+        assert len(pushed) == steps
 
 
 # Looking through games
@@ -840,24 +887,44 @@ def test_who_tries_another_move_can_come_back(board: Board) -> None:
     assert (board.state()["moves"], board.state()["ending"]) == (state["moves"], ending)
 
 
-def test_what_was_played_with_an_engine_beside_a_game_can_be_taken_up_again(board: Board, asked: list[Task]) -> None:
+def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: list[Task]) -> None:
     board.new(sides=("", "easy"))
     board.play("7g7f")
-    before = board.state()["earlier"]
     for move in ("2g2f", "9g9f"):
         board.do("goto", ply=0)
         board.play(move)
-    assert (board.state()["leftAt"], board.state()["earlier"]) == (0, before + 1)
+    state = board.state()
+    assert (state["moves"], state["leftAt"], state["variations"]) == (["9g9f"], 0, [(0, ["7g7f", "2g2f"])])
+    assert board.do("back") == ""
+    assert (board.state()["moves"], board.state()["variations"]) == (["7g7f"], [(0, ["2g2f", "9g9f"])])
+    assert board.do("variation", ply=0, move="2g2f") == ""
+    assert (board.state()["moves"], board.state()["at"], board.state()["leftAt"]) == (["2g2f"], 1, 0)
+    assert board.do("variation", ply=0, move="7g7f") == ""  # that is the game again
+    assert (board.state()["moves"], board.state()["leftAt"]) == (["7g7f"], None)
+    before = board.state()
+    for ply, move in ((0, "1g1f"), (9, "7g7f"), (-1, "7g7f"), ("0", "2g2f")):
+        assert board.do("variation", ply=ply, move=move) == "there is no such variation"
+    assert board.state() == before
+
+
+def test_variations_are_shown_with_all_their_moves(board: Board) -> None:
+    opened(board, b"position startpos moves 7g7f 3c3d 2g2f")
+    board.do("goto", ply=1)
+    board.play("8c8d 2g2f 8d8e")
+    board.do("goto", ply=2)
+    board.play("6i7h")  # a variation of the variation
     board.do("back")
-    assert (board.state()["moves"], board.state()["earlier"]) == (["7g7f"], before + 2)
-    for move in ("9g9f", "2g2f"):
-        board.do("earlier")
-        assert (board.state()["moves"], board.state()["leftAt"]) == ([move], None)
+    assert board.state()["variations"] == [(1, ["8c8d"])]
+    board.do("variation", ply=1, move="8c8d")
+    state = board.state()
+    assert (state["moves"], state["at"]) == (["7g7f", "8c8d", "2g2f", "8d8e"], 2)
+    assert state["variations"] == [(1, ["3c3d"]), (2, ["6i7h"])]
 
 
-def test_what_was_played_beside_a_game_pushes_out_no_other(pool: Pool, asked: list[Task], tmp_path: Path) -> None:
+def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
+    pool: Pool, asked: list[Task], tmp_path: Path
+) -> None:
     kept = tmp_path / "board.json"
-
     with served(pool, kept) as board:
         for _ in range(8):
             board.new()
@@ -865,22 +932,17 @@ def test_what_was_played_beside_a_game_pushes_out_no_other(pool: Pool, asked: li
         board.new(sides=("", "easy"))
         board.play("7g7f")
         asked[-1].tell(Answer(move="3c3d"))
-        board.do("goto", ply=1)
-        board.do("undo")
-        board.do("back")
-        assert board.state()["earlier"] == 8  # nothing else was played
-        for move in ("2g2f", "9g9f", "1g1f", "3g3f"):
+        for move in ("2g2f", "9g9f", "1g1f"):
             board.do("goto", ply=0)
             board.play(move)
             board.do("back")
         killed = kept.read_bytes()
     kept.write_bytes(killed)
     with served(pool, kept) as board:  # with a new game, which replaces the one before
-        games = []
-        for _ in range(board.state()["earlier"]):
-            board.do("earlier")
-            games.append(board.state()["moves"])
-        assert games == [["7g7f", "3c3d"], ["3g3f"], *[["6i7h"]] * 8]
+        assert board.state()["earlier"] == 9
+        board.do("earlier")
+        state = board.state()
+        assert (state["moves"], state["variations"]) == (["7g7f", "3c3d"], [(0, ["2g2f", "9g9f", "1g1f"])])
 
 
 def test_a_position_that_was_typed_can_be_taken_up_again(board: Board) -> None:
@@ -965,11 +1027,15 @@ def test_who_looks_through_records_loses_no_game(board: Board) -> None:
     board.do("goto", ply=1)
     board.play("1c1d")  # that is in no file
     board.do("choose", number=1)
+    board.do("choose", number=2)
+    assert (board.state()["moves"], board.state()["variations"]) == (["9g9f", "9c9d"], [(1, ["1c1d"])])
+    board.do("choose", number=1)
+    opened(board, b"position startpos moves 5g5f")  # in place of the file
     assert board.state()["earlier"] == 2
     board.do("earlier")
-    assert (board.state()["moves"], board.state()["file"]) == (["9g9f", "1c1d"], {"number": 2, "games": 2})
-    board.do("back")
-    assert board.state()["moves"] == ["9g9f", "9c9d"]
+    assert (board.state()["moves"], board.state()["file"]) == (["2g2f"], {"number": 1, "games": 2})
+    board.do("choose", number=2)
+    assert board.state()["variations"] == [(1, ["1c1d"])]
     board.do("earlier")
     assert (board.state()["moves"], board.state()["file"]) == (["7g7f", "3c3d"], None)
     for _ in range(20):
@@ -1088,10 +1154,46 @@ def test_a_whole_game_is_analysed(board: Board) -> None:
     assert len(board.news.until(lambda info: info["ply"] == 3, "info")["moveInfos"]) == 5  # it is remembered
     board.do("judge", on=True)
     assert board.do("judge", on=False) == ""
-    assert board.state()["judging"] == 0
+    assert board.state()["judging"] is None
     board.do("judge", on=True)
     assert board.do("watch", on=True) == ""
-    assert (board.state()["judging"], board.state()["watching"]) == (0, True)
+    assert (board.state()["judging"], board.state()["watching"]) == (None, True)
+
+
+def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Task]) -> None:
+    def looked(*won: float) -> Message:
+        """Answer what is asked with the win rates of the side to move; return the state."""
+        tasks = [task for task in asked[first:] if not task.cancelled.is_set()]
+        del asked[first:]
+        for task, win_rate in zip(tasks, won, strict=True):
+            info = Info(score_cp=0, win_rate=win_rate, nodes=1, pv=("1g1f",), multipv=1)
+            task.tell(Answer(len(task.question.moves) % 2, (info,), "1g1f"))
+        return board.state()
+
+    def wanted() -> list[tuple[int, int | None]]:
+        return [(len(task.question.moves), task.question.visits) for task in asked[first:]]
+
+    board.play("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e")
+    first = len(asked)
+    visits = GAMES["shogi"].judged_visits
+    assert board.do("judge", on=True, depth=2) == "there is no such depth"
+    assert board.do("judge", on=True, depth=3) == ""
+    assert wanted() == [(ply, 3 * visits) for ply in range(7)]
+    state = looked(0.5, 0.5, 0.5, 0.8, 0.2, 0.8, 0.2)  # the third move loses 30 %, and the judged ones after it nothing
+    assert [(each["number"], each["mark"], each["sure"]) for each in state["judged"] if each["mark"]] == [
+        (3, "??", False)
+    ]
+    assert state["judging"]["look"] == 2
+    assert wanted() == [(ply, 30 * visits) for ply in (1, 2, 3, 4)]
+    assert looked(0.5, 0.5, 0.78, 0.22)["judging"]["look"] == 3
+    assert wanted() == [(ply, 120 * visits) for ply in (2, 3)]
+    state = looked(0.5, 0.56)
+    assert [(each["number"], each["mark"], each["sure"]) for each in state["judged"] if each["mark"]] == [
+        (3, "?!", True)
+    ]
+    assert (state["judging"], wanted()) == (None, [])
+    black, white = state["summary"]
+    assert black["accuracy"] < white["accuracy"] == pytest.approx(100, abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -1219,57 +1321,138 @@ def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_pat
         assert server.table.state()["moves"] == ["1d1c", "3a3b"]
 
 
+WRONG = [
+    None,
+    True,
+    -1,
+    3,
+    0.5,
+    10**400,
+    float("inf"),
+    float("nan"),
+    "",
+    "x",
+    "\ud800",
+    [],
+    ["a"],
+    [[1]],
+    [9, 9],
+    {},
+    {"a": []},
+]
+"""Values of which each is wrong somewhere."""
+
+
+def damaged(value: Any) -> Iterator[Any]:
+    """`value` with something wrong in one place each: another value, nothing, or something more."""
+    yield from WRONG
+    if isinstance(value, dict):
+        yield value | {"more": 1}
+        for name, each in value.items():
+            yield {other: value[other] for other in value if other != name}
+            yield from (value | {name: other} for other in damaged(each))
+    elif isinstance(value, list):
+        yield [*value, 1]
+        for place, each in enumerate(value):
+            yield value[:place] + value[place + 1 :]
+            yield from ([*value[:place], other, *value[place + 1 :]] for other in damaged(each))
+
+
+@pytest.fixture(scope="module")
+def two_games(pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a board, on which all was done that is kept."""
+    kept = tmp_path_factory.mktemp("board") / "board.json"
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
+        table = server.table
+
+        def do(do: str, **command: Any) -> None:
+            table.do({"do": do, "generation": table.generation, **command})
+
+        do("new", game="othello", start="f5d6", sides=["", ""], clock=[60, 1])
+        table.open_record("手合割：平手\n先手：甲\n*序盤\n   1 ７六歩(77)   ( 0:01/00:00:01)\n   2 中断\n".encode())
+        do("move", move="2g2f")
+        do("goto", ply=1)
+        do("move", move="3c3d")
+        do("resign")
+        return kept.read_bytes()
+
+
+def starts(pool: Pool, kept: Path, content: bytes, logged: pytest.LogCaptureFixture) -> None:
+    """A board starts with that file, whatever it holds; where that is damaged, one line says so and the file is put
+    aside."""
+    for path in kept.parent.iterdir():
+        path.unlink()
+    kept.write_bytes(content)
+    logged.clear()
+    table = Table(pool, lambda kind, message: None, kept)
+    aside = [path for path in kept.parent.iterdir() if path != kept]
+    assert [path.read_bytes() for path in aside] == [content] * len(logged.messages)
+    json.dumps(table.state())
+    table.record()
+    for _ in range(table.state()["earlier"]):
+        with suppress(Refused):
+            table.do({"do": "earlier", "generation": table.generation})
+        table.record()
+
+
+def test_a_board_starts_whatever_its_file_holds(
+    pool: Pool, asked: list[Task], two_games: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = tmp_path / "board.json"
+    starts(pool, kept, two_games, caplog)
+    assert caplog.messages == []
+    for content in damaged(json.loads(two_games)):
+        starts(pool, kept, json.dumps(content).encode(), caplog)
+
+
 @pytest.mark.parametrize(
     "content",
     [
-        *(
-            b"",
-            b"[1]",
-            b'{"game": "go"}',
-            b'{"moves": ["1a1b"]}',
-            b'{"sides": 7}',
-            b'{"at": 9}',
-            b'{"x": 1}',
-            b'{"at": "1"}',
-        ),
-        *(
-            b'{"moves": ["7g7f"]}',
-            b'{"clock": [1]}',
-            b'{"clock": ["1", 2]}',
-            b'{"ended": [1, 2, 3]}',
-            b'{"left": {"x": 1}}',
-            b"7",
-            b'{"earlier": 7}',
-            b'{"earlier": [{"x": 1}]}',
-        ),
+        *(b"", b"7", b"\xff\xfe", b"\0" * 100, b"[" * 100_000, b'{"shown":' * 100_000, b"9" * 10_000, b'{"shown": {}}'),
+        b'{"earlier": [], "shown": {"game": ' + b"[" * 900 + b"]" * 900 + b"}}",
+        b'{"earlier": [{"sides": ["", ' + b"[" * 900 + b"]" * 900 + b"]}]}",
     ],
 )
-def test_a_broken_file_is_a_new_game(pool: Pool, tmp_path: Path, content: bytes) -> None:
+def test_a_board_starts_with_a_file_that_is_none(
+    pool: Pool, asked: list[Task], tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes
+) -> None:
+    starts(pool, tmp_path / "board.json", content, caplog)
+    assert len(caplog.messages) == 1
+
+
+def test_a_board_starts_with_a_file_that_was_cut_short(
+    pool: Pool, asked: list[Task], two_games: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for length in range(0, len(two_games), 7):
+        starts(pool, tmp_path / "board.json", two_games[:length], caplog)
+        assert len(caplog.messages) == 1
+
+
+def test_a_board_starts_where_its_file_is_a_folder(
+    pool: Pool, asked: list[Task], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     kept = tmp_path / "board.json"
-    kept.write_bytes(content)
-    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
-        assert server.table.state()["moves"] == []
-    assert content in [path.read_bytes() for path in tmp_path.iterdir()]  # put aside
+    kept.mkdir()
+    table = Table(pool, lambda kind, message: None, kept)
+    assert (len(caplog.messages), table.state()["error"], kept.is_file()) == (1, "", True)
 
 
 def test_an_earlier_game_that_cannot_be_gone_on_with_is_passed_over(pool: Pool, tmp_path: Path) -> None:
     kept = tmp_path / "board.json"
-    broken = [{"game": "go"}, {"moves": 7}, {"sides": ["Meijin", ""]}]
-    kept.write_text(json.dumps({"game": "othello", "earlier": [{"moves": ["7g7f"], "times": [None]}, *broken]}))
+    broken = [kept_game(game="go"), kept_game("7g7e"), kept_game(sides=["Meijin", ""])]
+    keep(kept, kept_game(game="othello"), kept_game("7g7f"), *broken)
     with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
-        earlier = {"do": "earlier", "generation": server.table.generation}
         for _ in broken:
             with pytest.raises(Refused):
-                server.table.do(earlier)
+                server.table.do({"do": "earlier", "generation": server.table.generation})
         assert server.table.state()["game"] == "othello"
-        server.table.do(earlier)
+        server.table.do({"do": "earlier", "generation": server.table.generation})
         assert server.table.state()["moves"] == ["7g7f"]
 
 
 def test_earlier_games_outlast_one_that_cannot_be_gone_on_with(pool: Pool, tmp_path: Path) -> None:
     kept = tmp_path / "board.json"
-    unsound = json.dumps({"game": "go", "earlier": [{"moves": ["7g7f"], "times": [None]}]})
-    kept.write_text(unsound)
+    unsound = keep(kept, {"game": "go"}, kept_game("7g7f"))
     for _ in range(2):
         with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
             assert server.table.state()["earlier"] == 1
@@ -1309,6 +1492,48 @@ def test_strangers_get_nothing(board: Board, headers: dict[str, str]) -> None:
 def test_the_news_want_the_token(board: Board) -> None:
     for query in ("", "?token=", "?token=wrong", "?token=%C3%A9"):
         assert board.ask("GET", f"/news{query}")[0] == 403
+
+
+@pytest.mark.parametrize("name", ["Host", "Origin", "X-Token", "Content-Length", "host"])
+def test_a_header_that_is_there_twice_is_refused(board: Board, name: str) -> None:
+    command = json.dumps({"generation": board.state()["generation"], "do": "move", "move": "7g7f"}).encode()
+    headers = {"Host": board.host, "Origin": f"http://{board.host}", "X-Token": board.token}
+    headers["Content-Length"] = str(len(command))
+    lines = [*headers.items(), (name, headers[name.title()])]
+    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines)
+        connection.sendall(f"POST /do HTTP/1.1\r\n{head}\r\n".encode() + command)
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert board.state()["moves"] == []
+
+
+def test_half_sent_requests_of_strangers_are_in_nobodys_way(board: Board) -> None:
+    threads = threading.active_count()
+    strangers = [socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) for _ in range(140 + MOST_STRANGERS)]
+    try:
+        for each in strangers:
+            each.sendall(b"POST /do HTTP/1.1\r\nHost: ")
+        board.play("7g7f")
+        for each in strangers[:140]:
+            with suppress(ConnectionError):
+                assert each.recv(1) == b""  # the oldest have been ended
+        assert threading.active_count() <= threads + MOST_STRANGERS + 1
+    finally:
+        for each in strangers:
+            each.close()
+
+
+def test_a_request_that_drips_is_ended(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pydlshogi.web.server.HEAD_TIME", 0.3)
+    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n")
+        connection.settimeout(0.05)
+        with suppress(ConnectionError):
+            while True:
+                connection.sendall(b"x")
+                with suppress(TimeoutError):
+                    assert connection.recv(1) == b""
+                    break
 
 
 @pytest.mark.parametrize("path", ["/../table.py", "/%2e%2e/table.py", "/table.py", "//etc/passwd", "/page", "/news/"])
@@ -1488,20 +1713,20 @@ def test_that_no_game_is_kept_is_said_where_it_is_true(
 # The words
 
 
-def test_every_word_is_there_in_both_languages(pool: Pool) -> None:
+def test_every_word_is_there_in_both_languages() -> None:
     source = (PAGE / "words.js").read_text(encoding="utf-8")
     english, japanese = (
         set(re.findall(r"""(?:^|[{,])\s*'?([\w?, !]+?)'?: ['"]""", part, re.MULTILINE))
         for part in source.split("const JAPANESE")
     )
-    pages = "".join((PAGE / name).read_text(encoding="utf-8") for name in ("index.html", "page.js", "board.js"))
-    used = {*re.findall(r'data-word="(\w+)"', pages), *re.findall(r"word\('(\w+)'\)", pages)}
+    names = ("index.html", "page.js", "board.js", "home.js")
+    pages = "".join((PAGE / name).read_text(encoding="utf-8") for name in names)
+    used = {*re.findall(r'data-(?:word|label)="(\w+)"', pages), *re.findall(r"word\('(\w+)'\)", pages)}
     assert used <= english
     assert english <= japanese
     endings = {*ENDINGS.values(), "try", "lion caught", "more discs", "equal discs"}
     endings |= {f"{discs}, both pass" for discs in ("more discs", "equal discs")}
     assert endings <= english
     assert endings <= japanese
-    table = Table(pool, lambda kind, message: None)
-    for game, offered in table.setup()["games"].items():
+    for game, offered in setup()["games"].items():
         assert {game, *offered["opponents"], *offered["starts"]} <= japanese

@@ -1,11 +1,20 @@
-"""The game on the board as it is kept: its moves, its players, its clock, how it ended. It knows no engine."""
+"""A game on the board: a tree of moves, of which one line is shown. It knows the rules, and no engine.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+Nothing that was played is lost: another move in the midst of a game begins a variation. Positions are walked to by
+moves forward and back, so no step plays a game from its start.
+"""
 
-from pydlshogi.engines.games import GameEnd
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile, zip_longest
+from typing import Any, NamedTuple, TypeAlias
+
+from pydlshogi.engines.games import GAMES, GameEnd, OfferedGame
+from pydlshogi.player.base_player import LONGEST_GAME, PlayedPosition, PlayerError
 from pydlshogi.read_kifu import Ending
+
+SetUp: TypeAlias = Callable[[str, str | None], PlayedPosition]
+"""Makes the first position of a game: its name, and the start as text or None for the usual one. Raises PlayerError."""
 
 
 class TimeControl(NamedTuple):
@@ -17,104 +26,334 @@ class TimeControl(NamedTuple):
     """For each move once that is used up."""
 
 
-@dataclass
-class TableGame:
-    """A game. Its fields are what is written on the disk."""
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A game as a file tells it. Nobody has looked yet whether its moves are legal."""
 
-    game: str = "shogi"
+    game: str
     start: str | None = None
     """None: the usual start."""
-    moves: list[str] = field(default_factory=list)
-    at: int = 0
-    """So many of the moves have been made on the board that is shown."""
-    sides: list[str] = field(default_factory=lambda: ["", "easy"])
-    """Black and White: an opponent of the game, "" a person."""
-    ended: Sequence[Any] | None = None
-    """Reason and winner, as in GameEnd, where the moves alone do not say how the game ended."""
-    names: list[str] = field(default_factory=lambda: ["", ""])
-    times: list[float | None] = field(default_factory=list)
-    """Seconds that each move took; None: nobody knows."""
-    clock: Sequence[float] | None = None
-    """Main time and byoyomi."""
-    evals: list[int | None] = field(default_factory=list)
-    """What a record says of its moves, in centipawns from Black's view; it says nothing of those beyond."""
-    comments: list[str] = field(default_factory=list)
-    """What a record says of the positions after so many moves; it says nothing of those beyond."""
-    result: int | None = None
-    """By how many discs Black won, as a record of Othello says."""
+    moves: Sequence[str] = ()
+    times: Sequence[float | None] = ()
+    """Seconds that each move took; of moves beyond these nothing is known, here and below."""
+    evaluations: Sequence[int | None] = ()
+    """After each move, in centipawns from Black's view."""
+    comments: Sequence[str] = ()
+    """On the positions after so many moves."""
+    ended: GameEnd | None = None
     broken_off: Ending = "unknown"
-    """How a record says that the game ended, where that ends nothing here: it can be played on."""
+    discs: int | None = None
+    names: tuple[str, str] = ("", "")
     event: str = ""
     date: str = ""
     place: str = ""
-    opened: list[str] | None = None
-    """The moves of the file that it comes from, if it does."""
-    left: dict[str, Any] | None = None
-    """The game that was left to try other moves, where one was: what `_line` names of it."""
-    beside: bool = False
-    """It was such a try, and nobody has played on since."""
 
-    def check(self) -> None:
-        """Raises TypeError or ValueError for values that cannot be; whether the moves are legal is not looked at."""
-        if len(self.times) != len(self.moves):
-            raise ValueError("a time for each move is wanted")
-        if len(self.evals) > len(self.moves):
-            raise ValueError("there are more evaluations than moves")
-        if len(self.comments) > 1 + len(self.moves):
-            raise ValueError("there are more comments than positions")
-        if not 0 <= self.at <= len(self.moves):
-            raise ValueError("the board shows more moves than there are")
-        if self.ended is not None:
-            GameEnd(*self.ended)
-        if self.clock is not None and not all(0 <= seconds < 1e6 for seconds in TimeControl(*self.clock)):
-            raise ValueError("no such clock")
-        if self.left is not None:
-            replace(self, left=None, **self.left).check()
 
-    def so_far(self) -> "TableGame":
-        """Another game, with the moves that have been made on the board."""
-        return TableGame(self.game, self.start, self.moves[: self.at], self.at, times=[None] * self.at)
+@dataclass(eq=False, slots=True)
+class Node:
+    """A position of a game, the move that led to it, and what is known of both."""
 
-    def cut(self, plies: int) -> None:
-        """Only so many moves remain."""
-        del self.moves[plies:], self.times[plies:], self.evals[plies:], self.comments[plies + 1 :]
-        self.at = plies
-        self.ended = self.result = None
-        self.broken_off = "unknown"
+    parent: "Node | None" = None
+    move: str = ""
+    seconds: float | None = None
+    """That the move took; None: nobody knows."""
+    evaluation: int | None = None
+    """What a record says, in centipawns from Black's view."""
+    comment: str = ""
+    ended: GameEnd | None = None
+    """How the game ended here where the rules do not say it: by resignation, on time, as a record has it."""
+    broken_off: Ending = "unknown"
+    """How a record says that the game ended, where it can be played on."""
+    discs: int | None = None
+    """By how many discs Black won, as a record of Othello says."""
+    spent: float = 0.0
+    """Seconds that the side to move has thought here, up to when its clock last stood."""
+    verdict: GameEnd | None = None
+    """How the rules end the game here."""
+    children: list["Node"] = field(default_factory=list)
 
-    def play(self, move: str, seconds: float | None) -> None:
-        """Another move, at the end."""
-        self.moves.append(move)
-        self.times.append(seconds)
-        self.broken_off, self.beside = "unknown", False
-        self.at = len(self.moves)
+    @property
+    def ending(self) -> GameEnd | None:
+        return self.ended or self.verdict
 
-    def line(self) -> "TableGame":
-        """The same game without the one that was left, and no file's; it stays as it is when this one changes."""
-        return replace(self, left=None, opened=None, beside=True, **self._line())
+
+class Left(NamedTuple):
+    """The line that was left to try other moves."""
+
+    line: list[Node]
+    at: int
+
+
+class TableGame:
+    """A game and the place in it that is shown."""
+
+    def __init__(self, game: str, start: str | None, set_up: SetUp) -> None:
+        """Between two people. Raises ValueError for a game that there is not, PlayerError for such a start."""
+        if game not in GAMES:
+            raise ValueError(f"there is no game {game}"[:80])
+        self.game = game
+        self.sides = ["", ""]
+        """Black and White: an opponent of the game, "" a person."""
+        self.position = set_up(game, start)
+        """After the move that is shown."""
+        self.first = self.position.turn
+        """Who made the first move."""
+        self.start_sfen = self.position.sfen()
+        self.start = None if set_up(game, None).sfen() == self.start_sfen else start
+        self.names = ["", ""]
+        self.clock: TimeControl | None = None
+        self.event = self.date = self.place = ""
+        self.line = [Node(verdict=self.offered.ending(self.position))]
+        """The positions of the line that is shown, the first one included."""
+        self.at = 0
+        """So many moves of the line have been made on the board."""
+        self.nodes = [*self.line]
+        """All positions, as they were added."""
+        self.left: Left | None = None
+        self.from_file = 0
+        """So many of `nodes` come from a file, whose line nothing is taken from."""
+
+    @classmethod
+    def of(cls, recorded: Recorded, set_up: SetUp) -> "TableGame":
+        """The game of a record, shown at its beginning, with people on both sides. Raises PlayerError, ValueError."""
+        made = cls(recorded.game, recorded.start, set_up)
+        made.names = [*recorded.names]
+        made.event, made.date, made.place = recorded.event, recorded.date, recorded.place
+        for move in recorded.moves:
+            made.add(move)
+        for node, seconds in zip(made.line[1:], recorded.times, strict=False):
+            node.seconds = seconds
+        for node, evaluation in zip(made.line[1:], recorded.evaluations, strict=False):
+            node.evaluation = evaluation
+        for node, comment in zip(made.line, recorded.comments, strict=False):
+            node.comment = comment
+        made.tip.ended, made.tip.broken_off, made.tip.discs = recorded.ended, recorded.broken_off, recorded.discs
+        made.judge_tip()
+        made.go_to(0)
+        return made
+
+    @property
+    def offered(self) -> OfferedGame:
+        return GAMES[self.game]
+
+    @property
+    def tip(self) -> Node:
+        """The last position of the line that is shown."""
+        return self.line[-1]
+
+    @property
+    def shown(self) -> Node:
+        return self.line[self.at]
+
+    @property
+    def moves(self) -> list[str]:
+        """Of the line that is shown."""
+        return [node.move for node in self.line[1:]]
+
+    @property
+    def turn_at_tip(self) -> int:
+        return (self.first + len(self.line) - 1) % 2
+
+    @property
+    def variations(self) -> Iterator[tuple[int, list[str]]]:
+        """Moves that other lines have, and after how many moves of this one."""
+        for ply, (node, follows) in enumerate(zip_longest(self.line, self.line[1:])):
+            if others := [child.move for child in node.children if child is not follows]:
+                yield ply, others
+
+    @property
+    def at_tip(self) -> bool:
+        return self.at == len(self.line) - 1
+
+    @property
+    def ending(self) -> GameEnd | None:
+        """How the game has ended where it is shown."""
+        return self.tip.ending if self.at_tip else None
+
+    @property
+    def engine_to_move(self) -> str:
+        """The opponent that is to move where the game is shown; "" where a person is, or who looks back."""
+        return self.sides[self.position.turn] if self.at_tip and not self.ending else ""
+
+    @property
+    def person_to_move(self) -> bool:
+        return not (self.ending or self.engine_to_move)
+
+    @property
+    def legal(self) -> list[str]:
+        """What a person may play where the game is shown."""
+        if not self.person_to_move:
+            return []
+        return [self.position.usi(move) for move in self.position.legal_moves().tolist()]
+
+    @property
+    def may_declare(self) -> bool:
+        """Whether a person may win without a move."""
+        return self.may_end and self.offered.may_declare(self.position)
+
+    @property
+    def may_end(self) -> bool:
+        """Whether a person may resign: who looks back ends nothing."""
+        return self.at_tip and self.person_to_move
+
+    def state(self) -> dict[str, Any]:
+        """What a page shows of it."""
+        ending = self.ending
+        return {
+            "game": self.game,
+            "start": self.start_sfen,
+            "position": self.position.sfen(),
+            "turn": self.position.turn,
+            "moves": self.moves,
+            "at": self.at,
+            "variations": [*self.variations],
+            "leftAt": self.left and self.left.at,
+            "sides": self.sides,
+            "names": self.names,
+            "legal": self.legal,
+            "mayDeclare": self.may_declare,
+            "ending": ending and {"reason": ending.reason, "winner": ending.winner},
+            "comment": self.shown.comment,
+        }
+
+    def take_sides(self, sides: object) -> None:
+        """Who plays Black and White. Raises ValueError."""
+        known = {"", *self.offered.opponents}
+        if not isinstance(sides, list) or len(sides) != 2 or any(side not in known for side in map(str, sides)):
+            raise ValueError("the two sides are people or opponents of the game")
+        self.sides = [*map(str, sides)]
+
+    def add(self, move: str) -> None:
+        """End the line where it is shown, and go on by a move. Raises PlayerError for one that is not legal."""
+        if not self.at_tip:
+            self.show(self.line[: self.at + 1])
+        if self.position.ply() >= LONGEST_GAME:
+            raise PlayerError(f"position: a game of more than {LONGEST_GAME:,} plies")
+        try:
+            number = self.position.move_from_usi(move)
+        except ValueError as error:
+            raise PlayerError(f"position: move {len(self.line)}: {error}") from None
+        move = self.position.usi(number)  # as the engines write it
+        node = next((child for child in self.tip.children if child.move == move), None)
+        if node is None:
+            node = Node(self.tip, move)
+            self.tip.children.append(node)
+            self.nodes.append(node)
+        self.position.push(number)
+        self.line.append(node)
+        self.at += 1
+
+    def play(self, move: str) -> None:
+        """Make a move where the game is shown; from the midst of a game that begins or takes up a variation. Raises
+        PlayerError."""
+        if not self.at_tip and self.line[self.at + 1].move == move:
+            self.go_to(self.at + 1)
+            return
+        if not self.at_tip:
+            self.leave()
+        self.add(move)
+        self.judge_tip()
+
+    def judge_tip(self) -> None:
+        """Ask the rules how the game stands at the end of the line, where it is shown."""
+        self.tip.verdict = self.offered.ending(self.position)
+
+    def show(self, line: list[Node], at: int | None = None) -> None:
+        """Show the position after `at` moves of a line; None: after all. Raises ValueError for an illegal move."""
+        at = len(line) - 1 if at is None else at
+        before, path = self.line[: self.at + 1], line[: at + 1]
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, path, strict=False)))
+        for _ in before[same:]:
+            self.position.pop()
+        for node in path[same:]:
+            self.position.push(self.position.move_from_usi(node.move))
+        self.line, self.at = line, at
+
+    def go_to(self, ply: int) -> None:
+        """Raises ValueError."""
+        if not 0 <= ply < len(self.line):
+            raise ValueError("there is no such move")
+        self.show(self.line, ply)
+
+    def resign(self) -> None:
+        """Raises ValueError."""
+        if not self.may_end:
+            raise ValueError("it is not your turn")
+        self.tip.ended = GameEnd("resignation", 1 - self.position.turn)
+
+    def declare(self) -> None:
+        """Raises ValueError."""
+        if not self.may_declare:
+            raise ValueError("there is no win to declare")
+        self.tip.ended = GameEnd("declaration", self.position.turn)
+
+    def undo(self) -> None:
+        """Go back to where a person was last to move, and end the line there. Raises ValueError.
+
+        Who looked back, and whose game has ended or comes from a file, can come back to the line as it was; else the
+        moves are taken back for good.
+        """
+        if not self.at:
+            raise ValueError("there is no move to take back")
+        ply = self.at - 1
+        while ply and self.sides[(self.first + ply) % 2] and not all(self.sides):
+            ply -= 1
+        line = self.line[: ply + 1]
+        if not self.at_tip or self.tip.ending or self.tip in self.nodes[: self.from_file]:
+            self.leave()
+            self.show(line)
+            return
+        taken = self.line[ply + 1 :]
+        self.show(line)
+        kept = {*self.nodes[: self.from_file], *(self.left.line if self.left else ())}
+        for node in takewhile(lambda node: not node.children and node not in kept, reversed(taken)):
+            assert node.parent is not None
+            node.parent.children.remove(node)
+            self.nodes.remove(node)
 
     def leave(self) -> None:
-        """Remember the game as it is, unless another is remembered already: other moves are tried from here on."""
+        """Remember the line as it is, unless another is remembered already: other moves are tried from here on."""
         if self.left is None:
-            self.left = self._line()
-
-    def _line(self) -> dict[str, Any]:
-        names = ("moves", "times", "evals", "comments", "at", "ended", "result", "broken_off")
-        return {name: list(value) if isinstance(value := vars(self)[name], list) else value for name in names}
+            self.left = Left(self.line, self.at)
 
     def come_back(self) -> None:
-        """Take up the game that was left."""
-        assert self.left is not None
-        for name, value in self.left.items():
-            setattr(self, name, value)
+        """To the line that was left. Raises ValueError."""
+        if self.left is None:
+            raise ValueError("no game was left")
+        self.show(*self.left)
         self.left = None
 
-    def main_left(self, first: int) -> list[float]:
-        """Seconds of main time that Black and White have left; `first` made the first move. There is a clock."""
+    def take_variation(self, ply: int, move: str) -> None:
+        """Show the line that goes on by another move after so many moves. Raises ValueError."""
+        children = self.line[ply].children if 0 <= ply < len(self.line) else []
+        node = next((child for child in children if child.move == move), None)
+        if node is None:
+            raise ValueError("there is no such variation")
+        line = [*self.line[: ply + 1], node]
+        while line[-1].children:
+            line.append(line[-1].children[0])
+        self.leave()
+        self.show(line, ply + 1)
+        if self.left and self.left.line == line:
+            self.left = None
+
+    def so_far(self, set_up: SetUp) -> "TableGame":
+        """Another game, with the moves that have been made on the board."""
+        return TableGame.of(Recorded(self.game, self.start, self.moves[: self.at]), set_up)
+
+    def main_left(self) -> list[float]:
+        """Seconds of main time that Black and White have left. There is a clock."""
         assert self.clock is not None
-        clock = TimeControl(*self.clock)
-        left = [clock.main, clock.main]
-        for ply, seconds in enumerate(self.times):
-            side = (first + ply) % 2
-            left[side] = max(0.0, left[side] - (seconds or 0.0))
+        left = [self.clock.main, self.clock.main]
+        for ply, node in enumerate(self.line[1:]):
+            side = (self.first + ply) % 2
+            left[side] = max(0.0, left[side] - (node.seconds or 0.0))
         return left
+
+
+def path_to(node: Node) -> list[Node]:
+    """The positions that lead to one, the first one and itself included."""
+    path = [node]
+    while path[-1].parent is not None:
+        path.append(path[-1].parent)
+    return path[::-1]

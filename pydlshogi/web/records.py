@@ -9,18 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from pydlshogi.engines.games import GAMES
+from pydlshogi.analysis import Judgement
+from pydlshogi.analyze import annotated, encoded
+from pydlshogi.engines.games import GAMES, GameEnd
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.game import RecordError as ShogiError
 from pydlshogi.kifu.game import check_set
+from pydlshogi.kifu.kif import AnalysedMove
 from pydlshogi.read_kifu import Ending, Game, KifuError, Win, parse
-from pydlshogi.web.played import TableGame
+from pydlshogi.web.played import Recorded, TableGame
 
 if TYPE_CHECKING:
     from pydlshogi.games.othello.transcript import Transcript
 
-Opened: TypeAlias = Sequence[Callable[[], TableGame]]
-"""The games of a file, each made when it is wanted."""
+Opened: TypeAlias = Sequence[Callable[[], Recorded]]
+"""The games of a file, each read when it is wanted."""
 
 ENDINGS: Final[Mapping[Ending, str]] = {
     "resign": "resignation",
@@ -39,6 +42,8 @@ ENDINGS: Final[Mapping[Ending, str]] = {
 RECORDED: Final = "as recorded"
 """The end of a game of which a record says what the result was, but not how it came about."""
 _WINNERS: Final[Mapping[Win, int | None]] = {"b": 0, "w": 1, "d": None}
+_WINS: Final[Mapping[int | None, Win]] = {winner: win for win, winner in _WINNERS.items()}
+_IN_RECORDS: Final = {ours: theirs for theirs, ours in ENDINGS.items()}
 _TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
 _USI: Final = re.compile(r"(?:position|sfen|startpos)\b|[^\s/]+(?:/[^\s/]+){3,8} [bw] ")
 _WTHOR_HEADER: Final = 16
@@ -68,7 +73,7 @@ def open_record(data: bytes, game: str) -> Opened:
     text = decode(data)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if lines and _USI.match(lines[0]):
-        return [partial(_looked_through, _game_of(line, game), line) for line in lines]
+        return [partial(begin, _game_of(line, game), line) for line in lines]
     if holds_ggf(text) or (lines and _TRANSCRIPT.fullmatch(lines[0])):
         return _othello_text(text)
     try:
@@ -77,21 +82,29 @@ def open_record(data: bytes, game: str) -> Opened:
         raise OpenError(str(error)) from None
 
 
-def begin(game: str, text: str) -> TableGame:
+def begin(game: str, text: str) -> Recorded:
     """A game that begins as `text` says, or has come so far: the name of a start, an sfen, both with `moves` behind
-    them, or in Othello a transcript. Raises OpenError; that the moves are legal is not looked at."""
+    them, or in Othello a transcript. Raises OpenError."""
     starts = GAMES[game].starts
     if text in starts:
-        return TableGame(game, starts[text])
+        return Recorded(game, starts[text])
     if game == "othello" and _TRANSCRIPT.fullmatch(text):
         (opened,) = _othello_text(text.replace("\n", " "))
-        played = opened()
-        played.at = len(played.moves)
-        return played
+        return opened()
     words = text.removeprefix("position ").removeprefix("sfen ").split()
     end = words.index("moves") if "moves" in words else len(words)
     start, moves = " ".join(words[:end]), words[end + 1 :]
-    return TableGame(game, None if start == "startpos" else start, moves, len(moves), times=[None] * len(moves))
+    return Recorded(game, None if start == "startpos" else start, moves)
+
+
+def saved(played: TableGame, judged: Sequence[Judgement], candidates: Mapping[int, Sequence[AnalysedMove]]) -> File:
+    """The line of a game that is shown, as a file; of shogi with what an engine thinks of it."""
+    if played.game == "shogi" and has_kif(played.start_sfen):
+        return File("kif", encoded(annotated(_shogi_game(played), judged, kif=True, candidates=candidates), kif=True))
+    if played.game == "othello":
+        return _transcript(played)
+    moves = ["moves", *played.moves] if played.moves else []
+    return File("txt", f"{' '.join(['position sfen', played.start_sfen, *moves])}\n".encode())
 
 
 def has_kif(start: str) -> bool:
@@ -107,20 +120,33 @@ def has_kif(start: str) -> bool:
     return True
 
 
-def usi_line(played: TableGame, start: str) -> str:
-    """The game from the position `start` on, as USI's `position` has it."""
-    return " ".join(["position sfen", start, *(["moves", *played.moves] if played.moves else [])])
+def _shogi_game(played: TableGame) -> Game:
+    nodes, ending = played.line[1:], played.tip.ending
+    black, white = _names_of(played)
+    return Game(
+        played.start_sfen,
+        tuple(played.moves),
+        _WINS[ending.winner] if ending else None,
+        _IN_RECORDS[ending.reason] if ending else played.tip.broken_off,
+        tuple(node.evaluation for node in nodes),
+        tuple(node.seconds for node in nodes),
+        (black, white),
+        event=played.event,
+        date=played.date,
+        place=played.place,
+        comments=tuple(node.comment for node in played.line),
+    )
 
 
-def transcript(played: TableGame) -> File:
+def _transcript(played: TableGame) -> File:
     """A game of Othello: a transcript, or GGF where there is more to say than moves, or a pass that none follows."""
     from pydlshogi.games.othello.ggf import ggf
     from pydlshogi.games.othello.rules import PASS, parse_move
     from pydlshogi.games.othello.transcript import game_of
     from pydlshogi.games.othello.transcript import transcript as one_line
 
-    moves, names = [parse_move(move) for move in played.moves], names_of(played)
-    more = [played.start, played.ended, *names, played.event, played.date]
+    moves, names, tip = [parse_move(move) for move in played.moves], _names_of(played), played.tip
+    more = [played.start, tip.ended, *names, played.event, played.date]
     if moves and moves[-1] != PASS and not any(more):
         return File("txt", f"{one_line(moves)}\n".encode())
     from pydlshogi.games.othello.position import OthelloPosition
@@ -128,24 +154,16 @@ def transcript(played: TableGame) -> File:
     game = game_of(moves, OthelloPosition(played.start).now)._replace(
         black=names[0], white=names[1], event=played.event, date=played.date
     )
-    if played.ended is not None:
-        ending, winner = played.ended
-        game = game._replace(ending=ending, result=-64 if winner else 64)
-    if played.result is not None:
-        game = game._replace(result=played.result)
+    if tip.ended is not None:
+        game = game._replace(ending=tip.ended.reason, result=-64 if tip.ended.winner else 64)
+    if tip.discs is not None:
+        game = game._replace(result=tip.discs)
     return File("ggf", f"{ggf(game)}\n".encode())
 
 
-def names_of(played: TableGame) -> list[str]:
+def _names_of(played: TableGame) -> list[str]:
     """Who played Black and White: a person of that name, or an opponent."""
     return [name or side for name, side in zip(played.names, played.sides, strict=True)]
-
-
-def _looked_through(game: str, line: str) -> TableGame:
-    """The game of a line at its beginning, and nobody to answer."""
-    played = begin(game, line)
-    played.at, played.sides = 0, ["", ""]
-    return played
 
 
 def _game_of(line: str, game: str) -> str:
@@ -156,13 +174,12 @@ def _game_of(line: str, game: str) -> str:
     return {4: "dobutsu", 8: "othello"}.get(board.count("/") + 1, "shogi")
 
 
-def _shogi(game: Game) -> TableGame:
+def _shogi(game: Game) -> Recorded:
     ending = ENDINGS.get(game.ending)
-    ended = (ending, _WINNERS[game.win]) if ending and game.win else None
-    return TableGame(
-        "shogi", game.start_sfen, list(game.moves), 0, ["", ""], ended, list(game.names), list(game.times),
-        evals=list(game.evals), comments=list(game.comments), broken_off="unknown" if ended else game.ending,
-        event=game.event, date=game.date, place=game.place,
+    ended = GameEnd(ending, _WINNERS[game.win]) if ending and game.win else None
+    return Recorded(
+        "shogi", game.start_sfen, game.moves, game.times, game.evals, game.comments, ended,
+        "unknown" if ended else game.ending, None, game.names, game.event, game.date, game.place,
     )  # fmt: skip
 
 
@@ -180,7 +197,7 @@ def _othello_archive(data: bytes) -> Opened:
     except OthelloError as error:
         raise OpenError(f"the record: {error}") from None
 
-    def made(number: int) -> TableGame:
+    def made(number: int) -> Recorded:
         (game,) = games_of(rows[number : number + 1], int(header["year"]))
         return _othello(game)
 
@@ -197,15 +214,19 @@ def _othello_text(text: str) -> Opened:
         raise OpenError(f"the record: {error}") from None
 
 
-def _othello(game: "Transcript") -> TableGame:
+def _othello(game: "Transcript") -> Recorded:
     from pydlshogi.games.othello.rules import START, move_name
 
-    start = None if game.start == START else game.start.diagram()
-    moves = [move_name(move) for move in game.moves]
     ended = None
     if game.result is not None and not game.end.over:
-        ended = (game.ending or RECORDED, int(game.result < 0) if game.result else None)
-    return TableGame(
-        "othello", start, moves, 0, ["", ""], ended, [game.black, game.white], [None] * len(moves),
-        result=game.result, event=game.event, date=game.date,
-    )  # fmt: skip
+        ended = GameEnd(game.ending or RECORDED, int(game.result < 0) if game.result else None)
+    return Recorded(
+        "othello",
+        None if game.start == START else game.start.diagram(),
+        [move_name(move) for move in game.moves],
+        ended=ended,
+        discs=game.result,
+        names=(game.black, game.white),
+        event=game.event,
+        date=game.date,
+    )

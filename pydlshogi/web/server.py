@@ -5,13 +5,16 @@ must `Origin` where there is one, and whoever asks for anything but the files kn
 fragment of the address that is opened, which no browser puts into a log or hands on.
 """
 
+import io
 import json
 import logging
 import secrets
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,6 +33,12 @@ LARGEST_COMMAND: Final = 10_000
 LARGEST_RECORD: Final = 1_000_000
 """Bytes."""
 MOST_PAGES: Final = 200
+MOST_STRANGERS: Final = 128
+"""Connections that have not shown the token yet. One more ends the oldest of them."""
+HEAD_TIME: Final = 10.0
+"""Seconds in which the head of a request has come, counted from the one before it; else the connection ends."""
+BODY_TIME: Final = 30.0
+"""Seconds in which what follows the head of a request with the token has come."""
 
 _PAGE: Final = Path(__file__).parent / "page"
 _TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".LICENSE": "text/plain"}
@@ -131,6 +140,7 @@ class BoardServer(ThreadingHTTPServer):
     """The server of one table."""
 
     daemon_threads = True
+    request_queue_size = MOST_STRANGERS
     # On Windows that would let two servers have the same port.
     allow_reuse_address = sys.platform != "win32"
 
@@ -138,6 +148,9 @@ class BoardServer(ThreadingHTTPServer):
         """`make_table` is given what tells all pages. Port 0: a free one. Raises OSError."""
         self.token = secrets.token_urlsafe(16)
         self.pages = Pages()
+        self._strangers: dict[Any, None] = {}
+        """The oldest first."""
+        self._lock = threading.Lock()
         try:
             super().__init__(("127.0.0.1", port), _Handler)
         except OSError as error:
@@ -150,6 +163,25 @@ class BoardServer(ThreadingHTTPServer):
     def address(self) -> str:
         """What a browser opens."""
         return f"http://127.0.0.1:{self.server_port}/#{self.token}"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._strangers[request] = None
+            oldest = next(iter(self._strangers)) if len(self._strangers) > MOST_STRANGERS else None
+        if oldest is not None:
+            self.acquaint(oldest)
+            with suppress(OSError):  # it has ended meanwhile
+                oldest.shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def acquaint(self, request: Any) -> None:
+        """A connection has shown the token, or ends."""
+        with self._lock:
+            self._strangers.pop(request, None)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.acquaint(request)
+        super().shutdown_request(request)
 
     def server_close(self) -> None:
         self.pages.close()
@@ -167,10 +199,43 @@ class _Rejected(Exception):
         self.status = status
 
 
+class _Reader(io.RawIOBase):
+    """What comes over a connection until a moment, however slowly."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._until = 0.0
+        """On the monotonic clock, in seconds."""
+
+    def allow(self, seconds: float) -> None:
+        """So long from now on."""
+        self._until = time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Raises TimeoutError."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: BoardServer
     protocol_version = "HTTP/1.1"
-    timeout = 30
+    timeout = 30  # of what is written
+
+    def setup(self) -> None:
+        super().setup()
+        self._reader = _Reader(self.connection)
+        self.rfile = io.BufferedReader(self._reader)
+
+    def handle_one_request(self) -> None:
+        self._reader.allow(HEAD_TIME)
+        super().handle_one_request()
 
     def do_GET(self) -> None:
         self._answer(self._get)
@@ -195,6 +260,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, "application/json", json.dumps({"error": reason}).encode())
 
     def _check_sender(self) -> None:
+        names = [name.lower() for name in self.headers]
+        if len({*names}) < len(names):
+            raise _Rejected(HTTPStatus.BAD_REQUEST, "a header is there twice")
         host, origin = self.headers.get("Host"), self.headers.get("Origin")
         if host not in self.server.hosts or origin not in (None, f"http://{host}"):
             raise _Rejected(HTTPStatus.FORBIDDEN, "not from here")
@@ -202,6 +270,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_token(self, given: str) -> None:
         if not secrets.compare_digest(given.encode("utf-8", "replace"), self.server.token.encode()):
             raise _Rejected(HTTPStatus.FORBIDDEN, "the token is missing or wrong: open the address that was printed")
+        self.server.acquaint(self.request)
+        self._reader.allow(BODY_TIME)
 
     def _get(self) -> None:
         url = urlsplit(self.path)
@@ -276,6 +346,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _send_head(self, status: HTTPStatus, headers: Mapping[str, str]) -> None:
+        self.connection.settimeout(self.timeout)
         self.send_response(status)
         for name, value in {**_HEADERS, **headers}.items():
             self.send_header(name, value)

@@ -3,6 +3,7 @@ import { columnName, isBlack, nameOf, place, read, rowName, split } from './move
 import { LOOKS } from './pieces.js'
 
 const MARGIN = 34
+const LOSSES = [0.02, 0.1] // of winning, against the best move: from which on an arrow has another colour
 const DRAGGED = 6 // pixels from which on a press is no click
 
 function element (name, attributes = {}, ...children) {
@@ -31,10 +32,11 @@ export class Board {
     addEventListener('pointercancel', () => this.drop())
   }
 
-  /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight}], heat: {square: 0 to 1}, flip}. */
+  /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight, loss}], heat: {square: 0 to 1}, flip,
+   * wide: whether the captured pieces lie beside the board, or above and below it}. */
   show (view) {
     const old = this.view
-    const same = old && ['game', 'position', 'flip'].every(key => old[key] === view[key]) &&
+    const same = old && ['game', 'position', 'flip', 'wide'].every(key => old[key] === view[key]) &&
       String(old.legal) === String(view.legal) && String(old.last) === String(view.last)
     this.view = view
     if (same) return this.drawNews() // of the engine alone: who is about to touch a piece finds it where it was
@@ -44,9 +46,10 @@ export class Board {
   }
 
   draw () {
-    const { game, position, legal, last, flip } = this.view
+    const { game, position, legal, last, flip, wide } = this.view
     const look = LOOKS[game]
-    const hand = look.hand
+    const hand = wide ? 0 : look.hand // the room above and below
+    const left = MARGIN + (wide ? look.hand : 0)
     const { rows, turn, hands } = read(position)
     this.rows = rows
     const [width, height] = [rows[0].length, rows.length]
@@ -80,7 +83,7 @@ export class Board {
       const [column, line] = seen(x, y)
       const can = targets.has(at) ? `, ${this.word('target')}` : movable.has(at) ? `, ${this.word('movable')}` : ''
       const focusable = x === this.focus[0] && y === this.focus[1]
-      return cell(at, MARGIN + 100 * column + 50, MARGIN + hand + cellHeight * (line + 0.5), cellHeight, {
+      return cell(at, left + 100 * column + 50, MARGIN + hand + cellHeight * (line + 0.5), cellHeight, {
         role: 'gridcell', tabindex: focusable ? 0 : -1, 'aria-selected': at === this.from,
         'aria-label': `${at} ${letter ? this.say(letter) : this.word('empty')}${can}`
       }, ...(letter ? [piece(letter)] : []))
@@ -90,8 +93,10 @@ export class Board {
     ...hands[side].map(([letter, count], place) => {
       const below = (side === 'b') === !flip
       const own = side === turn
-      const x = below ? MARGIN + w - 50 - 100 * place : MARGIN + 50 + 100 * place
-      const y = below ? 2 * MARGIN + hand + h + hand / 2 : hand / 2
+      const along = 50 + 100 * place
+      const [x, y] = wide
+        ? [below ? left + w + MARGIN + look.hand / 2 : look.hand / 2, below ? MARGIN + h - along : MARGIN + along]
+        : [below ? left + w - along : left + along, below ? 2 * MARGIN + hand + h + hand / 2 : hand / 2]
       const shown = side === 'b' ? letter : letter.toLowerCase()
       const number = count > 1 ? [element('text', { class: 'count', x: 36, y: 46 }, String(count))] : []
       return cell(own ? `${letter}*` : `${shown}_held`, x, y, 100, { role: 'button', tabindex: own ? 0 : -1,
@@ -100,23 +105,25 @@ export class Board {
     })))
     const coordinates = element('g', { class: 'coordinates', 'aria-hidden': true })
     for (let x = 0; x < width; x++) {
-      coordinates.append(element('text', { x: MARGIN + 100 * seen(x, 0)[0] + 50, y: MARGIN + hand - 9 }, columnName(x, rows)))
+      coordinates.append(element('text', { x: left + 100 * seen(x, 0)[0] + 50, y: MARGIN + hand - 9 }, columnName(x, rows)))
     }
     const ranks = this.word('ranks')
     for (let y = 0; y < height; y++) {
       const line = MARGIN + hand + cellHeight * (seen(0, y)[1] + 0.5) + 8
-      coordinates.append(element('text', { x: MARGIN + w + 17, y: line }, game === 'othello' ? rowName(y, rows) : ranks[y]))
+      coordinates.append(element('text', { x: left + w + 17, y: line }, game === 'othello' ? rowName(y, rows) : ranks[y]))
     }
     const pieces = element('defs')
     pieces.innerHTML = Object.entries(look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
     this.heat = element('g', { class: 'heat', 'aria-hidden': true })
     this.arrows = element('g', { class: 'arrows', 'aria-hidden': true })
-    const ground = element('rect', { class: 'ground', x: MARGIN, y: MARGIN + hand, width: w, height: h })
-    const trays = hand ? [4, 2 * MARGIN + hand + h + 4].map(y =>
-      element('rect', { class: 'tray', x: MARGIN, y, width: w, height: hand - 8, rx: 10 })) : []
+    const ground = element('rect', { class: 'ground', x: left, y: MARGIN + hand, width: w, height: h })
+    const trays = !look.hand ? [] : (wide ? [[4, MARGIN], [left + w + MARGIN + 4, MARGIN]] : [[left, 4], [left, 2 * MARGIN + hand + h + 4]])
+      .map(([x, y]) => element('rect', { class: 'tray', x, y, rx: 10,
+        width: wide ? look.hand - 8 : w, height: wide ? h : hand - 8 }))
     this.ghost = element('g', { class: 'ghost', 'aria-hidden': true })
+    this.root.closest('section').style.setProperty('--aspect', (w + 2 * left) / (h + 2 * hand + 2 * MARGIN + 8))
     this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group',
-      viewBox: `0 0 ${w + 2 * MARGIN} ${h + 2 * hand + 2 * MARGIN + 8}` },
+      viewBox: `0 0 ${w + 2 * left} ${h + 2 * hand + 2 * MARGIN + 8}` },
     pieces, ground, ...trays, this.heat, grid, ...held, coordinates, this.arrows, this.ghost))
     if (focused) this.cell(focused)?.focus({ preventScroll: true })
     this.drawNews()
@@ -137,11 +144,11 @@ export class Board {
     this.arrows.replaceChildren(...shafts, ...rings, ...own)
   }
 
-  arrow ({ move, label, weight }, shafts, rings) {
+  arrow ({ move, label, weight, loss }, shafts, rings) {
     const { from, to } = split(move)
     const [start, end] = [this.centres.get(from), this.centres.get(to)]
     if (!end) return
-    if (start) shafts.push(this.shaft(start, end, 3 + 6 * weight, { opacity: 0.35 + 0.5 * weight }))
+    if (start) shafts.push(this.shaft(start, end, 3 + 6 * weight, { class: `loss${LOSSES.filter(least => loss >= least).length}`, opacity: 0.35 + 0.5 * weight }))
     rings.push(element('circle', { class: 'ring', cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
       element('text', { x: end[0], y: end[1] + 9 }, label))
   }

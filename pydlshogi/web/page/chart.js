@@ -2,6 +2,7 @@
 export const MARKS = { '?!': 'mark1', '?': 'mark2', '??': 'mark3' }
 
 const WIDTH = 400
+const PAD = 6
 const SHORTEST = 10 // moves that there is room for
 
 /** @typedef {import('./page.js').State} State */
@@ -14,7 +15,7 @@ function svg (name, attributes) {
 }
 
 const plies = state => Math.max(SHORTEST, state.moves.length)
-const across = (state, ply) => WIDTH * ply / plies(state)
+const across = (state, ply) => PAD + (WIDTH - 2 * PAD) * ply / plies(state)
 
 /**
  * The ply that a click on a chart of the game means.
@@ -23,7 +24,8 @@ const across = (state, ply) => WIDTH * ply / plies(state)
  */
 export function clicked (event, state) {
   const box = event.currentTarget.getBoundingClientRect()
-  return Math.round((event.clientX - box.left) / box.width * plies(state))
+  const x = (event.clientX - box.left) / box.width * WIDTH
+  return Math.round((x - PAD) / (WIDTH - 2 * PAD) * plies(state))
 }
 
 /**
@@ -33,15 +35,15 @@ export function clicked (event, state) {
  */
 export function drawWinRates (root, state) {
   const x = ply => across(state, ply)
-  const y = share => 5 + 120 * (1 - share)
+  const y = share => 4 + 88 * (1 - share)
   const known = state.winRates.flatMap((share, ply) => share === null || share === undefined ? [] : [[ply, share]])
   root.replaceChildren(
     svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: y(0.5), y2: y(0.5) }),
-    svg('line', { class: 'now', x1: x(state.at), x2: x(state.at), y1: 0, y2: 130 }),
+    svg('line', { class: 'now', x1: x(state.at), x2: x(state.at), y1: 0, y2: 96 }),
     ...known.filter(([ply]) => ply === state.at).map(([ply, share]) => svg('circle', { class: 'here', cx: x(ply), cy: y(share), r: 3 })),
     svg('polyline', { points: known.map(([ply, share]) => `${x(ply)},${y(share)}`).join(' ') }),
     ...state.judged.filter(each => each.mark).map(each =>
-      svg('circle', { class: MARKS[each.mark], cx: x(each.number), cy: y(each.winRate), r: 4 })))
+      svg('circle', { class: each.sure ? MARKS[each.mark] : 'unsure', cx: x(each.number), cy: y(each.winRate), r: 4 })))
 }
 
 /**
@@ -50,11 +52,11 @@ export function drawWinRates (root, state) {
  * @param {State} state
  */
 export function drawLosses (root, state) {
-  const wide = Math.max(1, 0.7 * across(state, 1))
+  const wide = Math.max(1, 0.7 * (across(state, 1) - across(state, 0)))
   root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 30, y2: 30 }),
     ...state.judged.map(each => {
       const height = 30 * Math.min(1, 2 * each.loss)
-      return svg('rect', { class: MARKS[each.mark] ?? 'fine', x: across(state, each.number) - wide / 2,
+      return svg('rect', { class: each.mark && each.sure ? MARKS[each.mark] : 'fine', x: across(state, each.number) - wide / 2,
         y: each.side === 'b' ? 30 - height : 30, width: wide, height })
     }))
 }

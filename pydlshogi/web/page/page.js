@@ -1,20 +1,24 @@
 // The page: what the server says is shown, what the person does is sent. The game itself is on the server.
 import { Board } from './board.js'
 import { clicked, drawHistogram, drawLosses, drawWinRates, MARKS } from './chart.js'
+import { $, made } from './dom.js'
+import { Home } from './home.js'
 import { after, split, touched } from './moves.js'
 import { written } from './notation.js'
 import { LANGUAGES, reasonIn, wordIn } from './words.js'
 
 /**
- * What the server says of the game: see Table.state in table.py.
+ * What the server says of the game: see `state` in table.py, played.py, review.py and clock.py.
  * @typedef {object} State
  * @property {number} generation that a move has to name
+ * @property {boolean} fresh nobody has begun a game yet
  * @property {string} game
  * @property {string} start sfen of the first position
  * @property {string} position sfen of the one that is shown
  * @property {number} turn 0 Black, 1 White
  * @property {string[]} moves of the whole game
  * @property {number} at how many of them have been made on the board that is shown
+ * @property {Array<[number, string[]]>} variations moves that other lines have, after how many moves of this one
  * @property {string[]} sides an opponent of the game, or '' for a person
  * @property {string[]} names
  * @property {string[]} legal what a person may play now
@@ -22,26 +26,24 @@ import { LANGUAGES, reasonIn, wordIn } from './words.js'
  * @property {?{reason: string, winner: ?number}} ending
  * @property {boolean} thinks the engine, about its move
  * @property {boolean} watching
- * @property {number} judging how many positions the analysis of the game has still to look at
+ * @property {?{look: number, left: number, of: number}} judging how many positions this look of the analysis has still to do
  * @property {string} comment of a record, on the position shown
  * @property {number} lines how many candidates are shown
  * @property {Array<?number>} winRates Black's, after so many moves
  * @property {Judged[]} judged
  * @property {Array<{side: string, moves: number, found: number, loss: number, marks: Object<string, number>,
- *   histogram: number[]}>} summary
+ *   histogram: number[], accuracy: number}>} summary
  * @property {?{number: number, games: number}} file
  * @property {?number} leftAt the ply where the game was left to try other moves
  * @property {number} earlier how many games can be taken up again that others have replaced
  * @property {?{left: number[], byoyomi: number, running: ?number, spent: number, stands: boolean}} clock in seconds
  * @property {string} error
  *
- * @typedef {{number: number, side: string, move: string, best: string, loss: number, mark: string, winRate: number}} Judged
+ * @typedef {{number: number, side: string, move: string, best: string, loss: number, mark: string, sure: boolean, winRate: number}} Judged
  */
 
-const MINUTES = [0, 1, 3, 5, 10, 15, 30, 60] // that a clock may have
-const SECONDS = [0, 5, 10, 30, 60]
 const MOST_BYTES = 1000000 // of a record, as the server has it
-const $ = id => document.getElementById(id)
+const WIDE = matchMedia('(min-width: 721px)') // room for the captured pieces beside the board
 const token = location.hash.slice(1)
 addEventListener('hashchange', () => location.reload())
 
@@ -114,9 +116,11 @@ function listen () {
   news.onerror = ({ target }) => { $('status').textContent = word(target.readyState === EventSource.CLOSED ? 'tokenless' : 'gone') }
   const on = (kind, act) => news.addEventListener(kind, event => act(JSON.parse(event.data)))
   on('setup', message => {
-    setup = message
-    fillNew()
-    if (state) show()
+    setup = home.setup = message
+    home.fill()
+    $('depth').replaceChildren(...setup.depths.map((value, place) => made('option', { value, textContent: word(`depth ${place}`) })))
+    offerHome()
+    show()
   })
   on('state', message => {
     if (message.generation !== state?.generation) {
@@ -126,7 +130,8 @@ function listen () {
     }
     if (state?.error && !message.error) $('error').textContent = ''
     if (state === null) $('lineCount').value = message.lines
-    state = message
+    state = home.state = message
+    offerHome()
     stateCame = performance.now()
     forgetIfShown()
     if (state.at !== veiled && wanted === null) veiled = null
@@ -137,6 +142,8 @@ function listen () {
     info = message
     if (preview?.place >= (info.moveInfos ?? []).length) preview = null // with its row, which nobody can leave any more
     state.winRates[message.ply] = message.winRate
+    drawBar()
+    drawGraphAt(state.at)
     drawBoard()
     drawLines()
     drawWinRates($('graph'), state)
@@ -171,41 +178,73 @@ function show () {
   drawMoves()
   drawJudged()
   drawClock()
-  for (const [place, name] of ['black', 'white'].entries()) {
-    $(`${name}Player`).textContent = `${word(name)}: ${state.names[place] || word(state.sides[place] || 'person')}`
-    $(`${name}Player`).className = state.ending || state.turn !== place ? '' : 'turn'
-  }
+  drawPlayers()
+  drawBar()
+  drawGraphAt(state.at)
   for (const chart of ['graph', 'losses']) say(`${chart}Label`, word(`${chart} label`))
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
   $('advice').textContent = state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : ''
   say('comment', state.comment)
   if (state.error) $('error').textContent = word(state.error)
+  showButtons()
+  // Of a button that is gone, or can be pressed no more, the page as a whole would have the focus.
+  if (byKeyboard && (focused.closest('[hidden], :disabled') || document.activeElement === document.body)) board.take()
+}
+
+/** What can be done now, and first of all what most people will do. */
+function showButtons () {
   const mine = state.legal.length > 0
+  const over = state.ending !== null && state.moves.length > 0
+  const judged = state.judged.length > 0
   $('policy').disabled = !mine
   $('hint').disabled = !mine || state.watching
   $('resign').disabled = !mine || state.at < state.moves.length
   $('undo').disabled = !state.at
-  $('declare').hidden = !state.mayDeclare
-  $('pass').hidden = !state.legal.includes('pass')
-  $('policy').hidden = setup !== null && !setup.games[state.game].hasPolicy
-  $('left').hidden = state.leftAt === null
-  $('earlier').hidden = !state.earlier
-  $('file').hidden = (state.file?.games ?? 1) < 2
+  $('judge').disabled = $('depth').disabled = !state.moves.length
+  $('depth').hidden = Boolean(state.judging)
+  const hide = {
+    declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null, earlier: !state.earlier,
+    policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
+    endReview: !over || judged || state.judging, rematch: !over, previousMistake: !judged, nextMistake: !judged,
+    retry: !mistakes().includes(state.at), progress: !state.judging
+  }
+  for (const [id, hidden] of Object.entries(hide)) $(id).hidden = Boolean(hidden)
   if (state.file && !choosing && fileShown !== JSON.stringify(state.file)) { // else a number that is being typed stays
     fileShown = JSON.stringify(state.file)
     Object.assign($('fileNumber'), { max: state.file.games, value: state.file.number })
     $('fileGames').textContent = `/ ${state.file.games}`
   }
-  $('judge').disabled = !state.moves.length
   $('watch').textContent = word(state.watching ? 'pause' : 'watch')
   $('watch').setAttribute('aria-pressed', state.watching)
   $('judge').textContent = word(state.judging ? 'stop' : 'judge')
-  $('progress').hidden = !state.judging
-  $('progress').max = state.moves.length + 1
-  $('progress').value = state.moves.length + 1 - state.judging
-  // Of a button that is gone, or can be pressed no more, the page as a whole would have the focus.
-  if (byKeyboard && (focused.closest('[hidden], :disabled') || document.activeElement === document.body)) board.take()
+  $('progress').max = state.judging?.of ?? 1
+  $('progress').value = state.judging ? state.judging.of - state.judging.left : 1
+  const looksThrough = !state.sides[0] && !state.sides[1]
+  const first = state.judging ? 'judge' : state.watching ? 'watch' : state.leftAt !== null ? 'left' : judged ? 'nextMistake'
+    : over ? 'endReview' : state.file ? 'judge' : !state.moves.length ? 'new' : mine && !looksThrough ? 'hint' : ''
+  for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)
+}
+
+/** White sits below where the board is turned, and where a person has White against an engine. */
+const flipped = () => turned !== (Boolean(state.sides[0]) && !state.sides[1])
+
+function drawPlayers () {
+  for (const [seat, place] of [['near', Number(flipped())], ['far', Number(!flipped())]]) {
+    const who = state.names[place] || word(state.sides[place] || 'person')
+    $(`${seat}Player`).textContent = `${word(['black', 'white'][place])}: ${who}`
+    $(`${seat}Player`).className = state.ending || state.turn !== place ? '' : 'turn'
+  }
+}
+
+/** How much of winning is Black's in the position shown, where that is known. */
+function drawBar () {
+  const rate = state.winRates[state.at] ?? null
+  const known = rate !== null && veiled === null
+  $('bar').className = `${flipped() ? 'flipped' : ''} ${known ? '' : 'unknown'}`
+  $('barBlack').style.height = `${100 * (known ? rate : 0.5)}%`
+  $('barNumber').textContent = known ? percent(Math.max(rate, 1 - rate), 0) : ''
+  $('bar').ariaLabel = `${word('black')} ${known ? `${percent(rate, 0)} %` : '?'}`
 }
 
 /** The count of the discs in Othello. */
@@ -231,9 +270,10 @@ function statusText () {
 
 /** Main time and, once that is used up, what is left of the byoyomi. */
 function drawClock () {
-  const clock = state?.clock
-  for (const [place, name] of ['black', 'white'].entries()) {
-    const shown = $(`${name}Clock`)
+  if (!state) return
+  const { clock } = state
+  for (const place of [0, 1]) {
+    const shown = $(`${place === Number(flipped()) ? 'near' : 'far'}Clock`)
     shown.hidden = !clock
     if (!clock) continue
     const running = clock.running === place
@@ -257,9 +297,10 @@ function drawBoard () {
   }
   const best = info?.moveInfos[0]
   const arrows = preview ? [] : (info?.moveInfos ?? []).map(each => ({ move: each.move, label: label(each),
+    loss: best.winrate - each.winrate,
     weight: each.visits === null ? Math.max(0, 1 - 5 * (best.winrate - each.winrate)) : Math.sqrt((each.visits + 1) / (best.visits + 1)) }))
   board.show({ game: state.game, position, legal: preview ? [] : state.legal, last: touched(last), arrows,
-    heat: preview ? {} : heat, flip: turned !== (Boolean(state.sides[0]) && !state.sides[1]) })
+    heat: preview ? {} : heat, flip: flipped(), wide: WIDE.matches })
 }
 
 /** Othello's alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
@@ -275,16 +316,12 @@ function discsWon ({ scoreCp }) {
 
 const percent = (share, digits = 1) => (100 * share).toFixed(digits)
 
-function made (name, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(name), properties)
-  element.append(...children)
-  return element
-}
-
 function drawLines () {
   const moveInfos = info?.moveInfos ?? []
   const discs = moveInfos.every(inDiscs)
+  const before = $('lines').children.length
   $('candidates').hidden = !moveInfos.length
+  $('lineField').hidden = !moveInfos.length
   $('third').textContent = word(discs ? 'discs' : 'visits')
   while ($('lines').children.length > moveInfos.length) $('lines').lastChild.remove()
   moveInfos.forEach((each, place) => {
@@ -294,6 +331,7 @@ function drawLines () {
     cells.forEach((text, column) => { row.children[column].textContent = text })
   })
   const root = info?.rootInfo
+  if (before !== moveInfos.length) showCurrentMove()
   $('speed').textContent = info?.bestMove === 'win' ? word('declare') : root?.visits ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
 }
 
@@ -330,6 +368,15 @@ function lineRow (place) {
 }
 
 for (const chart of ['graph', 'losses']) $(chart).onclick = event => goTo(clicked(event, state))
+$('graph').onpointermove = event => drawGraphAt(clicked(event, state))
+$('graph').onpointerleave = () => drawGraphAt(state.at)
+
+/** What the graph says of one place in it. */
+function drawGraphAt (ply) {
+  const rate = state.winRates[ply] ?? null
+  const place = language === 'ja' ? `${ply}${word('after')}` : `${word('after')} ${ply}`
+  $('graphAt').textContent = rate === null ? '' : `${percent(rate)} % ${place}`
+}
 
 /** The list stays as it is but for what is new: news come between the press of a button and its release. */
 function drawMoves () {
@@ -337,6 +384,7 @@ function drawMoves () {
   const judged = new Map(state.judged.map(each => [each.number, each]))
   const names = written(state.game, state.start, state.moves, language, word)
   let position = state.start
+  const others = new Map(state.variations)
   const before = list.querySelector('[aria-current=step]')
   while (list.children.length > state.moves.length) list.lastChild.remove()
   state.moves.forEach((move, index) => {
@@ -344,29 +392,56 @@ function drawMoves () {
     const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
     const better = index === veiled ? '' : ` (${word('better')} ${best})`
     const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} %${better}` : ''
-    if (state.judged.length) position = after(position, move)
-    const item = list.children[index] ?? list.appendChild(made('li', {}, made('button', { onclick: () => goTo(index + 1) })))
+    const item = list.children[index] ?? list.appendChild(made('li', {}, made('button', { onclick: () => goTo(index + 1) }), made('span')))
     const button = item.firstChild
-    if (button.textContent !== names[index] + lost) button.textContent = names[index] + lost
-    button.className = MARKS[each?.mark] ?? ''
+    const text = sign(index) + names[index] + lost
+    if (button.textContent !== text) button.textContent = text
+    button.className = markOf(each)
     button.setAttribute('aria-current', index + 1 === state.at ? 'step' : 'false')
+    drawVariations(item.lastChild, index, position, others.get(index) ?? [])
+    if (state.judged.length || others.size) position = after(position, move)
+    if (index + 1 === state.moves.length && others.has(index + 1)) drawVariations(item.lastChild, index + 1, position, others.get(index + 1))
   })
   say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${names[state.at - 1]}` : '')
-  const current = list.querySelector('[aria-current=step]')
-  if (current && current !== before) list.scrollTop = current.offsetTop - list.offsetTop - 60
+  if (list.querySelector('[aria-current=step]') !== before) showCurrentMove()
+}
+
+/** Where the list has another height, or the game has gone on, the move is in view that led to the position shown. */
+function showCurrentMove () {
+  const current = $('moves').querySelector('[aria-current=step]')
+  if (current) $('moves').scrollTop = current.offsetTop - $('moves').clientHeight / 2
+}
+new ResizeObserver(showCurrentMove).observe($('moves'))
+
+/** Whose move it is, as Japanese records have it. */
+const sign = ply => language === 'ja' && state.game !== 'othello' ? '▲△'[(ply + firstTurn()) % 2] : ''
+const firstTurn = () => (state.turn + state.at) % 2
+
+/** How a move is marked: grey until no later look of the analysis can change it. */
+const markOf = each => each?.mark ? (each.sure ? MARKS[each.mark] : 'unsure') : ''
+
+/** Other moves that were played after so many, each a button that shows its line. */
+function drawVariations (root, ply, position, moves) {
+  const shown = moves.join(' ')
+  if (root.dataset.moves === shown) return
+  root.dataset.moves = shown
+  root.className = 'variations'
+  root.replaceChildren(...moves.map(move => made('button', {
+    textContent: `↳ ${sign(ply)}${written(state.game, position, [move], language, word)[0]}`,
+    onclick: () => send({ do: 'variation', ply, move })
+  })))
 }
 
 /** What the analysis of the whole game has found. */
 function drawJudged () {
   $('judged').hidden = !state.judged.length
-  $('retry').hidden = !mistakes().includes(state.at)
   drawLosses($('losses'), state)
   if (setup) drawHistogram($('histogram'), state.summary, setup.losses)
   $('summary').replaceChildren(...state.summary.map(each => {
     const counts = Object.entries(each.marks).map(([mark, count]) => `${word(mark)} ${count}`)
     const name = word(each.side === 'b' ? 'black' : 'white')
-    return made('p', { textContent: `${name}: ${word('found')} ${each.found} ${word('of')} ${each.moves}, ` +
-      `${word('lost')} ${percent(each.loss)} %; ${counts.join(', ')}` })
+    return made('p', {}, made('strong', { textContent: `${name} ${each.accuracy.toFixed(0)} %` }), ` ${word('accuracy')}: ` +
+      `${word('found')} ${each.found} ${word('of')} ${each.moves}, ${word('lost')} ${percent(each.loss)} %; ${counts.join(', ')}`)
   }))
 }
 
@@ -437,11 +512,20 @@ for (const button of document.querySelectorAll('[data-go]')) button.onclick = ()
 $('watch').onclick = () => watch(!state.watching)
 $('pass').onclick = () => send({ do: 'move', move: 'pass' })
 $('lineCount').onchange = () => state.watching && watch(true)
-$('judge').onclick = () => send({ do: 'judge', on: !state.judging })
+$('judge').onclick = $('endReview').onclick = () => send({ do: 'judge', on: !state.judging, depth: Number($('depth').value) })
 $('resign').onclick = () => confirm(word('confirmResign')) && send({ do: 'resign' })
 $('turn').onclick = () => {
   turned = !turned
-  drawBoard()
+  show()
+}
+WIDE.onchange = () => state && drawBoard()
+new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty('--nav', `${target.offsetHeight}px`))
+  .observe(document.querySelector('nav'))
+/** The same game once more; in an even one the sides are changed. */
+$('rematch').onclick = () => {
+  const { game, start, sides, clock } = state
+  const begun = kind(game, start) === 'odds' ? sides : [...sides].reverse()
+  send({ do: 'new', game, start, sides: begun, clock: clock ? [clock.main, clock.byoyomi] : [0, 0] })
 }
 
 /** Not every browser forgets by Escape what a dialog was answered last. */
@@ -452,52 +536,30 @@ function present (dialog) {
 
 // A new game
 
-function fillNew () {
-  const options = (select, names) => {
-    const chosen = names.includes(select.value) ? select.value : names[0]
-    select.replaceChildren(...names.map(name => made('option', { value: name, textContent: word(name || 'person') })))
-    select.value = chosen
-  }
-  options($('game'), Object.keys(setup.games))
-  const game = $('game').value
-  for (const side of ['black', 'white']) options($(side), ['', ...setup.games[game].opponents])
-  options($('startName'), [...setup.games[game].starts, ...(game === state?.game ? ['position shown'] : [])])
-  const start = $('startName').value
-  const begun = start === 'position shown' ? kind(game, state.start) : start === 'even' ? game : 'odds'
-  for (const side of ['black', 'white']) $(`${side}Label`).textContent = wordIn(language, side, begun)
-  $('startTextLabel').textContent = word(game === 'othello' ? 'transcript' : 'sfen')
-  for (const [select, values, unit] of [['mainTime', MINUTES, 'minutes'], ['byoyomi', SECONDS, 'seconds']]) {
-    const chosen = $(select).value || 0
-    $(select).replaceChildren(...values.map(value => made('option', {
-      value, textContent: value ? `${value} ${word(unit)}` : word('none') })))
-    $(select).value = chosen
+const home = new Home(send, storage(), kind)
+let offered = false // the home is open because there is no game
+
+/** Where nobody has begun a game, what can be played is offered, until somebody begins one, in another tab perhaps. */
+function offerHome () {
+  if (!state.fresh && offered) $('newDialog').close('')
+  if (setup && state.fresh && !offered) {
+    offered = true
+    home.prepare()
+    present($('newDialog'))
   }
 }
-
-$('game').onchange = $('startName').onchange = fillNew
 $('new').onclick = () => {
-  const refused = $('startText').value // it is there to be mended, with what stands above it
-  if (!refused) $('game').value = state.game
-  if ($('startName').value === 'position shown') $('startName').value = '' // that was another one
-  fillNew()
-  if (!refused) [$('black').value, $('white').value] = state.sides
+  home.prepare()
   present($('newDialog'))
 }
 $('newDialog').onclose = async () => {
-  if ($('newDialog').returnValue !== 'start') {
-    $('startText').value = ''
-    return
-  }
-  const text = $('startText').value
-  const start = text.trim() || $('startName').value
-  const clock = [60 * $('mainTime').value, Number($('byoyomi').value)]
-  const sides = [$('black').value, $('white').value]
-  const answer = await send({ do: 'new', game: $('game').value, start, sides, clock })
-  if (!answer?.ok) return
-  // Or it would begin the next game too, whatever is chosen above it.
-  if ($('startText').value === text) $('startText').value = ''
+  const { returnValue } = $('newDialog')
+  if (returnValue !== 'start') $('startText').value = ''
+  if (returnValue === 'open') $('open').click()
+  if (returnValue === 'earlier') send({ do: 'earlier' })
+  if (returnValue !== 'start' || !await home.start()) return
   turned = false
-  drawBoard() // the news of the game may have come first
+  show() // the news of the game may have come first
 }
 
 // A record
@@ -562,8 +624,13 @@ function speak () {
   document.documentElement.lang = language
   document.title = word('title')
   for (const element of document.querySelectorAll('[data-word]')) element.textContent = wordIn(language, element.dataset.word)
-  for (const element of document.querySelectorAll('[data-label]')) element.ariaLabel = wordIn(language, element.dataset.label)
-  if (setup) fillNew()
+  for (const element of document.querySelectorAll('[data-label]')) {
+    element.ariaLabel = wordIn(language, element.dataset.label)
+    if (element.matches('button, select')) element.title = element.ariaLabel
+  }
+  home.language = language
+  home.fill()
+  for (const [place, option] of [...$('depth').options].entries()) option.textContent = word(`depth ${place}`)
   if (state) {
     show()
     board.draw()

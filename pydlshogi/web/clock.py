@@ -1,0 +1,93 @@
+"""The clock that hangs by the board. It knows no engine and no lock."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pydlshogi.player.clock import Limits
+from pydlshogi.web.played import Node, TableGame
+
+
+class TurnClock:
+    """Measures how long the side to move takes at the end of the line shown.
+
+    A person's clock runs once a page has come. An engine's stands until the engine begins to think, as it may have to
+    be loaded or to wait for another search; while somebody looks back it does not think at all.
+    """
+
+    def __init__(self, time_is_up: Callable[[threading.Timer], None]) -> None:
+        """`time_is_up` is called from a thread of its own, with the alarm that rang."""
+        self.attended = False
+        """A page has come."""
+        self.alarm: threading.Timer | None = None
+        """For when the side to move has used up its time."""
+        self._time_is_up = time_is_up
+        self._node: Node | None = None
+        """Where the clock runs; None: it stands."""
+        self._since = 0.0
+        """On the monotonic clock, in seconds."""
+
+    def follow(self, game: TableGame) -> None:
+        """The game has changed, or another is shown."""
+        if self._node is not game.tip:
+            self.stand()
+        running = running_side(game)
+        if running is None or game.sides[running] or not self.attended:
+            self.stand()
+        elif self._node is None:
+            self.run(game)
+
+    def run(self, game: TableGame) -> None:
+        """The side to move begins to think, or goes on."""
+        self.stand()
+        if game.clock is None:
+            return
+        self._node, self._since = game.tip, time.monotonic()
+        left = game.main_left()[game.turn_at_tip] + game.clock.byoyomi - game.tip.spent
+        alarm = self.alarm = threading.Timer(max(0.0, left), lambda: self._time_is_up(alarm))
+        alarm.daemon = True
+        alarm.start()
+
+    def stand(self) -> None:
+        """Stop, and keep what was spent with the position."""
+        if self._node is not None:
+            self._node.spent = self.spent(self._node)
+            self._node = None
+        if self.alarm is not None:
+            self.alarm.cancel()
+            self.alarm = None
+
+    def spent(self, node: Node) -> float:
+        """Seconds that the side to move has taken for its move there so far."""
+        return node.spent + (time.monotonic() - self._since if node is self._node else 0.0)
+
+    def state(self, game: TableGame) -> dict[str, Any] | None:
+        """What a page shows of it; None where the game has no clock."""
+        if game.clock is None:
+            return None
+        running = running_side(game)
+        return {
+            "main": game.clock.main,
+            "left": game.main_left(),
+            "byoyomi": game.clock.byoyomi,
+            "running": running,
+            "spent": 0.0 if running is None else self.spent(game.tip),
+            "stands": self._node is None,
+        }
+
+    def limits(self, game: TableGame) -> Limits | None:
+        """What it still allows the side to move."""
+        if game.clock is None:
+            return None
+        left, turn = game.main_left(), game.turn_at_tip
+        main = left[turn] - self.spent(game.tip)
+        left[turn] = max(0.0, main)
+        byoyomi = max(0.0, game.clock.byoyomi + min(0.0, main))
+        black, white = (round(1000 * seconds) for seconds in left)
+        return Limits(btime=black, wtime=white, byoyomi=round(1000 * byoyomi))
+
+
+def running_side(game: TableGame) -> int | None:
+    """Whose turn the clock measures; None where there is none, or the game has ended."""
+    return None if game.clock is None or game.tip.ending else game.turn_at_tip

@@ -1,0 +1,171 @@
+"""Games as they are kept on the disk, and back: whatever a file holds, what is read of it is sound."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar, get_args
+
+from pydlshogi.engines.games import GameEnd
+from pydlshogi.read_kifu import Ending
+from pydlshogi.web.played import Left, Node, SetUp, TableGame, TimeControl, path_to
+from pydlshogi.web.records import ENDINGS, RECORDED
+
+T = TypeVar("T")
+N = TypeVar("N", int, float)
+Kept: TypeAlias = Mapping[str, Any]
+"""A game as JSON has it."""
+
+LONGEST_CLOCK: Final = 100_000.0
+"""Seconds."""
+_MOST: Final = 1e9
+"""No number in a kept game is larger."""
+_ENDINGS: Final = {*ENDINGS.values(), RECORDED}
+_ABSENT: Final = type(None)
+_GAME: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("game", "event", "date", "place"), (str,)),
+    **dict.fromkeys(("fromFile", "tip", "at"), (int,)),
+    **dict.fromkeys(("sides", "names", "positions"), (list,)),
+    **dict.fromkeys(("clock", "left"), (list, _ABSENT)),
+    "start": (str, _ABSENT),
+}
+_POSITION: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("move", "comment", "brokenOff"), (str, _ABSENT)),
+    **dict.fromkeys(("parent", "evaluation", "discs"), (int, _ABSENT)),
+    **dict.fromkeys(("seconds", "spent"), (int, float, _ABSENT)),
+    "ended": (list, _ABSENT),
+}
+
+
+def kept(game: TableGame) -> Kept:
+    """The game with all its variations. Positions are numbered as they were added; each but the first has a parent."""
+    numbers = {node: number for number, node in enumerate(game.nodes)}
+    return {
+        "game": game.game,
+        "start": game.start,
+        "sides": [*game.sides],
+        "names": [*game.names],
+        "clock": game.clock,
+        "event": game.event,
+        "date": game.date,
+        "place": game.place,
+        "fromFile": game.from_file,
+        "positions": [_kept_position(node, numbers) for node in game.nodes],
+        "tip": numbers[game.tip],
+        "at": game.at,
+        "left": game.left and [numbers[game.left.line[-1]], game.left.at],
+    }
+
+
+def _kept_position(node: Node, numbers: Mapping[Node, int]) -> Kept:
+    """What is known of it."""
+    said = {
+        "parent": None if node.parent is None else numbers[node.parent],
+        "move": node.move,
+        "seconds": node.seconds,
+        "evaluation": node.evaluation,
+        "comment": node.comment,
+        "ended": node.ended,
+        "brokenOff": node.broken_off,
+        "discs": node.discs,
+        "spent": node.spent,
+    }
+    return {name: value for name, value in said.items() if value not in (None, "", "unknown", 0.0) or name == "parent"}
+
+
+def checked(value: object) -> Kept:
+    """What has the form of a kept game, with None for what it does not name. Whether there can be such a game is not
+    looked at. Raises ValueError."""
+    game = _of_form(value, _GAME)
+    if not game["positions"]:
+        raise ValueError("a kept game has no position")
+    return {**game, "positions": [_of_form(position, _POSITION) for position in game["positions"]]}
+
+
+def _of_form(value: object, form: Mapping[str, tuple[type, ...]]) -> Kept:
+    if not isinstance(value, dict) or value.keys() - form.keys():
+        raise ValueError("a kept game has another form")
+    for name, kinds in form.items():
+        each = value.get(name)
+        if isinstance(each, bool) or not isinstance(each, kinds):
+            raise ValueError(f"{name} of a kept game has another form")
+        if name != "positions":
+            for part in each if isinstance(each, list) else [each]:
+                _check_value(part)
+    return {name: value.get(name) for name in form}
+
+
+def _check_value(value: object) -> None:
+    if isinstance(value, str):
+        value.encode()  # raises ValueError for half a character
+    elif isinstance(value, dict | list | bool):
+        raise ValueError("a kept game has another form")
+    elif isinstance(value, int | float) and not abs(value) <= _MOST:
+        raise ValueError("a number of a kept game is too large")
+
+
+def game_of(value: object, set_up: SetUp) -> TableGame:
+    """The game that was kept. Raises ValueError or PlayerError for what is none."""
+    kept = checked(value)
+    game = TableGame(kept["game"], kept["start"], set_up)
+    game.take_sides(kept["sides"])
+    game.names = _pair(kept["names"], str)
+    game.event, game.date, game.place = kept["event"], kept["date"], kept["place"]
+    if kept["clock"] is not None:
+        game.clock = TimeControl(*(_within(seconds, 0, LONGEST_CLOCK) for seconds in _pair(kept["clock"], float)))
+    first, *others = kept["positions"]
+    _describe(game.tip, first, game.game)
+    for position in others:
+        _add(game, position)
+    nodes = game.nodes
+    game.from_file = _within(kept["fromFile"], 0, len(nodes))
+    line = path_to(nodes[_within(kept["tip"], 0, len(nodes) - 1)])
+    if kept["left"] is not None:
+        tip, at = _pair(kept["left"], int)
+        left = path_to(nodes[_within(tip, 0, len(nodes) - 1)])
+        game.left = Left(left, _within(at, 0, len(left) - 1))
+    game.show(line, _within(kept["at"], 0, len(line) - 1))
+    return game
+
+
+def _add(game: TableGame, position: Kept) -> None:
+    """Another position, whose parent has been added."""
+    number = len(game.nodes)
+    if position["parent"] is None:
+        raise ValueError("a position has no parent")
+    parent = game.nodes[_within(position["parent"], 0, number - 1)]
+    if parent is not game.shown:
+        game.show(path_to(parent))
+    game.add(position["move"] or "")
+    if len(game.nodes) == number:
+        raise ValueError("two positions are the same")
+    game.judge_tip()
+    _describe(game.tip, position, game.game)
+
+
+def _describe(node: Node, position: Kept, game: str) -> None:
+    node.seconds, node.spent = position["seconds"], position["spent"] or 0.0
+    if min(node.seconds or 0.0, node.spent) < 0:
+        raise ValueError("a move took less than no time")
+    node.evaluation, node.discs = position["evaluation"], position["discs"]
+    node.comment = position["comment"] or ""
+    node.broken_off = position["brokenOff"] or "unknown"
+    if position["ended"] is not None:
+        if len(position["ended"]) != 2:
+            raise ValueError("there is no such end of a game")
+        node.ended = GameEnd(*position["ended"])
+        reason, winner = node.ended
+        if reason not in _ENDINGS - ({RECORDED} if game == "shogi" else set()) or winner not in (0, 1, None):
+            raise ValueError("there is no such end of a game")
+    if node.broken_off not in get_args(Ending):
+        raise ValueError("there is no such end of a game")
+
+
+def _pair(values: Sequence[Any], kind: type[T]) -> list[T]:
+    kinds = (int, float) if kind is float else kind
+    if len(values) != 2 or any(isinstance(value, bool) or not isinstance(value, kinds) for value in values):
+        raise ValueError("a pair is missing")
+    return [*values]
+
+
+def _within(number: N, low: float, high: float) -> N:
+    if not low <= number <= high:
+        raise ValueError(f"{number} is not from {low:g} to {high:g}")
+    return number

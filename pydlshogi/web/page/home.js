@@ -1,0 +1,108 @@
+// Where games begin: which game, against whom, on which side, with how much time. What was chosen last is remembered.
+import { $, made } from './dom.js'
+import { LOOKS } from './pieces.js'
+import { wordIn } from './words.js'
+
+const MINUTES = [0, 1, 3, 5, 10, 15, 30, 60] // that a clock may have
+const SECONDS = [0, 5, 10, 30, 60]
+const PICTURES = { // on the cards of the games
+  shogi: LOOKS.shogi.pieces.K,
+  dobutsu: LOOKS.dobutsu.pieces.K,
+  othello: '<g transform="translate(-14 -8)scale(.8)" class="black">' + LOOKS.othello.pieces.D +
+    '</g><g transform="translate(14 10)scale(.8)" class="white">' + LOOKS.othello.pieces.D + '</g>'
+}
+const REMEMBERED = ['opponent', 'side', 'other', 'mainTime', 'byoyomi']
+
+/** @typedef {import('./page.js').State} State */
+
+export class Home {
+  /**
+   * @param {(command: object) => Promise<?Response>} send
+   * @param {?Storage} storage
+   * @param {(game: string, start: string) => string} kind of a game, by which its sides are named
+   */
+  constructor (send, storage, kind) {
+    Object.assign(this, { send, storage, kind, setup: null, language: 'en', state: null })
+    this.chosen = JSON.parse(storage?.getItem('lastGame') ?? '{}')
+    for (const id of ['opponent', 'side', 'startName']) $(id).onchange = () => this.fill()
+  }
+
+  get game () {
+    return $('cards').querySelector(':checked')?.value
+  }
+
+  word (name, kind) {
+    return wordIn(this.language, name, kind)
+  }
+
+  /** Draw what can be chosen, with what is chosen now. */
+  fill () {
+    if (!this.setup) return
+    if (!$('cards').children.length) this.makeCards()
+    const game = this.game
+    for (const card of $('cards').children) {
+      card.querySelector('.name').textContent = this.word(card.dataset.game)
+      card.querySelector('.note').textContent = this.word(`about ${card.dataset.game}`)
+    }
+    const { opponents, starts } = this.setup.games[game]
+    const from = [...starts, ...(game === this.state?.game ? ['position shown'] : [])]
+    this.options('startName', from.map(name => [name, this.word(name)]), starts[0])
+    const start = $('startName').value
+    const begun = start === 'position shown' ? this.kind(game, this.state.start) : start === 'even' ? game : 'odds'
+    const engines = opponents.map(name => [name, this.word(name)])
+    this.options('opponent', [...engines, ['', this.word('person')]], opponents[0])
+    this.options('side', [['0', this.word('black', begun)], ['1', this.word('white', begun)], ['watch', this.word('watchGame')]], '0')
+    this.options('other', engines, opponents[0])
+    this.options('mainTime', MINUTES.map(value => [value, value ? `${value} ${this.word('minutes')}` : this.word('none')]), '0')
+    this.options('byoyomi', SECONDS.map(value => [value, value ? `${value} ${this.word('seconds')}` : this.word('none')]), '0')
+    $('sideField').hidden = !$('opponent').value
+    $('otherField').hidden = $('sideField').hidden || $('side').value !== 'watch'
+    $('startTextLabel').textContent = this.word(game === 'othello' ? 'transcript' : 'sfen')
+  }
+
+  makeCards () {
+    const names = Object.keys(this.setup.games)
+    const chosen = names.includes(this.chosen.game) ? this.chosen.game : names[0]
+    $('cards').replaceChildren(...names.map(name => {
+      const picture = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
+      picture.setAttribute('viewBox', '-50 -50 100 100')
+      picture.setAttribute('class', `picture ${name}`)
+      picture.innerHTML = PICTURES[name]
+      const input = made('input', { type: 'radio', name: 'game', value: name, checked: name === chosen })
+      input.onchange = () => this.fill()
+      const card = made('label', { className: 'card' }, input, picture, made('span', { className: 'name' }), made('span', { className: 'note' }))
+      card.dataset.game = name
+      return card
+    }))
+  }
+
+  /** The options of a list, each a value and its words; what was chosen stays, else it is what was chosen last time. */
+  options (id, options, first) {
+    const values = options.map(([value]) => String(value))
+    const wanted = [$(id).options.length ? $(id).value : this.chosen[id], this.chosen[id], first]
+    $(id).replaceChildren(...options.map(([value, textContent]) => made('option', { value, textContent })))
+    $(id).value = wanted.find(value => values.includes(String(value)))
+  }
+
+  /** A text that was refused is there to be repaired, with what stands above it. */
+  prepare () {
+    if ($('startName').value === 'position shown') $('startName').value = '' // that was another one
+    $('goOn').hidden = !this.state.earlier
+    this.fill()
+  }
+
+  /** Send what was chosen. Returns whether the game has begun. */
+  async start () {
+    const text = $('startText').value
+    const opponent = $('opponent').value
+    const sides = !opponent ? ['', ''] : { 0: ['', opponent], 1: [opponent, ''], watch: [opponent, $('other').value] }[$('side').value]
+    const clock = [60 * $('mainTime').value, Number($('byoyomi').value)]
+    const answer = await this.send({ do: 'new', game: this.game, start: text.trim() || $('startName').value, sides, clock })
+    if (!answer?.ok) return false
+    this.chosen = { game: this.game, ...Object.fromEntries(REMEMBERED.map(id => [id, $(id).value])) }
+    this.storage?.setItem('lastGame', JSON.stringify(this.chosen))
+    // Or it would begin the next game too, whatever is chosen above it.
+    if ($('startText').value === text) $('startText').value = ''
+    return true
+  }
+}

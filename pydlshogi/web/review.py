@@ -1,0 +1,185 @@
+"""What the engines have said of the positions of a game, and the analysis of all its moves. It knows no lock.
+
+The analysis looks at all positions quickly; then ten times as long at those around moves that lost much; then longer
+again at those of moves that are blunders still. A mark is sure when no later look can change it.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from pydlshogi.analysis import MARKS, Judgement, Opinion, accounts, as_json, opinion, repetition
+from pydlshogi.analysis_server.pool import Answer, Question, Task
+from pydlshogi.analysis_server.queries import result
+from pydlshogi.kifu.kif import AnalysedMove
+from pydlshogi.web.played import Node, TableGame
+from pydlshogi.web.search import Engines
+
+LOOKS: Final = (1, 10, 40)
+"""How much longer than the first look each look at a position takes."""
+DEPTHS: Final = (1, 3, 10)
+"""How much longer people may ask for."""
+_DOUBTFUL: Final = ((), tuple(mark for _, mark in MARKS), (MARKS[0][1],))
+"""The marks that the first look needs none of, and those that call for the second and the third."""
+
+
+class _Look(NamedTuple):
+    """What is under way."""
+
+    number: int
+    """Of LOOKS."""
+    positions: int
+    asked: dict[Node, Task]
+    """What has not been answered."""
+
+
+class Review:
+    """Of one game, all its variations included."""
+
+    def __init__(self, game: TableGame, engines: Engines, news: Callable[[str], None]) -> None:
+        """`news` is called after each answer of the analysis, with what went wrong or ""."""
+        self.heard: dict[Node, Answer] = {}
+        """What was said of a position last by the analysis, or by a longer search."""
+        self._game = game
+        self._engines = engines
+        self._news = news
+        self._opinions: dict[Node, Opinion] = {}
+        """Those of the analysis."""
+        self._looks: dict[Node, int] = {}
+        """Which look at a position was the last."""
+        self._line: list[Node] = []
+        """Positions that are analysed."""
+        self._depth = 1
+        self._look = _Look(0, 0, {})
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is an analysis that could be lost."""
+        return bool(self._opinions)
+
+    def start(self, depth: int) -> None:
+        """Analyse the line that is shown, anew."""
+        self.stop()
+        game = self._game
+        self._opinions, self._looks, self._line, self._depth = {}, {}, [*game.line], depth
+        asked, at = self._line, game.at
+        game.go_to(len(asked) - 1)
+        if repeated := repetition(game.offered, game.position):
+            self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), opinion("", repeated), len(LOOKS))
+            asked = asked[:-1]
+        game.go_to(at)
+        self._begin(0, asked)
+
+    def stop(self) -> None:
+        for task in self._look.asked.values():
+            self._engines.withdraw(task)
+        self._look.asked.clear()
+
+    def note(self, node: Node, answer: Answer) -> None:
+        """Remember what was said of a position, unless a longer search has spoken."""
+        known = self.heard.get(node, answer).lines
+        if not (known and answer.lines) or (answer.lines[0].nodes or 0) >= (known[0].nodes or 0):
+            self.heard[node] = answer
+
+    def said(self, node: Node, watched: bool) -> Answer | None:
+        """What to show of a position again: the analysis, or what was `watched`."""
+        return self.heard.get(node) if watched or node in self._opinions else None
+
+    def win_rate(self, node: Node) -> float | None:
+        """Black's, if it is known."""
+        if node not in self.heard:
+            return None
+        answer = self.heard[node]
+        win_rate: float = result(answer)["rootInfo"]["winrate"]
+        return 1 - win_rate if answer.turn else win_rate
+
+    def judgements(self, line: Sequence[Node]) -> list[Judgement]:
+        """Of the moves before and after which the analysis has an opinion."""
+        known, first = self._opinions, self._game.first
+        return [
+            Judgement(number, (first + number - 1) % 2, after.move, known[before], known[after])
+            for number, (before, after) in enumerate(pairwise(line), 1)
+            if before in known and after in known
+        ]
+
+    def state(self, line: Sequence[Node]) -> dict[str, Any]:
+        """What a page shows of it."""
+        look, judged = self._look, self.judgements(line)
+        return {
+            "judging": {"look": look.number + 1, "left": len(look.asked), "of": look.positions} if look.asked else None,
+            "winRates": [self.win_rate(node) for node in line],
+            "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged],
+            "summary": [
+                account._asdict()
+                | {"accuracy": accuracy([each.loss for each in judged if "bw"[each.turn] == account.side])}
+                for account in accounts(judged)
+            ],
+        }
+
+    def candidates(self, line: Sequence[Node]) -> Mapping[int, Sequence[AnalysedMove]]:
+        """What a record is to say of the positions after so many moves."""
+        heard = ((ply, self.heard.get(node)) for ply, node in enumerate(line))
+        return {ply: _candidates(answer) for ply, answer in heard if answer and answer.lines}
+
+    def _is_sure(self, judged: Judgement, line: Sequence[Node]) -> bool:
+        least = max(number for number, marks in enumerate(_DOUBTFUL) if number == 0 or judged.mark in marks)
+        return all(self._looks.get(node, 0) >= least for node in line[judged.number - 1 : judged.number + 1])
+
+    def _begin(self, number: int, positions: Sequence[Node]) -> None:
+        """Look at some positions of the line."""
+        self._look = _Look(number, len(positions), {})
+        wanted, moves = {*positions}, tuple(node.move for node in self._line[1:])
+        for ply, node in enumerate(self._line):
+            if node in wanted:
+                question = Question(
+                    self._game.game,
+                    self._game.start,
+                    moves[:ply],
+                    visits=self._game.offered.judged_visits * LOOKS[number] * self._depth,
+                    lines=self._game.offered.judged_lines,
+                )
+                self._look.asked[node] = self._engines.ask(question, partial(self._answered, node))
+
+    def _answered(self, node: Node, answer: Answer) -> None:
+        if not answer.final:
+            return
+        del self._look.asked[node]
+        self._looks[node] = self._look.number
+        if answer.move:
+            said = answer.lines[0] if answer.lines else None
+            self._remember(node, answer, opinion(answer.move, said), self._look.number)
+        if not self._look.asked:
+            self._look_again()
+        self._news(answer.error)
+
+    def _remember(self, node: Node, answer: Answer, opinion: Opinion, look: int) -> None:
+        self.heard[node], self._opinions[node], self._looks[node] = answer, opinion, look
+
+    def _look_again(self) -> None:
+        """Begin the next look, if any position needs one. What it changes may call for another one of the same kind."""
+        judged = self.judgements(self._line)
+        for number, around in ((1, 1), (2, 0)):  # the second look takes the neighbours along
+            plies = {
+                ply
+                for each in judged
+                if each.mark in _DOUBTFUL[number]
+                for ply in range(max(0, each.number - 1 - around), each.number + 1 + around)
+            }
+            nodes = [node for ply, node in enumerate(self._line) if ply in plies and self._looks.get(node, 0) < number]
+            if nodes:
+                self._begin(number, nodes)
+                return
+
+
+def accuracy(losses: Iterable[float]) -> float:
+    """How well somebody played who lost so much by each move, of 1 to win: 100 for nothing lost, as lichess counts."""
+    each = [min(100.0, max(0.0, 103.1668 * math.exp(-4.354 * loss) - 3.1669)) for loss in losses]
+    return sum(each) / len(each)
+
+
+def _candidates(answer: Answer) -> list[AnalysedMove]:
+    sign = -1 if answer.turn else 1
+    known = ((opinion(info.pv[0], info), info) for info in answer.lines if info.pv)
+    return [AnalysedMove(sign * each.evaluation, info.pv, info.visits) for each, info in known]

@@ -1,0 +1,66 @@
+"""The engines, as the table asks them: answers come with its lock held. It knows no game on the board."""
+
+from collections.abc import Callable
+from threading import RLock
+from typing import Final, TypeAlias
+
+from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, set_up
+from pydlshogi.player.base_player import PlayedPosition
+
+LINES: Final = 5
+"""Candidates shown, unless people want another number."""
+
+Hear: TypeAlias = Callable[[Answer], None]
+
+
+class Engines:
+    """The pool behind a lock."""
+
+    def __init__(self, pool: Pool, lock: RLock) -> None:
+        self._pool = pool
+        self._lock = lock
+
+    def ask(self, question: Question, hear: Hear) -> Task:
+        """`hear` is called with the lock held, and no more once the question is withdrawn. The caller holds it too."""
+
+        def tell(answer: Answer) -> None:
+            with self._lock:
+                if not task.cancelled.is_set():
+                    hear(answer)
+
+        task = self._pool.ask(question, tell)
+        return task
+
+    def withdraw(self, task: Task) -> None:
+        self._pool.cancel(task)
+
+    def set_up(self, game: str, start: str | None) -> PlayedPosition:
+        """The first position of a game, under the rules of the engine that analyses. Raises PlayerError."""
+        question = Question(game, start)
+        return set_up(question, self._pool.engine_for(question))
+
+
+class Search:
+    """What is asked about the position shown: one question at a time."""
+
+    def __init__(self, engines: Engines) -> None:
+        self.engines = engines
+        self.watched = False
+        """People want to see what is thought of whatever position is shown."""
+        self.lines = LINES
+        """Candidates that they want to see."""
+        self._task: Task | None = None
+
+    @property
+    def thinks(self) -> bool:
+        return self._task is not None
+
+    def ask(self, question: Question, hear: Hear) -> None:
+        """In place of what was asked before."""
+        self.stop()
+        self._task = self.engines.ask(question, hear)
+
+    def stop(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            self.engines.withdraw(task)

@@ -1,0 +1,185 @@
+"""Where games lie: the one on the board, the others of its file, and earlier ones; all of them on the disk."""
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.support.files import read_plain, replacing
+from pydlshogi.web.kept import Kept, checked, game_of, kept
+from pydlshogi.web.played import SetUp, TableGame
+from pydlshogi.web.records import Opened
+from pydlshogi.web.review import Review
+
+MOST_EARLIER: Final = 10
+"""Games that can be taken up again."""
+LARGEST: Final = 1 << 28
+"""Bytes of the file of games."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class OpenedFile:
+    """A file whose games can be chosen."""
+
+    games: Opened
+    chosen: int = 0
+    looked_at: dict[int, "Sheet"] = field(default_factory=dict)
+    """Those of its games in which something was tried or found out."""
+
+
+class Sheet(NamedTuple):
+    """A game, what the engines have said of it, and the file that it comes from."""
+
+    game: TableGame
+    review: Review
+    file: OpenedFile | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether more is here than a start that the game offers."""
+        return len(self.game.nodes) > 1 or self.game.start not in self.game.offered.starts.values()
+
+    @property
+    def changed(self) -> bool:
+        """Whether something would be lost that is not in its file."""
+        return self.begun if self.file is None else len(self.game.nodes) > self.game.from_file or self.review.begun
+
+    def others(self) -> list["Sheet"]:
+        """The other games of its file in which something was tried or found out."""
+        file = self.file
+        return [sheet for number, sheet in file.looked_at.items() if number != file.chosen] if file else []
+
+
+class _Earlier(NamedTuple):
+    """A game that another one has replaced. Of one that was on the disk only, nobody knows yet whether it is sound."""
+
+    kept: list[Kept]
+    """With the other games of its file, itself last."""
+    sheet: Sheet | None = None
+
+
+class Shelf:
+    """The games of one table."""
+
+    def __init__(self, set_up: SetUp, review: Callable[[TableGame], Review], path: Path | None) -> None:
+        """`review` makes one for a game. `path`: where games are kept; what it holds is damaged in no way that ends the
+        program: it is told in the log, and the file is put aside."""
+        self._set_up = set_up
+        self._review = review
+        self._path = path
+        self._earlier: list[_Earlier] = []
+        """The one that was replaced last stands last."""
+        self.shown = self._sheet(self._remembered() or self._first())
+
+    @property
+    def earlier(self) -> int:
+        """How many games can be taken up again."""
+        return len(self._earlier)
+
+    def show(self, game: TableGame) -> None:
+        """A new game, in place of the one before."""
+        self._put_away(self.shown.begun)
+        self.shown = self._sheet(game)
+
+    def open(self, games: Opened) -> None:
+        """The first game of a file, which can be opened again where nothing was tried or found out in it. Raises
+        ValueError or PlayerError."""
+        sheet = self._read(OpenedFile(games), 0)
+        self._put_away(self.shown.changed)
+        self.shown = sheet
+
+    def choose(self, number: int) -> None:
+        """Another game of the file, from 0. Raises ValueError or PlayerError."""
+        file, shown = self.shown.file, self.shown
+        if file is None or not 0 <= number < len(file.games):
+            raise ValueError("the file that was opened has no such game")
+        if shown.changed:
+            file.looked_at[file.chosen] = shown
+        sheet = file.looked_at.get(number) or self._read(file, number)
+        if sheet.game.left:
+            sheet.game.come_back()
+        sheet.game.go_to(0)
+        file.chosen = number
+        self.shown = sheet
+
+    def take_earlier(self) -> None:
+        """The game that was replaced last. The one shown is met after all others then. Raises ValueError or
+        PlayerError for one that is not sound, which is not met again."""
+        if not self._earlier:
+            raise ValueError("there is no earlier game")
+        wanted = self._earlier.pop()
+        sheet = wanted.sheet or self._sheet(game_of(wanted.kept[-1], self._set_up))
+        if self.shown.begun:
+            self._earlier.insert(0, _earlier(self.shown))
+        self.shown = sheet
+
+    def keep(self) -> None:
+        """Write all games to the disk. Raises OSError."""
+        if self._path is None:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        earlier = [game for each in self._earlier for game in each.kept]
+        *others, shown = _earlier(self.shown).kept
+        with replacing(self._path) as file:
+            file.write(json.dumps({"shown": shown, "earlier": [*earlier, *others]}).encode())
+
+    def _first(self) -> TableGame:
+        game = TableGame("shogi", None, self._set_up)
+        game.take_sides(["", "easy"])
+        return game
+
+    def _sheet(self, game: TableGame, file: OpenedFile | None = None) -> Sheet:
+        return Sheet(game, self._review(game), file)
+
+    def _read(self, file: OpenedFile, number: int) -> Sheet:
+        game = TableGame.of(file.games[number](), self._set_up)
+        game.from_file = len(game.nodes)
+        return self._sheet(game, file)
+
+    def _put_away(self, worth_it: bool) -> None:
+        """The game shown can be taken up again."""
+        if worth_it or self.shown.others():
+            self._earlier.append(_earlier(self.shown))
+            del self._earlier[:-MOST_EARLIER]
+
+    def _remembered(self) -> TableGame | None:
+        """The game that was shown, if it was kept and is sound; earlier ones are taken along."""
+        if self._path is None:
+            return None
+        game, damage = None, ""
+        try:
+            content = json.loads(read_plain(self._path, LARGEST))
+            for each in content["earlier"]:
+                try:
+                    checked(each)
+                    self._earlier.append(_Earlier([each]))
+                except ValueError as error:
+                    damage = f"an earlier game: {error}"
+            game = game_of(content["shown"], self._set_up)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError, LookupError, TypeError, RecursionError, PlayerError) as error:
+            damage = str(error) or repr(error)
+        if damage:
+            self._put_file_aside(damage)
+        return game
+
+    def _put_file_aside(self, damage: str) -> None:
+        assert self._path is not None
+        try:
+            aside = self._path.rename(f"{self._path}.{time.strftime('%Y%m%d-%H%M%S')}")
+        except OSError as error:
+            log.warning("no game will be kept: %s is damaged and cannot be put aside: %s", self._path, error)
+            self._path = None
+        else:
+            log.warning("%s, as it is named now, holds games that cannot be gone on with: %s", aside, damage)
+
+
+def _earlier(sheet: Sheet) -> _Earlier:
+    return _Earlier([kept(each.game) for each in (*sheet.others(), sheet)], sheet)
