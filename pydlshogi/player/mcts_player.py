@@ -7,10 +7,13 @@ nor a game: what a game adds is in `pydlshogi.engines`.
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from pydlshogi.evaluator import NetworkEvaluator
+from pydlshogi.network.loading import load_backend
 from pydlshogi.player.base_player import (
     BestMove,
     Checkmate,
@@ -25,13 +28,15 @@ from pydlshogi.player.base_player import (
 from pydlshogi.player.choice import Lots, draw, hopeless, surest
 from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum, milliseconds
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
-from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
+from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions, NetworkOptions
 from pydlshogi.player.network_player import LoadedNetwork, NetworkPlayer
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.scout import NoScout, Scout
 from pydlshogi.player.stopping import analysing, certain, in_doubt, out_of_reach, time_is_up
+from pydlshogi.support.files import stamp_of
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.puct import Puct
+from pydlshogi.uct.refine import Refinement
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 
@@ -41,6 +46,8 @@ _FIRST_BATCH: Final = 8
 """Playouts under way in a fresh tree. With one at a time it takes longer, and won 186 of 400 games against this."""
 _UNDER_WAY: Final = 16
 """Visits of the tree for one playout more under way, in all threads: those under way learn nothing from each other."""
+LEAF_BATCH: Final = 64
+"""Of a quick evaluator of leaves."""
 _FULL_BATCH: Final = 16
 """A batch of so many playouts is worth all the scout may spend, a smaller one its share: on a CPU one may be all."""
 
@@ -98,8 +105,33 @@ class MCTSPlayer(NetworkPlayer):
                 self._search = self.new_search(self.options.hash_mb)
             except MemoryError:
                 raise _too_large(self.options.hash_mb) from None
-            self._pipeline = Pipeline(self._search, self.evaluator, self.batch_size, self.threads)
+            self._pipeline = self._pipeline_of(self._search)
         return self._search
+
+    def _pipeline_of(self, search: Search) -> Pipeline:
+        """Leaves for a quick evaluator come in larger batches than the nodes for the better one."""
+        if self.refiner is None:
+            return Pipeline(search, self.evaluator, self.batch_size, self.threads)
+        options = self.options
+        refinement = Refinement(search, self.refiner, self.batch_size, options.refine_visits, options.refine_weight)
+        return Pipeline(search, self.evaluator, self.largest_batch, self.threads, refinement)
+
+    @property
+    def largest_batch(self) -> int:
+        """Most playouts under way at once, in each thread."""
+        return self.batch_size if self.refiner is None else max(LEAF_BATCH, self.batch_size)
+
+    def leaf_evaluator(self, options: NetworkOptions, threads: int) -> NetworkEvaluator | None:
+        assert isinstance(options, MCTSOptions)
+        if not options.leaf_modelfile:
+            return None
+        backend = load_backend("sparse", options.leaf_modelfile, self.encodings, threads=threads, streams=threads)
+        return NetworkEvaluator(backend, options.leaf_temperature / 100)
+
+    def loaded_by(self, options: NetworkOptions) -> tuple[object, ...]:
+        assert isinstance(options, MCTSOptions)
+        leaf = (options.leaf_modelfile, stamp_of(Path(options.leaf_modelfile))) if options.leaf_modelfile else ()
+        return (*super().loaded_by(options), leaf, options.leaf_temperature)
 
     def _wait_for_last(self) -> None:
         """Wait for what the last search has begun. If that fails, its tree holds playouts without a backup."""
@@ -302,7 +334,7 @@ class MCTSPlayer(NetworkPlayer):
         # A ponderhit may just have set a limit that pondering has passed.
         left = max(0.0, clock.budget.nodes - begun)
         share = (_FIRST_BATCH + root.visits // _UNDER_WAY) // self.threads
-        most = int(min(self.batch_size, max(1, share), left))
+        most = int(min(self.largest_batch, max(1, share), left))
         return min(most, self.latency.fitting(clock.room(self._choosing.value), most))
 
     def _too_late(self, clock: Clock) -> bool:
@@ -400,13 +432,13 @@ class MCTSPlayer(NetworkPlayer):
         search = self.new_search(self.options.hash_mb)
         search.set_rules(self.rule_settings(position))
         search.set_root(position)
-        pipeline = Pipeline(search, self.evaluator, self.batch_size, self.threads)
+        pipeline = self._pipeline_of(search)
         began = milliseconds()
 
         def over() -> bool:
             return bool(search.playouts) and (clock.stopped or milliseconds() - began > longest)
 
-        wanted: Callable[[int], int] = lambda _: 0 if over() else self.batch_size  # noqa: E731
+        wanted: Callable[[int], int] = lambda _: 0 if over() else self.largest_batch  # noqa: E731
         try:
             with pipeline.running(wanted):
                 while not over():
@@ -418,7 +450,7 @@ class MCTSPlayer(NetworkPlayer):
         yield self.description
         yield (
             f"{search.playouts} playouts in {seconds:.1f} s: {search.playouts / seconds:.0f} a second, "
-            f"in batches of up to {self.batch_size} by {self.threads} {'thread' if self.threads == 1 else 'threads'}"
+            f"in batches of up to {self.largest_batch} by {self.threads} {'thread' if self.threads == 1 else 'threads'}"
         )
 
 
