@@ -1,6 +1,7 @@
 """utils.torture: its short rounds, and that it notices what it looks for."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,22 @@ def test_a_failure_is_a_line_that_repeats_it(
     failed, figures = capsys.readouterr().out.splitlines()
     assert failed.startswith("FAILED: python -m utils.torture fuzz-policy --minutes 0 --seed 7 --short: ")
     assert "1 failures" in figures
+
+
+def test_minutes_are_a_limit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+
+    def takes_longer(this: torture.Round) -> Counter[str]:
+        assert not this.over
+        now[0] += 61
+        assert this.over
+        return Counter()
+
+    monkeypatch.setattr("utils.torture.time.monotonic", lambda: now[0])
+    for part in ("fuzz-policy", "fuzz-gtp"):
+        monkeypatch.setitem(torture.ROUNDS, part, takes_longer)
+    assert torture.main(["fuzz-policy", "fuzz-gtp", "--minutes", "1"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["fuzz-policy: 1 rounds", "fuzz-gtp: "]
 
 
 def test_damaged_files_of_a_run_are_noticed(tmp_path: Path) -> None:
