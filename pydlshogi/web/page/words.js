@@ -36,7 +36,7 @@ const ENGLISH = {
   doNotPromote: 'do not promote', toMove: 'to move', thinks: 'to move: the engine thinks', move: 'Move', win: 'Win', visits: 'Visits',
   line: 'Line', connecting: 'connecting', gone: 'The server does not answer: start it again.',
   tokenless: 'Open the address that the program printed, with all that follows the #.',
-  'graph label': "Black's win rate, move by move", candidates: 'Candidates', moves: 'Moves',
+  'graph label': "Black's win rate", candidates: 'Candidates', moves: 'Moves',
   wins: 'wins', nobody: 'A draw', mate: 'by mate', repetition: 'by repetition',
   'perpetual check': 'because of perpetual check', resignation: 'by resignation', declaration: 'by declaration',
   try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best move',
