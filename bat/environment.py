@@ -2,10 +2,10 @@
 
     environment.py gpu      what fits the NVIDIA driver: PyTorch, and Chainer with CuPy
 
-Needs nothing but Python 3.11. It knows pyproject.toml and pip, and nothing of the engine. A copy of pyproject.toml in
-.venv/pydlshogi/ says that what it declares is installed; the launchers compare the two before they call this script.
-Exit status 1 after one line that says what went wrong: on stderr, and on stdout as a GUI shows it. A dry run prints
-what pip would be told, and does nothing.
+Needs nothing but Python 3.11. It knows pyproject.toml and pip, and of the engine how it is compiled. A copy of
+pyproject.toml in .venv/pydlshogi/ says that what it declares is installed; the launchers compare the two before they
+call this script. Exit status 1 after one line that says what went wrong: on stderr, and on stdout as a GUI shows it. A
+dry run prints what pip would be told, and does nothing.
 """
 
 import importlib.util
@@ -201,7 +201,7 @@ def compile_by_the_side() -> None:
     """Compile the other games while shogi is played: it goes on when this script has ended."""
     idle = {"creationflags": subprocess.IDLE_PRIORITY_CLASS} if WINDOWS else {"start_new_session": True}
     subprocess.Popen(
-        [*COMPILE, "--idle", "dobutsu", "othello"],
+        [*COMPILE, "--idle"],
         env=os.environ | SETTINGS,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -160,7 +160,7 @@ class _RuleLibrary(JITCodeLibrary):
     """The code of a rule, which waits to be linked into kernels.
 
     numba would optimise each rule with all that it calls and make machine code of it, then once more in its caller, and
-    so on up to the kernel: two thirds of the time that the search of shogi takes to compile.
+    so on up to the kernel: two thirds of the time that the kernels of a large game take to compile.
     """
 
     def _optimize_final_module(self) -> None:
