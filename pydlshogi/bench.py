@@ -7,6 +7,8 @@ What is printed, part by part:
     growth     the same up to 10,000, 100,000 and 1,000,000 nodes, bytes a node, and the longest pause at a new root
     network    playouts a second in the default configuration, beside the positions a second of the bare network
     device     the share of time in which a simulated GPU is busy
+    sparse     evaluations a second of one core by a sparse network in int8, of 512 sums for the value and 512 for the
+               policy, at the leaves of a search: value and priors, and the value alone
     dobutsu    playouts a second of one core in Dobutsu shogi with all moves alike: in the trees of many games, of 64
                playouts each, and in one large tree
     signature  a hash of the root visits under evaluations that are the same on every machine: a change that should not
@@ -42,9 +44,13 @@ from pydlshogi.games.shogi.encodings import BOOK, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, settings_of
 from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.games.shogi.sparse import SPARSE
+from pydlshogi.network.backend import Resources
 from pydlshogi.network.host import softmax_over_legal_moves
+from pydlshogi.network.sparse import quantised, random_sparse_weights
+from pydlshogi.network.sparse_backend import SparseBackend
 from pydlshogi.player.base_player import PlayerError
-from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.arrays import Float32Array, Int32Array
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.processes import available_cores
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
@@ -179,6 +185,32 @@ def device_share(rate: float, batch_size: int, threads: int, seconds: float) -> 
     return device.busy / took, (search.playouts - before) / took
 
 
+def sparse_speed(sfen: str, width: int = 512, repeats: int = 20) -> str:
+    """A line: evaluations per second of CPU time by a random network of `width` + `width` sums, the median of some runs."""
+    weights = quantised(random_sparse_weights(SPARSE, width, width, 0), SPARSE, np.int8)
+    backend = SparseBackend(
+        weights, SPARSE, Resources("cpu", "auto", threads=1, streams=1, spinning=False, batch_size=0)
+    )
+    search, evaluator, batch = new_search(sfen, SPARSE, 64), HashEvaluator(SPARSE), Batch(256, RULES.most_moves, SPARSE)
+    for _ in range(8):
+        batch.clear()
+        search.backup(search.gather(batch, batch.capacity), evaluator.evaluate(batch))
+    packed, firsts = batch.packed[: len(batch)], batch.firsts[: len(batch) + 1]
+
+    def speed(firsts: Int32Array) -> float:
+        took = []
+        for _ in range(repeats):
+            began = time.process_time()
+            for _ in range(4):
+                backend.predict(packed, firsts, batch.labels, 1.0)
+            took.append(time.process_time() - began)
+        return 4 * len(packed) / median(took)
+
+    sizes = f"{packed[:, 0].mean():.0f} rows, {firsts[-1] / len(packed):.0f} moves"
+    both, value = speed(firsts), speed(np.zeros_like(firsts))
+    return f"{both:8,.0f} evaluations/s of one core ({sizes}), {value:,.0f} of the value alone"
+
+
 def dobutsu_speed(trees: int, playouts: int, batch_size: int, repeats: int = 5) -> float:
     """Playouts per second of CPU time in Dobutsu shogi, the median of some runs, each with fresh trees.
 
@@ -270,7 +302,7 @@ def signature(playouts: int = 5000) -> str:
     return digest.hexdigest()[:8]
 
 
-PARTS: Final = ("core", "growth", "network", "device", "dobutsu", "signature")
+PARTS: Final = ("core", "growth", "network", "device", "sparse", "dobutsu", "signature")
 
 
 def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPlayerOptions) -> Iterator[str]:
@@ -301,6 +333,9 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
             busy, speed = device_share(100_000, 256, threads, seconds)
             what = f"device of 100,000 positions/s, {threads} threads, batch 256"
             yield f"{what}: busy {busy:.0%}, {speed:,.0f} playouts/s"
+    if "sparse" in parts:
+        for name, sfen in POSITIONS.items():
+            yield f"sparse       {name:12}: {sparse_speed(sfen)}"
     if "dobutsu" in parts:
         for trees, each, batch_size in ((512, 64, 4), (1, playouts, 128)):
             speed = dobutsu_speed(trees, each, batch_size)
