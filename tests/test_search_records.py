@@ -107,7 +107,7 @@ def test_a_network_alone_says_what_its_backend_says(folder: Path, tmp_path: Path
         its = slice(ends[i] - found.counts[i], ends[i])
         weights = dict(zip(found.moves[its].tolist(), found.weights[its].tolist(), strict=True))
         likely = {move & 0xFFFF: prior for move, prior in zip(legal.tolist(), priors.tolist(), strict=True)}
-        assert weights == pytest.approx({move: likely[move] for move in weights}, abs=0.02)  # bfloat16
+        assert weights == pytest.approx({move: likely[move] for move in weights}, abs=0.05)  # bfloat16
         assert sum(weights.values()) == pytest.approx(1, abs=1e-5)
         assert found.values[i] == pytest.approx(values[0], abs=0.01)
 
