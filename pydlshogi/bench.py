@@ -186,7 +186,7 @@ def device_share(rate: float, batch_size: int, threads: int, seconds: float) -> 
 
 
 def sparse_speed(sfen: str, width: int = 512, repeats: int = 20) -> str:
-    """A line: evaluations per second of CPU time by a random network of `width` + `width` sums, the median of some runs."""
+    """A line: evaluations per second of CPU time by a random network of `width` + `width` sums, a median."""
     weights = quantised(random_sparse_weights(SPARSE, width, width, 0), SPARSE, np.int8)
     backend = SparseBackend(
         weights, SPARSE, Resources("cpu", "auto", threads=1, streams=1, spinning=False, batch_size=0)
@@ -204,7 +204,7 @@ def sparse_speed(sfen: str, width: int = 512, repeats: int = 20) -> str:
             for _ in range(4):
                 backend.predict(packed, firsts, batch.labels, 1.0)
             took.append(time.process_time() - began)
-        return 4 * len(packed) / median(took)
+        return 4 * len(packed) / statistics.median(took)
 
     sizes = f"{packed[:, 0].mean():.0f} rows, {firsts[-1] / len(packed):.0f} moves"
     both, value = speed(firsts), speed(np.zeros_like(firsts))
