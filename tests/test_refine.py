@@ -75,11 +75,11 @@ def test_the_value_goes_up_the_path_with_its_weight():
     refuted = int(position.legal_moves()[0]) & 0xFFFF
     position.push(refuted)
     values = {}
-    for weight in (1, 40):
+    for weight in (1, 400):
         search = searched(Better({position.key(): 1.0}), visits=20, weight=weight, batch=1)
         values[weight] = next(move.value for move in Root(search).moves() if move.move == refuted)
     assert 0.4 < values[1] < 0.5
-    assert values[40] < 0.35
+    assert values[400] < 0.35
 
 
 def test_threads_share_it():

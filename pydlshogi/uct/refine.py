@@ -1,7 +1,8 @@
 """Two evaluators in one search: a quick one at every leaf, a better one where the search comes back often.
 
 A node that reaches a number of visits is shown to the better evaluator once. Its priors replace those of the node, and
-its value counts as some more playouts that ended there, all the way up the path on which the node was noticed.
+its value moves the mean of the node, and of all edges on the path on which the node was noticed, as some playouts that
+ended there would. Visits stay what they are: they say where the search went.
 """
 
 from threading import Lock
@@ -14,7 +15,7 @@ from pydlshogi.support.compiled import compiled, wide
 from pydlshogi.support.mutex import hold_soon, release
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.boards import StoredBoards
-from pydlshogi.uct.kernels import MAX_EVALUATIONS, STEP
+from pydlshogi.uct.kernels import STEP
 from pydlshogi.uct.search import Leaves, Search
 from pydlshogi.uct.uct_node import EXPANDED, Tree, bring_best
 
@@ -42,7 +43,7 @@ class Refinement:
     """The better evaluator of a search. Several threads may use it at once, each with a batch of its own."""
 
     def __init__(self, search: Search, evaluator: Evaluator, batch_size: int, visits: int, weight: int) -> None:
-        """`visits`: at which a node is shown; `weight`: for how many playouts the evaluation counts, 1 to 99."""
+        """`visits`: at which a node is shown; `weight`: for how many playouts its value counts."""
         assert isinstance(search.boards, StoredBoards)
         self._boards = search.boards
         self.evaluator = evaluator
@@ -51,7 +52,7 @@ class Refinement:
         """Nodes shown so far."""
         self._search = search
         self._visits = visits
-        self._weight = min(weight, MAX_EVALUATIONS - 1)
+        self._weight = weight
         self._noticed: Uint64Array = np.zeros(search.table.most_nodes, np.uint64)
         """uint64 [nodes]: the key of the position that each node had when it was noticed."""
         self._emptied = search.emptied
@@ -169,24 +170,19 @@ def _refine(
                 mass += priors[start + place]
         nodes[node].visited_policy = mass
         bring_best(tree, first + visited, first + count)
-        if nodes[node].evaluations + weight > MAX_EVALUATIONS:
-            continue
-        value = float(values[i])
-        nodes[node].evaluations += weight
-        nodes[node].value_sum += weight * value
+        counted = nodes[node].evaluations + nodes[node].visits - nodes[node].in_flight
+        # The node's mean becomes that of what it has and `weight` playouts more of this value; its visits stay.
+        shift = counted * weight / (counted + weight) * (values[i] - nodes[node].value_sum / counted)
+        nodes[node].value_sum += shift
         for level in range(lengths[i] - 1, -1, -1):
             step = paths[i, level]
-            above, value = wide(step.node), 1.0 - value
-            if (
-                nodes[above].board_key != step.board_key
-                or nodes[above].visited_edges <= step.edge
-                or nodes[above].proof != 0
-            ):
+            above, shift = wide(step.node), -shift
+            there = nodes[above].board_key == step.board_key and step.edge < nodes[above].visited_edges
+            if not there or nodes[above].proof != 0:
                 break
             stat = nodes[above].stats + step.edge
-            stats[stat].visits += weight
-            stats[stat].value_sum += weight * value
-            stats[stat].squares += weight * value * value
-            nodes[above].visits += weight
-            nodes[above].value_sum += weight * value
+            visits = stats[stat].visits
+            stats[stat].squares += shift * (2.0 * stats[stat].value_sum + shift) / visits  # the variance stays too
+            stats[stat].value_sum += shift
+            nodes[above].value_sum += shift
     release(tree.lock)
