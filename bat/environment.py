@@ -1,4 +1,4 @@
-"""environment.py [--dry-run] [EXTRA...]: make or mend .venv beside the project: its dependencies, and those of extras.
+"""environment.py [--dry-run] [EXTRA...]: make or repair .venv: the dependencies, and those of extras.
 
     environment.py gpu      what fits the NVIDIA driver: PyTorch, and Chainer with CuPy
 
@@ -45,7 +45,7 @@ COMPILE = (PYTHON, "-P", "-m", "pydlshogi.compile")
 PAUSE = 4.0
 """Seconds after which a line says that a step is still under way."""
 # python.org's Python brings half of it, and the packages want all of it.
-RUNTIME = "Microsoft's C++ runtime is wanting: install https://aka.ms/vs/17/release/vc_redist.x64.exe and start again"
+RUNTIME = "Microsoft's C++ runtime is missing: install https://aka.ms/vs/17/release/vc_redist.x64.exe and start again"
 CRASH = 0xC0000000
 """From here on a program of Windows ended by an exception, whose code this is."""
 TORCH_BUILDS = "https://download.pytorch.org/whl/{}/torch/"
@@ -147,7 +147,7 @@ def install(extras: list[str], commands: "Commands") -> None:
     try:
         commands.run(4, [*COMPILE, "shogi"], "The engine does not load")
     except InstallError as error:
-        # What its options say may mend it, so this is for its first `isready` to tell.
+        # What its options say may repair it, so this is for its first `isready` to tell.
         print(f"pydlshogi: {error}", file=sys.stderr)
     compile_by_the_side()
 

@@ -44,7 +44,7 @@ _FONT: Final = "DejaVu Sans"
 
 
 class AnalysisError(Exception):
-    """Something the user did or can mend, told in one line."""
+    """Something the user did or can repair, told in one line."""
 
 
 def row(judged: Judgement) -> str:

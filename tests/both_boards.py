@@ -43,10 +43,10 @@ class BothBoards:
     def set_rules(self, settings: Records) -> None:
         raise NotImplementedError
 
-    def plant(self, tree: int, node: int, position: Position) -> None:
-        self._stored.plant(tree, node, position)
+    def set_root(self, tree: int, node: int, position: Position) -> None:
+        self._stored.set_root(tree, node, position)
         self._root = self._twin(position)
-        self._replayed.plant(tree, node, self._root)
+        self._replayed.set_root(tree, node, self._root)
 
     def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
         table = walk.tree

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pydlshogi.player.choice import surest
+from pydlshogi.player.choice import lcb_move
 from pydlshogi.uct.root import MoveStats
 
 
@@ -28,5 +28,5 @@ def move(name: str, visits: int, value: float, error: float, plies: int | None =
         ([move("a", 3, 0.50, 0.2), move("b", 1, 0.90, math.nan)], "a"),
     ],
 )
-def test_the_surest_move(moves: list[MoveStats], chosen: str) -> None:
-    assert chr(surest(moves).move) == chosen
+def test_the_lcb_move(moves: list[MoveStats], chosen: str) -> None:
+    assert chr(lcb_move(moves).move) == chosen

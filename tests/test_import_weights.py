@@ -27,7 +27,7 @@ CHANNELS = 8
 
 
 class Drawn:
-    """Arrays of a network by their names in PyTorch, drawn by lot."""
+    """Arrays of a network by their names in PyTorch, random ones."""
 
     def __init__(self, seed: int) -> None:
         self._lot = np.random.default_rng(seed)

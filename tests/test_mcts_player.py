@@ -138,7 +138,7 @@ def test_the_lines_are_ranked_by_visits_and_tell_them() -> None:
     thinker.go(nodes=300)
     visits = [info.visits or 0 for info in thinker.lines]
     assert len(visits) == len(thinker.legal_moves())
-    assert visits[1:] == sorted(visits[1:], reverse=True)  # the first is the surest, see test_choice.py
+    assert visits[1:] == sorted(visits[1:], reverse=True)  # the first is the lcb_move, see test_choice.py
     assert sum(visits) == 300
     assert sum(info.prior or 0 for info in thinker.lines) == pytest.approx(1)
     for info in thinker.lines:

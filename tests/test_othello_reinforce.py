@@ -57,7 +57,7 @@ def test_games_are_legal_and_come_out_as_the_rules_say() -> None:
 
 
 def test_a_plan_says_who_plays() -> None:
-    """The first move is given, Black plays by lot, and White the likeliest move."""
+    """The first move is given, Black plays at random, and White the likeliest move."""
     games = np.zeros(200, GAME)
     games["moves"][:, 0] = 56  # f5
     plan = np.zeros((200, 2, 60), np.int8)

@@ -8,8 +8,8 @@ from typing import Final
 from pydlshogi.uct.root import MoveStats
 
 
-class Lots(random.Random):
-    """What is drawn by lot, by a seed that the user may set; 0: each time otherwise."""
+class SeededRng(random.Random):
+    """Random numbers by a seed that the user may set; 0: each time otherwise."""
 
     def begin(self, seed: int) -> None:
         """Begin anew: another game."""
@@ -28,7 +28,7 @@ LEAST_SHARE: Final = 0.15
 """Of the most visits, which a move must have to be compared."""
 
 
-def surest(moves: Sequence[MoveStats]) -> MoveStats:
+def lcb_move(moves: Sequence[MoveStats]) -> MoveStats:
     """Of the moves with enough visits that are worth no less than the best, the one of the highest lower bound of its
     value [KataGo's LCB, where they may be worth less; but so a sure draw or loss is taken for a likely win].
 
@@ -51,7 +51,7 @@ def surest(moves: Sequence[MoveStats]) -> MoveStats:
 def draw(moves: Sequence[MoveStats], cutoff: float, generator: random.Random) -> MoveStats:
     """One of the moves whose value is within `cutoff` of the best, drawn by visits.
 
-    The best itself if it is proven, or none of its visits has been paid yet.
+    The best itself if it is proven, or none of its visits has been backed up yet.
     """
     best = moves[0]
     if best.plies is not None or math.isnan(best.value):
@@ -60,7 +60,7 @@ def draw(moves: Sequence[MoveStats], cutoff: float, generator: random.Random) ->
     return generator.choices(near, [move.visits for move in near])[0]
 
 
-def hopeless(best: MoveStats, threshold: float) -> bool:
+def should_resign(best: MoveStats, threshold: float) -> bool:
     """Whether to resign although `best` could be played: it wins less often than `threshold`; 0: never."""
     if best.plies is not None:
         return best.plies < 0 and threshold > 0

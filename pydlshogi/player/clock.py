@@ -85,7 +85,7 @@ class ClockSettings(NamedTuple):
     minimum_thinking_time: int = 100
     """Thought about every move where the byoyomi, or its share of the clock, allows it."""
     whole_seconds: bool = False
-    """The server counts whole seconds, rounded down: use up the second that is paid for anyway."""
+    """The server counts whole seconds, rounded down: use up the second that is counted anyway."""
     draw_ply: int = 0
     """Moves after which the game is drawn. 0: no such rule."""
     default_nodes: int = 0

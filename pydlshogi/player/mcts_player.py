@@ -25,14 +25,14 @@ from pydlshogi.player.base_player import (
     any_move,
     moves_named,
 )
-from pydlshogi.player.choice import Lots, draw, hopeless, surest
+from pydlshogi.player.choice import SeededRng, draw, lcb_move, should_resign
 from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum, milliseconds
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions, NetworkOptions
 from pydlshogi.player.network_player import LoadedNetwork, NetworkPlayer
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.scout import NoScout, Scout
-from pydlshogi.player.stopping import analysing, certain, in_doubt, out_of_reach, time_is_up
+from pydlshogi.player.stopping import analysing, cannot_be_overtaken, certain, time_is_up, unstable
 from pydlshogi.support.files import stamp_of
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.puct import Puct
@@ -60,8 +60,8 @@ class MCTSPlayer(NetworkPlayer):
     def __init__(self, options: MCTSOptions) -> None:
         super().__init__(options)
         self.scout: Scout = NoScout()
-        self.lots = Lots()
-        self.lots.begin(options.seed)
+        self.rng = SeededRng()
+        self.rng.begin(options.seed)
         self._search: Search | None = None
         self._pipeline: Pipeline | None = None
         self._searched_with: tuple[object, ...] = ()
@@ -154,7 +154,7 @@ class MCTSPlayer(NetworkPlayer):
         if self._search is not None:
             self._search.clear()
         self.scout.forget()
-        self.lots.begin(self.options.seed)
+        self.rng.begin(self.options.seed)
         self._full_said = False
 
     def clock_settings(self) -> ClockSettings:
@@ -196,7 +196,7 @@ class MCTSPlayer(NetworkPlayer):
             return self.solve(position, clock, report)
         if not len(position.legal_moves()):
             return BestMove("resign")
-        self.lots.heed(self.options.seed)
+        self.rng.heed(self.options.seed)
         if answer := self.answer_at_once(position, clock, report):
             return answer
         self._wait_for_last()
@@ -308,11 +308,11 @@ class MCTSPlayer(NetworkPlayer):
                     if not root.expanded:
                         self.latency.decay()
                         break
-                    if clock.stopped or not clock.may_extend or not in_doubt(root.moves()):
+                    if clock.stopped or not clock.may_extend or not unstable(root.moves()):
                         break
                     clock.extend()
                     continue
-                if not watched and clock.may_stop_early and out_of_reach(clock, before, root.leader()[1]):
+                if not watched and clock.may_stop_early and cannot_be_overtaken(clock, before, root.leader()[1]):
                     break
                 if root.expanded and milliseconds() - reported >= self.options.pv_interval:
                     report_now()
@@ -373,12 +373,12 @@ class MCTSPlayer(NetworkPlayer):
                 report(Info(string=line))
         lines = Lines(position, search, self.scout, self.eval_coef)
         self._report(lines, search, clock, report, chosen)
-        if not watched and hopeless(best, options.resign_threshold / 1000):
+        if not watched and should_resign(best, options.resign_threshold / 1000):
             return BestMove("resign")
         return BestMove(*lines.of(chosen)[:2])
 
     def _looked_into(self, root: Root, clock: Clock) -> tuple[list[MoveStats], MoveStats]:
-        """The moves, and the surest of them: the scout has looked at what follows it, as at the most visited one."""
+        """The moves, and the LCB move: the scout has looked at what follows it, as at the most visited one."""
 
         def time_left() -> float:
             return 0.0 if clock.stopped else clock.budget.maximum - self._choosing.value - clock.spent()
@@ -386,7 +386,7 @@ class MCTSPlayer(NetworkPlayer):
         looked = set[int]()
         while True:
             moves = root.moves()
-            best = surest(moves)
+            best = lcb_move(moves)
             if best.move == moves[0].move or best.move in looked:
                 return moves, best
             looked.add(best.move)
@@ -401,7 +401,7 @@ class MCTSPlayer(NetworkPlayer):
         weakness = FULL_SKILL - self.options.skill_level
         if not weakness and position.ply() > self.options.random_ply:
             return best
-        return draw(moves, weakness / 100 or self.options.random_cutoff / 1000, self.lots)
+        return draw(moves, weakness / 100 or self.options.random_cutoff / 1000, self.rng)
 
     def _report(
         self, lines: Lines, search: Search, clock: Clock, report: Report, chosen: MoveStats | None = None

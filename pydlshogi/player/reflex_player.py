@@ -9,7 +9,7 @@ from abc import abstractmethod
 from typing import NamedTuple
 
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayedPosition, Report, moves_named
-from pydlshogi.player.choice import Lots
+from pydlshogi.player.choice import SeededRng
 from pydlshogi.player.clock import Clock, Latency
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.network_player import NetworkPlayer
@@ -37,8 +37,8 @@ class ReflexPlayer(NetworkPlayer):
 
     def __init__(self, options: ReflexOptions) -> None:
         super().__init__(options)
-        self._lots = Lots()
-        self._lots.begin(options.seed)
+        self._rng = SeededRng()
+        self._rng.begin(options.seed)
 
     def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
         """Also what fills a batch from a position, which a search does by other means."""
@@ -47,7 +47,7 @@ class ReflexPlayer(NetworkPlayer):
         return super().warmed_up(evaluator, batch_size)
 
     def new_game(self) -> None:
-        self._lots.begin(self.options.seed)
+        self._rng.begin(self.options.seed)
 
     @abstractmethod
     def rate(self, position: PlayedPosition) -> list[Rated]:
@@ -58,7 +58,7 @@ class ReflexPlayer(NetworkPlayer):
             return Checkmate("notimplemented")
         if not len(position.legal_moves()):
             return BestMove("resign")
-        self._lots.heed(self.options.seed)
+        self._rng.heed(self.options.seed)
         if answer := self.answer_at_once(position, clock, report):
             return answer
         ratings = self.rate(position)
@@ -85,7 +85,7 @@ class ReflexPlayer(NetworkPlayer):
             return best
         sharpness = 100 / self.options.temperature
         weights = [math.exp((each.logit - best.logit) * sharpness) for each in ratings]
-        return self._lots.choices(ratings, weights)[0]
+        return self._rng.choices(ratings, weights)[0]
 
 
 class PolicyPlayer(ReflexPlayer):

@@ -36,7 +36,7 @@ class Learning:
     value_weight: float = setting(1.0, "weight of the value loss beside the policy loss", low=0)
     label_smoothing: float = setting(0.0, "share of the policy target spread over all labels", low=0, high=1)
     symmetries: bool = setting(
-        False, "show positions as they are or as the encoding's symmetries turn them, by lot", alias="mirror"
+        False, "show positions as they are or as the encoding's symmetries turn them, at random", alias="mirror"
     )
 
     seed: int = setting(0, "of the first weights, the order and the symmetries", low=0, high=2**63 - 1)

@@ -64,7 +64,7 @@ class Boards(Protocol):
     def set_rules(self, settings: Records) -> None:
         """Let the rules be those of `settings`, one record of the game's, from now on."""
 
-    def plant(self, tree: int, node: int, position: Position) -> None:
+    def set_root(self, tree: int, node: int, position: Position) -> None:
         """Let `position`, of which a copy is kept, be the root of a tree, which is `node`."""
 
     def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
@@ -98,7 +98,7 @@ class StoredBoards:
     def set_rules(self, settings: Records) -> None:
         self._settings = settings
 
-    def plant(self, tree: int, node: int, position: Position) -> None:
+    def set_root(self, tree: int, node: int, position: Position) -> None:
         states = self._rules.states(position)
         self._states[node] = states[-1]
         if self.repeats:
@@ -171,7 +171,7 @@ class ReplayedBoards:
     def set_rules(self, settings: Records) -> None:
         """The positions know their rules."""
 
-    def plant(self, tree: int, node: int, position: Position) -> None:
+    def set_root(self, tree: int, node: int, position: Position) -> None:
         self._roots[tree] = position.copy()
 
     def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:

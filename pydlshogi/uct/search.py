@@ -145,7 +145,7 @@ class Search:
         root["node"] = self.table.link_root(key, position.board_key(), position.ply())
         root["ply"] = position.ply()
         root["playouts"] = root["deepest"] = 0
-        self.boards.plant(tree, int(root["node"]), position)
+        self.boards.set_root(tree, int(root["node"]), position)
         self._remember(tree, position.past_board_keys() if self.boards.repeats else [])
         forget_repetitions(self.table.tree, int(root["node"]), self._past_keys[tree, : root["past"]])
 

@@ -75,7 +75,7 @@ class PolicyKind(NamedTuple):
 
 @inlined
 def hit(shares: Float32Array, legal: int, chosen: int) -> float:
-    """Whether the likeliest of the moves was played; of several as likely one is taken by lot."""
+    """Whether the likeliest of the moves was played; of several as likely one is chosen at random."""
     likeliest = 0
     for move in range(legal):
         if shares[move] > _ALIKE * shares[chosen]:

@@ -1,6 +1,6 @@
 """A value from games of policies: `python -m utils.othello.learn_value GAMES --reinforced FILE --out FILE`
 
-As AlphaGo's (Silver et al. 2016): the engine's policy plays up to a move drawn by lot, that move is random, and from
+As AlphaGo's (Silver et al. 2016): the engine's policy plays up to a random one, that move is random, and from
 there the reinforced policy plays to the end. The position after the random move and the result are an example, one of
 each game. The value is a logistic regression on the patterns, in discs such that the engine's scales turn them into
 win rates. GAMES are files of WTHOR format, of which those held out tell how often it predicts the winner, and how

@@ -82,7 +82,7 @@ FORMS: Final = {
 def samples(games: Iterable[Transcript]) -> list[Position]:
     """The positions to measure on: those after the first moves in which the side to move can play.
 
-    Of more than MOST_POSITIONS so many are drawn by lot, always the same.
+    Of more than MOST_POSITIONS so many are chosen at random, always the same.
     """
     positions = []
     for game in games:
@@ -131,7 +131,7 @@ class Measured(NamedTuple):
 
 
 def measure(
-    positions: Sequence[Position], form: Form, deepest: int, weights: Int16Array, crew: WorkerPool
+    positions: Sequence[Position], form: Form, deepest: int, weights: Int16Array, pool: WorkerPool
 ) -> Iterator[Measured]:
     """Measure the pairs of all depths up to `deepest`, as far as there are positions for it."""
     cuts = Cuts(form.deviations, form.everywhere, ())
@@ -144,7 +144,7 @@ def measure(
         tasks = [roomy[first : first + _TASK] for first in range(0, len(roomy), _TASK)]
         work = partial(values, depth=depth, weights=weights, probing=probing_of(cuts))
         bar = tqdm(
-            crew.in_order(work, tasks, LONGEST_TASK),
+            pool.in_order(work, tasks, LONGEST_TASK),
             total=len(tasks),
             desc=f"depth {depth}",
             leave=False,
@@ -212,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     playing = parser.add_argument_group("the table")
     playing.add_argument("--cuts", type=Path, default=shipped_model() / TUTORIAL_CUTS, help="(default %(default)s)")
     playing.add_argument("--each", type=int, default=100, help="games in each cell (default %(default)s)")
-    playing.add_argument("--openings", type=Path, help="file of transcripts (default: drawn by lot)")
+    playing.add_argument("--openings", type=Path, help="file of transcripts (default: random ones)")
     options = parser.parse_args(arguments)
     if not (1 <= options.depth <= 30 and options.workers > 0 and options.each > 0 and options.each % 2 == 0):
         parser.error("--depth is 1 to 30, --workers and --each above 0, --each even")
@@ -222,17 +222,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         if options.plot:
             check_writable(options.plot)
-        with ProcessPool(options.workers) as crew:
-            (_measure if options.games else _play)(options, crew)
+        with ProcessPool(options.workers) as pool:
+            (_measure if options.games else _play)(options, pool)
 
     resume = "the same command goes on with it" if options.table else ""
     return exit_status("probcut", run, RecordError, TableError, ValueError, resume=resume)
 
 
-def _measure(options: argparse.Namespace, crew: WorkerPool) -> None:
+def _measure(options: argparse.Namespace, pool: WorkerPool) -> None:
     weights = load_weights(options.weights)
     measured = []
-    for each in measure(samples(read_games(options.games)), FORMS[options.form], options.depth, weights, crew):
+    for each in measure(samples(read_games(options.games)), FORMS[options.form], options.depth, weights, pool):
         measured.append(each)
         for pair in each.pairs:
             print(described(pair), flush=True)
@@ -248,14 +248,14 @@ def _measure(options: argparse.Namespace, crew: WorkerPool) -> None:
         plot(found, options.plot)
 
 
-def _play(options: argparse.Namespace, crew: WorkerPool) -> None:
+def _play(options: argparse.Namespace, pool: WorkerPool) -> None:
     openings = None
     if options.openings:
         openings = [transcript(game.moves) for game in read_from_start(options.openings)]
         random.Random(0).shuffle(openings)
     with closing(Results(options.table, options.weights, options.cuts, openings)) as results:
         try:
-            fill(results, tasks(options.each, openings), options.weights, options.cuts, crew)
+            fill(results, tasks(options.each, openings), options.weights, options.cuts, pool)
         finally:
             print(table(results.games))
 

@@ -134,10 +134,10 @@ class Results(FinishedGames):
         super().add({**game, "parameters": self._digest})
 
 
-def fill(results: Results, wanted: Iterable[Fixture], weights: Path, cuts: Path, crew: WorkerPool) -> None:
+def fill(results: Results, wanted: Iterable[Fixture], weights: Path, cuts: Path, pool: WorkerPool) -> None:
     """Play the games that are missing."""
     missing = results.missing(wanted)
-    played = crew.map(Plain(partial(play, weights=weights, cuts=cuts)), missing, LONGEST_TASK)
+    played = pool.map(Plain(partial(play, weights=weights, cuts=cuts)), missing, LONGEST_TASK)
     for _, game in tqdm(played, total=len(missing), unit="game", dynamic_ncols=True, disable=None):
         results.add(game)
 

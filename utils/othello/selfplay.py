@@ -110,11 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def play_missing() -> None:
         weights = options.weights and digest(options.weights)
         options.out.mkdir(parents=True, exist_ok=True)
-        with reserved(options.out), ProcessPool(options.workers) as crew:
+        with reserved(options.out), ProcessPool(options.workers) as pool:
             settle(options.out / "selfplay.json", {"weights": weights, "seed": options.seed, **settings._asdict()})
             files = range(1, 1 + -(-options.games // GAMES_PER_FILE))
             missing = [number for number in files if not file_of(options.out, number).exists()]
-            played = crew.in_order(job, missing, _LONGEST_FILE)
+            played = pool.in_order(job, missing, _LONGEST_FILE)
             for _ in tqdm(
                 played, total=len(missing), unit=f" x {GAMES_PER_FILE} games", dynamic_ncols=True, disable=None
             ):

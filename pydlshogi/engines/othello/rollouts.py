@@ -108,7 +108,7 @@ def drawn(state: Uint64Array) -> float:
 
 @inlined
 def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums: Float32Array, lot: Uint64Array) -> int:
-    """By how many discs the side to move wins a game played to its end by lot.
+    """By how many discs the side to move wins a game played to its end at random.
 
     `weights`: float32 [STAGES, 64, SURROUNDINGS], above 0; `sums`: float32 [MOST_MOVES], to work with; `lot`: see
     `drawn`.

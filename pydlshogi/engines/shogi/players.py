@@ -112,7 +112,7 @@ class ShogiMCTSPlayer(ShogiPlayer, MCTSPlayer):
         if self.options.consideration_mode:
             return None
         try:
-            choice = self._book.consult(position, clock.limits, self.options, self.lots)
+            choice = self._book.consult(position, clock.limits, self.options, self.rng)
         except BookError as error:
             report(Info(string=f"Error! {error}"))
             return None

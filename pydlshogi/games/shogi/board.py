@@ -358,7 +358,7 @@ class Cover(NamedTuple):
     once: int
     twice: int
     """By two pieces at least."""
-    doors: int
+    xray_blockers: int
     """Pieces of the side that stand in the way of its own."""
     behind: int
     """What a sliding piece would attack if the door before it left."""
@@ -367,7 +367,7 @@ class Cover(NamedTuple):
 @rule
 def cover(men: Army, side: int, blockers: int, own: int) -> Cover:
     """The cover of a side whose pieces are `own`."""
-    once = twice = doors = behind = nothing()
+    once = twice = xray_blockers = behind = nothing()
     for step in steps(men, side):
         once, twice = once | step, twice | (once & step)
     sliding = sliders(men)
@@ -376,10 +376,10 @@ def cover(men: Army, side: int, blockers: int, own: int) -> Cover:
         near = slide(men, side, slider, blockers)
         once, twice = once | near, twice | (once & near)
         shut = near & own
-        doors |= shut
+        xray_blockers |= shut
         behind |= slide(men, side, slider, blockers & ~shut) & ~near
         sliding = without_lowest(sliding)
-    return Cover(once, twice, doors, behind)
+    return Cover(once, twice, xray_blockers, behind)
 
 
 @rule

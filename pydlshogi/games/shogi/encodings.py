@@ -90,7 +90,7 @@ def pack_history(state: Record, words: Uint32Array) -> None:
         words[3 * i + 2] = wide(words[3 * i + 2]) | step << _STEP_BITS
 
 
-# Networks are timed on words by lot, and servers take them from others: what is read from them is kept within bounds.
+# Networks are timed on random words, and servers take them from others: what is read from them is kept within bounds.
 @inlined
 def _plane(words: Uint32Array, plane: int) -> int:
     low = word(words[3 * plane]) | word(words[3 * plane + 1]) << _32_BITS

@@ -159,26 +159,26 @@ def _list_aimed_drops(drops: Aims, moves: Uint16Array) -> int:
 
 
 @rule
-def _list_unveilings(
+def _list_discovered_checks(
     men: Army,
     side: int,
     blockers: int,
     own: int,
-    unveiling: int,
+    discovering: int,
     own_king: int,
     king: int,
     moves: Uint16Array,
     number: int,
 ) -> int:
     """List the moves by which pieces step out of the way of their own sliding ones to the enemy's king."""
-    while unveiling:
-        origin = lowest(unveiling)
+    while discovering:
+        origin = lowest(discovering)
         aside = ~(own | line_through(king, origin))
         if origin == own_king:
             number = list_moves(origin, reach(KING, origin) & aside, moves, number)
         else:
             number = list_pieces(among(men, bit(origin)), side, blockers, anywhere(aside), moves, number)
-        unveiling = without_lowest(unveiling)
+        discovering = without_lowest(discovering)
     return number
 
 
@@ -226,15 +226,15 @@ def mate_in_one(
         number = list_pieces(men, side, blockers, steps, moves, number)
     if opened:
         steps = _within(_covering(checking, side, flights & ~opened), landing)
-        number = list_pieces(among(men, cover.doors), side, blockers, steps, moves, number)
-    number = _list_unveilings(men, side, blockers, own, own & screening, own_king, king, moves, number)
+        number = list_pieces(among(men, cover.xray_blockers), side, blockers, steps, moves, number)
+    number = _list_discovered_checks(men, side, blockers, own, own & screening, own_king, king, moves, number)
     if number == 0:
         return 0
     # Nor may a piece that is free to do so take it or step between, unless the move changes what is free to do so.
     enemies = among(army(board, enemy), blockers & ~(own | bit(king)))
     answered = attacked(among(enemies, ~screening), enemy, blockers)
     filled = (answered | drop_places(enemies, enemy, enemy_hand)) & ~blockers
-    unpredictable = own & (cover.doors | screening)
+    unpredictable = own & (cover.xray_blockers | screening)
     for i in range(number):
         move = wide(moves[i])
         target = move & SEVEN_BITS
@@ -268,14 +268,14 @@ def _parried(board: Board, side: int, own_king: int, king: int, hand: int, enemy
     enemy, own = 1 - side, of_side(board, side)
     cover = _cover_of(board, side, king)
     flights = reach(KING, king) & ~(of_side(board, enemy) | cover.once)
-    unveils = False
+    discovers = False
     if AXIS[own_king, king] != NO_AXIS:
-        unveils = bool(screens(army(board, enemy), enemy, own_king, occupied(board)) & bit(king))
+        discovers = bool(screens(army(board, enemy), enemy, own_king, occupied(board)) & bit(king))
     while flights:
         quiet = flights & ~own
         flight = lowest(quiet if quiet else flights)
         flights &= ~bit(flight)
-        if unveils and not line_through(own_king, king) & bit(flight):
+        if discovers and not line_through(own_king, king) & bit(flight):
             return True
         move = flight | king << ORIGIN
         after, their_hand = moved(board, enemy, move), enemy_hand
@@ -318,8 +318,8 @@ def _mate_in_three(
         checking = _checking(side, king, blockers)
         number = _list_aimed_drops(_drops(checking, hand, ~blockers), lists.first)
         number = list_pieces(men, side, blockers, _within(checking, cover.once & ~own), lists.first, number)
-        unveiling = own & screens(men, side, king, blockers)
-        number = _list_unveilings(men, side, blockers, own, unveiling, own_king, king, lists.first, number)
+        discovering = own & screens(men, side, king, blockers)
+        number = _list_discovered_checks(men, side, blockers, own, discovering, own_king, king, lists.first, number)
         if hand_of(hand).pawns:
             places = reach(COLOUR * enemy + PAWN, king) & pawn_places(men, side) & ~blockers
             number = list_moves(DROP + PAWN, places, lists.first, number)

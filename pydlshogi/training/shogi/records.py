@@ -155,10 +155,10 @@ def _build(
     games, complaints = 0, []
     with (
         replacing(path) as file,
-        hire() as crew,
+        hire() as pool,
         tqdm(total=len(units), desc=f"packing {split}", unit=" games", disable=None) as bar,
     ):
-        for positions, count, wrong in crew.in_order(partial(pack_units, split=split), parts, _LONGEST_TASK):
+        for positions, count, wrong in pool.in_order(partial(pack_units, split=split), parts, _LONGEST_TASK):
             file.write(positions.tobytes())
             games += count
             complaints += wrong
@@ -295,7 +295,7 @@ def _whole_rating(rating: float | None) -> int:
 
 
 def limit_repeats(positions: Positions, most: int, generator: np.random.Generator) -> Int64Array:
-    """Indices, ascending, that keep each position at most `most` times, by lot: openings repeat in thousands."""
+    """Indices, ascending, that keep each position at most `most` times, at random: openings repeat in thousands."""
     words = np.ascontiguousarray(positions["hcp"]).view(np.uint64)
     keys = np.zeros(len(words), np.uint64)
     for column in range(words.shape[1]):
