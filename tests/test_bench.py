@@ -128,20 +128,21 @@ def test_the_speed_of_the_core_is_playouts_by_seconds(monkeypatch: pytest.Monkey
 
 
 def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve speeds, three lines on growth, a network's name and speeds, two devices, another game
-    twice, and the signature."""
+    """Twelve speeds, three lines on growth, a network's name and speeds, two devices, three sparse networks, another
+    game twice, and the signature."""
     monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
     monkeypatch.setattr(bench, "available_cores", lambda: 2)
     monkeypatch.setattr(bench, "growth", lambda sizes: [f"to {size}" for size in sizes])
     monkeypatch.setattr(bench, "device_share", lambda *asked: (0.5, 1234.0))
     monkeypatch.setattr(bench, "core_speed", lambda *asked: 5678.0)
+    monkeypatch.setattr(bench, "sparse_speed", lambda sfen: "4,321 evaluations/s")
     monkeypatch.setattr(bench, "dobutsu_speed", lambda *asked: 8765.0)
     options = MCTSPlayerOptions()
     options.modelfile, options.backend, options.batch_size = str(tmp_path / "net.npz"), "onnx", 4
     options.threads, options.eval_coef = 1, 600
     write_weights(Path(options.modelfile), network(PLAIN))
     lines = list(bench.report(bench.PARTS, 64, 0.01, options))
-    assert len(lines) == 12 + 3 + 2 + 2 + 2 + 1
+    assert len(lines) == 12 + 3 + 2 + 2 + 3 + 2 + 1
     for line in lines[:12]:
         assert re.fullmatch(
             r"(start|middle game|end game) +batch +(1|8|32|128): "
@@ -153,8 +154,9 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         r"network +batch +4, 1 thread: +[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+", lines[16]
     )
     assert [line.split(": ")[1] for line in lines[17:19]] == ["busy 50%, 1,234 playouts/s"] * 2
-    assert [line.split(": ")[1].strip() for line in lines[19:21]] == ["8,765 playouts/s of one core"] * 2
-    assert lines[21] == "signature 0123abcd"
+    assert [line.split(": ")[1] for line in lines[19:22]] == ["4,321 evaluations/s"] * 3
+    assert [line.split(": ")[1].strip() for line in lines[22:24]] == ["8,765 playouts/s of one core"] * 2
+    assert lines[24] == "signature 0123abcd"
 
 
 def test_growth_tells_of_speed_room_and_pauses() -> None:

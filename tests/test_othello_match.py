@@ -172,15 +172,3 @@ def test_a_match_of_another_game_is_another_match(tmp_path: Path, capsys: pytest
     assert "other settings (game)" in capsys.readouterr().err
     assert match(out, engine("a"), engine("b"), games=4) == 0
     assert len(games(out)) == 4
-
-
-def test_a_match_of_shogi_from_before_goes_on(tmp_path: Path) -> None:
-    """Its match.json does not say that it is of shogi."""
-    usi = shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests" / "fake_usi_engine.py"), "a"])
-    out = tmp_path / "m"
-    assert main([usi, usi, "--time=60000", "--games=2", "--out", str(out)]) == 0
-    settings = json.loads((out / "match.json").read_text())
-    assert settings.pop("game") == "shogi"
-    (out / "match.json").write_text(json.dumps(settings))
-    assert main([usi, usi, "--time=60000", "--games=4", "--out", str(out)]) == 0
-    assert len(games(out)) == 4

@@ -438,8 +438,8 @@ def test_a_run_begins_with_another_runs_network_and_more_games(folder: Path) -> 
         Settings(train=str(folder / "games.jsonl"), more=str(folder / "own.txt"), cache=str(folder))
     )
     alone, _ = train.load_data(Settings(train=str(folder / "games.jsonl"), cache=str(folder)))
-    assert len(with_own) == len(alone) + 30
-    assert (with_own["eval"][-30:] == NO_EVAL).all()
+    assert len(with_own["train"]) == len(alone["train"]) + 30
+    assert (with_own["train"]["eval"][-30:] == NO_EVAL).all()
 
 
 def test_a_killed_run_goes_on_with_the_same_curve(folder: Path) -> None:
