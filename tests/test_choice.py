@@ -1,10 +1,11 @@
 """Which move is played of those that were searched."""
 
 import math
+import random
 
 import pytest
 
-from pydlshogi.player.choice import lcb_move
+from pydlshogi.player.choice import WEAK_LEVELS, lcb_move, weak_move
 from pydlshogi.uct.root import MoveStats
 
 
@@ -30,3 +31,15 @@ def move(name: str, visits: int, value: float, error: float, plies: int | None =
 )
 def test_the_lcb_move(moves: list[MoveStats], chosen: str) -> None:
     assert chr(lcb_move(moves).move) == chosen
+
+
+def test_the_lowest_levels_play_by_a_policy_that_is_flatter_the_lower_they_are() -> None:
+    moves = [MoveStats(place, 0, math.nan, math.nan, prior, None) for place, prior in enumerate((0.9, 0.09, 0.01))]
+
+    def share_of_the_first(level: int) -> float:
+        rng = random.Random(0)
+        return sum(weak_move(moves, level, rng).move == 0 for _ in range(2000)) / 2000
+
+    shares = [share_of_the_first(level) for level in (0, 4, WEAK_LEVELS)]
+    # 0.9, 0.09 and 0.01 to the powers of 1/5, 1/2 and 1, as shares of their sums
+    assert shares == pytest.approx([0.50, 0.70, 0.90], abs=0.03)

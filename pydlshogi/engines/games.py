@@ -55,7 +55,7 @@ def _searching(seconds: float) -> dict[str, Opponent]:
     """Opponents that search, from one for beginners to one that takes so many seconds a move."""
     levels = {
         name: Opponent("mcts", {"Skill_Level": str(skill)})
-        for name, skill in (("beginner", 0), ("easy", 5), ("medium", 10), ("hard", 15))
+        for name, skill in (("beginner", 1), ("easy", 4), ("medium", 8), ("hard", 14))
     }
     return levels | {"full strength": Opponent("mcts", {}, Limits(movetime=round(1000 * seconds)))}
 

@@ -60,6 +60,21 @@ def draw(moves: Sequence[MoveStats], cutoff: float, generator: random.Random) ->
     return generator.choices(near, [move.visits for move in near])[0]
 
 
+WEAK_LEVELS: Final = 8
+"""Skill levels below it play by the policy, however the search went."""
+_WEAKEST_TEMPERATURE: Final = 5.0
+
+
+def weak_move(moves: Sequence[MoveStats], level: int, generator: random.Random) -> MoveStats:
+    """What a player of a skill level below WEAK_LEVELS plays: a move that looks plausible, without a look ahead.
+
+    The lower the level, the higher the temperature of the policy: so it errs as people do, and not by dice alone.
+    """
+    temperature = 1 + (_WEAKEST_TEMPERATURE - 1) * ((WEAK_LEVELS - level) / WEAK_LEVELS) ** 2
+    weights = [max(move.prior, 0.0) ** (1 / temperature) for move in moves]
+    return generator.choices(moves, weights)[0] if sum(weights) > 0 else moves[0]
+
+
 def should_resign(best: MoveStats, threshold: float) -> bool:
     """Whether to resign although `best` could be played: it wins less often than `threshold`; 0: never."""
     if best.plies is not None:

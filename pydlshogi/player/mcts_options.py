@@ -152,7 +152,7 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         FULL_SKILL,
         aliases=("SkillLevel", "USI_SkillLevel"),
         help="20 is full strength; a lower level makes fewer playouts, unless `go` names nodes or movetime, and takes "
-        "moves up to (20 - level) % worse",
+        "moves up to (20 - level) % worse; below 8 it plays plausible moves without looking ahead",
     )
     clear_hash = Button("Clear_Hash", aliases=("ClearHash",), help="forget the search tree")
     stochastic_ponder = Check(

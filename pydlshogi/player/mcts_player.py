@@ -25,7 +25,7 @@ from pydlshogi.player.base_player import (
     any_move,
     moves_named,
 )
-from pydlshogi.player.choice import SeededRng, draw, lcb_move, should_resign
+from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, draw, lcb_move, should_resign, weak_move
 from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum, milliseconds
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions, NetworkOptions
@@ -398,6 +398,8 @@ class MCTSPlayer(NetworkPlayer):
 
     def _drawn(self, position: PlayedPosition, moves: Sequence[MoveStats], best: MoveStats) -> MoveStats:
         """The best of the moves. Early in the game, and below full skill, one of those nearly as good."""
+        if self.options.skill_level < WEAK_LEVELS:
+            return weak_move(moves, self.options.skill_level, self.rng)
         weakness = FULL_SKILL - self.options.skill_level
         if not weakness and position.ply() > self.options.random_ply:
             return best
