@@ -129,8 +129,13 @@ GAMES: Final[dict[str, OfferedGame]] = {
     "othello": OfferedGame(
         engines={"alphabeta": othello.alphabeta, "mcts": othello.mcts, "iago": othello.iago},
         opponents={
-            name: Opponent("alphabeta", {"Level": str(level)})
-            for name, level in (("beginner", 1), ("easy", 2), ("medium", 4), ("hard", 8))
+            name: Opponent(engine, {option: str(level)})
+            for name, engine, option, level in (
+                ("beginner", "mcts", "Skill_Level", 1),
+                ("easy", "mcts", "Skill_Level", 6),
+                ("medium", "alphabeta", "Level", 2),
+                ("hard", "alphabeta", "Level", 6),
+            )
         }
         | {
             name: Opponent(engine, {}, Limits(movetime=2000))
