@@ -55,7 +55,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of empty packages with the names and the lowest versions that pyproject.toml asks for."""
     folder = tmp_path_factory.mktemp("wheels")
     for requirement in tomllib.loads(DECLARED)["project"]["dependencies"]:
-        name, version = re.fullmatch(r"([\w-]+)>=([\d.]+),<\d+(?:;.*)?", requirement).groups()
+        name, version = re.fullmatch(r"([\w-]+)>=([\d.]+),<[\d.]+(?:;.*)?", requirement).groups()
         name = name.replace("-", "_")
         info = f"{name}-{version}.dist-info"
         with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:

@@ -1383,6 +1383,7 @@ def starts(pool: Pool, kept: Path, content: bytes, logged: pytest.LogCaptureFixt
     for path in kept.parent.iterdir():
         path.unlink()
     kept.write_bytes(content)
+    logged.set_level("WARNING")  # whatever another test has left
     logged.clear()
     table = Table(pool, lambda kind, message: None, kept)
     aside = [path for path in kept.parent.iterdir() if path != kept]
@@ -1433,6 +1434,7 @@ def test_a_board_starts_where_its_file_is_a_folder(
 ) -> None:
     kept = tmp_path / "board.json"
     kept.mkdir()
+    caplog.set_level("WARNING")  # whatever another test has left
     table = Table(pool, lambda kind, message: None, kept)
     assert (len(caplog.messages), table.state()["error"], kept.is_file()) == (1, "", True)
 
