@@ -12,7 +12,7 @@ from typing import Final
 
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.refine import Refinement
-from pydlshogi.uct.search import Leaves, Search
+from pydlshogi.uct.search import Search
 
 _LOOK: Final = 0.001
 """Seconds after which a thread without work asks again whether there is any, or whether time is up."""
@@ -107,9 +107,11 @@ class Pipeline:
             batch.clear()
             leaves = self.search.gather(batch, playouts)
             begun = leaves.playouts
+            if self.refinement is not None:
+                self.refinement.notice(leaves)
             self.search.backup(leaves, self.evaluator.evaluate(batch))
             if self.refinement is not None:
-                self._refine(self.refinement, leaves)
+                self._refine(self.refinement)
         finally:
             with self._changed:
                 self._begun += begun - playouts
@@ -117,8 +119,7 @@ class Pipeline:
                 self._changed.notify_all()
         return playouts
 
-    def _refine(self, refinement: Refinement, leaves: Leaves) -> None:
-        refinement.notice(leaves)
+    def _refine(self, refinement: Refinement) -> None:
         if len(refinement) >= refinement.batch_size:
             batch = self._refined.pop()
             refinement.step(batch)

@@ -70,7 +70,10 @@ class Refinement:
         return int(self._queue.ends[1] - self._queue.ends[0])
 
     def notice(self, leaves: Leaves) -> None:
-        """Let nodes wait that lie on the paths of a batch which was just backed up, and have enough visits."""
+        """Let nodes wait that lie on the paths of a batch and have enough visits.
+
+        To be called before its backup, after which its leaves may be in use again.
+        """
         with self._lock:
             if self._emptied != self._search.emptied:
                 self._emptied = self._search.emptied
@@ -182,6 +185,8 @@ def _refine(
                 break
             stat = nodes[above].stats + step.edge
             visits = stats[stat].visits
+            if visits == 0:  # the playout that noticed it was undone
+                break
             stats[stat].squares += shift * (2.0 * stats[stat].value_sum + shift) / visits  # the variance stays too
             stats[stat].value_sum += shift
             nodes[above].value_sum += shift
