@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 import cshogi
 from tqdm import tqdm
 
-from pydlshogi.engines.shogi.book import HEADER, BookError, key_of
+from pydlshogi.engines.shogi.book_files import HEADER, BookError, key_of
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
 from pydlshogi.read_kifu import Game, KifuError, read_list, read_many, replay
