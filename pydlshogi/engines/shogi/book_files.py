@@ -133,7 +133,14 @@ class Book:
                     lines = self._search(key)
             except OSError as error:
                 raise self._error(error.strerror or str(error)) from error
+        return self._entries(lines)
+
+    def _entries(self, lines: bytes) -> list[BookMove]:
         return [self._parse(line, "") for line in lines.split(b"\n") if line and not _is_no_move(line)]
+
+    def positions(self) -> dict[bytes, list[BookMove]]:
+        """All of a book that is not on disk, by `key_of`."""
+        return {key: self._entries(lines) for key, lines in (self._positions or {}).items()}
 
     def _error(self, reason: str) -> BookError:
         return BookError(f"{self.path}: {reason}")
