@@ -20,7 +20,8 @@ from typing import Final
 from tqdm import tqdm
 
 from pydlshogi import shogi_selfplay
-from pydlshogi.games.catalogue import GameEntry, UnknownGame, game_named
+from pydlshogi.games.catalogue import UnknownGame, game_named
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import numbered
 from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
@@ -78,7 +79,7 @@ def play(game: GameEntry, network: bytes, out: Path, settings: Settings, pool: W
 def lines(game: GameEntry, settings: SelfPlay, played: PlayedGames) -> Iterator[bytes]:
     """Each game as JSON: the moves in USI and the winner, as pydlshogi.train reads games of shogi."""
     for moves, score in zip(played.games(), played.scores.tolist(), strict=True):
-        position = game.start(settings.draw_ply)
+        position = game.position(draw_ply=settings.draw_ply)
         words = []
         for move in moves:
             words.append(position.usi(move))

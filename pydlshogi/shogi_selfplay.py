@@ -25,7 +25,7 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.rules import RULES, settings_of
+from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.kifu.game import MATE_EVAL, Ending, Game, Win
 from pydlshogi.learning.tasks import deadline, load_network
@@ -65,7 +65,7 @@ def play(evaluator: Evaluator, settings: Settings, rng: Random, start: str = STA
     if settings.blunders:
         start = _blundered(start, rng.randint(0, settings.blunders), rng)
     position = ShogiPosition(start)
-    search = stored_search(RULES, settings_of(position), evaluator.encoding, megabytes=16)
+    search = stored_search(RULES, position.settings, evaluator.encoding, megabytes=16)
     root = Root(search)
     batch = Batch(settings.batch, RULES.most_moves, evaluator.encoding)
     moves: list[str] = []

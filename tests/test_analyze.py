@@ -17,18 +17,10 @@ from pydlshogi import analyze
 from pydlshogi.analysis import Allowance, Judgement, Opinion, judge, summary, think
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.game import PlayedPosition
 from pydlshogi.kifu.game import MATE_EVAL
 from pydlshogi.kifu.kif import AnalysedMove
-from pydlshogi.player.base_player import (
-    HIGHEST_CP,
-    BasePlayer,
-    BestMove,
-    Checkmate,
-    Info,
-    PlayedPosition,
-    PlayerError,
-    Report,
-)
+from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Checkmate, Info, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.read_kifu import Game, parse, read, to_csa, to_kif

@@ -175,7 +175,7 @@ def test_sets_of_games_hold_what_was_played(own: Path) -> None:
     scores = [score for each in sets for score in each.scores.tolist()]
     assert [line["win"] for line in lines] == [{1.0: "b", 0.5: "d", 0.0: "w"}[score] for score in scores]
     for line, moves in zip(lines, [moves for each in sets for moves in each.games()], strict=True):
-        position = game_named("dobutsu").start(30)
+        position = game_named("dobutsu").position(draw_ply=30)
         for usi, move in zip(line["moves"].split(), moves, strict=True):
             assert usi in {position.usi(legal) for legal in position.legal_moves().tolist()}
             assert position.usi(move) == usi

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ import pytest
 from othello_games import random_game
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, Tell
-from pydlshogi.engines.games import GAMES, Opponent
+from pydlshogi.engines.named import engine_named
+from pydlshogi.games.catalogue import GAMES
+from pydlshogi.games.entry import Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
@@ -28,8 +31,9 @@ from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
-from pydlshogi.web.records import ENDINGS, Opened, open_record
+from pydlshogi.web.records import Opened, open_record
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer, Page
+from pydlshogi.web.shogi_files import ENDINGS
 from pydlshogi.web.table import Refused, Table, setup
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -220,7 +224,7 @@ def test_an_engine_that_a_game_offers_appears_and_plays(
 ) -> None:
     offered = GAMES["othello"]
     more = {**offered.opponents, "another": Opponent(engine, {"Level": "1"})}
-    monkeypatch.setitem(GAMES, "othello", offered._replace(opponents=more))
+    monkeypatch.setitem(GAMES, "othello", replace(offered, opponents=more))
     assert "another" in setup()["games"]["othello"]["opponents"]
     board.new("othello", sides=("", "another"))
     board.play("f5")
@@ -519,15 +523,16 @@ def test_an_engine_that_fails_thinks_no_more_and_loses_no_time(board: Board, han
 
 
 def test_an_engine_that_is_loaded_late_loses_no_time(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
-    offered, may_load = GAMES["othello"], threading.Event()
-    engine = offered.engines["alphabeta"]()
+    may_load = threading.Event()
+    engine = engine_named("othello", "alphabeta")
 
     def load() -> BasePlayer:
         assert may_load.wait(WAIT)
         return engine.load()
 
-    engines = {**offered.engines, "alphabeta": lambda: engine._replace(load=load)}
-    monkeypatch.setitem(GAMES, "othello", offered._replace(engines=engines))
+    engines = {**GAMES["othello"].engines, "mcts": f"{__name__}:late", "alphabeta": f"{__name__}:late"}
+    monkeypatch.setattr(sys.modules[__name__], "late", lambda: engine._replace(load=load), raising=False)
+    monkeypatch.setitem(GAMES, "othello", replace(GAMES["othello"], engines=engines))
     pool = Pool(1, SETTINGS)
     try:
         with served(pool) as board:

@@ -19,13 +19,13 @@ from random import Random
 
 from tqdm import tqdm
 
-from pydlshogi.games.catalogue import UnknownGame
+from pydlshogi.games.catalogue import GAMES, UnknownGame
 from pydlshogi.support.command_line import add_cluster_option, exit_status, pool_of
 from pydlshogi.support.elo import Sprt
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, option_of
-from utils.arena.games import GAMES, kind_of
-from utils.arena.openings import Opening, OpeningError, check_room
+from utils.arena.games import kind_of
+from utils.arena.openings import Opening, OpeningError, check_room, read_openings
 from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
 from utils.arena.report import Score, report, standing
 from utils.arena.seats import longest_game, pairings, seated
@@ -243,11 +243,10 @@ def _run(arguments: argparse.Namespace) -> None:
         if arguments.sprt is not None:
             elo0, elo1 = arguments.sprt
             sprt = Sprt(elo0, elo1)
-        kind = kind_of(settings.game)
         openings = (
-            [kind.opening(None, ())]
+            [Opening(None, (), settings.game)]
             if arguments.openings is None
-            else list(kind.read_openings(arguments.openings, arguments.opening_plies))
+            else read_openings(arguments.openings, arguments.opening_plies, settings.game)
         )
         check_room(openings, arguments.max_moves, arguments.random_plies)
     except (OpeningError, ValueError) as error:

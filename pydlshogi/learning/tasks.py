@@ -9,7 +9,8 @@ from time import perf_counter
 from typing import Final
 
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.catalogue import GameEntry, game_named
+from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.comparison import compare
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.self_play import SelfPlayers

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile, zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
-from pydlshogi.engines.games import GAMES, GameEnd, OfferedGame
-from pydlshogi.player.base_player import LONGEST_GAME, PlayedPosition, PlayerError
+from pydlshogi.game import GameEnd, PlayedPosition
+from pydlshogi.games.catalogue import GAMES
+from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
 from pydlshogi.read_kifu import Ending
 
 SetUp: TypeAlias = Callable[[str, str | None], PlayedPosition]
@@ -103,7 +104,7 @@ class TableGame:
         self.names = ["", ""]
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
-        self.line = [Node(verdict=self.offered.ending(self.position))]
+        self.line = [Node(verdict=self.position.ending())]
         """The positions of the line that is shown, the first one included."""
         self.at = 0
         """So many moves of the line have been made on the board."""
@@ -131,10 +132,6 @@ class TableGame:
         made.judge_tip()
         made.go_to(0)
         return made
-
-    @property
-    def offered(self) -> OfferedGame:
-        return GAMES[self.game]
 
     @property
     def tip(self) -> Node:
@@ -189,7 +186,7 @@ class TableGame:
     @property
     def may_declare(self) -> bool:
         """Whether a person may win without a move."""
-        return self.may_end and self.offered.may_declare(self.position)
+        return self.may_end and self.position.declares()
 
     @property
     def may_end(self) -> bool:
@@ -218,7 +215,7 @@ class TableGame:
 
     def take_sides(self, sides: object) -> None:
         """Who plays Black and White. Raises ValueError."""
-        known = {"", *self.offered.opponents}
+        known = {"", *GAMES[self.game].opponents}
         if not isinstance(sides, list) or len(sides) != 2 or any(side not in known for side in map(str, sides)):
             raise ValueError("the two sides are people or opponents of the game")
         self.sides = [*map(str, sides)]
@@ -256,7 +253,7 @@ class TableGame:
 
     def judge_tip(self) -> None:
         """Ask the rules how the game stands at the end of the line, where it is shown."""
-        self.tip.verdict = self.offered.ending(self.position)
+        self.tip.verdict = self.position.ending()
 
     def show(self, line: list[Node], at: int | None = None) -> None:
         """Show the position after `at` moves of a line; None: after all. Raises ValueError for an illegal move."""

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from pydlshogi.analysis import MARKS, Judgement, Opinion, accounts, as_json, opinion, repetition
 from pydlshogi.analysis_server.pool import Answer, Question, Task
 from pydlshogi.analysis_server.queries import result
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.kifu.kif import AnalysedMove
 from pydlshogi.web.played import Node, TableGame
 from pydlshogi.web.search import Engines
@@ -66,7 +67,7 @@ class Review:
         self._opinions, self._looks, self._line, self._depth = {}, {}, [*game.line], depth
         asked, at = self._line, game.at
         game.go_to(len(asked) - 1)
-        if repeated := repetition(game.offered, game.position):
+        if repeated := repetition(game.position):
             self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), opinion("", repeated), len(LOOKS))
             asked = asked[:-1]
         game.go_to(at)
@@ -137,8 +138,8 @@ class Review:
                     self._game.game,
                     self._game.start,
                     moves[:ply],
-                    visits=self._game.offered.judged_visits * LOOKS[number] * self._depth,
-                    lines=self._game.offered.judged_lines,
+                    visits=GAMES[self._game.game].judged_visits * LOOKS[number] * self._depth,
+                    lines=GAMES[self._game.game].judged_lines,
                 )
                 self._look.asked[node] = self._engines.ask(question, partial(self._answered, node))
 

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 from pydlshogi.analysis import LOSSES
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import result
-from pydlshogi.engines.games import GAMES, GameEnd
+from pydlshogi.game import GameEnd
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.web.clock import TurnClock
 from pydlshogi.web.kept import LONGEST_CLOCK
@@ -192,7 +193,7 @@ class Table:
     def _policy(self, command: Command) -> None:
         if not self._game.person_to_move:
             raise Refused("it is not your turn")
-        if not self._game.offered.has_policy:
+        if not GAMES[self._game.game].has_policy:
             raise Refused("the engine of this game has no policy")
         # By naming the moves: what is known of a mate must not be the whole answer.
         moves = tuple(self._game.legal)
@@ -368,11 +369,12 @@ def setup() -> Message:
     return {
         "games": {
             name: {
-                "opponents": [*offered.opponents],
-                "starts": [*offered.starts],
-                "hasPolicy": offered.has_policy,
+                "opponents": [*game.opponents],
+                "starts": [*game.starts],
+                "hasPolicy": game.has_policy,
+                "look": game.look and game.look._asdict(),
             }
-            for name, offered in GAMES.items()
+            for name, game in GAMES.items()
         },
         "losses": LOSSES,
         "depths": DEPTHS,

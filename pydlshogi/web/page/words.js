@@ -126,6 +126,14 @@ export function wordIn (language, name, game) {
   return words[`${name} ${game}`] ?? words[name] ?? name
 }
 
+/** Take in the words that games bring along. */
+export function learnWords (games) {
+  for (const [name, { look }] of Object.entries(games)) {
+    const words = look && { [name]: look.title, [`about ${name}`]: look.about, [`advice ${name}`]: look.advice }
+    for (const language of Object.values(LANGUAGES)) Object.assign(language, words)
+  }
+}
+
 /** What the server says was wrong, in words of the language as far as it has them. */
 export function reasonIn (language, reason) {
   const patterns = language === 'ja' ? REASONS_IN_JAPANESE : []
