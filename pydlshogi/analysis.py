@@ -89,14 +89,14 @@ def judge(player: BasePlayer, game: Game, allowance: Allowance) -> Iterator[Judg
     turn = cshogi.Board(game.start_sfen).turn
     player.new_game()
     opinions = (think(player, game, plies, allowance) for plies in range(len(game.moves) + 1))
-    for number, (move, (before, after)) in enumerate(zip(game.moves, pairwise(opinions), strict=True), 1):
+    for number, (move, (before, after)) in enumerate(zip(game.usi, pairwise(opinions), strict=True), 1):
         yield Judgement(number, (turn + number - 1) % 2, move, before, after)
 
 
 def think(player: BasePlayer, game: Game, plies: int, allowance: Allowance) -> Opinion:
     """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
     position = set_up(game.start_sfen, player.options)
-    play_moves(position, game.moves[:plies])
+    play_moves(position, game.usi[:plies])
     if plies == len(game.moves) and (repeated := repetition(position)):
         return opinion("", repeated)
     clock = player.start_analysis(position, allowance.nodes, allowance.time)

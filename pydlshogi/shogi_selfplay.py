@@ -68,7 +68,7 @@ def play(evaluator: Evaluator, settings: Settings, rng: Random, start: str = STA
     search = stored_search(RULES, position.settings, evaluator.encoding, megabytes=16)
     root = Root(search)
     batch = Batch(settings.batch, RULES.most_moves, evaluator.encoding)
-    moves: list[str] = []
+    moves: list[int] = []
     evals: list[int | None] = []
     end: tuple[Ending, Win] | None = None
     while end is None:
@@ -86,8 +86,8 @@ def play(evaluator: Evaluator, settings: Settings, rng: Random, start: str = STA
         else:
             chosen = draw(ranked, 1.0, rng) if len(moves) < settings.random_plies else best
             evals.append(_black_centipawns(best, position.turn))
-            moves.append(position.usi(chosen.move))
             position.push(chosen.move)
+            moves.append(position.last_move())
             end = _end(position, len(moves), settings)
     ending, win = end
     return Game(

@@ -47,7 +47,7 @@ def test_every_move_is_legal_and_has_an_evaluation() -> None:
 
 def test_a_mate_on_the_board_is_played_and_wins() -> None:
     played = game(1, Settings(playouts=500), "4k4/9/4P4/9/9/9/9/9/4K4 b G 1")
-    assert played.moves == ("G*5b",)
+    assert played.usi == ("G*5b",)
     assert (played.ending, played.win) == ("mate", "b")
     assert played.evals[0] is not None
     assert played.evals[0] > 30000

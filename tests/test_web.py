@@ -797,6 +797,38 @@ def test_a_game_that_was_broken_off_is_so_again_when_nothing_is_left_of_what_was
     assert "   2 中断" in board.ask("GET", "/record")[1].decode("cp932")
 
 
+def test_the_variations_of_a_record_are_shown_and_saved(board: Board, tmp_path: Path) -> None:
+    moves = "   1 ７六歩(77)\n   2 ３四歩(33)\n*よい\n   3 ２六歩(27)\n"
+    forks = "変化：3手\n   3 ６六歩(67)\n   4 ８四歩(83)\n*ここも\n変化：4手\n   4 ３三角(22)\n   5 投了\n"
+    forks += "変化：1手\n   1 ２六歩(27)\n"
+    (tmp_path / "before.kif").write_text(f"手合割：平手\n{moves}{forks}", encoding="utf-8")
+    state = opened(board, (tmp_path / "before.kif").read_bytes())
+    assert (state["moves"], state["at"]) == (["7g7f", "3c3d", "2g2f"], 0)
+    assert state["variations"] == [(0, ["2g2f"]), (2, ["6g6f"])]
+    (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
+    assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
+    board.do("variation", ply=2, move="6g6f")
+    assert board.state()["variations"] == [(0, ["2g2f"]), (2, ["2g2f"]), (3, ["2b3c"])]
+    board.do("variation", ply=3, move="2b3c")
+    assert board.state()["comment"] == ""
+
+
+def test_who_saves_in_a_format_without_variations_is_told(board: Board) -> None:
+    board.new("othello")
+    board.play("f5 d6")
+    board.ask("GET", "/record")
+    assert board.state()["error"] == ""
+    board.do("goto", ply=0)
+    board.play("d3")
+    assert board.ask("GET", "/record")[1] == b"d3\n"
+    assert "no variations" in board.state()["error"]
+
+
+def test_what_a_record_thought_of_its_moves_is_in_the_graph(board: Board) -> None:
+    state = opened(board, "手合割：平手\n   1 ７六歩(77)\n*#評価値=600\n   2 ３四歩(33)\n*#評価値=0\n".encode())
+    assert state["winRates"] == [None, pytest.approx(0.731, abs=0.001), 0.5]
+
+
 def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: Path) -> None:
     def evaluations() -> tuple[int | None, ...]:
         (tmp_path / "game.kif").write_bytes(board.ask("GET", "/record")[1])

@@ -322,7 +322,7 @@ def judge_match(out: Path, finished: bool) -> dict[str, bytes]:
     assert len(lines) == 20 or not finished, f"{len(lines)} games"
     for line in lines:
         (game,) = read(out / "records" / line["record"])
-        assert " ".join(game.moves) == line["moves"], line["record"]
+        assert " ".join(game.usi) == line["moves"], line["record"]
     return {line["record"]: (out / "records" / line["record"]).read_bytes() for line in lines}
 
 

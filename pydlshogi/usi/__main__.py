@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         engine = engine_named(given.game, given.engine)
     except ValueError as error:
         parser.error(str(error))
-    run(engine)
+    run(engine, [])
 
 
 if __name__ == "__main__":

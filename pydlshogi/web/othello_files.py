@@ -11,7 +11,7 @@ from pydlshogi.games.othello.records import parse_games
 from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, transcript
 from pydlshogi.games.othello.wthor import games_of, parse_wthor
-from pydlshogi.web.played import Recorded, TableGame
+from pydlshogi.web.played import Recorded, RecordedLine, TableGame
 from pydlshogi.web.records import RECORDED, File, GameFiles, Opened, OpenError, names_of
 
 _TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
@@ -58,8 +58,7 @@ def _recorded(game: Transcript) -> Recorded:
     return Recorded(
         "othello",
         None if game.start == START else game.start.diagram(),
-        [move_name(move) for move in game.moves],
-        ended=ended,
+        RecordedLine([move_name(move) for move in game.moves], ended=ended),
         discs=game.result,
         names=(game.black, game.white),
         event=game.event,
@@ -83,4 +82,11 @@ def _saved(played: TableGame, *_: Any) -> File:
     return File("ggf", f"{ggf(game)}\n".encode())
 
 
-FILES: Final = GameFiles(_opened, _saved)
+def _typed(text: str) -> Recorded | None:
+    if not _TRANSCRIPT.fullmatch(text):
+        return None
+    (opened,) = _texts(text.replace("\n", " "))
+    return opened()
+
+
+FILES: Final = GameFiles(_opened, _saved, _typed)

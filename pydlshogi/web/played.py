@@ -28,12 +28,9 @@ class TimeControl(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """A game as a file tells it. Nobody has looked yet whether its moves are legal."""
+class RecordedLine:
+    """Moves as a file tells them. Nobody has looked yet whether they are legal."""
 
-    game: str
-    start: str | None = None
-    """None: the usual start."""
     moves: Sequence[str] = ()
     times: Sequence[float | None] = ()
     """Seconds that each move took; of moves beyond these nothing is known, here and below."""
@@ -43,6 +40,18 @@ class Recorded:
     """On the positions after so many moves."""
     ended: GameEnd | None = None
     broken_off: Ending = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A game as a file tells it."""
+
+    game: str
+    start: str | None = None
+    """None: the usual start."""
+    line: RecordedLine = RecordedLine()
+    variations: Sequence[tuple[int, RecordedLine]] = ()
+    """Each leaves the one before it after so many moves of the game, the first one `line`."""
     discs: int | None = None
     names: tuple[str, str] = ("", "")
     event: str = ""
@@ -120,18 +129,27 @@ class TableGame:
         made = cls(recorded.game, recorded.start, set_up)
         made.names = [*recorded.names]
         made.event, made.date, made.place = recorded.event, recorded.date, recorded.place
-        for move in recorded.moves:
-            made.add(move)
-        for node, seconds in zip(made.line[1:], recorded.times, strict=False):
-            node.seconds = seconds
-        for node, evaluation in zip(made.line[1:], recorded.evaluations, strict=False):
-            node.evaluation = evaluation
-        for node, comment in zip(made.line, recorded.comments, strict=False):
-            node.comment = comment
-        made.tip.ended, made.tip.broken_off, made.tip.discs = recorded.ended, recorded.broken_off, recorded.discs
-        made.judge_tip()
-        made.go_to(0)
+        made._add_line(recorded.line)
+        made.tip.discs, line = recorded.discs, made.line
+        for after, variation in recorded.variations:
+            made.show(made.line[: after + 1])
+            made._add_line(variation)
+        made.show(line, 0)
         return made
+
+    def _add_line(self, recorded: RecordedLine) -> None:
+        """Go on from the end of the line by recorded moves."""
+        begin = len(self.line)
+        for move in recorded.moves:
+            self.add(move)
+        for node, seconds in zip(self.line[begin:], recorded.times, strict=False):
+            node.seconds = seconds
+        for node, evaluation in zip(self.line[begin:], recorded.evaluations, strict=False):
+            node.evaluation = evaluation
+        for node, comment in zip(self.line[begin - 1 :], recorded.comments, strict=False):
+            node.comment = comment or node.comment
+        self.tip.ended, self.tip.broken_off = recorded.ended, recorded.broken_off
+        self.judge_tip()
 
     @property
     def tip(self) -> Node:
@@ -336,7 +354,7 @@ class TableGame:
 
     def so_far(self, set_up: SetUp) -> "TableGame":
         """Another game, with the moves that have been made on the board."""
-        return TableGame.of(Recorded(self.game, self.start, self.moves[: self.at]), set_up)
+        return TableGame.of(Recorded(self.game, self.start, RecordedLine(self.moves[: self.at])), set_up)
 
     def main_left(self) -> list[float]:
         """Seconds of main time that Black and White have left. There is a clock."""
@@ -346,6 +364,18 @@ class TableGame:
             side = (self.first + ply) % 2
             left[side] = max(0.0, left[side] - (node.seconds or 0.0))
         return left
+
+
+def variations_of(line: list[Node], since: int = 0) -> Iterator[tuple[int, list[Node]]]:
+    """All lines that leave one, and those that leave them, as `Recorded` has them: the last to leave comes first."""
+    for ply in reversed(range(since, len(line))):
+        for child in line[ply].children:
+            if child not in line[ply + 1 : ply + 2]:
+                tail = [child]
+                while tail[-1].children:
+                    tail.append(tail[-1].children[0])
+                yield ply, tail
+                yield from variations_of([*line[: ply + 1], *tail], ply + 1)
 
 
 def path_to(node: Node) -> list[Node]:

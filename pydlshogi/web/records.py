@@ -4,7 +4,6 @@ Each game has formats of its own (`GameEntry.files`); all have lines as USI's `p
 the game that is looked at is made into one.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -15,14 +14,14 @@ from pydlshogi.analysis import Judgement
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.kif import AnalysedMove
-from pydlshogi.web.played import Recorded, TableGame
+from pydlshogi.kifu.usi import UsiLine, holds_usi, usi_line, usi_lines, written
+from pydlshogi.web.played import Recorded, RecordedLine, TableGame
 
 Opened: TypeAlias = Sequence[Callable[[], Recorded]]
 """The games of a file, each read when it is wanted."""
 
 RECORDED: Final = "as recorded"
 """The end of a game of which a record says what the result was, but not how it came about."""
-_USI: Final = re.compile(r"(?:position|sfen|startpos)\b|[^\s/]+(?:/[^\s/]+){2,} [bw] ")
 
 
 class OpenError(ValueError):
@@ -34,6 +33,8 @@ class File(NamedTuple):
 
     suffix: str
     content: bytes
+    whole: bool = False
+    """Variations are in it too."""
 
 
 class GameFiles(NamedTuple):
@@ -42,7 +43,9 @@ class GameFiles(NamedTuple):
     opened: Callable[[bytes, str], Opened | None]
     """(content, the same as text) -> its games; None: it is in another format. Raises OpenError."""
     saved: Callable[[TableGame, Sequence[Judgement], Mapping[int, Sequence[AnalysedMove]]], File | None]
-    """The line that is shown as a file; None where the formats cannot say it."""
+    """The game as a file, the line that is shown first; None where the formats cannot say it."""
+    typed: Callable[[str], Recorded | None] = lambda text: None
+    """A game as people type it to begin from; None: that is another text. Raises OpenError."""
 
 
 def open_record(data: bytes, shown: str) -> Opened:
@@ -51,9 +54,8 @@ def open_record(data: bytes, shown: str) -> Opened:
     `shown`: the game that is on the board, which `startpos` begins. Raises OpenError.
     """
     text = decode(data)
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if lines and _USI.match(lines[0]):
-        return [partial(begin, _game_of(line, shown), line) for line in lines]
+    if holds_usi(text):
+        return [partial(_of_usi, line, shown) for line in usi_lines(text)]
     for files in reversed(_files()):  # that of shogi, for which what no other one knows is a damaged record, at last
         if (games := files.opened(data, text)) is not None:
             return games
@@ -66,23 +68,18 @@ def begin(game: str, text: str) -> Recorded:
     entry = GAMES[game]
     if text in entry.starts:
         return Recorded(game, entry.starts[text])
-    if entry.files and not _USI.match(text):
-        line = text.replace("\n", " ")
-        with suppress(OpenError):
-            for opened in _files_of(entry.files).opened(line.encode(), line) or ():
-                return opened()
-    words = text.removeprefix("position ").removeprefix("sfen ").split()
-    end = words.index("moves") if "moves" in words else len(words)
-    start, moves = " ".join(words[:end]), words[end + 1 :]
-    return Recorded(game, None if start == "startpos" else start, moves)
+    if entry.files and (typed := _files_of(entry.files).typed(text)):
+        return typed
+    line = usi_line(text)
+    return Recorded(game, line.start, RecordedLine(line.moves))
 
 
 def saved(played: TableGame, judged: Sequence[Judgement], candidates: Mapping[int, Sequence[AnalysedMove]]) -> File:
-    """The line of a game that is shown, as a file; of shogi with what an engine thinks of it."""
+    """A game as a file, the line that is shown first; of shogi with what an engine thinks of it."""
     place = GAMES[played.game].files
     file = _files_of(place).saved(played, judged, candidates) if place else None
-    moves = ["moves", *played.moves] if played.moves else []
-    return file or File("txt", f"{' '.join(['position sfen', played.start_sfen, *moves])}\n".encode())
+    evaluations = [node.evaluation for node in played.line[1:]]
+    return file or File("txt", written(played.start_sfen, played.moves, evaluations).encode())
 
 
 def names_of(played: TableGame) -> list[str]:
@@ -99,11 +96,11 @@ def _files_of(place: str) -> GameFiles:
     return files
 
 
-def _game_of(line: str, shown: str) -> str:
-    """The game that a position belongs to: the one shown, or the first that knows such a position."""
-    start = begin(shown, line).start
-    for name in (shown, *GAMES):
+def _of_usi(line: UsiLine, shown: str) -> Recorded:
+    """A game of the one shown, or of the first that knows such a position."""
+    recorded = RecordedLine(line.moves, evaluations=line.evaluations)
+    for name in (shown, *GAMES) if line.start else ():
         with suppress(ValueError):
-            GAMES[name].position(start)
-            return name
-    return shown
+            GAMES[name].position(line.start)
+            return Recorded(name, line.start, recorded)
+    return Recorded(shown, line.start, recorded)

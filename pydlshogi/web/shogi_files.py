@@ -9,10 +9,10 @@ from typing import Final
 from pydlshogi.analysis import Judgement
 from pydlshogi.analyze import annotated, encoded
 from pydlshogi.game import GameEnd
-from pydlshogi.kifu.game import RecordError, check_set
+from pydlshogi.kifu.game import RecordError, Variation, check_set, moves_of
 from pydlshogi.kifu.kif import AnalysedMove
 from pydlshogi.read_kifu import Ending, Game, KifuError, Win, parse
-from pydlshogi.web.played import Recorded, TableGame
+from pydlshogi.web.played import Node, Recorded, RecordedLine, TableGame, path_to, variations_of
 from pydlshogi.web.records import File, GameFiles, Opened, OpenError, names_of
 
 ENDINGS: Final[Mapping[Ending, str]] = {
@@ -44,10 +44,12 @@ def _opened(data: bytes, text: str) -> Opened:
 def _recorded(game: Game) -> Recorded:
     ending = ENDINGS.get(game.ending)
     ended = GameEnd(ending, _WINNERS[game.win]) if ending and game.win else None
-    return Recorded(
-        "shogi", game.start_sfen, game.moves, game.times, game.evals, game.comments, ended,
-        "unknown" if ended else game.ending, None, game.names, game.event, game.date, game.place,
-    )  # fmt: skip
+    line = RecordedLine(game.usi, game.times, game.evals, game.comments, ended, "unknown" if ended else game.ending)
+    variations = [
+        (each.after, RecordedLine(each.usi, each.times, each.evals, ("", *each.comments), None, each.ending))
+        for each in game.variations
+    ]
+    return Recorded("shogi", game.start_sfen, line, variations, None, game.names, game.event, game.date, game.place)
 
 
 def _saved(
@@ -55,7 +57,8 @@ def _saved(
 ) -> File | None:
     if not has_kif(played.start_sfen):
         return None
-    return File("kif", encoded(annotated(_game(played), judged, kif=True, candidates=candidates), kif=True))
+    text = annotated(_game(played), judged, kif=True, candidates=candidates)
+    return File("kif", encoded(text, kif=True), whole=True)
 
 
 def has_kif(start: str) -> bool:
@@ -76,7 +79,7 @@ def _game(played: TableGame) -> Game:
     black, white = names_of(played)
     return Game(
         played.start_sfen,
-        tuple(played.moves),
+        moves_of(played.start_sfen, played.moves),
         _WINS[ending.winner] if ending else None,
         _IN_RECORDS.get(ending.reason, "unknown") if ending else played.tip.broken_off,
         tuple(node.evaluation for node in nodes),
@@ -86,6 +89,19 @@ def _game(played: TableGame) -> Game:
         date=played.date,
         place=played.place,
         comments=tuple(node.comment for node in played.line),
+        variations=tuple(_variation(played.start_sfen, after, nodes) for after, nodes in variations_of(played.line)),
+    )
+
+
+def _variation(start: str, after: int, nodes: Sequence[Node]) -> Variation:
+    tip, line = nodes[-1], [node.move for node in path_to(nodes[-1])[1:]]
+    return Variation(
+        after,
+        moves_of(start, line)[after:],
+        tuple(node.evaluation for node in nodes),
+        tuple(node.seconds for node in nodes),
+        tuple(node.comment for node in nodes),
+        _IN_RECORDS.get(tip.ending.reason, "unknown") if tip.ending else tip.broken_off,
     )
 
 

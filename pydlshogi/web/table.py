@@ -145,10 +145,14 @@ class Table:
             raise Refused(str(error)) from None
 
     def record(self) -> File:
-        """The line that is shown as a file, of shogi with what the engine thinks of it where it was asked."""
+        """The game as a file, of shogi with what the engine thinks of it where it was asked."""
         with self._lock:
-            line = self._game.line
-            return saved(self._game, self._review.judgements(line), self._review.candidates(line))
+            game = self._game
+            file = saved(game, self._review.judgements(game.line), self._review.candidates(game.line))
+            if not file.whole and any(game.variations):
+                self._error = "the file holds the line that is shown alone: its format has no variations"
+                self._say_state()
+            return file
 
     def _new(self, command: Command) -> None:
         name, start, sides = _text(command, "game"), _text(command, "start").strip(), command.get("sides")

@@ -5,7 +5,7 @@ from typing import Final, get_args
 import cshogi
 
 from pydlshogi.kifu.csa import to_csa
-from pydlshogi.kifu.game import Ending, Game, Win
+from pydlshogi.kifu.game import Ending, Game, Win, moves_of
 from utils.arena.games import GameKind
 from utils.arena.play_game import PlayedGame
 from utils.arena.referee import Referee
@@ -25,9 +25,10 @@ def shogi_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:
     win: Win | None = None if ending == "crash" else winner or "d"
     opening = len(played.opening.moves)
     times = tuple(ms // 1000 if ply >= opening else None for ply, ms in enumerate(played.times_ms))
+    start = played.opening.sfen or cshogi.STARTING_SFEN
     game = Game(
-        played.opening.sfen or cshogi.STARTING_SFEN,
-        tuple(played.moves),
+        start,
+        moves_of(start, played.moves),
         win,
         _KEPT[ending],
         tuple(played.evals),
