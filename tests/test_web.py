@@ -825,8 +825,13 @@ def test_who_saves_in_a_format_without_variations_is_told(board: Board) -> None:
 
 
 def test_what_a_record_thought_of_its_moves_is_in_the_graph(board: Board) -> None:
-    state = opened(board, "手合割：平手\n   1 ７六歩(77)\n*#評価値=600\n   2 ３四歩(33)\n*#評価値=0\n".encode())
-    assert state["winRates"] == [None, pytest.approx(0.731, abs=0.001), 0.5]
+    moves = "   1 ７六歩(77)\n*#評価値=0\n   2 ３四歩(33)\n*#評価値=600\n   3 ２六歩(27)\n*#評価値=-999999\n"
+    state = opened(board, f"手合割：平手\n{moves}".encode())
+    first, *rates = state["winRates"]
+    assert (first, rates) == (None, pytest.approx([0.5, 0.731, 0], abs=0.001))
+    judged = [(each["number"], each["side"], each["mark"], each["best"]) for each in state["judged"]]
+    assert judged == [(2, "w", "??", None), (3, "b", "??", None)]
+    assert state["summary"] == []
 
 
 def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: Path) -> None:

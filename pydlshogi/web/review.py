@@ -93,7 +93,7 @@ class Review:
     def win_rate(self, node: Node) -> float | None:
         """Black's, if it is known; what a record says counts where no engine has spoken."""
         if node not in self.heard:
-            return None if node.evaluation is None else 1 / (1 + math.exp(-node.evaluation / RECORDS_SCALE))
+            return None if node.evaluation is None else win_rate_of(node.evaluation)
         answer = self.heard[node]
         win_rate: float = result(answer)["rootInfo"]["winrate"]
         return 1 - win_rate if answer.turn else win_rate
@@ -113,13 +113,27 @@ class Review:
         return {
             "judging": {"look": look.number + 1, "left": len(look.asked), "of": look.positions} if look.asked else None,
             "winRates": [self.win_rate(node) for node in line],
-            "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged],
+            "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged] or self._recorded(line),
             "summary": [
                 account._asdict()
                 | {"accuracy": accuracy([each.loss for each in judged if "bw"[each.turn] == account.side])}
                 for account in accounts(judged)
             ],
         }
+
+    def _recorded(self, line: Sequence[Node]) -> list[dict[str, Any]]:
+        """What a record lets judge; of the better moves it says nothing that is understood."""
+        judged = []
+        for number, (before, after) in enumerate(pairwise(line), 1):
+            if before.evaluation is not None and after.evaluation is not None:
+                turn = (self._game.first + number - 1) % 2
+                sign = -1 if turn else 1
+                of_mover, of_other = (
+                    Opinion(each, win_rate_of(each)) for each in (sign * before.evaluation, -sign * after.evaluation)
+                )
+                move = Judgement(number, turn, after.move, of_mover, of_other)
+                judged.append(as_json(move) | {"sure": True, "best": None})
+        return judged
 
     def candidates(self, line: Sequence[Node]) -> Mapping[int, Sequence[AnalysedMove]]:
         """What a record is to say of the positions after so many moves."""
@@ -174,6 +188,11 @@ class Review:
             if nodes:
                 self._begin(number, nodes)
                 return
+
+
+def win_rate_of(evaluation: int) -> float:
+    """What centipawns of a record are worth."""
+    return 1 / (1 + math.exp(-max(-20.0, min(20.0, evaluation / RECORDS_SCALE))))
 
 
 def accuracy(losses: Iterable[float]) -> float:

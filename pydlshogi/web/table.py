@@ -93,8 +93,8 @@ class Table:
             if not self._clock.attended:
                 self._clock.attended = True
                 self._clock.follow(self._game)
+            put("setup", setup())  # first: a page draws no game of whose look it has not heard
             put("state", self.state())
-            put("setup", setup())
             if (known := self._known()) is not None:
                 put("info", known)
 

@@ -122,6 +122,7 @@ function listen () {
     learnWords(setup.games)
     home.fill()
     $('depth').replaceChildren(...setup.depths.map((value, place) => made('option', { value, textContent: word(`depth ${place}`) })))
+    if (!state) return
     offerHome()
     show()
   })
@@ -393,7 +394,7 @@ function drawMoves () {
   state.moves.forEach((move, index) => {
     const each = judged.get(index + 1)
     const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
-    const better = index === veiled ? '' : ` (${word('better')} ${best})`
+    const better = index === veiled || each?.best === null ? '' : ` (${word('better')} ${best})`
     const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} %${better}` : ''
     const item = list.children[index] ?? list.appendChild(made('li', {}, made('button', { onclick: () => goTo(index + 1) }), made('span')))
     const button = item.firstChild
