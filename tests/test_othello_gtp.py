@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from othello_engines import Broken, LowestSquare, Waiting, loaded
 
-from pydlshogi.player.base_player import BestMove, Checkmate, PlayedPosition, Report
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BestMove, Checkmate, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.protocols.gtp import Gtp, interrupts
 from pydlshogi.protocols.inbox import Inbox

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, PlayedPosition, any_move
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, any_move
 from pydlshogi.player.clock import Clock
 from pydlshogi.usi.board import Board
 from pydlshogi.usi.clocks import Clocks

@@ -15,6 +15,7 @@ from pydlshogi.engines.othello.openings import SHIPPED_OPENINGS, OpeningBook, re
 from pydlshogi.engines.othello.options import AlphaBetaOptions
 from pydlshogi.engines.othello.patterns import DISC, SHIPPED_WEIGHTS, load_weights
 from pydlshogi.engines.othello.solving import ENDING, LAST_PLY, solvable, time_to_solve, win_rate
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, move_name
 from pydlshogi.player.base_player import (
@@ -23,7 +24,6 @@ from pydlshogi.player.base_player import (
     Checkmate,
     Info,
     Loaded,
-    PlayedPosition,
     PlayerError,
     Report,
     moves_named,

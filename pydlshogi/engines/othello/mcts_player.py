@@ -13,10 +13,11 @@ from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
 from pydlshogi.engines.othello.solving import DISCS, ENDING, LAST_PLY, solvable, solved_moves, time_to_solve, win_rate
 from pydlshogi.engines.othello.tables import TableRollouts, shipped_tables
 from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES, move_name
-from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayedPosition, PlayerError, Report
+from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report
 from pydlshogi.player.clock import Clock, ClockSettings
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import NetworkOptions
