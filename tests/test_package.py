@@ -49,7 +49,7 @@ def test_the_page_of_the_board_is_in_it(wheel: zipfile.ZipFile) -> None:
 def test_the_commands_lead_to_entry_points(wheel: zipfile.ZipFile) -> None:
     (name,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
     commands = dict(line.split(" = ") for line in wheel.read(name).decode().splitlines() if " = " in line)
-    others = ("board", "dobutsu", "othello-alphabeta", "policy", "search1")
+    others = ("board", "csa", "dobutsu", "othello-alphabeta", "policy", "search1")
     assert sorted(commands) == ["pydlshogi", *(f"pydlshogi-{name}" for name in others)]
     for target in commands.values():
         module, function = target.split(":")
