@@ -13,9 +13,10 @@ from pydlshogi.analysis import opinion
 from pydlshogi.csa.connection import Connection
 from pydlshogi.csa.terms import SIGNS, Terms
 from pydlshogi.csa.thinker import Thinker, Thought
+from pydlshogi.game import PlayedPosition
 from pydlshogi.kifu.csa import line_to_csa
 from pydlshogi.kifu.game import Ending, Game, Win
-from pydlshogi.player.base_player import Engine, PlayedPosition, moves_named, play_moves
+from pydlshogi.player.base_player import Engine, moves_named, play_moves
 from pydlshogi.player.clock import Clock, Limits
 
 _MOVE: Final = re.compile(r"([+-])(\d{4}[A-Z]{2})(?:,T(\d{1,9})(?!\d))?", re.ASCII)
@@ -39,7 +40,7 @@ _SIDES: Final[tuple[Win, Win]] = ("b", "w")
 class Ply:
     """A move that the server has told."""
 
-    move: str
+    move: int
     milliseconds: int
     evaluation: int | None = None
     """Centipawns, Black's."""
@@ -68,7 +69,7 @@ class ServerGame:
         self._terms, self._engine, self._thinker, self._connection = terms, engine, thinker, connection
         self._say, self._save, self._comments, self._slack = say, save, comments, slack
         self._position = engine.set_up(terms.start.start_sfen)
-        play_moves(self._position, terms.start.moves)
+        play_moves(self._position, terms.start.usi)
         self._left = terms.left
         self._plies: list[Ply] = []
         self._thought: Thought | None = None
@@ -186,12 +187,12 @@ class ServerGame:
         control = self._terms.times[turn]
         took = int(units) if units else math.ceil(1000 * (time.monotonic() - self._began) / control.unit)
         self._left[turn] = control.after(self._left[turn], took)
-        ply = Ply(position.usi(move), took * control.unit)
+        ply = Ply(move, took * control.unit)
         self._plies.append(ply)
         if turn == self._terms.own:
             self._confirmed(ply)
         elif self._clock is not None:
-            self._pondered(ply.move)
+            self._pondered(position.usi(move))
         position.push(move)
         self._next_turn()
         if turn == self._terms.own:
@@ -200,10 +201,11 @@ class ServerGame:
 
     def _confirmed(self, ply: Ply) -> None:
         """The server has taken our move, or one that somebody else has made for us."""
-        if self._thought is not None and self._thought.answer.move == ply.move:
+        played = self._position.usi(ply.move)
+        if self._thought is not None and self._thought.answer.move == played:
             ply.evaluation, ply.line = self._opinion(self._thought)
         else:
-            self._say(f"the server plays {ply.move} for us")
+            self._say(f"the server plays {played} for us")
             self._thought = None
             self._stop()
 
