@@ -22,6 +22,7 @@ from pydlshogi.engines.shogi.book import BookOptions, choose, flip_move, flip_sf
 from pydlshogi.engines.shogi.book_files import HEADER, LARGE, Book, BookError, BookMove, YbbBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.kifu.game import moves_of
 from pydlshogi.player.base_player import BestMove
 from pydlshogi.read_kifu import Game, to_csa
 from utils import make_book
@@ -551,7 +552,7 @@ def test_a_book_rewritten_in_place_is_read_anew_at_isready(engine: InProcess, bo
 
 
 def game(moves: str, win: str | None) -> Game:
-    played = tuple(moves.split())
+    played = moves_of(START, moves.split())
     nothing = (None,) * len(played)
     return Game(START, played, win, "resign", nothing, nothing)  # type: ignore[arg-type]
 

@@ -81,10 +81,11 @@ class BookMaker:
         if game.win is None:
             return
         self.games += 1
+        usi = game.usi
         for ply, (board, _) in enumerate(replay(game)):
             if ply >= self.plies:
                 break
-            move, *reply = game.moves[ply : ply + 2]
+            move, *reply = usi[ply : ply + 2]
             sfen = board.sfen().encode()
             place = self.places.setdefault(key_of(sfen), Place(board.move_number))
             place.ply = min(place.ply, board.move_number)

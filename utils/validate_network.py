@@ -14,8 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from pydlshogi.games.shogi.encodings import ENCODINGS
-from pydlshogi.games.shogi.sparse import SPARSE
+from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
@@ -41,7 +40,7 @@ def report_of(network: str, positions: Positions) -> tuple[str, Report]:
     splits = [network.rsplit(",", most) for most in range(3)]  # the name of a file may have commas too
     words = next((words for words in splits if Path(words[0]).exists()), splits[-1])
     file, name, precision, *_ = *words, "auto", "auto"
-    backend = load_backend(name, file, (*ENCODINGS, SPARSE), precision=precision, batch_size=512)
+    backend = load_backend(name, file, ALL_ENCODINGS, precision=precision, batch_size=512)
     return backend.description, validate(asking(backend), positions, backend.encoding)
 
 

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from pydlshogi.games.shogi.names import USI_MOVE, WHITE
+from pydlshogi.games.shogi.names import WHITE
 from pydlshogi.games.shogi.sfen import board_from_sfen
-from pydlshogi.kifu.game import MOVE16_OF, legal_usi
+from pydlshogi.kifu.game import moves_of
 from pydlshogi.read_kifu import Game, KifuError, read, read_list
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.files import open_plain, replacing
@@ -206,13 +206,13 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
         record = json.loads(line)
         if record.get("split", split) != split:
             return []
-        moves = tuple(record["moves"].split())
         start = record.get("start_sfen", cshogi.STARTING_SFEN)
         evals = tuple(None if text == "-" else round(float(text)) for text in record.get("evals", "").split())
         trusted = record["end"] != "abnormal" and not record.get("win_inferred")
         if record["win"] not in ("b", "w", "d"):
             raise ValueError(f"win is {record['win']!r}, not b, w or d")
-        _check_moves(start, moves)
+        _check_pawns(start)
+        moves = moves_of(start, record["moves"].split())
         random = [int(ply) for ply in record.get("random", ())]
         if not all(0 <= ply < len(moves) for ply in random):
             raise ValueError(f"random moves {random} of {len(moves)}")
@@ -236,33 +236,28 @@ def _rating(rating: object) -> float | None:
     return float(rating) if isinstance(rating, int | float) else None
 
 
-def _check_moves(start: str, moves: Iterable[str]) -> None:
+def _check_pawns(start: str) -> None:
     board = board_from_sfen(start)
     pawns = sum(piece & 7 == cshogi.PAWN for piece in board.pieces) + sum(hand[0] for hand in board.pieces_in_hand)
     if pawns > _MOST_PAWNS:
         raise ValueError(f"the start position has {pawns} pawns, a set has {_MOST_PAWNS}")
-    for ply, usi in enumerate(moves, 1):
-        # cshogi looks for a king that is dropped beyond its tables.
-        move = board.move_from_usi(usi) if USI_MOVE.fullmatch(usi) else 0
-        if not move or not legal_usi(board, move):
-            raise ValueError(f"move {ply}, {usi}, is not legal")
-        board.push(move)
 
 
 def pack(*games: Game) -> Positions:
     """Every position of `games` in which a move was played: POSITION [number of all moves]."""
     lengths = [len(game.moves) for game in games]
     packed = np.zeros(sum(lengths), POSITION)
-    packed["move"] = moves = MOVE16_OF.of(chain.from_iterable(game.moves for game in games))
+    moves = list(chain.from_iterable(game.moves for game in games))
+    packed["move"] = np.array(moves, np.int64) & 0xFFFF
     rows = zip(packed["hcp"], moves, strict=True)
     first_to_move: list[int] = []
     for game, length in zip(games, lengths, strict=True):
         board = cshogi.Board(game.start_sfen)
         first_to_move.append(board.turn)
-        to_hcp, push_move16 = board.to_hcp, board.push_move16
+        to_hcp, push = board.to_hcp, board.push
         for code, move in islice(rows, length):
             to_hcp(code)
-            push_move16(move)
+            push(move)
     packed["length"] = np.repeat(lengths, lengths)
     packed["ply"] = np.concatenate([np.arange(length) for length in [0, *lengths]])
     for back in (1, 2):
