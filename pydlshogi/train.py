@@ -54,15 +54,9 @@ from pydlshogi.training.run import Run, TrainingError, read_checkpoint
 from pydlshogi.training.settings import SPARSE
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, ValueTarget, averaged_evals, fit_eval_coef
 from pydlshogi.training.shogi.fit import fit_for_play
+from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.recorded import Recorded, SearchedRecords, Several
-from pydlshogi.training.shogi.records import (
-    NO_EVAL,
-    DatasetError,
-    Positions,
-    limit_repeats,
-    load_positions,
-    read_taught,
-)
+from pydlshogi.training.shogi.records import NO_EVAL, DatasetError, Positions, limit_repeats
 from pydlshogi.training.shogi.reencoding import in_planes_of
 from pydlshogi.training.shogi.searched import Searched, read_sets
 from pydlshogi.training.shogi.settings import OF_SPARSE, ON_RESUME, QUICK, Settings, parser
@@ -157,22 +151,22 @@ def load_data(settings: Settings) -> tuple[dict[str, Positions | Searched], Posi
     """What is to be learned, by the name of its source, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
     hire = partial(pool_of, 0, settings.cluster or None)
-    val = load_positions(Path(settings.val or settings.train), "val", cache, say, hire)
+    val = load(Path(settings.val or settings.train), "val", cache, say, hire)
     data: dict[str, Positions | Searched] = {}
     if settings.train:
-        learned = load_positions(Path(settings.train), "train", cache, say, hire)
+        learned = load(Path(settings.train), "train", cache, say, hire)
         if not settings.val and np.array_equal(learned, val):
             raise TrainingError(f"--val is needed: no line of {settings.train} has a split")
         if settings.more:
-            further = np.array(load_positions(Path(settings.more), "train", cache, say, hire))
+            further = np.array(load(Path(settings.more), "train", cache, say, hire))
             # The engine's own opinion of its games teaches it nothing, and is on another scale.
             further["eval"] = NO_EVAL
             learned = np.concatenate([learned, further])
         data["train"] = learned
     if settings.taught:
-        data["taught"] = read_taught(Path(settings.taught))
+        data["taught"] = load(Path(settings.taught), "train", cache, say, hire)
     if settings.searched:
-        data["searched"] = read_sets(Path(settings.searched))
+        data["searched"] = read_sets(Path(settings.searched), say)
     # Before a network of that batch takes all memory.
     must_fill_a_batch(sum(len(each) for each in data.values()), settings)
     return data, val

@@ -47,6 +47,7 @@ RUNS = [
         f"{ENGINE} --nodes 2 --records {{root}}/kiflist_test_100.txt --odd 1 --out {{here}}/taught --workers 1",
         "holds 1 sets",
     ),
+    ("utils.convert", "{here}/taught {here}/taught.psv", "left out"),
     (
         "utils.tune",
         f"{ENGINE} C_init=144,50,300 --nodes 2 --pairs 1 --max-moves 8 --workers 1 --out {{here}}/tune",

@@ -20,7 +20,8 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import cache_folder
-from pydlshogi.training.shogi.records import DatasetError, Positions, load_positions
+from pydlshogi.training.shogi.formats import load
+from pydlshogi.training.shogi.records import DatasetError, Positions
 from pydlshogi.training.shogi.validation import PHASES, asking, sample, validate
 
 Report = dict[str, Any]
@@ -82,7 +83,12 @@ def _run(options: argparse.Namespace) -> None:
 
 def parsed_with_games(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line, with options for the positions to validate with: `games`, `cache`, `positions` (0: all)."""
-    parser.add_argument("--games", type=Path, required=True, help="a games.jsonl(.xz), or a list of record files")
+    parser.add_argument(
+        "--games",
+        type=Path,
+        required=True,
+        help="games.jsonl(.xz), a list of record files, or .psv, .hcpe, .hcpe3, .pack",
+    )
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
     parser.add_argument("--positions", type=int, default=0, help="validate with so many, at random (default: all)")
     options = parser.parse_args(arguments)
@@ -93,7 +99,7 @@ def parsed_with_games(parser: argparse.ArgumentParser, arguments: Sequence[str] 
 
 def val_positions(options: argparse.Namespace) -> Positions:
     """All positions to validate with that `options`, of `parsed_with_games`, name."""
-    return load_positions(options.games, "val", options.cache or cache_folder())
+    return load(options.games, "val", options.cache or cache_folder())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -166,6 +166,17 @@ class BasePlayer(ABC):
             clock.begin(lambda _: budget)
         return clock
 
+    def search(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        """Answer a `go` for `position`: start its clock, think, and if that pondered, wait for the opponent's move."""
+        self.start_clock(position, clock)
+        answer = self.think(position, clock, report)
+        clock.wait_until_hit()
+        if clock.hit_late:
+            # What was chosen before is what an analysis plays: at full skill, never resigning.
+            clock.count_anew()
+            answer = self.think(position, clock, report)
+        return answer
+
     def answered(self, position: PlayedPosition, clock: Clock) -> None:
         """The answer of the search of `position` that `clock` belongs to has been said."""
         self.overhead.answered(clock, position.ply())

@@ -93,7 +93,7 @@ class AlphaBetaPlayer(BasePlayer):
         assert isinstance(loaded, LoadedTables)
         megabytes = max(1, self.options.hash_mb // 2)
         self._search = AlphaBeta(loaded.weights, loaded.probing, megabytes)
-        self._solver = Solver(megabytes)
+        self._solver = Solver(megabytes, loaded.weights)
         self._book = loaded.book
         self._loaded_with = loaded.loaded_with
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.

@@ -8,6 +8,7 @@ from typing import Final
 
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.options import OthelloMCTSOptions
+from pydlshogi.engines.othello.patterns import shipped_weights
 from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
 from pydlshogi.engines.othello.solving import DISCS, ENDING, LAST_PLY, solvable, solved_moves, time_to_solve, win_rate
 from pydlshogi.engines.othello.tables import TableRollouts, shipped_tables
@@ -61,7 +62,7 @@ class OthelloMCTSPlayer(MCTSPlayer):
     def __init__(self, options: OthelloMCTSOptions) -> None:
         super().__init__(options)
         self.scout = NoMates()
-        self._solver = Solver()
+        self._solver: Solver
 
     def start(self) -> OthelloPosition:
         return OthelloPosition()
@@ -80,9 +81,10 @@ class OthelloMCTSPlayer(MCTSPlayer):
         assert isinstance(options, OthelloMCTSOptions)
         if options.iago and isinstance(evaluator, NetworkEvaluator):
             evaluator = Cached(evaluator, _CACHED)
-        if not options.rollout_share:
-            return evaluator
         try:
+            shipped_weights()  # for the solver
+            if not options.rollout_share:
+                return evaluator
             rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), options.seed or None)
         except (OSError, ValueError) as error:
             raise PlayerError(str(error)) from None
@@ -90,6 +92,7 @@ class OthelloMCTSPlayer(MCTSPlayer):
 
     def install(self, loaded: Loaded) -> None:
         super().install(loaded)
+        self._solver = Solver()
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
         self.priors_and_value(self.start(), self.start().legal_moves())
         solved_moves(self._solver, ENDING, 2, 0, lambda: False)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pydlshogi.engines.shogi.book import BookError, OpenedBook, OwnBook
+from pydlshogi.engines.shogi.book import OpenedBook, OwnBook
+from pydlshogi.engines.shogi.book_files import BookError
 from pydlshogi.engines.shogi.checkmate import CheckmateSolver
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.engines.shogi.scout import MateScout

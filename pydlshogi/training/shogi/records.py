@@ -43,7 +43,7 @@ POSITION: Final = np.dtype(
         ("length", "<u2"),  # half moves of the whole game
         ("rating", "<u2"),  # of the player to move; 0 where unknown
         ("result", np.int8),  # for the side to move: WIN, DRAW, LOSS or NO_RESULT
-        ("reserved", np.uint8),
+        ("ending", np.uint8),  # of the game, as dlshogi marks it: 4 repetition, 8 declaration, 16 move limit
     ]
 )
 NO_EVAL: Final = -32768
@@ -52,10 +52,10 @@ WIN, DRAW, LOSS, NO_RESULT = 1, 0, -1, -128
 # By who won, for Black and for White.
 _RESULTS: Final = {None: (NO_RESULT, NO_RESULT), "d": (DRAW, DRAW), "b": (WIN, LOSS), "w": (LOSS, WIN)}
 
-TAUGHT: Final = ".positions"
-"""How the names of the files in a folder of `utils.teach` end; they hold POSITION records."""
-# Part of the names in the cache: whoever changes what is packed gives it a new number.
-_FORMAT: Final = 4
+OWN: Final = ".positions"
+"""How the names of files end that hold POSITION records: in the cache, and what `utils.teach` makes."""
+FORMAT: Final = 4
+"""Part of the names in the cache: whoever changes what is packed gives it a new number."""
 _GAMES_PER_TASK: Final = 128
 _LONGEST_TASK: Final = 600.0
 """Seconds after which a worker that packs so many games is given up."""
@@ -92,7 +92,7 @@ def load_positions(
         units: list[Path] | list[str] = _lines(source, split) if _is_jsonl(source) else list(read_list(source))
     except (EOFError, OSError, lzma.LZMAError, UnicodeDecodeError, KifuError) as error:
         raise DatasetError(f"{source} cannot be read: {error}") from error
-    path = cache / f"{_digest(units)}-{split}-{_FORMAT}.positions"
+    path = cache / f"{_digest(units)}-{split}-{FORMAT}{OWN}"
     size = path.stat().st_size if path.exists() else 0
     if not size or size % POSITION.itemsize:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,17 +100,6 @@ def load_positions(
     if not path.stat().st_size:
         raise DatasetError(f"{source} holds no positions to learn from ({split})")
     return np.memmap(path, POSITION, "r")
-
-
-def read_taught(folder: Path) -> Positions:
-    """All positions in a folder of `utils.teach`. Raises DatasetError, OSError."""
-    paths = sorted(folder.glob(f"*{TAUGHT}"))
-    for path in paths:
-        if path.stat().st_size % POSITION.itemsize:
-            raise DatasetError(f"{path} holds no positions of a teacher, or is damaged")
-    if not paths:
-        raise DatasetError(f"{folder} holds no positions of a teacher")
-    return np.concatenate([np.fromfile(path, POSITION) for path in paths])
 
 
 def _is_jsonl(source: Path) -> bool:
