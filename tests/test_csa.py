@@ -17,9 +17,10 @@ import pytest
 from pydlshogi.csa.client import Account, Client, ClientError, Patience
 from pydlshogi.csa.terms import TermsError, parse_terms
 from pydlshogi.csa.thinker import Thinker
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.kifu.game import Game
-from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayedPosition, Report
+from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.read_kifu import read
 from tests.scripted_player import ScriptedPlayer, names
@@ -185,7 +186,7 @@ def test_a_game_from_login_to_record(table: Table) -> None:
     peer.say("#TIME_UP\n#LOSE")
     assert peer.hear() == "LOGOUT"
     (game,) = table.ended()
-    assert (game.moves, game.times, game.win, game.ending) == (("7g7f", "3c3d"), (3, 7), "w", "time_up")
+    assert (game.usi, game.times, game.win, game.ending) == (("7g7f", "3c3d"), (3, 7), "w", "time_up")
     assert (game.evals, game.names, game.event) == ((35, None), ("black", "white"), "game-1")
     assert "'** 35 -3334FU" in next(table.folder.glob("*.csa")).read_text()
     assert [limits for _, limits in (table.player.asked.get(), table.player.asked.get())] == [
@@ -288,7 +289,7 @@ def test_half_lines_garbage_and_a_second_proposal_change_nothing(table: Table) -
     peer.say(summary("game-2"))
     peer.say("+2726FU,T-5\n#RESIGN\n#WIN")
     (game,) = table.ended()
-    assert (game.moves, game.win) == (("7g7f", "3c3d", "2g2f"), "b")
+    assert (game.usi, game.win) == (("7g7f", "3c3d", "2g2f"), "b")
 
 
 def test_an_illegal_move_is_left_to_the_server(table: Table) -> None:
@@ -296,7 +297,7 @@ def test_an_illegal_move_is_left_to_the_server(table: Table) -> None:
     peer.say("+7775FU,T1\n+7776FU,T1\n#ILLEGAL_MOVE\n#WIN")
     assert peer.hear() == "LOGOUT"
     (game,) = table.ended()
-    assert (game.moves, game.win, game.ending) == ((), "w", "illegal_move")
+    assert (game.usi, game.win, game.ending) == ((), "w", "illegal_move")
     assert any("+7775FU is not legal" in line for line in table.said)
 
 
@@ -311,7 +312,7 @@ def test_a_move_that_the_server_makes_for_us_counts(table: Table) -> None:
     assert peer.hear().startswith("+")
     peer.say("#RESIGN\n#WIN")
     (game,) = table.ended()
-    assert game.moves == ("2g2f", "3c3d")
+    assert game.usi == ("2g2f", "3c3d")
 
 
 def test_the_end_of_the_game_stops_the_search(table: Table) -> None:
@@ -342,7 +343,7 @@ def test_a_broken_connection_is_made_anew(table: Table, resumed: bool) -> None:
     games = table.ended()
     moves = ("7g7f", "3c3d", "2g2f", "8c8d") if resumed else ("7g7f", "3c3d")
     assert [game.win for game in games] == (["b"] if resumed else [None, "b"])
-    assert (games[0].moves, games[0].times[:2]) == (moves, (3, 1))
+    assert (games[0].usi, games[0].times[:2]) == (moves, (3, 1))
     assert table.said[-1] == ("1 games: 1 won" if resumed else "2 games: 1 broken off, 1 won")
 
 

@@ -13,9 +13,10 @@ from pydlshogi.analysis import opinion
 from pydlshogi.csa.connection import Connection
 from pydlshogi.csa.terms import SIGNS, Terms
 from pydlshogi.csa.thinker import Thinker, Thought
+from pydlshogi.game import PlayedPosition
 from pydlshogi.kifu.csa import line_to_csa
 from pydlshogi.kifu.game import Ending, Game, Win
-from pydlshogi.player.base_player import Engine, PlayedPosition, moves_named, play_moves
+from pydlshogi.player.base_player import Engine, moves_named, play_moves
 from pydlshogi.player.clock import Clock, Limits
 
 _MOVE: Final = re.compile(r"([+-])(\d{4}[A-Z]{2})(?:,T(\d{1,9})(?!\d))?", re.ASCII)
@@ -40,6 +41,8 @@ class Ply:
     """A move that the server has told."""
 
     move: str
+    number: int
+    """The same move, as records have it."""
     milliseconds: int
     evaluation: int | None = None
     """Centipawns, Black's."""
@@ -68,7 +71,7 @@ class ServerGame:
         self._terms, self._engine, self._thinker, self._connection = terms, engine, thinker, connection
         self._say, self._save, self._comments, self._slack = say, save, comments, slack
         self._position = engine.set_up(terms.start.start_sfen)
-        play_moves(self._position, terms.start.moves)
+        play_moves(self._position, terms.start.usi)
         self._left = terms.left
         self._plies: list[Ply] = []
         self._thought: Thought | None = None
@@ -105,7 +108,7 @@ class ServerGame:
         seconds = (ply.milliseconds / 1000 for ply in plies)
         return Game(
             start.start_sfen,
-            (*start.moves, *(ply.move for ply in plies)),
+            (*start.moves, *(ply.number for ply in plies)),
             win,
             ending,
             (*start.evals, *(ply.evaluation for ply in plies)),
@@ -186,7 +189,7 @@ class ServerGame:
         control = self._terms.times[turn]
         took = int(units) if units else math.ceil(1000 * (time.monotonic() - self._began) / control.unit)
         self._left[turn] = control.after(self._left[turn], took)
-        ply = Ply(position.usi(move), took * control.unit)
+        ply = Ply(position.usi(move), move, took * control.unit)
         self._plies.append(ply)
         if turn == self._terms.own:
             self._confirmed(ply)

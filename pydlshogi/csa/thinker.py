@@ -5,7 +5,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from pydlshogi.player.base_player import BestMove, Engine, Info, PlayedPosition, any_move
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BestMove, Engine, Info, any_move
 from pydlshogi.player.clock import Clock, Limits
 
 log = logging.getLogger(__package__)
