@@ -106,7 +106,7 @@ class ServerGame:
         seconds = (ply.milliseconds / 1000 for ply in plies)
         return Game(
             start.start_sfen,
-            (*start.moves, *(ply.number for ply in plies)),
+            (*start.moves, *(ply.move for ply in plies)),
             win,
             ending,
             (*start.evals, *(ply.evaluation for ply in plies)),
