@@ -35,6 +35,17 @@ def _translate(
             write_code(board, writing, told[i])
 
 
+@compiled
+def _check(codes: Uint32Array, moves: Uint16Array, boards: Records, told: Uint32Array) -> None:
+    """The same of cshogi's codes, which stay as they are."""
+    board = boards[0]
+    for i in range(len(codes)):
+        move = wide(moves[i])
+        if read_code(codes[i], READ_HCP, board) and (move == 0 or fits(board, move)):
+            for place in range(8):
+                told[i, place] = codes[i, place]
+
+
 def _translated(codes: Uint8Array, moves: Uint16Array, reading: Int8Array, writing: Uint8Array) -> Uint8Array:
     words, told = np.ascontiguousarray(codes).view(np.uint32), np.zeros((len(codes), 8), np.uint32)
     _translate(words, np.ascontiguousarray(moves), reading, writing, np.zeros(1, MAILBOX), told)
@@ -78,7 +89,10 @@ def _of_psv(records: Records, positions: Positions) -> BoolArray:
 
 def _of_hcpe(records: Records, positions: Positions) -> BoolArray:
     positions["move"] = records["bestMove16"].view(np.uint16)
-    positions["hcp"] = codes = _translated(records["hcp"], positions["move"], READ_HCP, WRITE_HCP)
+    codes = np.zeros((len(records), 32), np.uint8)
+    given, moves = np.ascontiguousarray(records["hcp"]), np.ascontiguousarray(positions["move"])
+    _check(given.view(np.uint32), moves, np.zeros(1, MAILBOX), codes.view(np.uint32))
+    positions["hcp"] = codes
     result = records["gameResult"].view(np.uint8)
     positions["eval"], positions["ending"] = records["eval"], result & ~np.uint8(3)
     positions["result"] = _for_mover(result & 3, codes)

@@ -115,14 +115,18 @@ def _writing(codes: Codes) -> Uint8Array:
 READ_HCP, WRITE_HCP = _reading(_of_cshogi()), _writing(_of_cshogi())
 READ_PSFEN, WRITE_PSFEN = _reading(_of_yaneuraou()), _writing(_of_yaneuraou())
 _ON_BOARD, _BESIDE = READ_HCP
+_COUNTED: Final = np.array(
+    [1 << 8 * (piece & 7) if piece & 15 not in (0, KING) else 0 for piece in range(64)], np.int64
+)
+"""By piece, one of its kind: a byte for each."""
 _FULL_SET: Final = sum(
     count << 8 * kind for kind, count in {PAWN: 18, LANCE: 4, KNIGHT: 4, SILVER: 4, GOLD: 4, BISHOP: 2, ROOK: 2}.items()
 )
-"""A byte for each kind."""
 MAILBOX: Final = np.dtype(
     [
         ("squares", np.int8, 81),  # cshogi's pieces
         ("beside", np.int8, UNOWNED + COLOUR),  # how many of each piece are in hand, or of no side
+        ("kings", np.int8, 2),
         ("turn", np.int8),
     ]
 )
@@ -219,7 +223,7 @@ def read_code(code: Uint32Array, reading: Int8Array, board: Record) -> bool:
     black, white = first >> 1 & 127, first >> 8 & 127
     if black > 80 or white > 80 or black == white:
         return False
-    board.turn = first & 1
+    board.turn, board.kings[0], board.kings[1] = first & 1, black, white
     for piece in range(UNOWNED + COLOUR):
         board.beside[piece] = 0
     bits, ready, word_read, pieces = word(first >> 15), wide(17), wide(1), wide(0)
@@ -237,8 +241,7 @@ def read_code(code: Uint32Array, reading: Int8Array, board: Record) -> bool:
                 return False
             board.squares[square] = piece
             bits, ready = bits >> word(length), ready - length
-            if piece:
-                pieces += wide(1) << 8 * (piece & 7)
+            pieces += _COUNTED[piece]
         square += 1
     while ready > 0:
         if ready <= 32 and word_read < 8:
@@ -250,26 +253,21 @@ def read_code(code: Uint32Array, reading: Int8Array, board: Record) -> bool:
             return False
         board.beside[piece] += 1
         bits, ready = bits >> word(length), ready - length
-        pieces += wide(1) << 8 * (piece & 7)
+        pieces += _COUNTED[piece]
     return ready == 0 and pieces == _FULL_SET
 
 
 @rule
 def write_code(board: Record, writing: Uint8Array, code: Uint32Array) -> None:
     """Fill `code`, uint32 [8], with a board of MAILBOX that has both kings, by the table `writing`."""
-    bits, filled, done = word(board.turn), wide(15), wide(0)
+    bits, filled, done = word(board.turn | wide(board.kings[0]) << 1 | wide(board.kings[1]) << 8), wide(15), wide(0)
     for square in range(81):
-        piece = wide(board.squares[square])
-        if piece & 15 == KING:
-            bits |= word(square) << word(1 if piece == KING else 8)
-    for square in range(81):
-        piece = wide(board.squares[square])
-        if piece & 15 != KING:
-            bits |= word(writing[0, piece, 0]) << word(filled)
-            filled += wide(writing[0, piece, 1])
-            if filled >= 32:
-                code[done] = bits & _32_BITS
-                bits, filled, done = bits >> word(32), filled - 32, done + 1
+        piece = wide(board.squares[square])  # a king's code has no bits
+        bits |= word(writing[0, piece, 0]) << word(filled)
+        filled += wide(writing[0, piece, 1])
+        if filled >= 32:
+            code[done] = bits & _32_BITS
+            bits, filled, done = bits >> word(32), filled - 32, done + 1
     for side in range(3):
         for place in range(7):
             piece = COLOUR * side + HELD[place]
@@ -314,6 +312,9 @@ def play_on(board: Record, move: int) -> None:
         board.beside[piece] -= 1
         board.squares[target] = piece
     else:
-        board.squares[target] = wide(board.squares[origin]) + (PROMOTED if move & PROMOTE else 0)
+        piece = wide(board.squares[origin])
+        if piece & 15 == KING:
+            board.kings[board.turn] = target
+        board.squares[target] = piece + (PROMOTED if move & PROMOTE else 0)
         board.squares[origin] = 0
     board.turn = 1 - board.turn
