@@ -157,7 +157,7 @@ class BasePlayer(ABC):
     ) -> Clock:
         """The clock of an analysis, `infinite` but for so many playouts or milliseconds; None: without that limit.
 
-        So it knows no book, no resignation, no drawn move and no early stop.
+        So it knows no book, no resignation, no sampled move and no early stop.
         """
         clock = self.start_clock(position, Clock(Limits(infinite=True, nodes=nodes, searchmoves=searchmoves)))
         if time is not None:

@@ -206,12 +206,12 @@ def _allot_time(
         margin = min(settings.time_margin, spendable / 2)
         remaining = max(0.0, clock - max(margin, overheads + looks * max(0.0, look - free)))
         known = at_once < overhead
-        hopeless = bool(looks) and moves * ((at_once / _CAUTION if known else overhead) - increment) > spendable
-        answer = at_once if known and not hopeless else min(overhead, _AT_ONCE)
+        too_little = bool(looks) and moves * ((at_once / _CAUTION if known else overhead) - increment) > spendable
+        answer = at_once if known and not too_little else min(overhead, _AT_ONCE)
         needed = moves * max(0.0, answer - increment) if looks else overheads
         # No less than 1: 0 would mean that nothing can be lost any more.
         maximum = min(spendable - delay - margin, max(1.0, spendable - needed))
-        if hopeless:
+        if too_little:
             remaining = maximum = min(maximum, max(0, clock) / 8)
     optimum = min(maximum, max(remaining / divisor + free, least))
     if settings.whole_seconds:
