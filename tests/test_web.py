@@ -1183,7 +1183,7 @@ def test_the_game_goes_on_while_a_large_file_is_read(board: Board, monkeypatch: 
 def test_a_whole_game_is_analysed(board: Board) -> None:
     board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
     assert board.do("judge", on=True) == ""
-    state = board.news.until(lambda state: not state["judging"] and state["judged"])
+    state = board.news.until(lambda state: not state["judging"] and state["summary"])
     assert [judged["move"] for judged in state["judged"]] == state["moves"]
     for judged in state["judged"]:
         assert judged["winRate"] == pytest.approx(state["winRates"][judged["number"]])
