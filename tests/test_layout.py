@@ -31,7 +31,7 @@ SEES = {
     "usi": {"game", "player", "support"},
     "protocols": {"engines", "games", "player", "support"},
     "analysis_server": {"engines", "game", "games", "player", "support"},
-    "csa": {"analysis", "engines", "game", "kifu", "player", "read_kifu", "support"},
+    "csa": {"analysis", "game", "engines", "kifu", "player", "read_kifu", "support"},
     "web": {"analysis", "analysis_server", "analyze", "game", "games", "kifu", "player", "read_kifu", "support"},
 }
 """What each part may import. Drivers (self-play, bench) may import all but usi."""

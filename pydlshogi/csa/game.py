@@ -40,9 +40,7 @@ _SIDES: Final[tuple[Win, Win]] = ("b", "w")
 class Ply:
     """A move that the server has told."""
 
-    move: str
-    number: int
-    """The same move, as records have it."""
+    move: int
     milliseconds: int
     evaluation: int | None = None
     """Centipawns, Black's."""
@@ -108,7 +106,7 @@ class ServerGame:
         seconds = (ply.milliseconds / 1000 for ply in plies)
         return Game(
             start.start_sfen,
-            (*start.moves, *(ply.number for ply in plies)),
+            (*start.moves, *(ply.move for ply in plies)),
             win,
             ending,
             (*start.evals, *(ply.evaluation for ply in plies)),
@@ -189,12 +187,12 @@ class ServerGame:
         control = self._terms.times[turn]
         took = int(units) if units else math.ceil(1000 * (time.monotonic() - self._began) / control.unit)
         self._left[turn] = control.after(self._left[turn], took)
-        ply = Ply(position.usi(move), move, took * control.unit)
+        ply = Ply(move, took * control.unit)
         self._plies.append(ply)
         if turn == self._terms.own:
             self._confirmed(ply)
         elif self._clock is not None:
-            self._pondered(ply.move)
+            self._pondered(position.usi(move))
         position.push(move)
         self._next_turn()
         if turn == self._terms.own:
@@ -203,10 +201,11 @@ class ServerGame:
 
     def _confirmed(self, ply: Ply) -> None:
         """The server has taken our move, or one that somebody else has made for us."""
-        if self._thought is not None and self._thought.answer.move == ply.move:
+        played = self._position.usi(ply.move)
+        if self._thought is not None and self._thought.answer.move == played:
             ply.evaluation, ply.line = self._opinion(self._thought)
         else:
-            self._say(f"the server plays {ply.move} for us")
+            self._say(f"the server plays {played} for us")
             self._thought = None
             self._stop()
 
