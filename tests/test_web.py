@@ -784,7 +784,9 @@ def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_p
     assert board.state()["comment"] == ""
     board.do("back")
     (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
-    assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
+    (saved,) = read(tmp_path / "after.kif")
+    assert read(tmp_path / "before.kif") == [replace(saved, variations=())]
+    assert [(each.after, each.usi) for each in saved.variations] == [(0, ("2g2f",))]
     assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
 
 
@@ -848,7 +850,7 @@ def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: P
     board.do("back")
     assert evaluations() == record.evals
     board.do("judge", on=True)
-    board.news.until(lambda state: state["judged"] and not state["judging"])
+    board.news.until(lambda state: state["summary"] and not state["judging"])
     assert evaluations()[0] not in (None, record.evals[0])
 
 
@@ -1181,7 +1183,7 @@ def test_the_game_goes_on_while_a_large_file_is_read(board: Board, monkeypatch: 
 def test_a_whole_game_is_analysed(board: Board) -> None:
     board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
     assert board.do("judge", on=True) == ""
-    state = board.news.until(lambda state: not state["judging"] and state["judged"])
+    state = board.news.until(lambda state: not state["judging"] and state["summary"])
     assert [judged["move"] for judged in state["judged"]] == state["moves"]
     for judged in state["judged"]:
         assert judged["winRate"] == pytest.approx(state["winRates"][judged["number"]])
@@ -1270,7 +1272,7 @@ def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Pat
     assert status == 200
     (tmp_path / "game.kif").write_bytes(record)
     (game,) = read(tmp_path / "game.kif")
-    assert (game.moves, game.win, game.ending) == (("G*1h", "5a4a"), "w", "resign")
+    assert (game.usi, game.win, game.ending) == (("G*1h", "5a4a"), "w", "resign")
     assert None not in game.evals
     assert "大悪手" in record.decode("cp932")
     assert "**解析 候補1 " in record.decode("cp932")
