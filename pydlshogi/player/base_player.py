@@ -144,7 +144,7 @@ class BasePlayer(ABC):
         turn, ply, settings = position.turn, position.ply(), self.clock_settings()
         self.overhead.asked(clock.limits, turn, ply)
         overhead, look = self.overhead.mean, self.latency.of(1)
-        at_once = self.overhead.at_once(self.latency.slowdown)
+        at_once = self.overhead.at_once(self.latency.slowdown, ply)
 
         def budget(limits: Limits) -> Budget:
             return allot(limits, turn, ply, settings, overhead, look, at_once)

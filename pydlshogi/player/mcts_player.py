@@ -207,8 +207,7 @@ class MCTSPlayer(NetworkPlayer):
             self.scout.begin(position, self.scout_plies())
             if not self.scout.solution() and not search.knows(position) and thinking.too_late:
                 self.latency.decay()
-                clock.think()
-                clock.settle()
+                clock.skip()
                 return _unsearched(position, clock, report)
             search.set_root(position, only)
             lines = Lines(position, search, self.scout, self.eval_coef)
