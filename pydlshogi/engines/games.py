@@ -20,6 +20,8 @@ class Opponent(NamedTuple):
     """Of its options, by name."""
     limits: Limits = Limits()
     """What a move may cost."""
+    is_there: Callable[[], bool] = lambda: True
+    """It has all that it needs."""
 
 
 class GameEnd(NamedTuple):
@@ -121,7 +123,8 @@ GAMES: Final[dict[str, OfferedGame]] = {
     ),
     "dobutsu": OfferedGame(
         engines={"mcts": dobutsu.mcts},
-        opponents=_searching(1),
+        opponents=_searching(1)
+        | {"perfect": Opponent("mcts", {"Perfect_Play": "true"}, Limits(movetime=1000), dobutsu.is_solved)},
         starts={"even": None},
         ending=_dobutsu_ending,
         may_declare=lambda _: False,

@@ -368,7 +368,7 @@ def setup() -> Message:
     return {
         "games": {
             name: {
-                "opponents": [*offered.opponents],
+                "opponents": [name for name, opponent in offered.opponents.items() if opponent.is_there()],
                 "starts": [*offered.starts],
                 "hasPolicy": offered.has_policy,
             }
