@@ -10,7 +10,7 @@ from slow_dobutsu import SlowDobutsu
 from usi_driver import InProcess
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
-from pydlshogi.engines.dobutsu import mcts
+from pydlshogi.engines.named import engine_named
 from pydlshogi.game import Outcome
 from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering
 from pydlshogi.games.dobutsu.position import DobutsuPosition
@@ -18,6 +18,7 @@ from pydlshogi.games.dobutsu.retrograde import solved
 from pydlshogi.games.dobutsu.sfen import START_SFEN
 from pydlshogi.games.dobutsu.solution import Solution, SolutionError, write_solution
 from pydlshogi.games.dobutsu.solve import main
+from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.web.table import setup
 from utils import critical_positions
 from utils.critical_positions import critical_of
@@ -173,9 +174,11 @@ def solved_here(small: Path, monkeypatch: pytest.MonkeyPatch) -> Solution:
 
 
 def perfect() -> InProcess:
-    gui = InProcess(mcts())
+    engine = engine_named("dobutsu")
+    apply_settings(engine.options, {"Backend": "uniform", "Perfect_Play": "true"})
+    engine.load().prepare()  # compiled, which takes longer than a GUI waits
+    gui = InProcess(engine)
     gui.ask("usi", "usiok")
-    gui.send("setoption name Perfect_Play value true", "setoption name Backend value uniform")
     gui.ask("isready", "readyok")
     return gui
 
@@ -219,7 +222,7 @@ def test_without_a_solution_nothing_asks_for_it(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     assert "perfect" not in setup()["games"]["dobutsu"]["opponents"]
-    gui = InProcess(mcts())
+    gui = InProcess(engine_named("dobutsu"))
     gui.ask("usi", "usiok")
     gui.send("setoption name Perfect_Play value true")
     refused = gui.ask("isready", "info string")[-1]
@@ -250,7 +253,9 @@ def test_the_board_offers_a_perfect_opponent_and_the_distance_of_every_move(solv
 
 def test_critical_positions_come_from_the_solution(solved_here: Solution, capsys: pytest.CaptureFixture[str]) -> None:
     assert critical_positions.main(["--positions", "60", "--playouts", "0", "200"]) == 0
-    guessed, searched = (float(line.split(" kept in ")[1].split("%")[0]) for line in capsys.readouterr().out.splitlines())
+    guessed, searched = (
+        float(line.split(" kept in ")[1].split("%")[0]) for line in capsys.readouterr().out.splitlines()
+    )
     assert guessed < 85 < searched < 100
     for position, keeping in critical_of(solved_here, 20, seed=2):
         moves = solved_here.moves(position)

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Thread
 
 from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.games.catalogue import GAMES, UnknownGame, game_named
 from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import InUse, check_writable, reserved, state_folder
@@ -27,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pydlshogi.web", description="A board in the browser.")
     parser.add_argument("--port", type=port_number, default=0, metavar="N", help="of 127.0.0.1 (default: a free one)")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--game", action="append", default=[], metavar="MODULE:NAME", help="offer another game too")
     add_option_setting(parser)
     return parser
 
@@ -39,6 +41,7 @@ def port_number(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    GAMES.update((name, game_named(name)) for name in arguments.game)
     folder = state_folder()
     kept, address = folder / "board.json", folder / "board.address"
     with ExitStack() as stack:
@@ -98,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(format="board: %(message)s")
-    return exit_status("board", partial(_run, options), OptionError)
+    return exit_status("board", partial(_run, options), OptionError, UnknownGame)
 
 
 if __name__ == "__main__":

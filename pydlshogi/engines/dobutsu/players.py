@@ -1,23 +1,19 @@
-"""The player of Dobutsu shogi: that of `pydlshogi.player` with its rules, and with the solution of the game."""
+"""The player of Dobutsu shogi: the search that all games share, with the solution of the game."""
 
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.engines.dobutsu import DobutsuOptions, is_solved
-from pydlshogi.game import Outcome
-from pydlshogi.games.dobutsu import solution_file
-from pydlshogi.games.dobutsu.encodings import DOBUTSU
+from pydlshogi.engines.dobutsu import DobutsuOptions
+from pydlshogi.engines.shared_search import SharedSearchPlayer
+from pydlshogi.game import Outcome, PlayedPosition
+from pydlshogi.games.dobutsu import is_solved, solution_file
 from pydlshogi.games.dobutsu.position import DobutsuPosition
-from pydlshogi.games.dobutsu.rules import RULES
 from pydlshogi.games.dobutsu.solution import Solution, SolutionError
-from pydlshogi.games.dobutsu.sparse import DOBUTSU_SPARSE
-from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayedPosition, PlayerError, Report, moves_named
+from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report, moves_named
 from pydlshogi.player.clock import Clock
-from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.player.options import EngineOptions
-from pydlshogi.support.arrays import Records
 from pydlshogi.support.files import stamp_of
 
 HOW_TO_SOLVE: Final = "python -m pydlshogi.games.dobutsu.solve"
@@ -25,19 +21,10 @@ _LONGEST_LINE: Final = 12
 """Moves of a line that is shown."""
 
 
-class DobutsuMCTSPlayer(MCTSPlayer):
+class DobutsuPlayer(SharedSearchPlayer):
     """It searches. Where there is a solution of the game, it analyses by it, and may play by it."""
 
     options: DobutsuOptions
-    rules = RULES
-    encodings = (DOBUTSU, DOBUTSU_SPARSE)
-    shipped = "dobutsu.npz"
-
-    def start(self) -> DobutsuPosition:
-        return DobutsuPosition()
-
-    def rule_settings(self, position: PlayedPosition) -> Records:
-        return DobutsuPosition(draw_ply=self.options.draw_ply).settings
 
     def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
         assert isinstance(options, DobutsuOptions)

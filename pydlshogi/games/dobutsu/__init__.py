@@ -8,3 +8,8 @@ from pydlshogi.support.files import cache_folder
 def solution_file() -> Path:
     """Where the solution of the game is once somebody has made it. Raises OSError where a user has no home."""
     return cache_folder() / "dobutsu.solution"
+
+
+def is_solved() -> bool:
+    """Somebody has made the solution."""
+    return solution_file().is_file()

@@ -88,8 +88,8 @@ def solved(
         reached = 0
         while fresh := each(_REACHED, _reach):
             reached += fresh
-        tell(0, reached + int(np.count_nonzero(table == DECIDED)))
-        tell(1, int(np.count_nonzero(table == _WON_IN_1)))
+        tell(0, reached + each(DECIDED, _count))
+        tell(1, each(_WON_IN_1, _count))
         lost, code = each(DRAWN, _judge, _LOST_IN_2), _LOST_IN_2
         while lost:
             tell(code - DECIDED, lost)
@@ -98,6 +98,10 @@ def solved(
             code += 2
             lost = each(_TOUCHED, _judge, code)
     return table
+
+
+def _count(table: Uint8Array, found: Int64Array, numbers: Numbering, room: _Room) -> int:
+    return len(found)
 
 
 # The kernels write the same into an entry whoever is first, so that they need no lock.

@@ -64,6 +64,7 @@ export class Board {
     const piece = letter => element('use', {
       href: `#piece${letter.toUpperCase()}`,
       class: isBlack(letter) ? 'black' : 'white',
+      fill: look.colours?.[isBlack(letter) ? 1 : 2] ?? '',
       transform: isBlack(letter) === !flip ? '' : 'rotate(180)'
     })
     const cell = (at, x, y, cellH, attributes, ...children) => {
@@ -110,13 +111,14 @@ export class Board {
     const ranks = this.word('ranks')
     for (let y = 0; y < height; y++) {
       const line = MARGIN + hand + cellHeight * (seen(0, y)[1] + 0.5) + 8
-      coordinates.append(element('text', { x: left + w + 17, y: line }, game === 'othello' ? rowName(y, rows) : ranks[y]))
+      coordinates.append(element('text', { x: left + w + 17, y: line }, look.turns ? rowName(y, rows) : ranks[y]))
     }
     const pieces = element('defs')
     pieces.innerHTML = Object.entries(look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
     this.heat = element('g', { class: 'heat', 'aria-hidden': true })
     this.arrows = element('g', { class: 'arrows', 'aria-hidden': true })
     const ground = element('rect', { class: 'ground', x: left, y: MARGIN + hand, width: w, height: h })
+    ground.style.fill = look.colours?.[0] ?? ''
     const trays = !look.hand ? [] : (wide ? [[4, MARGIN], [left + w + MARGIN + 4, MARGIN]] : [[left, 4], [left, 2 * MARGIN + hand + h + 4]])
       .map(([x, y]) => element('rect', { class: 'tray', x, y, rx: 10,
         width: wide ? look.hand - 8 : w, height: wide ? h : hand - 8 }))

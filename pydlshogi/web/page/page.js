@@ -5,7 +5,8 @@ import { $, made } from './dom.js'
 import { Home } from './home.js'
 import { after, split, touched } from './moves.js'
 import { written } from './notation.js'
-import { LANGUAGES, reasonIn, wordIn } from './words.js'
+import { LOOKS, learnLooks } from './pieces.js'
+import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
 
 /**
  * What the server says of the game: see `state` in table.py, played.py, review.py and clock.py.
@@ -117,8 +118,11 @@ function listen () {
   const on = (kind, act) => news.addEventListener(kind, event => act(JSON.parse(event.data)))
   on('setup', message => {
     setup = home.setup = message
+    learnLooks(setup.games)
+    learnWords(setup.games)
     home.fill()
     $('depth').replaceChildren(...setup.depths.map((value, place) => made('option', { value, textContent: word(`depth ${place}`) })))
+    if (!state) return
     offerHome()
     show()
   })
@@ -249,7 +253,7 @@ function drawBar () {
 
 /** The count of the discs in Othello. */
 function discs () {
-  if (state.game !== 'othello') return ''
+  if (!LOOKS[state.game].turns) return ''
   const [board] = state.position.split(' ')
   return ` (${board.split('D').length - 1}-${board.split('d').length - 1})`
 }
@@ -304,7 +308,7 @@ function drawBoard () {
 }
 
 /** Othello's alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
-const inDiscs = each => state.game === 'othello' && each.visits === null
+const inDiscs = each => LOOKS[state.game].turns && each.visits === null
 
 /** What stands on an arrow: the win rate in percent, or the discs that it wins by. */
 const label = each => inDiscs(each) ? discsWon(each) : percent(each.winrate, 0)
@@ -390,7 +394,7 @@ function drawMoves () {
   state.moves.forEach((move, index) => {
     const each = judged.get(index + 1)
     const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
-    const better = index === veiled ? '' : ` (${word('better')} ${best})`
+    const better = index === veiled || each?.best === null ? '' : ` (${word('better')} ${best})`
     const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} %${better}` : ''
     const item = list.children[index] ?? list.appendChild(made('li', {}, made('button', { onclick: () => goTo(index + 1) }), made('span')))
     const button = item.firstChild
@@ -414,7 +418,7 @@ function showCurrentMove () {
 new ResizeObserver(showCurrentMove).observe($('moves'))
 
 /** Whose move it is, as Japanese records have it. */
-const sign = ply => language === 'ja' && state.game !== 'othello' ? '▲△'[(ply + firstTurn()) % 2] : ''
+const sign = ply => language === 'ja' && !LOOKS[state.game].turns ? '▲△'[(ply + firstTurn()) % 2] : ''
 const firstTurn = () => (state.turn + state.at) % 2
 
 /** How a move is marked: grey until no later look of the analysis can change it. */

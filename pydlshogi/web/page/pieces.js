@@ -45,8 +45,11 @@ function tile (piece) {
 
 const drawn = (pieces, draw) => Object.fromEntries(Object.keys(pieces).map(piece => [piece, draw(piece)]))
 
+const DISC = '<circle r="41" stroke="#0008" stroke-width="2"/>' // its colour is that of its side
+
 /** For each game: the markup of its pieces, their names, how much higher than wide a square is, room for hands,
- * and the letters that stand for pieces in moves where an sfen has others. */
+ * the letters that stand for pieces in moves where an sfen has others, whether discs turn (then squares are named as in
+ * chess), and the picture on its card, if that is not its first piece. */
 export const LOOKS = {
   shogi: {
     pieces: drawn(KANJI, wooden),
@@ -65,9 +68,17 @@ export const LOOKS = {
     names: { K: 'lion', B: 'elephant', R: 'giraffe', P: 'chick', '+P': 'hen' }
   },
   othello: {
-    pieces: { D: '<circle r="41" stroke="#0008" stroke-width="2"/>' }, // its colour is that of its side
+    pieces: { D: DISC },
     ratio: 1,
     hand: 0,
+    turns: true,
+    picture: `<g transform="translate(-14 -8)scale(.8)" class="black">${DISC}</g>` +
+      `<g transform="translate(14 10)scale(.8)" class="white">${DISC}</g>`,
     names: { D: 'disc' }
   }
+}
+
+/** Take in the looks that games bring along: see `Look` in games/entry.py. */
+export function learnLooks (games) {
+  for (const [name, { look }] of Object.entries(games)) if (look) LOOKS[name] = { ratio: 1, ...look, hand: look.hand ? 104 : 0 }
 }

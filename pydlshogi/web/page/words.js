@@ -47,6 +47,7 @@ const ENGLISH = {
 }
 
 const JAPANESE = {
+  'the file holds the line that is shown alone: its format has no variations': 'この形式は分岐を保存できないため、表示中の手順だけを保存しました。',
   title: 'pydlshogi 盤', after: '手目', shogi: '将棋', dobutsu: 'どうぶつしょうぎ', othello: 'オセロ', pass: 'パス', passed: '(相手はパス)', disc: '石',
   'more discs': '(石の数)', 'equal discs': '(石の数が同じ)',
   'more discs, both pass': '(石の数、双方とも打てず終局)', 'equal discs, both pass': '(石の数が同じ、双方とも打てず終局)',
@@ -124,6 +125,14 @@ export const LANGUAGES = { en: ENGLISH, ja: JAPANESE }
 export function wordIn (language, name, game) {
   const words = LANGUAGES[language]
   return words[`${name} ${game}`] ?? words[name] ?? name
+}
+
+/** Take in the words that games bring along. */
+export function learnWords (games) {
+  for (const [name, { look }] of Object.entries(games)) {
+    const words = look && { [name]: look.title, [`about ${name}`]: look.about, [`advice ${name}`]: look.advice }
+    for (const language of Object.values(LANGUAGES)) Object.assign(language, words)
+  }
 }
 
 /** What the server says was wrong, in words of the language as far as it has them. */
