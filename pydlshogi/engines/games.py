@@ -49,6 +49,8 @@ class OfferedGame(NamedTuple):
     """Candidates looked for then. A search of visits has them all anyway; one of alpha-beta does not."""
     has_policy: bool = True
     """The engine that analyses has an opinion of moves without a search."""
+    in_discs: bool = False
+    """Its evaluations are hundredths of a disc."""
 
 
 def _searching(seconds: float) -> dict[str, Opponent]:
@@ -147,5 +149,6 @@ GAMES: Final[dict[str, OfferedGame]] = {
         judged_visits=20_000,
         judged_lines=1,
         has_policy=False,
+        in_discs=True,
     ),
 }

@@ -21,6 +21,8 @@ LOOKS: Final = (1, 10, 40)
 """How much longer than the first look each look at a position takes."""
 DEPTHS: Final = (1, 3, 10)
 """How much longer people may ask for."""
+WHOLE_DISCS: Final = 32
+"""Discs that count as all of winning."""
 _DOUBTFUL: Final = ((), tuple(mark for _, mark in MARKS), (MARKS[0][1],))
 """The marks that the first look needs none of, and those that call for the second and the third."""
 
@@ -99,7 +101,9 @@ class Review:
         """Of the moves before and after which the analysis has an opinion."""
         known, first = self._opinions, self._game.first
         return [
-            Judgement(number, (first + number - 1) % 2, after.move, known[before], known[after])
+            Judgement(
+                number, (first + number - 1) % 2, after.move, known[before], known[after], self._game.offered.in_discs
+            )
             for number, (before, after) in enumerate(pairwise(line), 1)
             if before in known and after in known
         ]
@@ -113,7 +117,7 @@ class Review:
             "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged],
             "summary": [
                 account._asdict()
-                | {"accuracy": accuracy([each.loss for each in judged if "bw"[each.turn] == account.side])}
+                | _accuracies([each for each in judged if "bw"[each.turn] == account.side], len(line) - 1)
                 for account in accounts(judged)
             ],
         }
@@ -177,6 +181,17 @@ def accuracy(losses: Iterable[float]) -> float:
     """How well somebody played who lost so much by each move, of 1 to win: 100 for nothing lost, as lichess counts."""
     each = [min(100.0, max(0.0, 103.1668 * math.exp(-4.354 * loss) - 3.1669)) for loss in losses]
     return sum(each) / len(each)
+
+
+def _accuracies(own: Sequence[Judgement], moves: int) -> dict[str, Any]:
+    """Of one side in a game of so many moves: as a whole, and in each third of it where the side moved there."""
+
+    def of(judged: Sequence[Judgement]) -> float | None:
+        losses = (each.loss if each.discs is None else each.discs / WHOLE_DISCS for each in judged)
+        return accuracy(losses) if judged else None
+
+    thirds = [[each for each in own if 3 * (each.number - 1) // moves == third] for third in range(3)]
+    return {"accuracy": of(own), "phases": [of(third) for third in thirds]}
 
 
 def _candidates(answer: Answer) -> list[AnalysedMove]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pydlshogi.analysis import LOSSES
+from pydlshogi.analysis import DISC_LOSSES, LOSSES
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.engines.games import GAMES, GameEnd
@@ -375,6 +375,7 @@ def setup() -> Message:
             for name, offered in GAMES.items()
         },
         "losses": LOSSES,
+        "discLosses": DISC_LOSSES,
         "depths": DEPTHS,
     }
 

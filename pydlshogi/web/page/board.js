@@ -2,8 +2,8 @@
 import { columnName, isBlack, nameOf, place, read, rowName, split } from './moves.js'
 import { LOOKS } from './pieces.js'
 
-const MARGIN = 34
-const LOSSES = [0.02, 0.1] // of winning, against the best move: from which on an arrow has another colour
+const MARGIN = 34 // where the coordinates are
+const EDGE = 10 // where nothing is
 const DRAGGED = 6 // pixels from which on a press is no click
 
 function element (name, attributes = {}, ...children) {
@@ -32,7 +32,7 @@ export class Board {
     addEventListener('pointercancel', () => this.drop())
   }
 
-  /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight, loss}], heat: {square: 0 to 1}, flip,
+  /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight, grade}], heat: {square: 0 to 1}, flip,
    * wide: whether the captured pieces lie beside the board, or above and below it}. */
   show (view) {
     const old = this.view
@@ -49,7 +49,8 @@ export class Board {
     const { game, position, legal, last, flip, wide } = this.view
     const look = LOOKS[game]
     const hand = wide ? 0 : look.hand // the room above and below
-    const left = MARGIN + (wide ? look.hand : 0)
+    const left = EDGE + (wide ? look.hand : 0)
+    const right = MARGIN + (wide ? look.hand : 0)
     const { rows, turn, hands } = read(position)
     this.rows = rows
     const [width, height] = [rows[0].length, rows.length]
@@ -95,7 +96,7 @@ export class Board {
       const own = side === turn
       const along = 50 + 100 * place
       const [x, y] = wide
-        ? [below ? left + w + MARGIN + look.hand / 2 : look.hand / 2, below ? MARGIN + h - along : MARGIN + along]
+        ? [below ? left + w + MARGIN + look.hand / 2 - 4 : look.hand / 2 - 4, below ? MARGIN + h - along : MARGIN + along]
         : [below ? left + w - along : left + along, below ? 2 * MARGIN + hand + h + hand / 2 : hand / 2]
       const shown = side === 'b' ? letter : letter.toLowerCase()
       const number = count > 1 ? [element('text', { class: 'count', x: 36, y: 46 }, String(count))] : []
@@ -117,14 +118,16 @@ export class Board {
     this.heat = element('g', { class: 'heat', 'aria-hidden': true })
     this.arrows = element('g', { class: 'arrows', 'aria-hidden': true })
     const ground = element('rect', { class: 'ground', x: left, y: MARGIN + hand, width: w, height: h })
-    const trays = !look.hand ? [] : (wide ? [[4, MARGIN], [left + w + MARGIN + 4, MARGIN]] : [[left, 4], [left, 2 * MARGIN + hand + h + 4]])
+    const trays = !look.hand ? [] : (wide ? [[0, MARGIN], [left + w + MARGIN, MARGIN]] : [[left, 4], [left, 2 * MARGIN + hand + h + 4]])
       .map(([x, y]) => element('rect', { class: 'tray', x, y, rx: 10,
         width: wide ? look.hand - 8 : w, height: wide ? h : hand - 8 }))
+    const stars = look.stars.flatMap(x => look.stars.map(y =>
+      element('circle', { class: 'star', cx: left + 100 * x, cy: MARGIN + hand + cellHeight * y, r: 6 })))
     this.ghost = element('g', { class: 'ghost', 'aria-hidden': true })
-    this.root.closest('section').style.setProperty('--aspect', (w + 2 * left) / (h + 2 * hand + 2 * MARGIN + 8))
+    this.root.closest('section').style.setProperty('--aspect', (w + left + right) / (h + 2 * hand + 2 * MARGIN + 8))
     this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group',
-      viewBox: `0 0 ${w + 2 * left} ${h + 2 * hand + 2 * MARGIN + 8}` },
-    pieces, ground, ...trays, this.heat, grid, ...held, coordinates, this.arrows, this.ghost))
+      viewBox: `0 0 ${w + left + right} ${h + 2 * hand + 2 * MARGIN + 8}` },
+    pieces, ground, ...stars, ...trays, this.heat, grid, ...held, coordinates, this.arrows, this.ghost))
     if (focused) this.cell(focused)?.focus({ preventScroll: true })
     this.drawNews()
   }
@@ -144,12 +147,12 @@ export class Board {
     this.arrows.replaceChildren(...shafts, ...rings, ...own)
   }
 
-  arrow ({ move, label, weight, loss }, shafts, rings) {
+  arrow ({ move, label, weight, grade }, shafts, rings) {
     const { from, to } = split(move)
     const [start, end] = [this.centres.get(from), this.centres.get(to)]
     if (!end) return
-    if (start) shafts.push(this.shaft(start, end, 3 + 6 * weight, { class: `loss${LOSSES.filter(least => loss >= least).length}`, opacity: 0.35 + 0.5 * weight }))
-    rings.push(element('circle', { class: 'ring', cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
+    if (start) shafts.push(this.shaft(start, end, 3 + 6 * weight, { class: `loss${grade}`, opacity: 0.35 + 0.5 * weight }))
+    rings.push(element('circle', { class: `ring loss${grade}`, cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
       element('text', { x: end[0], y: end[1] + 9 }, label))
   }
 

@@ -46,12 +46,13 @@ function tile (piece) {
 const drawn = (pieces, draw) => Object.fromEntries(Object.keys(pieces).map(piece => [piece, draw(piece)]))
 
 /** For each game: the markup of its pieces, their names, how much higher than wide a square is, room for hands,
- * and the letters that stand for pieces in moves where an sfen has others. */
+ * where on the lines the stars are, and the letters that stand for pieces in moves where an sfen has others. */
 export const LOOKS = {
   shogi: {
     pieces: drawn(KANJI, wooden),
     ratio: 1.08,
     hand: 104,
+    stars: [3, 6],
     names: {
       K: 'king', R: 'rook', B: 'bishop', G: 'gold', S: 'silver', N: 'knight', L: 'lance', P: 'pawn', '+R': 'dragon',
       '+B': 'horse', '+S': 'promoted silver', '+N': 'promoted knight', '+L': 'promoted lance', '+P': 'tokin'
@@ -61,6 +62,7 @@ export const LOOKS = {
     pieces: drawn(FACES, tile),
     ratio: 1,
     hand: 104,
+    stars: [],
     letters: { K: 'L', B: 'E', R: 'G', P: 'C', '+P': 'H' },
     names: { K: 'lion', B: 'elephant', R: 'giraffe', P: 'chick', '+P': 'hen' }
   },
@@ -68,6 +70,7 @@ export const LOOKS = {
     pieces: { D: '<circle r="41" stroke="#0008" stroke-width="2"/>' }, // its colour is that of its side
     ratio: 1,
     hand: 0,
+    stars: [2, 6],
     names: { D: 'disc' }
   }
 }
