@@ -26,13 +26,14 @@ from pydlshogi.player.base_player import (
     moves_named,
 )
 from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, draw, lcb_move, should_resign, weak_move
-from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum, milliseconds
+from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions, NetworkOptions
 from pydlshogi.player.network_player import LoadedNetwork, NetworkPlayer
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.scout import NoScout, Scout
-from pydlshogi.player.stopping import analysing, cannot_be_overtaken, certain, time_is_up, unstable
+from pydlshogi.player.stopping import analysing
+from pydlshogi.player.thinking import Thinking, playouts_a_second
 from pydlshogi.support.files import stamp_of
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.puct import Puct
@@ -42,14 +43,8 @@ from pydlshogi.uct.search import Search
 
 log = logging.getLogger(__name__)
 
-_FIRST_BATCH: Final = 8
-"""Playouts under way in a fresh tree. With one at a time it takes longer, and won 186 of 400 games against this."""
-_UNDER_WAY: Final = 16
-"""Visits of the tree for one playout more under way, in all threads: those under way learn nothing from each other."""
 LEAF_BATCH: Final = 64
 """Of a quick evaluator of leaves."""
-_FULL_BATCH: Final = 16
-"""A batch of so many playouts is worth all the scout may spend, a smaller one its share: on a CPU one may be all."""
 
 
 class MCTSPlayer(NetworkPlayer):
@@ -62,8 +57,8 @@ class MCTSPlayer(NetworkPlayer):
         self.scout: Scout = NoScout()
         self.rng = SeededRng()
         self.rng.begin(options.seed)
-        self._search: Search | None = None
         self._pipeline: Pipeline | None = None
+        """Of the search that goes on from move to move."""
         self._searched_with: tuple[object, ...] = ()
         """What decides whether the next search may go on in the tree, as of the last one."""
         self._choosing = WindowedMaximum(10.0)
@@ -97,29 +92,24 @@ class MCTSPlayer(NetworkPlayer):
         assert isinstance(loaded, LoadedNetwork)
         self._discard_search()
 
-    def _make_search(self) -> Search:
+    def _kept_pipeline(self) -> Pipeline:
         """A search with a tree of the size asked for, and its pipeline: those of before if nothing has changed."""
-        if self._search is None or self._pipeline is None or self._search.table.megabytes != self.options.hash_mb:
+        megabytes = self.options.hash_mb
+        if self._pipeline is None or self._pipeline.search.table.megabytes != megabytes:
             self._discard_search()  # the old table goes before the new one comes
             try:
-                self._search = self.new_search(self.options.hash_mb)
+                self._pipeline = self._new_pipeline()
             except MemoryError:
-                raise _too_large(self.options.hash_mb) from None
-            self._pipeline = self._pipeline_of(self._search)
-        return self._search
+                raise _too_large(megabytes) from None
+        return self._pipeline
 
-    def _pipeline_of(self, search: Search) -> Pipeline:
-        """Leaves for a quick evaluator come in larger batches than the nodes for the better one."""
+    def _new_pipeline(self) -> Pipeline:
+        """Leaves for a quick evaluator come in larger batches than the nodes for the better one. MemoryError."""
+        options, search = self.options, self.new_search(self.options.hash_mb)
         if self.refiner is None:
             return Pipeline(search, self.evaluator, self.batch_size, self.threads)
-        options = self.options
         refinement = Refinement(search, self.refiner, self.batch_size, options.refine_visits, options.refine_weight)
-        return Pipeline(search, self.evaluator, self.largest_batch, self.threads, refinement)
-
-    @property
-    def largest_batch(self) -> int:
-        """Most playouts under way at once, in each thread."""
-        return self.batch_size if self.refiner is None else max(LEAF_BATCH, self.batch_size)
+        return Pipeline(search, self.evaluator, max(LEAF_BATCH, self.batch_size), self.threads, refinement)
 
     def leaf_evaluator(self, options: NetworkOptions, threads: int) -> NetworkEvaluator | None:
         assert isinstance(options, MCTSOptions)
@@ -145,14 +135,14 @@ class MCTSPlayer(NetworkPlayer):
     def _discard_search(self) -> None:
         if self._pipeline is not None:
             self._pipeline.close()
-        self._search = self._pipeline = None
+        self._pipeline = None
 
     # The game
 
     def new_game(self) -> None:
         self._wait_for_last()
-        if self._search is not None:
-            self._search.clear()
+        if self._pipeline is not None:
+            self._pipeline.search.clear()
         self.scout.forget()
         self.rng.begin(self.options.seed)
         self._full_said = False
@@ -200,7 +190,9 @@ class MCTSPlayer(NetworkPlayer):
         if answer := self.answer_at_once(position, clock, report):
             return answer
         self._wait_for_last()
-        search = self._make_search()
+        pipeline = self._kept_pipeline()
+        search = pipeline.search
+        thinking = Thinking(pipeline, self.scout, clock, self.latency, self._choosing)
         puct = self.puct(position.turn)
         temperature = self._temperature()
         rules = self.rule_settings(position)
@@ -218,18 +210,18 @@ class MCTSPlayer(NetworkPlayer):
             self.evaluator_at(temperature / 100)
             stochastic = self.options.stochastic_ponder and not clock.limits.searchmoves
             if stochastic and clock.pondering and position.past_board_keys():
-                answer = self._ponder(position, search, clock, report)
+                answer = self._ponder(position, thinking, search, clock, report)
                 if clock.pondering:
                     return answer
             self.scout.begin(position, self.scout_plies())
-            if not self.scout.solution() and not search.knows(position) and self._too_late(clock):
+            if not self.scout.solution() and not search.knows(position) and thinking.too_late:
                 self.latency.decay()
                 clock.think()
                 clock.settle()
                 return _unsearched(position, clock, report)
             search.set_root(position, only)
             lines = Lines(position, search, self.scout, self.eval_coef)
-            self._run(search, clock, lambda: self._report(lines, search, clock, report))
+            self._run(thinking, clock, lambda: self._report(lines, search, clock, report))
         except BaseException:
             self._discard_search()  # it holds playouts that were never backed up
             raise
@@ -237,7 +229,13 @@ class MCTSPlayer(NetworkPlayer):
         self._choosing.note(clock.answering())
         return answer
 
-    def _ponder(self, position: PlayedPosition, search: Search, clock: Clock, report: Report) -> BestMove:
+    def _run(self, thinking: Thinking, clock: Clock, report: Callable[[], None], *, ponder: bool = False) -> None:
+        interval = self.options.pv_interval
+        thinking.run(report, interval, self.scout_nodes, lambda: self.watched(clock), ponder=ponder)
+
+    def _ponder(
+        self, position: PlayedPosition, thinking: Thinking, search: Search, clock: Clock, report: Report
+    ) -> BestMove:
         """Stochastic_Ponder: search all the opponent's moves, not only the expected one, until it has moved.
 
         The answer is for the expected move, and for when another one was played: GUIs ignore it then, and the tree
@@ -260,7 +258,7 @@ class MCTSPlayer(NetworkPlayer):
             pv = line or (any_move(position).move,)
             return Info(time=round(clock.elapsed()), nodes=search.playouts, score_cp=score, pv=pv)
 
-        self._run(search, clock, lambda: report(known()), ponder=True)
+        self._run(thinking, clock, lambda: report(known()), ponder=True)
         last = known()
         search.puct = puct
         clock.wait_until_hit()
@@ -269,80 +267,6 @@ class MCTSPlayer(NetworkPlayer):
         else:
             clock.count_anew()  # as the next search will its playouts
         return BestMove(*last.pv[:2])
-
-    def _run(self, search: Search, clock: Clock, report_now: Callable[[], None], *, ponder: bool = False) -> None:
-        """Make playouts until the answer is certain or time is up, with looks of the scout between the batches.
-
-        `report_now` says what is known so far. `ponder`: end also when the opponent has moved, with nothing under way,
-        for another root follows.
-        """
-        assert self._pipeline is not None
-        pipeline, scout, root = self._pipeline, self.scout, Root(search)
-
-        def time_left() -> float:
-            """Milliseconds until the optimum, as many as they would be on an idle machine; none once stopped."""
-            if clock.stopped:
-                return 0.0
-            budget = clock.budget
-            end = min(budget.optimum, budget.maximum - self._choosing.value)
-            return (end - clock.spent()) / max(1.0, self.latency.slowdown)
-
-        def wanted(begun: int) -> int:
-            """How many playouts to begin now that `begun` have been begun."""
-            batch = self._next_batch(root, clock, begun)
-            return 0 if self._time_is_up(root, clock, begun, batch) else batch
-
-        clock.think()
-        if not clock.limits.searchmoves:
-            scout.look_at_root(time_left)
-        reported = -math.inf
-        with pipeline.running(wanted):
-            while clock.pondering or not ponder:
-                solved = bool(scout.solution()) and not clock.limits.searchmoves
-                watched = self.watched(clock)  # not any more after a ponderhit
-                if certain(root, solved=solved, analysing=watched):
-                    break
-                before = search.playouts
-                batch = self._next_batch(root, clock, before)
-                if self._time_is_up(root, clock, before, batch):
-                    if not root.expanded:
-                        self.latency.decay()
-                        break
-                    if clock.stopped or not clock.may_extend or not unstable(root.moves()):
-                        break
-                    clock.extend()
-                    continue
-                if not watched and clock.may_stop_early and cannot_be_overtaken(clock, before, root.leader()[1]):
-                    break
-                if root.expanded and milliseconds() - reported >= self.options.pv_interval:
-                    report_now()
-                    reported = milliseconds()
-                began = milliseconds()
-                if made := pipeline.step(wanted):
-                    self.latency.record(made, milliseconds() - began)
-                share = min(1.0, (search.playouts - before) / _FULL_BATCH)
-                scout.look_between(root, self.scout_nodes() * share, time_left)
-        if ponder or search.playouts >= clock.budget.nodes:
-            pipeline.finish()  # all that were asked for count; where time is up, what others are at is not waited for
-        clock.settle()
-
-    def _next_batch(self, root: Root, clock: Clock, begun: int) -> int:
-        """How many playouts to begin at once: with those of the other threads a small share of the tree, no more than
-        were asked for, and fewer where there is no time for so many."""
-        if not root.expanded:
-            return 1
-        # A ponderhit may just have set a limit that pondering has passed.
-        left = max(0.0, clock.budget.nodes - begun)
-        share = (_FIRST_BATCH + root.visits // _UNDER_WAY) // self.threads
-        most = int(min(self.largest_batch, max(1, share), left))
-        return min(most, self.latency.fitting(clock.room(self._choosing.value), most))
-
-    def _too_late(self, clock: Clock) -> bool:
-        """Whether there is no time for even one batch, and so none to set up the search."""
-        return time_is_up(clock, 0, self.latency.of(1), self._choosing.value, expanded=False)
-
-    def _time_is_up(self, root: Root, clock: Clock, playouts: int, batch: int) -> bool:
-        return time_is_up(clock, playouts, self.latency.of(batch), self._choosing.value, expanded=root.expanded)
 
     def _choose(self, position: PlayedPosition, search: Search, clock: Clock, report: Report) -> BestMove:
         """The answer to the search that has ended, its line reported last."""
@@ -431,29 +355,11 @@ class MCTSPlayer(NetworkPlayer):
         if not len(position.legal_moves()):
             yield "no legal move"
             return
-        search = self.new_search(self.options.hash_mb)
-        search.set_rules(self.rule_settings(position))
-        search.set_root(position)
-        pipeline = self._pipeline_of(search)
-        began = milliseconds()
-
-        def over() -> bool:
-            return bool(search.playouts) and (clock.stopped or milliseconds() - began > longest)
-
-        wanted: Callable[[int], int] = lambda _: 0 if over() else self.largest_batch  # noqa: E731
-        try:
-            with pipeline.running(wanted):
-                while not over():
-                    pipeline.step(wanted)
-            pipeline.finish()
-            seconds = (milliseconds() - began) / 1000
-        finally:
-            pipeline.close()
+        pipeline = self._new_pipeline()
+        pipeline.search.set_rules(self.rule_settings(position))
+        pipeline.search.set_root(position)
         yield self.description
-        yield (
-            f"{search.playouts} playouts in {seconds:.1f} s: {search.playouts / seconds:.0f} a second, "
-            f"in batches of up to {self.largest_batch} by {self.threads} {'thread' if self.threads == 1 else 'threads'}"
-        )
+        yield playouts_a_second(pipeline, longest, lambda: clock.stopped)
 
 
 def _unsearched(position: PlayedPosition, clock: Clock, report: Report) -> BestMove:

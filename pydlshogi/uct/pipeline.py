@@ -33,6 +33,7 @@ class Pipeline:
         thread looks after the nodes that wait for it when there are enough for a batch."""
         self.search = search
         self.evaluator = evaluator
+        self.batch_size = batch_size
         self.threads = threads
         self._batches = [Batch(batch_size, search.boards.most_moves, evaluator.encoding) for _ in range(threads)]
         self.refinement = refinement
@@ -129,7 +130,7 @@ class Pipeline:
         """How many playouts to begin; 0: there is nothing to do but to wait, which has been done for a moment."""
         with self._changed:
             waits_for_root = self._under_way > 0 and not self.search.expanded()
-            playouts = 0 if waits_for_root else min(wanted(self._begun), self._batches[0].capacity)
+            playouts = 0 if waits_for_root else min(wanted(self._begun), self.batch_size)
             if playouts > 0:
                 self._begun += playouts
                 self._under_way += 1
