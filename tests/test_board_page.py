@@ -49,7 +49,9 @@ class Person:
         self.board = board
         self.wrong: list[str] = []
         """What should not happen: errors, and requests to elsewhere."""
-        self.page = browser.new_context(**settings).new_page()
+        silent = {"name": "settings", "value": '{"sound": "off"}'}
+        kept = {"origins": [{"origin": f"http://{board.host}", "localStorage": [silent]}]}
+        self.page = browser.new_context(**{"storage_state": kept} | settings).new_page()
         self.page.set_default_timeout(WAIT)
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
@@ -252,6 +254,45 @@ def test_mouse_and_dialogs(person: Person) -> None:
     person.page.get_by_role("button", name="Resign").click()
     person.page.wait_for_selector('body[data-ending="resignation"]')
     assert person.text("#status") == "White wins by resignation"
+
+
+HEARD_AND_SEEN = """() => {
+    window.heard = []
+    window.slid = []
+    const { animate } = Element.prototype
+    AudioBufferSourceNode.prototype.start = function () { window.heard.push(this.buffer.duration) }
+    Element.prototype.animate = function (frames, options) {
+        window.slid.push(frames.transform)
+        return animate.call(this, frames, options)
+    }
+}"""
+
+
+@pytest.mark.parametrize(("motion", "slides"), [("no-preference", 1), ("reduce", 0)])
+def test_a_move_is_heard_and_seen(browser: Any, board: Board, motion: str, slides: int) -> None:
+    board.new()
+    person = Person(browser, board, reduced_motion=motion)
+    page = person.page
+    page.evaluate(HEARD_AND_SEEN)
+    page.locator("#settings").click()
+    page.select_option("#sound", "on")
+    page.select_option("#pieces", "two")
+    person.press("Escape")
+    person.click("7g", "7f")
+    person.moves(1)
+    assert page.evaluate("[heard.length, slid.length]") == [1, slides]
+    assert page.locator("#pieceP path").count() == 3  # the wood, and two characters
+    page.reload()
+    page.wait_for_selector("body[data-generation]")
+    assert page.locator("#sound").input_value() == "on"
+    board.new("othello", "f5")
+    page.wait_for_selector(".board.othello")
+    page.evaluate(HEARD_AND_SEEN)
+    person.click("d6")
+    person.moves(2)
+    assert page.evaluate("[heard.length, slid.length]") == [1, slides]  # one disc turns
+    page.context.close()
+    assert person.wrong == []
 
 
 def test_pieces_are_dragged(person: Person) -> None:

@@ -4,6 +4,8 @@ import { LOOKS } from './pieces.js'
 
 const MARGIN = 34 // where the coordinates are
 const EDGE = 10 // where nothing is
+const STILL = matchMedia('(prefers-reduced-motion: reduce)')
+const SLIDE = 150 // milliseconds that a piece takes to where it goes
 const DRAGGED = 6 // pixels from which on a press is no click
 
 function element (name, attributes = {}, ...children) {
@@ -16,7 +18,7 @@ function element (name, attributes = {}, ...children) {
 export class Board {
   /** `play` is called with a move; `word` gives words in the reader's language. */
   constructor (root, play, word) {
-    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0], drag: null, pointed: '', own: new Set(), ownOn: '' })
+    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0], drag: null, dropped: false, pointed: '', own: new Set(), ownOn: '' })
     root.addEventListener('click', event => {
       const cell = event.target.closest('[data-at]')
       if (cell) this.touch(cell.dataset.at)
@@ -33,20 +35,22 @@ export class Board {
   }
 
   /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight, grade}], heat: {square: 0 to 1}, flip,
-   * wide: whether the captured pieces lie beside the board, or above and below it}. */
+   * wide: whether the captured pieces lie beside the board, or above and below it, pairs: whether pieces have two letters}. */
   show (view) {
     const old = this.view
-    const same = old && ['game', 'position', 'flip', 'wide'].every(key => old[key] === view[key]) &&
+    const same = old && ['game', 'position', 'flip', 'wide', 'pairs'].every(key => old[key] === view[key]) &&
       String(old.legal) === String(view.legal) && String(old.last) === String(view.last)
     this.view = view
     if (same) return this.drawNews() // of the engine alone: who is about to touch a piece finds it where it was
     this.from = ''
     this.drag = null
     this.draw()
+    if (old?.game === view.game && old.flip === view.flip && !STILL.matches && !this.dropped) this.slide(read(old.position), read(view.position))
+    this.dropped = false
   }
 
   draw () {
-    const { game, position, legal, last, flip, wide } = this.view
+    const { game, position, legal, last, flip, wide, pairs } = this.view
     const look = LOOKS[game]
     const hand = wide ? 0 : look.hand // the room above and below
     const left = EDGE + (wide ? look.hand : 0)
@@ -114,7 +118,7 @@ export class Board {
       coordinates.append(element('text', { x: left + w + 17, y: line }, game === 'othello' ? rowName(y, rows) : ranks[y]))
     }
     const pieces = element('defs')
-    pieces.innerHTML = Object.entries(look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
+    pieces.innerHTML = Object.entries(pairs && look.pairs || look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
     this.heat = element('g', { class: 'heat', 'aria-hidden': true })
     this.arrows = element('g', { class: 'arrows', 'aria-hidden': true })
     const ground = element('rect', { class: 'ground', x: left, y: MARGIN + hand, width: w, height: h })
@@ -124,12 +128,39 @@ export class Board {
     const stars = look.stars.flatMap(x => look.stars.map(y =>
       element('circle', { class: 'star', cx: left + 100 * x, cy: MARGIN + hand + cellHeight * y, r: 6 })))
     this.ghost = element('g', { class: 'ghost', 'aria-hidden': true })
+    this.sliding = element('g', { class: 'sliding', 'aria-hidden': true })
     this.root.closest('section').style.setProperty('--aspect', (w + left + right) / (h + 2 * hand + 2 * MARGIN + 8))
     this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group',
       viewBox: `0 0 ${w + left + right} ${h + 2 * hand + 2 * MARGIN + 8}` },
-    pieces, ground, ...stars, ...trays, this.heat, grid, ...held, coordinates, this.arrows, this.ghost))
+    pieces, ground, ...stars, ...trays, this.heat, grid, ...held, coordinates, this.sliding, this.arrows, this.ghost))
     if (focused) this.cell(focused)?.focus({ preventScroll: true })
     this.drawNews()
+  }
+
+  /** What stands elsewhere than before slides there, and discs turn. */
+  slide (before, now) {
+    const squares = now.rows.flatMap((row, y) => row.map((letter, x) => ({ at: nameOf(x, y, now.rows), old: before.rows[y][x], letter })))
+      .filter(({ old, letter }) => old !== letter)
+    const came = squares.filter(({ letter }) => letter)
+    if (this.view.game !== 'othello' && came.length > 2) return // another game, or many moves at once
+    for (const { at, old, letter } of came) {
+      const piece = this.cell(at).querySelector('use')
+      if (this.view.game === 'othello') {
+        if (old) piece.animate({ transform: ['scaleX(.05)', 'scaleX(1)'] }, SLIDE)
+        continue
+      }
+      const from = squares.find(other => other.old.at(-1) === letter.at(-1))?.at ?? `${letter.toUpperCase()}*`
+      const [start, end] = [this.centres.get(from) ?? this.centres.get(`${letter}_held`), this.centres.get(at)]
+      if (!start) continue
+      const moving = element('g', {}, piece.cloneNode())
+      this.sliding.append(moving)
+      piece.classList.add('hidden')
+      const path = [start, end].map(([x, y]) => `translate(${x}px, ${y}px)`)
+      moving.animate({ transform: path }, { duration: SLIDE, easing: 'ease-out' }).onfinish = () => {
+        moving.remove()
+        piece.classList.remove('hidden')
+      }
+    }
   }
 
   drawNews () {
@@ -239,6 +270,7 @@ export class Board {
     }
     if (this.view.legal.some(move => split(move).from === this.from && split(move).to === to)) {
       this.drag = null
+      this.dropped = true
       this.touch(to)
     } else this.drop()
   }

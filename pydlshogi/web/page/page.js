@@ -7,6 +7,8 @@ import { dress } from './icons.js'
 import { MoveList, sentence } from './movelist.js'
 import { after, split, touched } from './moves.js'
 import { written } from './notation.js'
+import { Settings } from './settings.js'
+import { sound } from './sound.js'
 import { LANGUAGES, reasonIn, wordIn } from './words.js'
 
 /**
@@ -76,6 +78,7 @@ const word = name => wordIn(language, name, state && kind(state.game, state.star
 const board = new Board($('board'), async move => {
   if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
 }, word)
+const settings = new Settings(storage(), () => state && drawBoard())
 const moveList = new MoveList($('moves'), ply => goTo(ply), (ply, move) => send({ do: 'variation', ply, move }))
 
 /** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
@@ -133,6 +136,7 @@ function listen () {
     }
     if (state?.error && !message.error) $('error').textContent = ''
     if (state === null) $('lineCount').value = message.lines
+    if (settings.get('sound') === 'on' && madeMove(message)) sound(message.game === 'othello' ? 'stone' : 'piece')
     state = home.state = message
     offerHome()
     stateCame = performance.now()
@@ -162,6 +166,10 @@ function listen () {
   })
 }
 document.addEventListener('visibilitychange', listen)
+
+/** Whether the state that comes is one move on from the one that is shown. */
+const madeMove = next => state !== null && next.game === state.game && next.start === state.start && next.at === state.at + 1 &&
+  next.moves[state.at] !== 'pass' && state.moves.slice(0, state.at).every((move, ply) => next.moves[ply] === move)
 
 // Showing
 
@@ -288,7 +296,9 @@ function drawClock () {
     const left = main > 0 || !clock.byoyomi ? main : clock.byoyomi + (running ? main : 0)
     const lost = state.ending?.reason === 'time' && state.ending.winner !== place
     const seconds = lost ? 0 : Math.max(0, Math.ceil(left))
-    shown.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+    const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+    if (running && left < 10 && !clock.stands && shown.textContent !== text && settings.get('sound') === 'on') sound('tick')
+    shown.textContent = text
     shown.className = running ? (left < 10 ? 'running short' : 'running') : ''
   }
 }
@@ -306,7 +316,8 @@ function drawBoard () {
     grade: gradeOf(best, each),
     weight: each.visits === null ? Math.max(0, 1 - 5 * (best.winrate - each.winrate)) : Math.sqrt((each.visits + 1) / (best.visits + 1)) }))
   board.show({ game: state.game, position, legal: preview ? [] : state.legal, last: touched(last), arrows,
-    heat: preview ? {} : heat, flip: flipped(), wide: WIDE.matches })
+    heat: preview ? {} : heat, flip: flipped(), wide: WIDE.matches,
+    pairs: settings.get('pieces') === 'two' })
 }
 
 /** Othello's alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
@@ -611,6 +622,7 @@ function speak () {
     element.ariaLabel = wordIn(language, element.dataset.label)
     if (element.matches('button')) element.title = element.ariaLabel
   }
+  settings.speak(word)
   home.language = language
   home.fill()
   for (const [place, option] of [...$('depth').options].entries()) option.textContent = word(`depth ${place}`)

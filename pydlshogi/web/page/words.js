@@ -1,6 +1,8 @@
 // What the page says, in English and Japanese.
 
 const ENGLISH = {
+  theme: 'Board', 'theme wood': 'wood', 'theme calm': 'calm', pieces: 'Pieces of shogi', 'pieces one': 'one character', 'pieces two': 'two characters',
+  sound: 'Sounds', 'sound on': 'on', 'sound off': 'off', letters: 'Letters', 'letters normal': 'normal', 'letters large': 'large',
   actions: 'What can be done', settings: 'Settings', done: 'Done', theBest: 'the best move', findBetter: 'Find a better move than',
   discsLost: 'discs', discsLostEach: 'discs lost', opening: 'opening', 'middle game': 'middle', endgame: 'end',
   'short newGame': 'New', 'short undo': 'Undo', 'short hint': 'Hint', 'short resign': 'Resign', 'short declare': 'Declare', 'short pass': 'Pass',
@@ -52,6 +54,8 @@ const ENGLISH = {
 }
 
 const JAPANESE = {
+  theme: '盤', 'theme wood': '木目', 'theme calm': '淡色', pieces: '将棋の駒', 'pieces one': '一字駒', 'pieces two': '二字駒',
+  sound: '音', 'sound on': 'あり', 'sound off': 'なし', letters: '文字の大きさ', 'letters normal': '標準', 'letters large': '大きい',
   actions: '操作', settings: '設定', done: '閉じる', theBest: '最善手', findBetter: 'より良い手を探してください:',
   discsLost: '石', discsLostEach: '石損', opening: '序盤', 'middle game': '中盤', endgame: '終盤',
   'short newGame': '対局', 'short undo': '待った', 'short hint': 'ヒント', 'short resign': '投了', 'short declare': '宣言', 'short pass': 'パス',
