@@ -8,12 +8,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-from test_web import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served, unbegun
+from test_web import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served, serving, unbegun
 
 from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.web.server import BoardServer
+from pydlshogi.web.table import Table
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
 CHROMIUM = ("chromium", "chromium-headless-shell", "google-chrome", "chrome")
@@ -1122,40 +1123,105 @@ def test_keys_do_what_the_buttons_that_are_there_do(person: Person) -> None:
     assert sent.count("POST") == 1
 
 
-def test_who_stays_on_the_page_of_a_server_that_ended_is_told_what_to_do(browser: Any, tmp_path: Path) -> None:
-    def start(port: int) -> subprocess.Popen[str]:
-        command = [
-            sys.executable,
-            "-m",
-            "pydlshogi.web",
-            "--no-browser",
-            "--option",
-            "Backend=uniform",
-            f"--port={port}",
-        ]
+def test_a_page_goes_on_where_its_server_was_killed_and_started_again(browser: Any, tmp_path: Path) -> None:
+    def start() -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--option", "Backend=uniform"]
         environment = {"XDG_STATE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
         return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
 
-    first = start(0)
-    assert first.stdout is not None
-    address = first.stdout.readline()
+    program = start()
+    assert program.stdout is not None
     page = browser.new_page()
-    page.goto(address)
+    page.goto(program.stdout.readline())
     page.wait_for_selector("body[data-generation]")
-    page.keyboard.press("Escape")  # no game is begun
-    first.kill()
-    first.communicate()
+    page.keyboard.press("Escape")  # it is a game already
+    page.locator('[data-at="7g"]').click()
+    page.locator('[data-at="7f"]').click()
+    page.wait_for_selector('body[data-at="1"]')
+    program.kill()
+    program.communicate()
     status = page.locator("#status")
     playwright.expect(status).to_contain_text("does not answer", timeout=WAIT)
     page.get_by_role("button", name="Save").click()
     playwright.expect(page.locator("#error")).to_contain_text("does not answer", timeout=WAIT)
-    second = start(urlsplit(address).port or 0)
+    program = start()
     try:
-        playwright.expect(status).to_contain_text("Open the address", timeout=WAIT)  # it has another token
+        playwright.expect(status).to_contain_text("to move", timeout=WAIT)
+        page.get_by_role("button", name="Undo").click()
+        page.wait_for_selector('body[data-at="0"]', timeout=WAIT)
+        playwright.expect(page.locator("#error")).to_have_text("", timeout=WAIT)
     finally:
-        second.kill()
-        second.communicate()
+        program.kill()
+        program.communicate()
         page.close()
+
+
+def test_a_phone_finds_the_board(browser: Any) -> None:
+    segno = pytest.importorskip("segno", reason="needs segno (the extra `lan`)")
+    pool = Pool(1, SETTINGS)
+    with BoardServer(lambda tell: Table(pool, tell), network="127.0.0.2") as server, serving(server) as board:
+        person = Person(browser, board)
+        person.press("Escape")
+        person.page.locator("#phone").click()
+        address = person.text("#phoneAddress")
+        assert address == f"http://127.0.0.2:{board.port}/#{board.token}"
+        dark = sum(map(sum, segno.make_qr(address).matrix))
+        assert person.page.locator("#code path").get_attribute("d").count("M") == dark
+        page = browser.new_page()
+        page.goto(address)
+        page.wait_for_selector("body[data-generation]", timeout=WAIT)
+        page.close()
+        person.page.context.close()
+    pool.close(cancel=True)
+
+
+def test_a_position_is_set_up_and_played_from(person: Person) -> None:
+    page = person.page
+    person.board.new("shogi", MATE_IN_ONE)
+    page.wait_for_selector('[data-at="G*"]')
+    page.locator("#edit").click()
+    for piece, square in (("pawn", "5c"), ("rook", "5b")):  # where the pawn stands already: it goes
+        page.get_by_role("radio", name=f"Black {piece}").check()
+        page.locator(f'#editBoard [data-at="{square}"]').click()
+    page.get_by_role("button", name="to White's hand").click()
+    page.locator("#sideToMove").click()
+    page.get_by_role("button", name="Play from here").click()
+    assert page.locator("#startText").input_value() == "4k4/4R4/9/9/9/9/9/9/4K4 w Gr 1"
+    page.select_option("#opponent", "")
+    page.get_by_role("button", name="Start").click()
+    person.click("5a", "5b")
+    assert person.moves(1) == ["5a5b"]
+
+
+def test_texts_and_pictures_are_taken_elsewhere(browser: Any, board: Board) -> None:
+    board.new("shogi", "startpos moves 7g7f")
+    person = Person(browser, board, permissions=["clipboard-read", "clipboard-write"])
+    page = person.page
+    texts: dict[str, str] = {}
+    page.locator("#copy").click()
+    for what in ("record", "position", "line"):
+        before = page.locator("#copyText").input_value() if texts else ""
+        page.select_option("#copyWhat", what)
+        page.wait_for_function("before => document.getElementById('copyText').value !== before", arg=before)
+        page.get_by_role("button", name="Copy", exact=True).last.click()
+        texts[what] = page.evaluate("navigator.clipboard.readText()")
+    assert "７六歩(77)" in texts["record"]
+    assert texts["position"] == "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2"
+    assert texts["line"] == "position sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1 moves 7g7f"
+    files: dict[str, bytes] = {}
+    for name in ("SVG", "PNG"):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=name).click()
+        files[saved.value.suggested_filename] = Path(saved.value.path()).read_bytes()
+    assert files["board.png"].startswith(b"\x89PNG")
+    alone = browser.new_page()  # with no style sheet of ours
+    alone.set_content(files["board.svg"].decode())
+    colours = "e => getComputedStyle(e).fill"
+    for part in ('[data-at="7f"] rect', "#pieceP path", ".nothing, svg > rect:nth-of-type(2)"):
+        assert alone.locator(part).first.evaluate(colours) != "rgb(0, 0, 0)"
+    alone.close()
+    page.context.close()
+    assert person.wrong == []
 
 
 def test_the_move_of_the_other_side_is_read_out(person: Person) -> None:

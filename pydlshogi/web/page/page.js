@@ -2,12 +2,14 @@
 import { Board } from './board.js'
 import { clicked, drawHistogram, drawLosses, drawWinRates, percent } from './chart.js'
 import { $, made } from './dom.js'
+import { Editor } from './editor.js'
 import { Home } from './home.js'
 import { dress } from './icons.js'
 import { MoveList, sentence } from './movelist.js'
 import { after, split, touched } from './moves.js'
 import { written } from './notation.js'
 import { Settings } from './settings.js'
+import { copyField, offer, picture, png, textOf } from './share.js'
 import { sound } from './sound.js'
 import { LANGUAGES, reasonIn, wordIn } from './words.js'
 
@@ -155,6 +157,7 @@ function listen () {
     drawLines()
     drawWinRates($('graph'), state)
   })
+  on('phone', offerPhone)
   on('policy', message => {
     if (message.generation !== state.generation) return
     heat = {}
@@ -598,11 +601,53 @@ $('fileNumber').onchange = async () => {
 $('save').onclick = async () => {
   const answer = await ask('record')
   if (!answer?.ok) return
-  const address = URL.createObjectURL(await answer.blob())
-  const [, download] = /filename="(.+)"/.exec(answer.headers.get('Content-Disposition'))
-  made('a', { href: address, download }).click()
-  URL.revokeObjectURL(address)
+  const [, name] = /filename="(.+)"/.exec(answer.headers.get('Content-Disposition'))
+  offer(await answer.blob(), name)
 }
+
+// Copies and pictures
+
+const COPIES = {
+  record: async () => textOf(await (await ask('record')).arrayBuffer()),
+  position: () => state.position,
+  line: () => `position sfen ${[state.start, ...(state.moves.length ? ['moves', ...state.moves] : [])].join(' ')}`
+}
+const fillCopy = async () => { $('copyText').value = await COPIES[$('copyWhat').value]() }
+$('copy').onclick = async () => {
+  await fillCopy()
+  present($('copyDialog'))
+}
+$('copyWhat').onchange = fillCopy
+$('copyIt').onclick = () => copyField($('copyText'))
+$('svg').onclick = () => offer(new Blob([picture($('board').firstChild)], { type: 'image/svg+xml' }), 'board.svg')
+$('png').onclick = async () => offer(await png($('board').firstChild), 'board.png')
+
+// A position of one's own
+
+const editor = new Editor(word)
+$('edit').onclick = () => {
+  present($('editDialog'))
+  editor.open(board.view)
+}
+$('editDialog').onclose = () => {
+  editor.close()
+  if ($('editDialog').returnValue !== 'play') return
+  home.prepare(state.game)
+  $('startText').value = editor.sfen
+  present($('newDialog'))
+}
+
+// A phone
+
+function offerPhone ({ address, code }) {
+  const size = code.length
+  $('phoneAddress').textContent = address
+  $('code').setAttribute('viewBox', `-2 -2 ${size + 4} ${size + 4}`)
+  $('code').innerHTML = `<path d="${code.flatMap((row, y) => [...row].map((dark, x) => dark === '1' ? `M${x} ${y}h1v1h-1z` : '')).join('')}"/>`
+  $('code').toggleAttribute('hidden', !size)
+  $('phone').hidden = false
+}
+$('phone').onclick = () => present($('phoneDialog'))
 
 // The language
 
@@ -625,6 +670,7 @@ function speak () {
   settings.speak(word)
   home.language = language
   home.fill()
+  for (const option of $('copyWhat').options) option.textContent = word(`copy ${option.value}`)
   for (const [place, option] of [...$('depth').options].entries()) option.textContent = word(`depth ${place}`)
   if (state) {
     show()

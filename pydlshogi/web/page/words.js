@@ -1,6 +1,9 @@
 // What the page says, in English and Japanese.
 
 const ENGLISH = {
+  copy: 'Copy, picture', 'copy record': 'the record', 'copy position': 'the position (sfen)', 'copy line': 'the moves (USI)', text: 'Text', copyIt: 'Copy',
+  picture: 'Picture:', edit: 'Set up a position', toBlack: "to Black's hand", toWhite: "to White's hand", sideToMove: 'Side to move', clear: 'Clear',
+  playFromHere: 'Play from here', phone: 'On a phone in this network', 'short copy': 'Copy', 'short edit': 'Set up', 'short phone': 'Phone',
   theme: 'Board', 'theme wood': 'wood', 'theme calm': 'calm', pieces: 'Pieces of shogi', 'pieces one': 'one character', 'pieces two': 'two characters',
   sound: 'Sounds', 'sound on': 'on', 'sound off': 'off', letters: 'Letters', 'letters normal': 'normal', 'letters large': 'large',
   actions: 'What can be done', settings: 'Settings', done: 'Done', theBest: 'the best move', findBetter: 'Find a better move than',
@@ -54,6 +57,9 @@ const ENGLISH = {
 }
 
 const JAPANESE = {
+  copy: 'コピー・画像', 'copy record': '棋譜', 'copy position': '局面 (sfen)', 'copy line': '手順 (USI)', text: 'テキスト', copyIt: 'コピー',
+  picture: '画像:', edit: '局面編集', toBlack: '先手の持ち駒へ', toWhite: '後手の持ち駒へ', sideToMove: '手番', clear: '全て消す',
+  playFromHere: 'ここから対局', phone: '同じネットワークのスマートフォンで', 'short copy': 'コピー', 'short edit': '編集', 'short phone': 'スマホ',
   theme: '盤', 'theme wood': '木目', 'theme calm': '淡色', pieces: '将棋の駒', 'pieces one': '一字駒', 'pieces two': '二字駒',
   sound: '音', 'sound on': 'あり', 'sound off': 'なし', letters: '文字の大きさ', 'letters normal': '標準', 'letters large': '大きい',
   actions: '操作', settings: '設定', done: '閉じる', theBest: '最善手', findBetter: 'より良い手を探してください:',
