@@ -1,6 +1,7 @@
 """The board in a real browser: what a person does with it, and that nothing leaves the machine."""
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -644,6 +645,13 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     playwright.expect(sentence).to_contain_text("Find a better move than ", timeout=WAIT)
     person.press("h")
     page.wait_for_selector(".arrows .ring")
+    game = person.board.state()["moves"]
+    page.locator(".movable").first.click()
+    page.locator(".target").first.click()
+    assert person.moves(marked[0]) != game  # and what it is worth is said at once
+    verdict = re.compile(r": the best move$| −[0-9.]+ %, better ")
+    playwright.expect(sentence).to_have_text(verdict, timeout=WAIT)
+    assert person.board.state()["judged"][-1]["number"] == marked[0]
 
 
 def test_keys_pressed_quickly_are_met_in_their_order(person: Person) -> None:

@@ -21,6 +21,8 @@ LOOKS: Final = (1, 10, 40)
 """How much longer than the first look each look at a position takes."""
 DEPTHS: Final = (1, 3, 10)
 """How much longer people may ask for."""
+MOST_TRIED: Final = 6
+"""Positions that were tried since the analysis, and are judged without being asked for."""
 WHOLE_DISCS: Final = 32
 """Discs that count as all of winning."""
 _DOUBTFUL: Final = ((), tuple(mark for _, mark in MARKS), (MARKS[0][1],))
@@ -55,6 +57,8 @@ class Review:
         """Positions that are analysed."""
         self._depth = 1
         self._look = _Look(0, 0, {})
+        self._tries = False
+        """What is analysed are moves that were tried afterwards."""
 
     @property
     def begun(self) -> bool:
@@ -65,14 +69,28 @@ class Review:
         """Analyse the line that is shown, anew."""
         self.stop()
         game = self._game
-        self._opinions, self._looks, self._line, self._depth = {}, {}, [*game.line], depth
-        asked, at = self._line, game.at
-        game.go_to(len(asked) - 1)
+        self._opinions, self._looks, self._depth, self._tries = {}, {}, depth, False
+        at = game.at
+        game.go_to(len(game.line) - 1)
+        self._analyse(0, game.line)
+        game.go_to(at)
+
+    def judge_tried(self) -> None:
+        """Say what moves are worth that were played after the analysis, where the game is shown at its end."""
+        line = self._game.line
+        tried = [node for node in line if node not in self._opinions]
+        if self.begun and 0 < len(tried) <= MOST_TRIED and (self._tries or not self._look.asked):
+            self.stop()
+            self._tries = True
+            self._analyse(1, tried)
+
+    def _analyse(self, number: int, positions: Sequence[Node]) -> None:
+        """Look at some positions of the line that is shown at its end, where the rules may have the last word."""
+        game = self._game
+        self._line = [*game.line]
         if repeated := repetition(game.offered, game.position):
             self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), opinion("", repeated), len(LOOKS))
-            asked = asked[:-1]
-        game.go_to(at)
-        self._begin(0, asked)
+        self._begin(number, [node for node in positions if not repeated or node is not game.tip])
 
     def stop(self) -> None:
         for task in self._look.asked.values():

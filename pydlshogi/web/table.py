@@ -274,6 +274,8 @@ class Table:
             self._ask(question, self._answer_by_move)
         elif self._search.watched and game.ending is None:
             self._ask(self._question(lines=self._search.lines), self._show)
+        elif not self._search.watched and game.at_tip:
+            self._review.judge_tried()
 
     def _question(self, **wanted: Any) -> Question:
         game = self._game

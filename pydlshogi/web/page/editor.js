@@ -50,7 +50,7 @@ export class Editor {
 
   draw () {
     this.board.show({ ...this.view, position: write(this.position) })
-    $('sideToMove').textContent = `${this.word(this.position.turn === 'b' ? 'black' : 'white')} ${this.word('toMove')}`
+    $('sideToMove').textContent = `${this.word('sideToMove')}: ${this.word(this.position.turn === 'b' ? 'black' : 'white')}`
   }
 
   change (act) {

@@ -11,13 +11,15 @@ export async function copyField (field) {
   else document.execCommand('copy')
 }
 
-/** A record as the server sends it: KIF may be in the letters of old. */
+/** A record as the server sends it. KIF may be in the letters of old, and says so in its first line. */
 export function textOf (bytes) {
+  let text
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    return new TextDecoder('shift_jis').decode(bytes)
+    text = new TextDecoder('shift_jis').decode(bytes)
   }
+  return text.replace(/^#KIF .*\n/, '')
 }
 
 /** Offers a file to be saved. */
