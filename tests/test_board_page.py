@@ -439,6 +439,27 @@ def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: 
     assert person.wrong == []
 
 
+@pytest.mark.parametrize(("scheme", "locale"), [("light", "en-US"), ("dark", "ja-JP")])
+def test_axe_finds_nothing_serious(browser: Any, board: Board, scheme: str, locale: str) -> None:
+    if "AXE" not in os.environ:
+        pytest.skip("needs axe-core: npm pack axe-core, and AXE=package/axe.min.js")
+    board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
+    board.do("judge", on=True)
+    board.news.until(lambda state: not state["judging"] and state["judged"])
+    person = Person(browser, board, color_scheme=scheme, locale=locale, bypass_csp=True)
+    page = person.page
+    page.wait_for_selector("#summary tbody tr")
+    page.evaluate(Path(os.environ["AXE"]).read_text(encoding="utf-8"))
+    for opened in ("", "new", "open", "copy", "edit", "settings"):
+        if opened:
+            page.locator(f"#{opened}").click()
+        found = page.evaluate("axe.run()")["violations"]
+        assert [each for each in found if each["impact"] in ("serious", "critical")] == []
+        person.press("Escape")
+    page.context.close()
+    assert person.wrong == []
+
+
 def test_the_keyboard_suffices(person: Person) -> None:
     person.page.locator('[role=gridcell][tabindex="0"]').focus()
     person.press(*["ArrowDown"] * 6, "Enter", "ArrowUp", "Enter")
