@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 
 import cshogi
 
-from pydlshogi.engines.games import GAMES, OfferedGame
 from pydlshogi.engines.shogi import set_up
+from pydlshogi.game import PlayedPosition
 from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Info, PlayedPosition, play_moves
+from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Info, play_moves
 
 MARKS: Final = ((0.20, "??"), (0.10, "?"), (0.05, "?!"))
 """Win rate lost from which on a move is a blunder, a mistake, an inaccuracy; ShogiHome draws its lines there too."""
@@ -105,15 +105,15 @@ def judge(player: BasePlayer, game: Game, allowance: Allowance) -> Iterator[Judg
     turn = cshogi.Board(game.start_sfen).turn
     player.new_game()
     opinions = (think(player, game, plies, allowance) for plies in range(len(game.moves) + 1))
-    for number, (move, (before, after)) in enumerate(zip(game.moves, pairwise(opinions), strict=True), 1):
+    for number, (move, (before, after)) in enumerate(zip(game.usi, pairwise(opinions), strict=True), 1):
         yield Judgement(number, (turn + number - 1) % 2, move, before, after)
 
 
 def think(player: BasePlayer, game: Game, plies: int, allowance: Allowance) -> Opinion:
     """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
     position = set_up(game.start_sfen, player.options)
-    play_moves(position, game.moves[:plies])
-    if plies == len(game.moves) and (repeated := repetition(GAMES["shogi"], position)):
+    play_moves(position, game.usi[:plies])
+    if plies == len(game.moves) and (repeated := repetition(position)):
         return opinion("", repeated)
     clock = player.start_analysis(position, allowance.nodes, allowance.time)
     infos: list[Info] = []
@@ -123,10 +123,10 @@ def think(player: BasePlayer, game: Game, plies: int, allowance: Allowance) -> O
     return opinion(answer.move, said)
 
 
-def repetition(game: OfferedGame, position: PlayedPosition) -> Info | None:
+def repetition(position: PlayedPosition) -> Info | None:
     """What to report where the rules have ended the game although there are legal moves: a search would play on. None
     where the player may be asked."""
-    ending = game.ending(position)
+    ending = position.ending()
     if ending is None or not len(position.legal_moves()):
         return None
     win_rate = 0.5 if ending.winner is None else float(ending.winner == position.turn)

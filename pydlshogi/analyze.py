@@ -83,7 +83,7 @@ def annotated(
     for judged, evaluation, move in zip(judged_or_not, game.evals, game.moves, strict=True):
         comments.append(_comment(board, judged, kif) if judged else "")
         evals.append(judged.evaluation if judged else evaluation)
-        board.push_usi(move)
+        board.push(move)
     # What an earlier analysis wrote of a move is not said twice.
     said = [
         "\n".join(line for line in text.split("\n") if number not in known or not _OURS.match(line))
@@ -193,7 +193,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"Marks, by the win rate that a move cost its maker: ?? {blunder} % or more, ? {mistake} %, "
         f"?! {inaccuracy} %. Evaluations and win rates are Black's.",
     )
-    parser.add_argument("record", type=Path, help="a CSA, KIF or KI2 file")
+    parser.add_argument("record", type=Path, help="a CSA, KIF, KI2 or JKF file, or lines of USI")
     allowance = parser.add_mutually_exclusive_group()
     allowance.add_argument("--time", type=_positive(float), metavar="MS", help="per position (default 1000)")
     allowance.add_argument("--nodes", type=_positive(int), metavar="N", help="playouts per position, instead of --time")
@@ -245,7 +245,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print(f"analyze: no graph without Matplotlib: {remedy('train', 'matplotlib')}", file=sys.stderr)
         drawn = False
     game = _game(path, arguments.game)
-    kif = path.suffix.lower() in (".kif", ".kifu", ".ki2", ".ki2u")
+    kif = path.suffix.lower() != ".csa" or bool(game.variations)
     record, picture, numbers = (
         path.with_name(f"{path.stem}.analysed{suffix}") for suffix in (".kif" if kif else ".csa", ".png", ".json")
     )

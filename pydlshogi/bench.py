@@ -42,7 +42,7 @@ from pydlshogi.games.dobutsu import rules as dobutsu
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.shogi.encodings import BOOK, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.rules import RULES, settings_of
+from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.games.shogi.sparse import SPARSE
 from pydlshogi.network.backend import Resources
@@ -106,7 +106,7 @@ class SimulatedDevice(NullEvaluator):
 def new_search(sfen: str, encoding: Encoding | None, megabytes: int, mate_plies: int = MATE_PLIES) -> Search:
     """A search of a position under the rules of the defaults."""
     position = ShogiPosition(sfen, mate_plies=mate_plies)
-    search = stored_search(RULES, settings_of(position), encoding, megabytes)
+    search = stored_search(RULES, position.settings, encoding, megabytes)
     search.set_root(position)
     return search
 

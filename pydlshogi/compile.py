@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.engines.games import GAMES
+from pydlshogi.engines.named import engine_named
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.network.backend import UNMEASURED_BATCH
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.mcts_options import NetworkOptions
@@ -32,7 +33,7 @@ def compile_engines(games: Sequence[str], *, measure: bool = True) -> Iterator[s
     engines = [(game, name) for game in games for name in GAMES[game].engines]
     for number, (game, name) in enumerate(engines, 1):
         yield f"engine {number} of {len(engines)}: {game} {name}"
-        engine = GAMES[game].engines[name]()
+        engine = engine_named(game, name)
         if isinstance(engine.options, NetworkOptions) and not measure:
             engine.options.batch_size = UNMEASURED_BATCH
         engine.load().prepare()

@@ -85,6 +85,43 @@ class Position(Protocol):
         """Number of the move to be played: one more with each move, wherever it begins. With `key` it names a node."""
 
 
+class GameEnd(NamedTuple):
+    """How a game ended, for people."""
+
+    reason: str
+    winner: int | None
+    """0 the side that moved first in the game, Black; 1 White; None nobody."""
+
+
+class PlayedPosition(Position, Protocol):
+    """A position that people, GUIs and records name moves on."""
+
+    @property
+    def turn(self) -> int:
+        """0: Black is to move; 1: White."""
+
+    def last_move(self) -> int:
+        """The move that led here. IndexError at the start."""
+
+    def sfen(self) -> str:
+        """The position as text, from which it can be set up again."""
+
+    def usi(self, move: int) -> str:
+        """How a move is written; its lowest 16 bits suffice."""
+
+    def move_from_usi(self, usi: str) -> int:
+        """The legal move that is written so. ValueError if there is none."""
+
+    def describe(self) -> list[str]:
+        """The board drawn, for people."""
+
+    def ending(self) -> GameEnd | None:
+        """How the game has ended with the last move; None: it goes on. Unlike `outcome` this foresees nothing."""
+
+    def declares(self) -> bool:
+        """The side to move may win without a move."""
+
+
 class Rules(NamedTuple):
     """The rules of a game, compiled: functions over states, which are records of fixed size.
 

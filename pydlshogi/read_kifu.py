@@ -1,4 +1,4 @@
-"""Record files to games: CSA, KIF and KI2, whatever their encoding; and lists of such files.
+"""Record files to games: CSA, KIF, KI2, JKF and lines of USI, whatever their encoding; and lists of such files.
 
 Games come back as `Game` (see `pydlshogi.kifu.game`). Knows nothing of networks: training positions are made in
 `pydlshogi.training.shogi.records`.
@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.kifu import csa, kif
+from pydlshogi.kifu import csa, jkf, kif, usi
 from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.game import Ending, Game, RecordError, Win, replay
@@ -34,7 +34,7 @@ __all__ = [
     "to_kif",
 ]
 
-SUFFIXES: Final = (".csa", ".kif", ".kifu", ".ki2", ".ki2u")
+SUFFIXES: Final = (".csa", ".kif", ".kifu", ".ki2", ".ki2u", ".jkf", ".usi")
 """The usual names of record files; reading goes by what a file holds, not by its name."""
 
 _CSA: Final = re.compile(r"^(?:V\d|N[+-]|P[I1-9+-]|[+-]$|[+-]\d{4}[A-Z]{2}|%[A-Z])", re.MULTILINE)
@@ -78,6 +78,10 @@ def parse(data: bytes, path: str | PathLike[str]) -> list[Game]:
             raise RecordError("empty")
         if len(text) > _LONGEST_LINE and (number := _too_long(text)):
             raise RecordError(f"line {number} is longer than any of a record")
+        if text.lstrip().startswith("{"):
+            return [jkf.parse(text)]
+        if usi.holds_usi(text):
+            return usi.parse(text)
         return csa.parse(text) if _CSA.search(text) else [kif.parse(text)]
     except RecordError as error:
         raise KifuError(path, str(error)) from error

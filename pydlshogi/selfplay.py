@@ -1,11 +1,9 @@
-"""A network plays itself, many games at once: `python -m pydlshogi.selfplay dobutsu --modelfile net.npz --out own`
+"""A network plays itself, many games at once: `python -m pydlshogi.selfplay dobutsu --out own`
 
 The games of a set are played side by side, and all their positions make one batch. A set is a file, own/00001.npz, with
-what the searches found out (see learning/played.py); own/games.jsonl has the moves of all games. The network, the seed
-and the number of a set determine it. A set that is there is not played again, so the same command continues an
-interrupted run.
-
-Without a game in the first place it writes records of shogi for people to read: see shogi_selfplay.py.
+what the searches found out (see learning/played.py); own/games.jsonl has the moves of all games and what was expected
+of them. The network, the seed and the number of a set determine it. A set that is there is not played again, so the
+same command continues an interrupted run.
 """
 
 import hashlib
@@ -19,8 +17,8 @@ from typing import Final
 
 from tqdm import tqdm
 
-from pydlshogi import shogi_selfplay
-from pydlshogi.games.catalogue import GameEntry, UnknownGame, game_named
+from pydlshogi.games.catalogue import UnknownGame, game_named
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import numbered
 from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
@@ -28,14 +26,17 @@ from pydlshogi.learning.tasks import PlaySets, set_deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
+from pydlshogi.player.lines import centipawns
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of
-from pydlshogi.support.files import replacing, reserved
+from pydlshogi.support.files import replacing, reserved, shipped_model
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, setting, settle
 
 _WINNERS: Final = {1.0: "b", 0.5: "d", 0.0: "w"}
 """By the score of the side that moves first."""
+_EVAL_COEF: Final = 600
+"""As most records have it."""
 
 
 @dataclass(frozen=True)
@@ -76,28 +77,26 @@ def play(game: GameEntry, network: bytes, out: Path, settings: Settings, pool: W
 
 
 def lines(game: GameEntry, settings: SelfPlay, played: PlayedGames) -> Iterator[bytes]:
-    """Each game as JSON: the moves in USI and the winner, as pydlshogi.train reads games of shogi."""
-    for moves, score in zip(played.games(), played.scores.tolist(), strict=True):
-        position = game.start(settings.draw_ply)
-        words = []
+    """Each game as JSON: the moves in USI, the winner, and what was expected in centipawns of the side that began, as
+    pydlshogi.train reads games of shogi."""
+    for number, (moves, score) in enumerate(zip(played.games(), played.scores.tolist(), strict=True)):
+        position, words, evals = game.position(draw_ply=settings.draw_ply), [], ["-"] * len(moves)
         for move in moves:
             words.append(position.usi(move))
             position.push(move)
-        yield json.dumps({"moves": " ".join(words), "win": _WINNERS[score], "end": "unknown"}).encode() + b"\n"
+        here = played.game == number
+        for ply, value in zip(played.plies[here].tolist(), played.searched[here].tolist(), strict=True):
+            evals[ply] = str(centipawns(1 - value if ply % 2 else value, _EVAL_COEF))
+        line = {"moves": " ".join(words), "win": _WINNERS[score], "end": "unknown", "evals": " ".join(evals)}
+        yield json.dumps(line).encode() + b"\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     words = sys.argv[1:] if arguments is None else arguments
-    if not words or words[0].startswith("-"):
-        return shogi_selfplay.main(words)
-    parser = ArgumentParser(
-        prog="python -m pydlshogi.selfplay",
-        description="Many games of a network with itself.",
-        epilog="Without a game in the first place records of shogi are written: python -m pydlshogi.selfplay --help",
-    )
+    parser = ArgumentParser(prog="python -m pydlshogi.selfplay", description="Many games of a network with itself.")
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="for the games")
-    parser.add_argument("--modelfile", required=True, type=Path, help="the network (.npz), of a cycle or of model/")
+    parser.add_argument("--modelfile", type=Path, help="the network (.npz), of a cycle (default: the one that ships)")
     add_pool_options(parser)
     add_game_options(parser, Settings, words)
     options = parser.parse_args(words)
@@ -105,10 +104,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         game, out = game_named(options.game), options.out
         settings = given_settings(game, Settings, options)
-        encoding_of(options.modelfile, game.encodings)  # or the workers would complain of a file of theirs
+        if not (options.modelfile or game.network):
+            raise SettingError(f"--modelfile is missing: no network of {game.name} ships")
+        network = options.modelfile or shipped_model() / game.network
+        encoding_of(network, game.encodings)  # or the workers would complain of a file of theirs
         out.mkdir(parents=True, exist_ok=True)
         with reserved(out), pool_of(options.workers, options.cluster) as pool:
-            print(play(game, options.modelfile.read_bytes(), out, settings, pool))
+            print(play(game, network.read_bytes(), out, settings, pool))
 
     errors = (UnknownGame, SettingError, ArraysError, ModelError, BackendError)
     return exit_status("selfplay", run, *errors, resume="the same command plays the games that are missing")

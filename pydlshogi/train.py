@@ -54,15 +54,9 @@ from pydlshogi.training.run import Run, TrainingError, read_checkpoint
 from pydlshogi.training.settings import SPARSE
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, ValueTarget, averaged_evals, fit_eval_coef
 from pydlshogi.training.shogi.fit import fit_for_play
+from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.recorded import Recorded, SearchedRecords, Several
-from pydlshogi.training.shogi.records import (
-    NO_EVAL,
-    DatasetError,
-    Positions,
-    limit_repeats,
-    load_positions,
-    read_taught,
-)
+from pydlshogi.training.shogi.records import NO_EVAL, DatasetError, Positions, limit_repeats
 from pydlshogi.training.shogi.reencoding import in_planes_of
 from pydlshogi.training.shogi.searched import Searched, read_sets
 from pydlshogi.training.shogi.settings import OF_SPARSE, ON_RESUME, QUICK, Settings, parser
@@ -157,22 +151,22 @@ def load_data(settings: Settings) -> tuple[dict[str, Positions | Searched], Posi
     """What is to be learned, by the name of its source, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
     hire = partial(pool_of, 0, settings.cluster or None)
-    val = load_positions(Path(settings.val or settings.train), "val", cache, say, hire)
+    val = load(Path(settings.val or settings.train), "val", cache, say, hire)
     data: dict[str, Positions | Searched] = {}
     if settings.train:
-        learned = load_positions(Path(settings.train), "train", cache, say, hire)
+        learned = load(Path(settings.train), "train", cache, say, hire)
         if not settings.val and np.array_equal(learned, val):
             raise TrainingError(f"--val is needed: no line of {settings.train} has a split")
         if settings.more:
-            further = np.array(load_positions(Path(settings.more), "train", cache, say, hire))
+            further = np.array(load(Path(settings.more), "train", cache, say, hire))
             # The engine's own opinion of its games teaches it nothing, and is on another scale.
             further["eval"] = NO_EVAL
             learned = np.concatenate([learned, further])
         data["train"] = learned
     if settings.taught:
-        data["taught"] = read_taught(Path(settings.taught))
+        data["taught"] = load(Path(settings.taught), "train", cache, say, hire)
     if settings.searched:
-        data["searched"] = read_sets(Path(settings.searched))
+        data["searched"] = read_sets(Path(settings.searched), say)
     # Before a network of that batch takes all memory.
     must_fill_a_batch(sum(len(each) for each in data.values()), settings)
     return data, val
@@ -207,83 +201,106 @@ def often_enough(data: Mapping[str, Positions | Searched], settings: Settings) -
     return np.concatenate([end + rows for end, rows in zip(ends, limited, strict=False)])
 
 
-def train(settings: Settings, state: dict[str, Any] | None) -> None:
-    """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
-    out, encoding = Path(settings.out), NAMED[settings.encoding]
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    sparse = settings.kind == SPARSE
-    fresh_init = settings.init if state is None else ""
-    init = in_planes_of(encoding, read_weights(fresh_init)) if fresh_init and not sparse else None
-    data, val = load_data(settings)
-    run = Run(settings, encoding, device, init)
-    if fresh_init and sparse:
-        run.begin_with(Path(fresh_init))
-    val_sample = sample(val, settings.validate_positions)
+def begin(settings: Settings, state: dict[str, Any] | None, data: Mapping[str, Positions | Searched]) -> Run:
+    """The run at its start or as the checkpoint `state` has it, with the scales of all evaluations."""
+    encoding, sparse = NAMED[settings.encoding], settings.kind == SPARSE
+    first = settings.init if state is None else ""
+    init = in_planes_of(encoding, read_weights(first)) if first and not sparse else None
+    run = Run(settings, encoding, torch.device("cuda" if torch.cuda.is_available() else "cpu"), init)
+    if first and sparse:
+        run.begin_with(Path(first))
     if state is not None:
         run.load(state)
     for name, each in data.items():
         if EVAL_COEF[name] not in run.kept:
             run.kept[EVAL_COEF[name]] = fit_eval_coef(positions_of(each))
     run.kept.setdefault(LOGGED, run.step - run.step % settings.log_every)  # older checkpoints have none
-    journal, plot = Journal(out / JOURNAL, run.step), tensorboard_for(settings, run.step)
+    return run
+
+
+def try_to_write(out: Path, action: Callable[[], None]) -> bool:
+    """Whether it was written. A disk that is full for a while must not end a run of many hours."""
+    try:
+        action()
+    except OSError as error:
+        say(f"{error.filename or out}: {error.strerror}; the run goes on, the last checkpoint is kept")
+        return False
+    return True
+
+
+class Log:
+    """What is said of a run: the journal, TensorBoard, and the bar."""
+
+    def __init__(self, run: Run, settings: Settings) -> None:
+        self._run, self._settings, self._out = run, settings, Path(settings.out)
+        self._journal, self._plot = Journal(self._out / JOURNAL, run.step), tensorboard_for(settings, run.step)
+        self._logged, self._since, self._figures = time.monotonic(), run.step, ""
+        self._bar = tqdm(
+            total=1.0, initial=run.progress, disable=None, bar_format="{percentage:3.0f}%|{bar:20}|{postfix}"
+        )
+
+    def write(self, line: dict[str, Any]) -> None:
+        try_to_write(self._out, partial(self._journal.write, line))
+
+    def step(self, now: float, left: timedelta) -> str:
+        """Tell of a step; returns how far the run is."""
+        run, settings = self._run, self._settings
+        if run.step % settings.log_every == 0:
+            run.check()
+            line = line_of(run, settings, (run.step - self._since) / (now - self._logged))
+            run.window.zero_()
+            self._logged, self._since, run.kept[LOGGED] = now, run.step, run.step
+            self.write(line)
+            self._plot(line, run.step)
+            self._figures = shown(line)
+        how_far = f"step {run.step}{f' of {settings.steps}' if settings.steps else ''}"
+        with suppress(OSError):
+            self._bar.set_postfix_str(f"{how_far}, {left} left{self._figures}", refresh=False)
+            self._bar.update(run.progress - self._bar.n)
+        return f"{how_far} ({run.progress:.0%}, {left} left)"
+
+    def validated(self, report: dict[str, Any], how_far: str) -> None:
+        self.write({"step": self._run.step, "validation": report})
+        self._plot(report, self._run.step)
+        say(f"{how_far}: {summary(report)}")
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+def train(settings: Settings, state: dict[str, Any] | None) -> None:
+    """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
+    out, encoding = Path(settings.out), NAMED[settings.encoding]
+    data, val = load_data(settings)
+    val_sample = sample(val, settings.validate_positions)
+    run = begin(settings, state, data)
     prepare = preparing(settings, source_of(data, settings, run.kept), often_enough(data, settings))
-
-    def try_to_write(action: Callable[[], None]) -> bool:
-        """Whether it was written. A disk that is full for a while must not end a run of many hours."""
-        try:
-            action()
-        except OSError as error:
-            say(f"{error.filename or out}: {error.strerror}; the run goes on, the last checkpoint is kept")
-            return False
-        return True
-
-    bar = tqdm(total=1.0, initial=run.progress, disable=None, bar_format="{percentage:3.0f}%|{bar:20}|{postfix}")
-    timeline = Timeline(settings, run.progress, run.step)
+    log, timeline = Log(run, settings), Timeline(settings, run.progress, run.step)
     run.progress = timeline.progress(run.progress, run.step)
-    logged, since = time.monotonic(), run.step
     saved = -math.inf  # the first step is: a run that is killed before the next checkpoint goes on all the same
-    figures = ""
-    of_how_many = f" of {settings.steps}" if settings.steps else ""
-    with closing(batches(prepare, run.step, LOADER_THREADS)) as source, stopping_by_signal() as stopped:
+    with closing(log), closing(batches(prepare, run.step, LOADER_THREADS)) as source, stopping_by_signal() as stopped:
         while run.progress < 1.0:
             run.learn(next(source))
             before = run.progress
             run.progress = timeline.progress(before, run.step)
             now = time.monotonic()
-            how_far = f"step {run.step}{of_how_many}"
-            left = f"{timeline.left(run.step)} left"
-            if run.step % settings.log_every == 0:
-                run.check()
-                line = line_of(run, settings, (run.step - since) / (now - logged))
-                run.window.zero_()
-                logged, since, run.kept[LOGGED] = now, run.step, run.step
-                try_to_write(partial(journal.write, line))
-                plot(line, run.step)
-                figures = shown(line)
-            with suppress(OSError):
-                bar.set_postfix_str(f"{how_far}, {left}{figures}", refresh=False)
-                bar.update(run.progress - bar.n)
+            how_far = log.step(now, timeline.left(run.step))
             if run.step % settings.validate_every == 0:
-                report = validate(run.predict, val_sample, encoding)
-                try_to_write(partial(journal.write, {"step": run.step, "validation": report}))
-                plot(report, run.step)
-                say(f"{how_far} ({run.progress:.0%}, {left}): {summary(report)}")
-            begins_to_fall = before <= 1.0 - settings.decay < run.progress
-            if begins_to_fall:
-                try_to_write(partial(run.save, out / BEFORE_DECAY))
+                log.validated(validate(run.predict, val_sample, encoding), how_far)
+            if before <= 1.0 - settings.decay < run.progress:  # the learning rate begins to fall
+                try_to_write(out, partial(run.save, out / BEFORE_DECAY))
             stop = stopped()
             if now - saved > settings.save_minutes * 60 or run.progress == 1.0 or stop:
-                kept = try_to_write(partial(run.save, out / CHECKPOINT))
+                kept = try_to_write(out, partial(run.save, out / CHECKPOINT))
                 saved = now
             if stop:
-                bar.close()
+                log.close()
                 if not kept:
                     raise TrainingError(f"stopped after {run.step} steps, which could not be saved in {out}")
                 say(f"stopped after {run.step} steps; go on with: --out {out} --resume")
                 return
-    bar.close()
     try:
-        finish(run, settings, val, lambda line: try_to_write(partial(journal.write, line)))
+        finish(run, settings, val, log.write)
     except OSError as error:
         how_to_go_on = "; --resume writes what is missing" if (out / CHECKPOINT).exists() else ""
         raise TrainingError(f"{error.filename or out}: {error.strerror or error}{how_to_go_on}") from error

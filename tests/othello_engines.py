@@ -2,9 +2,10 @@
 
 import threading
 
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import move_name
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info, PlayedPosition, Report
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.options import SearchOptions, Spin
 from pydlshogi.protocols.loaded_engine import LoadedEngine

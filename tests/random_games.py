@@ -7,6 +7,7 @@ from pathlib import Path
 
 import cshogi
 
+from pydlshogi.kifu.game import moves_of
 from pydlshogi.read_kifu import Game
 
 
@@ -23,7 +24,7 @@ def random_games(count: int, *, plies: int, seed: int) -> list[Game]:
         games.append(
             Game(
                 start_sfen=cshogi.STARTING_SFEN,
-                moves=tuple(moves),
+                moves=moves_of(cshogi.STARTING_SFEN, moves),
                 win=generator.choice(("b", "w")),
                 ending="resign",
                 evals=tuple(generator.randrange(-500, 500) for _ in moves),
@@ -39,5 +40,5 @@ def write_jsonl(path: Path, train: Iterable[Game], val: Iterable[Game]) -> None:
         for split, games in (("train", train), ("val", val)):
             for game in games:
                 evals = " ".join(map(str, game.evals))
-                record = {"split": split, "win": game.win, "end": game.ending, "moves": " ".join(game.moves)}
+                record = {"split": split, "win": game.win, "end": game.ending, "moves": " ".join(game.usi)}
                 file.write(json.dumps({**record, "evals": evals}) + "\n")

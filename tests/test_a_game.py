@@ -22,9 +22,10 @@ from test_web import SETTINGS, served
 from pydlshogi import cycle
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.encoding import planes_of
-from pydlshogi.engines.games import GAMES
 from pydlshogi.game import DRAWN, MATED, UNDECIDED, Outcome
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.uct.batch import Batch
+from pydlshogi.web.table import setup
 from utils import match
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -125,7 +126,7 @@ def random_games(game: Any, seed: int, games: int) -> Iterator[tuple[Any, SlowCo
 
 
 def test_the_page_is_short() -> None:
-    assert sum(bool(line.strip()) for text in FILES.values() for line in text.splitlines()) <= 260
+    assert sum(bool(line.strip()) for text in FILES.values() for line in text.splitlines()) <= 200
 
 
 @pytest.mark.parametrize("words", ["check", "format --check"])
@@ -227,15 +228,22 @@ def test_what_the_page_says(folder: Path) -> None:
     assert any(line.startswith("A against B in 2 games") for line in said)
 
 
-def test_it_is_on_the_board(game: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(GAMES, "connect4", game.board.OFFERED)
+def test_it_is_on_the_board_and_its_records_are_opened_again(game: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = game.game.GAME
+    monkeypatch.setitem(GAMES, entry.name, entry)
     pool = Pool(1, SETTINGS)
     with served(pool) as board:
-        board.new("connect4", sides=("", "easy"))
+        assert setup()["games"][entry.name]["look"]["title"] == "Connect four"
+        board.new(entry.name, sides=("", "easy"))
         board.play("4f")
-        state = board.news.until(lambda state: state["game"] == "connect4" and state["at"] == 2)
+        state = board.news.until(lambda state: state["game"] == entry.name and state["at"] == 2)
         assert len(state["legal"]) == 7
-        board.new("connect4")
+        board.new(entry.name)
         board.play("4f 3f 4e 3e 4d 3d 4c")
         assert (board.state()["ending"]["reason"], board.state()["ending"]["winner"]) == ("four in a row", 0)
+        saved = board.ask("GET", "/record")[1]
+        board.new("shogi")
+        assert board.ask("POST", "/record", saved)[0] == 200
+        state = board.state()
+        assert (state["game"], " ".join(state["moves"])) == (entry.name, "4f 3f 4e 3e 4d 3d 4c")
     pool.close(cancel=True)

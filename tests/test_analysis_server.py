@@ -16,7 +16,9 @@ from othello_games import random_game, random_position
 from pydlshogi.analysis_server.__main__ import main
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.server import Server
-from pydlshogi.engines.games import GAMES, GameEnd
+from pydlshogi.engines.named import engine_named
+from pydlshogi.game import GameEnd
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.base_player import play_moves
 from pydlshogi.player.clock import Limits
@@ -356,17 +358,16 @@ def test_as_a_program() -> None:
     ],
 )
 def test_how_games_end(game: str, start: str | None, moves: str, ending: GameEnd | None) -> None:
-    offered = GAMES[game]
-    position = next(iter(offered.engines.values()))().set_up(start)
+    position = engine_named(game).set_up(start)
     play_moves(position, moves.split())
-    assert offered.ending(position) == ending
+    assert position.ending() == ending
 
 
 @pytest.mark.parametrize(("game", "start"), [(game, start) for game in GAMES for start in GAMES[game].starts.values()])
 def test_every_start_can_be_played_from(game: str, start: str | None) -> None:
-    position = next(iter(GAMES[game].engines.values()))().set_up(start)
+    position = engine_named(game).set_up(start)
     assert len(position.legal_moves())
-    assert not GAMES[game].may_declare(position)
+    assert not position.declares()
 
 
 def test_a_defect_is_logged_and_the_next_question_is_answered(

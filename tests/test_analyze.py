@@ -17,18 +17,10 @@ from pydlshogi import analyze
 from pydlshogi.analysis import Allowance, Judgement, Opinion, judge, summary, think
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.kifu.game import MATE_EVAL
+from pydlshogi.game import PlayedPosition
+from pydlshogi.kifu.game import MATE_EVAL, moves_of
 from pydlshogi.kifu.kif import AnalysedMove
-from pydlshogi.player.base_player import (
-    HIGHEST_CP,
-    BasePlayer,
-    BestMove,
-    Checkmate,
-    Info,
-    PlayedPosition,
-    PlayerError,
-    Report,
-)
+from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Checkmate, Info, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.read_kifu import Game, parse, read, to_csa, to_kif
@@ -52,7 +44,7 @@ def player(backend: str = "uniform", **settings: object) -> BasePlayer:
 
 
 def game(moves: str, sfen: str = START) -> Game:
-    played = tuple(moves.split())
+    played = moves_of(sfen, moves.split())
     nothing = (None,) * len(played)
     return Game(sfen, played, None, "unknown", nothing, nothing)
 
@@ -362,7 +354,7 @@ def test_other_programs_read_what_is_written(tmp_path: Path, name: str) -> None:
     else:
         declared = "cp932" if b"Shift_JIS" in data else "utf-8"
         parsed = KIF.Parser.parse_str(data.decode(declared))
-    assert [cshogi.move_to_usi(move) for move in parsed.moves] == list(before.moves)
+    assert [cshogi.move_to_usi(move) for move in parsed.moves] == list(before.usi)
 
 
 def test_a_name_that_shift_jis_has_no_letters_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -460,7 +452,7 @@ def test_one_game_of_several(record: Path, capsys: pytest.CaptureFixture[str]) -
     record.write_text(f"{to_csa(RECORD)}/\n{to_csa(game('2g2f'))}")
     assert run(record, "--no-graph", "--game", "2") == 0
     assert capsys.readouterr().err == "analyze: game 2 of 2 (--game chooses)\n"
-    assert read(record.with_name("game.analysed.csa"))[0].moves == ("2g2f",)
+    assert read(record.with_name("game.analysed.csa"))[0].usi == ("2g2f",)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import lzma
 import random
 import re
+import struct
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -11,25 +12,17 @@ from itertools import pairwise
 from pathlib import Path
 
 import cshogi
+import numpy as np
 import pytest
 import thinker
 from usi_driver import InProcess
 
 from pydlshogi.engines import shogi
-from pydlshogi.engines.shogi.book import (
-    HEADER,
-    LARGE,
-    Book,
-    BookError,
-    BookMove,
-    BookOptions,
-    choose,
-    flip_move,
-    flip_sfen,
-    legal_moves,
-)
+from pydlshogi.engines.shogi.book import BookOptions, choose, flip_move, flip_sfen, legal_moves, open_book_file
+from pydlshogi.engines.shogi.book_files import HEADER, LARGE, Book, BookError, BookMove, YbbBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.kifu.game import moves_of
 from pydlshogi.player.base_player import BestMove
 from pydlshogi.read_kifu import Game, to_csa
 from utils import make_book
@@ -242,7 +235,101 @@ def test_real_books_whole_and_on_disk(shared_data: Path, tmp_path: Path) -> None
             assert sorted(map(str, on_disk.find(sfen))) == sorted(map(str, found))
             position = ShogiPosition(sfen)
             assert position.board.sfen().split()[:3] == sfen.split()[:3]
-            assert legal_moves(whole, position, flipped=False) == found
+            assert legal_moves([whole], position, flipped=False) == found
+
+
+# Other files
+
+
+def ybb_of(positions: dict[str, list[tuple[str, int, int]]], *, depths: bool) -> bytes:
+    """As BookMinerCpp/docs/04-ybb.md of YaneuraOu-ScriptCollection says, by cshogi."""
+    index, moves = [], b""
+    for sfen, known in positions.items():
+        board, code = cshogi.Board(f"{sfen} 1"), np.zeros(32, np.uint8)
+        board.to_psfen(code)
+        index.append((code.tobytes(), len(moves), len(known)))
+        for usi, value, depth in known:
+            move = cshogi.move16_to_psv(cshogi.move16(board.move_from_usi(usi)))
+            moves += struct.pack("<HhH", move, value, depth)[: 6 if depths else 4]
+    header = b"YANE-BINBOOK-V1\0" + struct.pack("<QQ", len(index), depths)
+    return header + b"".join(struct.pack("<32sQHH", code, at, 7, n) for code, at, n in sorted(index)) + moves
+
+
+@pytest.mark.parametrize("depths", [False, True])
+def test_binary_books_of_yaneuraou(depths: bool, tmp_path: Path) -> None:
+    known = {sfen: [(line.split()[0], int(line.split()[2]), 9)] for sfen, line in random_book(300).items()}
+    (tmp_path / "book.ybb").write_bytes(ybb_of(known, depths=depths))
+    book = open_book_file(tmp_path / "book.ybb")
+    for sfen, ((move, value, depth),) in known.items():
+        assert book.find(f"{sfen} 3") == [BookMove(move, None, value, depth if depths else 0, 1)]
+    assert book.find("4k4/9/9/9/9/9/9/9/4K4 b - 1") == []
+    book.close()
+
+
+@pytest.mark.parametrize("change", [lambda data: data[:40], lambda data: b"X" + data[1:], lambda data: b""])
+def test_what_is_no_binary_book_is_one_line(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / "book.ybb"
+    path.write_bytes(change(ybb_of({"/".join(START.split("/")).rsplit(" ", 1)[0]: [("7g7f", 1, 1)]}, depths=True)))
+    with pytest.raises(BookError, match=r"book\.ybb: (it breaks off|not a book)"):
+        YbbBook(path)
+
+
+def protobuf(*fields: tuple[int, int | bytes]) -> bytes:
+    def varint(number: int) -> bytes:
+        number &= (1 << 64) - 1
+        result = b""
+        while number > 127:
+            result, number = result + bytes([number & 127 | 128]), number >> 7
+        return result + bytes([number])
+
+    coded = b""
+    for field, value in fields:
+        if isinstance(value, int):
+            coded += varint(field << 3) + varint(value)
+        else:
+            coded += varint(field << 3 | 2) + varint(len(value)) + value
+    return coded
+
+
+def sbk_move(move: int, mark: int, weight: int, leads_to: int) -> tuple[int, bytes]:
+    return 9, protobuf((1, move), (2, mark), (3, weight), (4, leads_to))
+
+
+def sbk() -> bytes:
+    """From the start: 7g7f, which leads on, a bad 1g1f, and a pawn dropped elsewhere."""
+    start = protobuf((1, 0), sbk_move(0x1007677, 0, 30, 1), sbk_move(0x1001617, 4, 99, -1))
+    after = protobuf((1, 1), sbk_move(0x91003433 - (1 << 32), 1, 5, 0))
+    elsewhere = protobuf((1, 2), (7, b"4k4/9/9/9/9/9/9/9/4K4 b P 1"), sbk_move(0x1005500, 0, 2, -1))
+    return protobuf((1, b"somebody"), (2, b"a book"), (3, start), (3, after), (3, elsewhere))
+
+
+def test_books_of_shogigui(tmp_path: Path) -> None:
+    """The moves are written by hand, by ShogiHome's specs/sbk-format.md."""
+    (tmp_path / "book.sbk").write_bytes(sbk())
+    book = open_book_file(tmp_path / "book.sbk")
+    assert book.find(START) == [BookMove("7g7f", None, 0, 0, 30)]
+    assert book.find(AFTER_7G7F) == [BookMove("3c3d", None, 0, 0, 5)]
+    assert book.find("4k4/9/9/9/9/9/9/9/4K4 b P 9") == [BookMove("P*5e", None, 0, 0, 2)]
+
+
+@pytest.mark.parametrize("data", [b"", b"\x1a", sbk()[:-3], b"#YANEURAOU-DB2016 1.00\n", b"\x1a\x04\x4a\x02\x08\xff"])
+def test_what_is_no_book_of_shogigui_is_one_line(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "book.sbk").write_bytes(data)
+    with pytest.raises(BookError, match=r"book\.sbk: (not a book|the book holds no position)"):
+        open_book_file(tmp_path / "book.sbk")
+
+
+def test_the_first_book_that_knows_a_position_counts(book_file: MakeFile, tmp_path: Path) -> None:
+    (tmp_path / "first.sbk").write_bytes(sbk())
+    player = thinker.Thinker(
+        Backend="uniform",
+        USI_OwnBook="true",
+        Book_File=f"{tmp_path / 'first.sbk'}; {book_file()}; {tmp_path / 'none.db'}",
+    )
+    assert player.remarks == [f"Error! {tmp_path / 'none.db'}: No such file or directory; playing without it"]
+    assert player.go(nodes=1).move == "7g7f"
+    player.moves = ("7g7f",)
+    assert player.go(nodes=1).move == "3c3d"
 
 
 # The other colour
@@ -260,8 +347,8 @@ def test_a_turned_board_has_the_turned_moves() -> None:
 def test_a_position_is_found_with_the_colours_swapped(book_file: MakeFile) -> None:
     book = Book(book_file())
     position = ShogiPosition(flip_sfen(AFTER_7G7F))
-    assert legal_moves(book, position, flipped=True) == [BookMove("7g7f", "8c8d", -35, 12, 5)]
-    assert legal_moves(book, position, flipped=False) == []
+    assert legal_moves([book], position, flipped=True) == [BookMove("7g7f", "8c8d", -35, 12, 5)]
+    assert legal_moves([book], position, flipped=False) == []
 
 
 # The choice
@@ -465,7 +552,7 @@ def test_a_book_rewritten_in_place_is_read_anew_at_isready(engine: InProcess, bo
 
 
 def game(moves: str, win: str | None) -> Game:
-    played = tuple(moves.split())
+    played = moves_of(START, moves.split())
     nothing = (None,) * len(played)
     return Game(START, played, win, "resign", nothing, nothing)  # type: ignore[arg-type]
 

@@ -14,7 +14,7 @@ from usi_driver import InProcess
 
 from pydlshogi import bench
 from pydlshogi.encoding import planes_of
-from pydlshogi.engines.dobutsu import mcts
+from pydlshogi.engines.named import engine_named
 from pydlshogi.game import DRAWN, UNDECIDED, Outcome
 from pydlshogi.games.dobutsu.encodings import DOBUTSU
 from pydlshogi.games.dobutsu.position import DobutsuPosition
@@ -292,14 +292,14 @@ def test_in_the_mirror_it_plays_the_same() -> None:
 
 @pytest.fixture(scope="module")
 def gui() -> Iterator[InProcess]:
-    conversation = InProcess(mcts())
+    conversation = InProcess(engine_named("dobutsu"))
     conversation.start()
     yield conversation
     conversation.close()
 
 
 def test_it_comes_with_a_network() -> None:
-    conversation = InProcess(mcts())
+    conversation = InProcess(engine_named("dobutsu"))
     conversation.ask("usi", "usiok")
     assert conversation.said[0].startswith("id name pydlshogi dobutsu ")
     conversation.ask("isready", "readyok")

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pydlshogi.web.records import open_record
-from utils.arena.dobutsu import DobutsuOpening, DobutsuReferee, read_dobutsu_openings
+from utils.arena.dobutsu import DobutsuReferee
+from utils.arena.openings import Opening, read_openings
 from utils.arena.referee import Verdict
 from utils.match import main
 
@@ -106,7 +107,7 @@ def test_records_can_be_read_back(tmp_path: Path) -> None:
     assert record.read_text() == f"# m 2: b (Black) against a (White), Black wins: mate\nstartpos moves {KEPT}\n"
     (game,) = open_record(record.read_bytes(), "dobutsu")
     assert game().moves == KEPT.split()
-    assert read_dobutsu_openings(record, 3) == [DobutsuOpening(None, tuple(KEPT.split()[:3]))]
+    assert read_openings(record, 3, "dobutsu") == [Opening(None, tuple(KEPT.split()[:3]), "dobutsu")]
 
 
 def test_openings_are_told_in_the_letters_that_all_engines_know(tmp_path: Path) -> None:

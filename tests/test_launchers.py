@@ -25,6 +25,7 @@ LAUNCHERS = {
     "othello": "pydlshogi.protocols.serve",
     "othello_alphabeta": "pydlshogi.protocols.serve",
     "board": "pydlshogi.web.__main__",
+    "csa": "pydlshogi.csa.__main__",
 }
 """By the name of the script, the module that it starts."""
 ENGINE = """

@@ -83,7 +83,7 @@ def test_a_game_of_shogi_goes_on_where_a_board_comes_back_with_another_hand() ->
 
 def test_self_play_at_shogi_ends_games_when_a_referee_does() -> None:
     kings = "4k4/9/9/9/9/9/9/9/4K4 b - 1"
-    game = SHOGI._replace(start=lambda draw_ply: ShogiPosition(kings, draw_ply=draw_ply))
+    game = replace(SHOGI, position=lambda sfen=kings, draw_ply=0: ShogiPosition(sfen, draw_ply=draw_ply))
     settings = SelfPlay(games=16, playouts=4, opening_plies=0, draw_ply=300)
     played = SelfPlayers(game, HashEvaluator(DLSHOGI), settings).play((1,))
     endings = set()

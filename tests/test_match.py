@@ -395,7 +395,7 @@ class TestGames:
         first, second = games(tmp_path / "m")
         for game in (first, second):
             record = parse((records / game["record"]).read_text())[0]
-            assert list(record.moves) == game["moves"].split() == OPENING
+            assert list(record.usi) == game["moves"].split() == OPENING
             assert list(record.evals) == game["evals"]
             assert record.names == tuple(
                 game["names"][side] for side in (("A", "B") if game["black"] == "A" else ("B", "A"))

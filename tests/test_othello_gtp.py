@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from othello_engines import Broken, LowestSquare, Waiting, loaded
 
-from pydlshogi.player.base_player import BestMove, Checkmate, PlayedPosition, Report
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BestMove, Checkmate, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.protocols.gtp import Gtp, interrupts
 from pydlshogi.protocols.inbox import Inbox
@@ -322,7 +323,7 @@ def test_the_process_speaks_as_well() -> None:
         (["--level", "0"], "--level is 1 to 60"),
         (["--seconds", "nan"], "--seconds is above 0"),
         (["--option", "USI_Hash=0"], "0 becomes 1, a whole number from 1 to 18432"),
-        (["--option", "Memory=1"], "pydlshogi alpha-beta has no option Memory"),
+        (["--option", "Memory=1"], "there is no option Memory"),
         (["--option", "Weights=/nowhere.npz"], "nowhere.npz: No such file or directory"),
         (["--option", f"Weights={__file__}"], "holds no weights of patterns"),
         (["--option", f"Cuts={__file__}"], "holds no cuts"),

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pydlshogi.games.othello.ggf import parse_ggf
-from utils.arena.othello import OthelloReferee
-from utils.arena.referee import Verdict
+from utils.arena.games import kind_of
+from utils.arena.referee import Judge, Verdict
 from utils.match import main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,8 +37,8 @@ def heard(log: Path, command: str) -> list[str]:
 
 
 class TestReferee:
-    def play(self, moves: str) -> tuple[OthelloReferee, Verdict | None]:
-        referee, verdict = OthelloReferee(), None
+    def play(self, moves: str) -> tuple[Judge, Verdict | None]:
+        referee, verdict = kind_of("othello").referee(None, 100), None
         for move in moves.split():
             assert verdict is None
             verdict = referee.play(move)
@@ -46,7 +46,7 @@ class TestReferee:
 
     def test_whoever_has_more_discs_wins(self) -> None:
         referee, verdict = self.play(" ".join(WIPEOUT))
-        assert verdict == Verdict("b", "count")
+        assert verdict == Verdict("b", "more discs, both pass")
         assert referee.moves == WIPEOUT
 
     @pytest.mark.parametrize("move", ["f4", "pass", "z9", "resign", ""])
@@ -62,7 +62,7 @@ def test_a_game_is_played_to_its_end_with_both_colours(tmp_path: Path, capsys: p
     a, b = engine("a", *WIPEOUT), engine("b", *WIPEOUT)
     assert match(tmp_path / "m", a, b) == 0
     first, second = games(tmp_path / "m")
-    assert (first["winner"], second["winner"], first["ending"]) == ("A", "B", "count")
+    assert (first["winner"], second["winner"], first["ending"]) == ("A", "B", "more discs, both pass")
     assert first["moves"].split() == WIPEOUT
     (record,) = parse_ggf((tmp_path / "m" / "records" / "m-00001.ggf").read_text())
     assert (record.result, record.black, record.white, record.event) == (64, "a", "b", "m 1")

@@ -1,12 +1,16 @@
 """What `pip install .` puts on a machine."""
 
+import os
 import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+from utils.package import PackageError, check, commands_of, pack_for_windows
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -47,16 +51,79 @@ def test_the_page_of_the_board_is_in_it(wheel: zipfile.ZipFile) -> None:
 
 
 def test_the_commands_lead_to_entry_points(wheel: zipfile.ZipFile) -> None:
-    (name,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
-    commands = dict(line.split(" = ") for line in wheel.read(name).decode().splitlines() if " = " in line)
-    others = ("board", "dobutsu", "othello-alphabeta", "policy", "search1")
+    assert wheel.filename
+    commands = commands_of(Path(wheel.filename))
+    others = ("board", "csa", "dobutsu", "othello-alphabeta", "policy", "search1")
     assert sorted(commands) == ["pydlshogi", *(f"pydlshogi-{name}" for name in others)]
-    for target in commands.values():
-        module, function = target.split(":")
+    for module in commands.values():
         source = (ROOT / Path(*module.split("."))).with_suffix(".py").read_text(encoding="utf-8")
-        assert f"def {function}(" in source
+        assert "def main(" in source
 
 
 def test_the_licence_is_in_it(wheel: zipfile.ZipFile) -> None:
     (name,) = [name for name in wheel.namelist() if name.endswith("/LICENSE")]
     assert b"GNU GENERAL PUBLIC LICENSE" in wheel.read(name)
+
+
+def made_up(folder: Path, name: str, files: Mapping[str, str]) -> Path:
+    """A wheel of these files."""
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    info = f"{name}-1.0.dist-info"
+    about = {
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in {**files, **about}.items():
+            archive.writestr(file.replace("INFO", info), text)
+    return path
+
+
+@pytest.fixture
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder where pip finds all there is."""
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}.items():
+        monkeypatch.setenv(name, value)
+    return tmp_path
+
+
+def test_the_zip_for_windows_holds_python_the_packages_and_a_launcher_for_each_command(offline: Path) -> None:
+    wheel = made_up(
+        offline,
+        "engine",
+        {"engine/there.py": "", "INFO/entry_points.txt": "[console_scripts]\nplay = engine.play:main\n"},
+    )
+    made_up(offline, "msvc_runtime", {"msvc_runtime-1.0.data/data/msvcp140.dll": "library"})
+    python, minor = offline / "python.zip", sys.version_info.minor
+    with zipfile.ZipFile(python, "w") as archive:
+        archive.writestr("python.exe", "")
+        archive.writestr(f"python3{minor}._pth", "python.zip\n.\n#import site\n")
+    made = pack_for_windows(wheel, python, offline / "work", offline)
+    assert made == offline / "engine-1.0-windows.zip"
+    with zipfile.ZipFile(made) as archive:
+        names = set(archive.namelist())
+        assert {f"pydlshogi/python/{name}" for name in ("python.exe", "msvcp140.dll")} <= names
+        assert "pydlshogi/python/Lib/site-packages/engine/there.py" in names
+        assert b"Lib\\site-packages\n" in archive.read(f"pydlshogi/python/python3{minor}._pth")
+        started = archive.read("pydlshogi/play.bat")
+    assert started == b'@echo off\r\n"%~dp0python\\python.exe" -m engine.play %*\r\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("python._pth", "no embeddable"), ("python31._pth", "run this with the same")]
+)
+def test_another_python_makes_no_zip(tmp_path: Path, name: str, told: str) -> None:
+    python = tmp_path / "python.zip"
+    with zipfile.ZipFile(python, "w") as archive:
+        archive.writestr(name, "")
+    with pytest.raises(PackageError, match=told):
+        pack_for_windows(tmp_path / "engine-1.0.whl", python, tmp_path, tmp_path)
+
+
+def test_an_installed_engine_that_does_not_answer_is_found(offline: Path) -> None:
+    silent = "def main():\n    print('usiok')\n"
+    points = "[console_scripts]\npydlshogi = engine:main\n"
+    wheel = made_up(offline, "engine", {"engine.py": silent, "INFO/entry_points.txt": points})
+    with pytest.raises(PackageError, match="does not say readyok, bestmove"):
+        check(wheel, offline)

@@ -17,6 +17,8 @@ import shogi.KIF
 from cshogi import KI2, KIF
 
 from pydlshogi.kifu.encoding import decode
+from pydlshogi.kifu.game import moves_of
+from pydlshogi.kifu.jkf import to_jkf
 from pydlshogi.read_kifu import SUFFIXES, Game, KifuError, read, read_list, read_many, replay, to_csa, to_kif
 
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
@@ -57,7 +59,7 @@ def random_game(seed: int, start_sfen: str = EVEN, plies: int = 120) -> Game:
     moves = []
     while len(moves) < plies and len(board.legal_moves):
         move = rng.choice(list(board.legal_moves))
-        moves.append(cshogi.move_to_usi(move))
+        moves.append(move)
         board.push(move)
     some = [rng.random() < 0.8 for _ in moves]
     return Game(
@@ -80,7 +82,7 @@ def random_game(seed: int, start_sfen: str = EVEN, plies: int = 120) -> Game:
 def test_floodgate_record() -> None:
     (game,) = read(FIXTURES / "floodgate.csa")
     assert game.start_sfen == EVEN
-    assert " ".join(game.moves) == "7g7f 3c3d 8h2b+ 3a2b B*4e 5a4b 4e3d B*3c 5i6h 3c9i+ 6h7h 9i8h"
+    assert " ".join(game.usi) == "7g7f 3c3d 8h2b+ 3a2b B*4e 5a4b 4e3d B*3c 5i6h 3c9i+ 6h7h 9i8h"
     assert (game.ending, game.win) == ("resign", "w")
     assert game.evals == (31, None, 45, -8, 0, 120, 180, 96, -410, -655, -702, -100000)
     assert game.times == (1, 0, 12, 3, 0, 7, 2, 4, 9, 1, 30, 0)
@@ -93,7 +95,7 @@ def test_floodgate_record() -> None:
 def test_floodgate_record_as_python_shogi_reads_it() -> None:
     (game,) = read(FIXTURES / "floodgate.csa")
     (summary,) = shogi.CSA.Parser.parse_file(FIXTURES / "floodgate.csa")
-    assert (summary["sfen"], tuple(summary["moves"]), summary["win"]) == (game.start_sfen, game.moves, game.win)
+    assert (summary["sfen"], tuple(summary["moves"]), summary["win"]) == (game.start_sfen, game.usi, game.win)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_floodgate_record_as_python_shogi_reads_it() -> None:
 )
 def test_csa_endings_with_black_to_move(record, special: str, ending: str, win: str | None) -> None:
     game = record(f"V2.2\nPI\n+\n{OPENING}{special}\nT3\n")
-    assert (game.moves, game.ending, game.win) == (("7g7f", "3c3d"), ending, win)
+    assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), ending, win)
     assert game.times == (None, None)
 
 
@@ -148,7 +150,7 @@ def test_the_summary_of_the_server_decides(record, special: str, summary: str, e
 )
 def test_a_record_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -> None:
     game = record(f"PI\n+\n{OPENING}+8856KA\nT9\n'** 5\n{end}")
-    assert (game.moves, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
+    assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
     assert (game.evals, game.times) == ((None, None), (None, None))
 
 
@@ -179,16 +181,16 @@ def test_any_other_illegal_move_is_refused(refusal, rest: str) -> None:
 )
 def test_moves_against_the_rules(record, refusal, position: str, move: str) -> None:
     if move == "+5545KI":
-        assert record(f"{position}{move}\n").moves == ("5e4e",)
+        assert record(f"{position}{move}\n").usi == ("5e4e",)
     else:
         assert refusal(f"{position}{move}\n") == f"move 1, {move}, is illegal"
         game = record(f"{position}{move}\n%ILLEGAL_MOVE\n")
-        assert (game.moves, game.ending, game.win) == ((), "illegal_move", "w")
+        assert (game.usi, game.ending, game.win) == ((), "illegal_move", "w")
 
 
 def test_needless_non_promotions_are_legal(record) -> None:
     game = record(f"PI\n+\n{OPENING}+8822KA\n-3122GI\n%CHUDAN\n")
-    assert game.moves[2:] == ("8h2b", "3a2b")
+    assert game.usi[2:] == ("8h2b", "3a2b")
 
 
 def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it(record) -> None:
@@ -218,7 +220,7 @@ def test_csa_start_positions(record, position: str, sfen: str) -> None:
 
 def test_rows_whose_blanks_were_collapsed(record) -> None:
     rows = cshogi.Board().csa_pos().replace(" *  *  * ", " * * *").replace(" * ", " *")
-    assert record(f"{rows}{OPENING}").moves == ("7g7f", "3c3d")
+    assert record(f"{rows}{OPENING}").usi == ("7g7f", "3c3d")
 
 
 @pytest.mark.parametrize(
@@ -253,7 +255,7 @@ def test_what_is_wrong_is_said(refusal, content: str, reason: str) -> None:
 
 def test_statements_joined_by_commas(record) -> None:
     game = record("V2.2\nN+a, b\nPI\n+\n+7776FU,T5\n-3334FU,T7,+2726FU\nT1\n%TORYO,T2\n")
-    assert (game.moves, game.times, game.win) == (("7g7f", "3c3d", "2g2f"), (5, 7, 1), "b")
+    assert (game.usi, game.times, game.win) == (("7g7f", "3c3d", "2g2f"), (5, 7, 1), "b")
     assert game.names == ("a, b", "")
 
 
@@ -275,13 +277,13 @@ def test_comments_blank_lines_and_metadata_anywhere(record) -> None:
         "'a comment first\n\n'CSA encoding=UTF-8\nV3.0\n'comment\nN+a\nN-b\n$EVENT:e\n$TIME_LIMIT:00:25+00\n\n"
         "PI\n'x\n+\n'y\n+7776FU\n\n'z\nT3\n-3334FU\n\n%CHUDAN\n$END_TIME:2026/01/02 00:00:00\n"
     )
-    assert (game.moves, game.times, game.names, game.event) == (("7g7f", "3c3d"), (3, None), ("a", "b"), "e")
+    assert (game.usi, game.times, game.names, game.event) == (("7g7f", "3c3d"), (3, None), ("a", "b"), "e")
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_line_ends(record, newline: str) -> None:
     game = record(f"V2.2\nPI\n+\n{OPENING}%TORYO\n".replace("\n", newline))
-    assert (game.moves, game.win) == (("7g7f", "3c3d"), "w")
+    assert (game.usi, game.win) == (("7g7f", "3c3d"), "w")
 
 
 def test_several_games_in_a_file(tmp_path: Path) -> None:
@@ -307,7 +309,7 @@ def test_names_in_every_encoding(record, encoding: str) -> None:
 def test_kif_in_every_encoding(record, encoding: str) -> None:
     text = "手合割：平手\n先手：先\n後手：後\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 投了\n"
     game = record(text.encode(encoding))
-    assert (game.names, game.moves, game.win) == (("先", "後"), ("7g7f", "3c3d"), "w")
+    assert (game.names, game.usi, game.win) == (("先", "後"), ("7g7f", "3c3d"), "w")
 
 
 def test_a_declared_encoding_comes_before_guessing() -> None:
@@ -339,7 +341,7 @@ def test_a_cut_character_in_a_comment_costs_no_game(record) -> None:
 
 def test_kif_with_a_branch_reads_the_main_line() -> None:
     (game,) = read(FIXTURES / "branches.kif")
-    assert " ".join(game.moves) == "7g7f 3c3d 8h2b+ 3a2b B*4e 5a6b 4e3d B*5d 3d4c+ 5d4c"
+    assert " ".join(game.usi) == "7g7f 3c3d 8h2b+ 3a2b B*4e 5a6b 4e3d B*5d 3d4c+ 5d4c"
     assert (game.ending, game.win) == ("resign", "w")
     assert game.names == ("羽生　五段", "ボナンザ①")
     assert (game.event, game.date) == ("手書きの対局", "2026/01/02(金) 10:00:00")
@@ -351,14 +353,14 @@ def test_ki2_with_a_handicap() -> None:
     (game,) = read(FIXTURES / "relative.ki2")
     assert game.start_sfen == KIF.Parser.HANDYCAP_SFENS["二枚落ち"]
     assert game.names == ("教わる人", "教える人")
-    assert game.moves[12:] == ("3a4b", "4i5h", "5a4a", "7i6h")
+    assert game.usi[12:] == ("3a4b", "4i5h", "5a4a", "7i6h")
     assert (game.ending, game.win) == ("resign", "b")
 
 
 def test_kif_from_a_diagram() -> None:
     (game,) = read(FIXTURES / "diagram.kifu")
     assert game.start_sfen == "l6nl/6gk1/7pp/9/6N2/9/7PP/+b4S1K1/L1+s5L w RBG2SN3Pr2gn11p 1"
-    assert (game.moves, game.ending, game.win) == (("R*5i", "4h5i"), "jishogi", "d")
+    assert (game.usi, game.ending, game.win) == (("R*5i", "4h5i"), "jishogi", "d")
 
 
 def kif(*lines: str, handicap: str = "平手") -> str:
@@ -401,7 +403,7 @@ def kif(*lines: str, handicap: str = "平手") -> str:
 )
 def test_kif_endings_with_black_to_move(record, end: str, ending: str, win: str | None) -> None:
     game = record(kif("   1 ７六歩(77)", "   2 ３四歩(33)", end))
-    assert (game.moves, game.ending, game.win) == (("7g7f", "3c3d"), ending, win)
+    assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), ending, win)
 
 
 @pytest.mark.parametrize("held", ["歩十二 飛二", "歩12 飛2", "歩１２　飛２"])
@@ -415,7 +417,7 @@ def test_pieces_in_hand_are_counted_in_kanji_and_in_digits(record, refusal, held
 @pytest.mark.parametrize("end", ["4 反則勝ち", "4 反則負け", "まで3手で後手の反則勝ち", "*反則手にて終局"])
 def test_a_kif_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -> None:
     game = record(kif("1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", end))
-    assert (game.moves, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
+    assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
 
 
 @pytest.mark.parametrize(
@@ -459,7 +461,7 @@ def test_handicaps(record, refusal) -> None:
     ["１八飛(28)", "18飛(28)", "１八飛（２８）", "▲１八飛(28)", "１八飛不成(28)", "１八飛(28)   ( 0:16/00:00:16)+"],
 )
 def test_ways_to_write_a_kif_move(record, move: str) -> None:
-    assert record(kif(f"   1 {move}")).moves == ("2h1h",)
+    assert record(kif(f"   1 {move}")).usi == ("2h1h",)
 
 
 def test_numbers_beyond_reason_raise_nothing_else(record, refusal) -> None:
@@ -470,7 +472,7 @@ def test_numbers_beyond_reason_raise_nothing_else(record, refusal) -> None:
 
 def test_blanks_without_end_are_no_work(record) -> None:
     blanks = " " * (1 << 19)
-    assert record(kif(f"1{blanks}x")).moves == ()
+    assert record(kif(f"1{blanks}x")).usi == ()
     assert record(kif("1 ７六歩(77)", f"*対局{blanks}x")).evals == (None,)
 
 
@@ -485,7 +487,7 @@ def test_names_of_promoted_pieces(record) -> None:
     ):
         for name in names:
             text = f"{KIF.board_to_bod(board)}\n1 {square[0]}四{name}({square})\n"
-            assert record(text).moves == (f"{square[0]}e{square[0]}d",), name
+            assert record(text).usi == (f"{square[0]}e{square[0]}d",), name
 
 
 @pytest.mark.parametrize(
@@ -557,7 +559,7 @@ KI2_TABLE = [
 def test_relative_notation(record, refusal, sfen: str, move: str, usi: str | None) -> None:
     text = f"{KIF.board_to_bod(cshogi.Board(sfen))}\n{move}\n"
     if usi:
-        assert record(text).moves == (usi,)
+        assert record(text).usi == (usi,)
     else:
         assert "is illegal" in refusal(text)
 
@@ -578,7 +580,7 @@ def ki2_lines(game: Game) -> Iterator[str]:
 def test_ki2_as_cshogi_writes_it(record, seed: int) -> None:
     game = random_game(seed, plies=200)
     text = "手合割：平手\n先手：a\n後手：b\n" + "\n".join(ki2_lines(game))
-    assert record(text).moves == game.moves
+    assert record(text).usi == game.usi
 
 
 # writing
@@ -609,7 +611,7 @@ def test_python_shogi_reads_what_is_written(seed: int) -> None:
     game = random_game(seed, HANDICAP if seed else EVEN)
     for parsed in (shogi.CSA.Parser.parse_str(to_csa(game)), shogi.KIF.Parser.parse_str(to_kif(game))):
         (summary,) = parsed
-        assert (summary["sfen"], tuple(summary["moves"]), summary["win"]) == (game.start_sfen, game.moves, game.win)
+        assert (summary["sfen"], tuple(summary["moves"]), summary["win"]) == (game.start_sfen, game.usi, game.win)
         assert tuple(summary["names"]) == game.names
 
 
@@ -624,16 +626,19 @@ KIF_HAS_NO_WORD_FOR = {"perpetual_check": "illegal_move", "max_moves": "jishogi"
 
 @pytest.mark.parametrize(("ending", "win"), ENDINGS)
 def test_every_ending_comes_back(record, ending, win) -> None:
-    game = Game(EVEN, ("7g7f", "3c3d"), win, ending, (None, 5), (1, 2), names=("a:1", "羽生　五段"))
+    game = Game(EVEN, moves_of(EVEN, ("7g7f", "3c3d")), win, ending, (None, 5), (1, 2), names=("a:1", "羽生　五段"))
     assert record(to_csa(game)) == game
     from_kif = record(to_kif(game))
     if (ending, win) != ("time_up", "b"):  # KIF's word is for the side to move only
         assert from_kif.ending == KIF_HAS_NO_WORD_FOR.get(ending, ending)
     assert from_kif.win == win
+    from_jkf = record(to_jkf(game))
+    assert (from_jkf.moves, from_jkf.win) == (game.moves, win)
+    assert from_jkf.ending == ending or ending in {"perpetual_check", "try", "default", "time_up", "abnormal"}
 
 
 def test_japanese_names_and_fractions_of_seconds_make_it_version_3(record) -> None:
-    game = Game(EVEN, ("7g7f",), None, "unknown", (None,), (1.25,), names=("将棋\nソフト", "b"))
+    game = Game(EVEN, moves_of(EVEN, ["7g7f"]), None, "unknown", (None,), (1.25,), names=("将棋\nソフト", "b"))
     text = to_csa(game)
     assert text.startswith("'CSA encoding=UTF-8\nV3.0\nN+将棋 ソフト\n")
     assert record(text).times == (1.25,)
@@ -717,7 +722,7 @@ def test_damage_never_raises_anything_but_a_kifu_error(tmp_path: Path) -> None:
         assert not isinstance(games, KifuError) or "\n" not in str(games)
         for game in games if not isinstance(games, KifuError) else []:
             board = shogi.Board(game.start_sfen)
-            for usi in game.moves:
+            for usi in game.usi:
                 assert shogi.Move.from_usi(usi) in board.legal_moves
                 board.push_usi(usi)
     assert min(outcomes[True], outcomes[False]) > 100
@@ -740,7 +745,7 @@ def test_floodgate_2016(shared_data: Path, tmp_path: Path) -> None:
     assert all(None not in game.ratings for game in games)
     assert sum(evaluation is not None for game in games for evaluation in game.evals) == 146_679
     for path, game in list(zip(paths, games, strict=True))[::100]:
-        assert tuple(shogi.CSA.Parser.parse_file(path)[0]["moves"]) == game.moves
+        assert tuple(shogi.CSA.Parser.parse_file(path)[0]["moves"]) == game.usi
 
 
 def test_mixed_records(shared_data: Path, tmp_path: Path) -> None:

@@ -15,8 +15,10 @@ ENGINE = f"'{sys.executable} -m pydlshogi.usi.usi_mcts_player'"
 RUNS = [
     ("pydlshogi.compile", "", "compiled"),
     ("pydlshogi.analysis_server", "", '"turnNumber": 0, "isDuringSearch": false'),
-    ("pydlshogi.selfplay", "--games 1 --playouts 2 --out {here}/own", "1 played now"),
-    ("pydlshogi.analyze", "{here}/own/selfplay_00001.csa --nodes 2", "selfplay_00001.analysed.csa"),
+    ("pydlshogi.selfplay", "dobutsu --games 2 --playouts 2 --workers 1 --out {here}/own", "1 sets were played now"),
+    ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
+    ("utils.convert_record", "{here}/match/records/match-00001.csa {here}/game.jkf", ""),
+    ("pydlshogi.analyze", "{here}/game.jkf --nodes 2", "game.analysed.kif"),
     ("pydlshogi.bench", "core network signature --playouts 2000 --seconds 0.2", "573ec150"),
     ("pydlshogi.train", "--quick --hours 0.001 --out {here}/quick --cache {here}/cache " + TINY, "net.npz"),
     (
@@ -25,9 +27,8 @@ RUNS = [
         "cycle 1",
     ),
     ("utils.plot_log", "{here}/dobutsu", "log.png"),
-    ("utils.make_book", "{here}/own --min-games 1 --out {here}/own.db", "own.db"),
+    ("utils.make_book", "{here}/match/records --min-games 1 --out {here}/own.db", "own.db"),
     ("utils.make_kifu_list", "{root}/kifu/selfplay {here}/kiflist", "kiflist_train.txt"),
-    ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
     ("utils.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
     (
         "utils.validate_network",
@@ -46,6 +47,7 @@ RUNS = [
         f"{ENGINE} --nodes 2 --records {{root}}/kiflist_test_100.txt --odd 1 --out {{here}}/taught --workers 1",
         "holds 1 sets",
     ),
+    ("utils.convert", "{here}/taught {here}/taught.psv", "left out"),
     (
         "utils.tune",
         f"{ENGINE} C_init=144,50,300 --nodes 2 --pairs 1 --max-moves 8 --workers 1 --out {{here}}/tune",

@@ -18,6 +18,7 @@ from book_oracle import naive_label, naive_planes
 from pydlshogi.encoding import planes_of
 from pydlshogi.games.shogi.encodings import BOOK, HISTORY
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.kifu.game import moves_of
 from pydlshogi.read_kifu import Game, to_csa
 from pydlshogi.training.examples import batch_of
 from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef, win_rates
@@ -43,7 +44,7 @@ from tests.random_games import random_games, write_jsonl
 def game(moves: str, win: str | None, evals: tuple[int | None, ...] = ()) -> Game:
     return Game(
         start_sfen=cshogi.STARTING_SFEN,
-        moves=tuple(moves.split()),
+        moves=moves_of(cshogi.STARTING_SFEN, moves.split()),
         win=win,
         ending="resign",
         evals=evals,

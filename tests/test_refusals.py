@@ -83,8 +83,8 @@ REFUSED = [
     ),
     ("utils.othello.parts", ["{new}", "--openings", "{latin}"], "parts: {latin}: line 1: "),
     ("pydlshogi.bench", ["network", "--batch", "100000000"], "bench: out of memory: "),
-    ("pydlshogi.selfplay", ["--out", "{new}", "--games", "1", "--batch", "2000000000"], "selfplay: out of memory: "),
-    ("pydlshogi.selfplay", ["--out", "{new}", "--modelfile", "{empty}"], "selfplay: {empty}: "),
+    ("pydlshogi.selfplay", ["shogi", "--out", "{new}", "--modelfile", "{empty}"], "selfplay: {empty}: "),
+    ("pydlshogi.selfplay", ["othello", "--out", "{new}"], "selfplay: --modelfile is missing: no network of othello"),
 ]
 
 

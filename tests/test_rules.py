@@ -22,7 +22,7 @@ from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.game import DRAWN, UNDECIDED
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, HISTORY, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.rules import RULES, declares, settings_of
+from pydlshogi.games.shogi.rules import RULES, declares
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.games.shogi.state import state_of, states_of
 from pydlshogi.games.state_position import StatePosition
@@ -41,7 +41,7 @@ CHOSEN = (START_SFEN, MIDDLE_GAME, UCHIFUZUME, LAST_RANKS, PINNED, CHECKED_TWICE
 
 def by_states(position: ShogiPosition) -> StatePosition:
     """The same position, without its past, by the compiled rules."""
-    return StatePosition(RULES, state_of(position.board)[0], position.ply(), settings_of(position))
+    return StatePosition(RULES, state_of(position.board)[0], position.ply(), position.settings)
 
 
 def chosen_positions() -> list[ShogiPosition]:
@@ -207,7 +207,7 @@ def test_real_games_and_mate_problems(shared_data: Path, capsys: pytest.CaptureF
 
 def compared(position: ShogiPosition, playouts: int) -> Counter[tuple[int, bool]]:
     """The verdicts met in a search of `position`, in which stored and replayed boards agreed."""
-    return both_boards.compared(RULES, settings_of(position), position, playouts, encoding=MOVES, proven=mates_within)
+    return both_boards.compared(RULES, position.settings, position, playouts, encoding=MOVES, proven=mates_within)
 
 
 def mates_within(position: ShogiPosition, plies: int) -> bool:
@@ -314,7 +314,7 @@ def test_declarations() -> None:
         for law in (cshogi.LAW_27, cshogi.LAW_24):
             for odds_count in (False, True):
                 position = ShogiPosition(sfen, declaration=law, odds_count=odds_count)
-                declared = declares(state_of(position.board)[0], settings_of(position)[0])
+                declared = declares(state_of(position.board)[0], position.settings[0])
                 assert declared == position.declares(), (sfen, law, odds_count)
                 found[declared] += 1
     assert min(found[True], found[False]) > 20
@@ -354,7 +354,7 @@ def test_repetitions(game: tuple[str, list[str]], verdict: int, searched: int) -
     line = [ShogiPosition(sfen, moves[:played]).move_from_usi(moves[played]) for played in range(len(moves))]
     seen = both_boards.compared(
         RULES,
-        settings_of(position),
+        position.settings,
         position,
         60,
         encoding=MOVES,
@@ -387,6 +387,6 @@ def test_a_repetition_of_real_games_is_a_draw(shared_data: Path) -> None:
         played = moves.split()[: int(ply)]
         position = ShogiPosition(moves=played[:-1])
         seen = both_boards.compared(
-            RULES, settings_of(position), position, 2, encoding=MOVES, only=[position.move_from_usi(played[-1])]
+            RULES, position.settings, position, 2, encoding=MOVES, only=[position.move_from_usi(played[-1])]
         )
         assert seen[DRAWN, True] > 0

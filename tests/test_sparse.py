@@ -248,11 +248,11 @@ def test_each_kind_of_network_has_its_backends(tmp_path: Path) -> None:
 
 PLAYS = """
 import json, sys
-from pydlshogi.engines.dobutsu import mcts
+from pydlshogi.engines.named import engine_named
 from pydlshogi.usi.usi import serve
 lines = [f"setoption name modelfile value {sys.argv[1]}", "isready", "position startpos", "go nodes 200"]
 said = []
-serve(mcts(), lines, said.append)
+serve(engine_named("dobutsu"), lines, said.append)
 print(json.dumps([said, [name.partition(".")[0] for name in sys.modules]]))
 """
 

@@ -13,8 +13,9 @@ import pytest
 
 from pydlshogi.games.shogi.sparse import SPARSE
 from pydlshogi.training.shogi.evaluations import ValueTarget
+from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.recorded import Recorded
-from pydlshogi.training.shogi.records import NO_RESULT, Positions, read_taught
+from pydlshogi.training.shogi.records import NO_RESULT, POSITION, Positions
 from tests.random_games import random_games, write_jsonl
 from utils import teach
 from utils.arena.engine_process import command_line
@@ -47,6 +48,10 @@ def board_of(position: Any) -> Any:
     return board
 
 
+def taught_in(folder: Path) -> Positions:
+    return load(folder, "train", folder)
+
+
 def without_number(sfen: str) -> str:
     return sfen.rsplit(" ", 1)[0]
 
@@ -54,7 +59,7 @@ def without_number(sfen: str) -> str:
 def test_odd_positions_lie_beside_the_records_and_say_what_the_engine_says(folder: Path) -> None:
     log = folder / "log"
     assert teach.main(arguments(folder, "--odd=2", engine=("--log", str(log)))) == 0
-    taught = read_taught(folder / "taught")
+    taught = taught_in(folder / "taught")
     asked = log.read_text().splitlines()
     assert 50 < len(taught) == len(asked) <= 60
     assert len({line.split()[0] for line in asked}) == 1
@@ -72,14 +77,14 @@ def test_odd_positions_lie_beside_the_records_and_say_what_the_engine_says(folde
 
 
 def records_of(folder: Path) -> Positions:
-    return teach.load_positions(folder / "games.jsonl", "train", folder)
+    return load(folder / "games.jsonl", "train", folder)
 
 
 def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(folder: Path) -> None:
     assert teach.main(arguments(folder, "--games=4")) == 0
     with_result = 0
     for path in sorted((folder / "taught").glob("games-*")):
-        taught = np.fromfile(path, teach.POSITION)
+        taught = np.fromfile(path, POSITION)
         begins = np.flatnonzero(np.diff(taught["ply"].astype(int), prepend=1000) != 1)
         assert len(begins) == 3
         for game in np.split(taught, begins[1:]):
@@ -107,7 +112,7 @@ def test_an_engine_that_misbehaves_costs_one_position(how: str, folder: Path, mo
     asked = len(log.read_text().splitlines())
     assert 25 < asked <= 30
     # An engine that is started anew counts from the first question again.
-    assert len(read_taught(folder / "taught")) == asked - asked // 10
+    assert len(taught_in(folder / "taught")) == asked - asked // 10
 
 
 def test_whoever_is_killed_goes_on_with_whole_sets(folder: Path) -> None:
@@ -126,7 +131,7 @@ def test_whoever_is_killed_goes_on_with_whole_sets(folder: Path) -> None:
     after = {path: path.read_bytes() for path in taught.glob("*.positions")}
     assert len(after) == 3
     assert before.items() <= after.items()
-    assert read_taught(taught)["eval"].all()
+    assert taught_in(taught)["eval"].all()
 
 
 def test_the_same_command_makes_the_same_sets_and_no_set_again(folder: Path) -> None:
@@ -143,7 +148,7 @@ def test_the_same_command_makes_the_same_sets_and_no_set_again(folder: Path) -> 
 
 def test_what_was_taught_is_learned(folder: Path) -> None:
     assert teach.main(arguments(folder, "--odd=1", "--games=1")) == 0
-    taught = read_taught(folder / "taught")
+    taught = taught_in(folder / "taught")
     source = Recorded(taught, SPARSE, ValueTarget(0.6, 600.0))
     examples = source.examples(np.arange(len(taught)))
     assert examples.weights.sum() == len(taught)

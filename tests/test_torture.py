@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.read_kifu import KifuError
+from pydlshogi.support.arrays_file import ArraysError
 from utils import torture
 
 
@@ -60,8 +60,8 @@ def test_damaged_files_of_a_run_are_noticed(tmp_path: Path) -> None:
     journal.write_text('{"step": 10, "loss": 1.0}\n')
     with pytest.raises(AssertionError, match="were logged"):
         torture.judge_training(tmp_path, finished=False)
-    (tmp_path / "selfplay_00001.csa").write_text("PI\n+\n+77")
-    with pytest.raises(KifuError, match="selfplay_00001"):
+    (tmp_path / "00001.npz").write_text("PI\n+\n+77")
+    with pytest.raises(ArraysError, match="00001"):
         torture.judge_selfplay(tmp_path, finished=False)
     (tmp_path / "games.jsonl").write_text(json.dumps({"game": 1}) + "\n" + json.dumps({"game": 1}) + "\n")
     with pytest.raises(AssertionError, match="twice"):

@@ -21,6 +21,7 @@ from pydlshogi.training.shogi.searched import Searched  # noqa: E402
 from pydlshogi.training.sparse import LARGEST_ROW_WEIGHT, SparseNet  # noqa: E402
 from tests.positions import mirrored, mirrored_usi  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
+from utils import convert  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -179,6 +180,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_jsonl(path / "games.jsonl", games, random_games(2, plies=40, seed=2))
     (path / "taught").mkdir()
     taught: Positions = pack(*random_games(4, plies=60, seed=9))
+    taught.tofile(path / "taught-with-results.positions")
     taught["result"] = NO_RESULT
     taught.astype(POSITION).tofile(path / "taught" / "odd-00000.positions")
     return path
@@ -232,3 +234,15 @@ def test_a_network_goes_on_from_another(folder: Path, capsys: pytest.CaptureFixt
     assert "not floats of a network of this size" in capsys.readouterr().err
     assert run(folder, "planes", steps=5, encoding="book") == 1
     assert "--kind sparse does not go with --encoding book" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "kind", [{}, {"kind": "policy_value_resnet", "encoding": "dlshogi", "depth": 1, "channels": 8}]
+)
+def test_training_data_of_other_programs_is_learned(kind: dict[str, Any], folder: Path) -> None:
+    for name in ("games.psv", "visits.hcpe3"):
+        assert convert.main([str(folder / "taught-with-results.positions"), str(folder / name)]) == 0
+    data = {"train": folder / "games.psv", "searched": folder / "visits.hcpe3", "val": folder / "games.psv"}
+    out = f"field-{len(kind)}"
+    assert run(folder, out, steps=5, shards=1, **data, **kind) == 0
+    assert "policy_loss" in lines_of(folder, out)[0]

@@ -16,17 +16,8 @@ from usi_driver import InProcess
 
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.player.base_player import (
-    BestMove,
-    Checkmate,
-    Engine,
-    Info,
-    Loaded,
-    PlayedPosition,
-    PlayerError,
-    Report,
-    any_move,
-)
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BestMove, Checkmate, Engine, Info, Loaded, PlayerError, Report, any_move
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.progress import step

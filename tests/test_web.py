@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ import pytest
 from othello_games import random_game
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, Tell
-from pydlshogi.engines.games import GAMES, Opponent
+from pydlshogi.engines.named import engine_named
+from pydlshogi.games.catalogue import GAMES
+from pydlshogi.games.entry import Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
@@ -28,8 +31,9 @@ from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
-from pydlshogi.web.records import ENDINGS, Opened, open_record
+from pydlshogi.web.records import Opened, open_record
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer, Page
+from pydlshogi.web.shogi_files import ENDINGS
 from pydlshogi.web.table import Refused, Table, setup
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -226,7 +230,7 @@ def test_an_engine_that_a_game_offers_appears_and_plays(
 ) -> None:
     offered = GAMES["othello"]
     more = {**offered.opponents, "another": Opponent(engine, {"Level": "1"})}
-    monkeypatch.setitem(GAMES, "othello", offered._replace(opponents=more))
+    monkeypatch.setitem(GAMES, "othello", replace(offered, opponents=more))
     assert "another" in setup()["games"]["othello"]["opponents"]
     board.new("othello", sides=("", "another"))
     board.play("f5")
@@ -526,15 +530,16 @@ def test_an_engine_that_fails_thinks_no_more_and_loses_no_time(board: Board, han
 
 
 def test_an_engine_that_is_loaded_late_loses_no_time(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
-    offered, may_load = GAMES["othello"], threading.Event()
-    engine = offered.engines["alphabeta"]()
+    may_load = threading.Event()
+    engine = engine_named("othello", "alphabeta")
 
     def load() -> BasePlayer:
         assert may_load.wait(WAIT)
         return engine.load()
 
-    engines = {**offered.engines, "alphabeta": lambda: engine._replace(load=load)}
-    monkeypatch.setitem(GAMES, "othello", offered._replace(engines=engines))
+    engines = {**GAMES["othello"].engines, "mcts": f"{__name__}:late", "alphabeta": f"{__name__}:late"}
+    monkeypatch.setattr(sys.modules[__name__], "late", lambda: engine._replace(load=load), raising=False)
+    monkeypatch.setitem(GAMES, "othello", replace(GAMES["othello"], engines=engines))
     pool = Pool(1, SETTINGS)
     try:
         with served(pool) as board:
@@ -797,6 +802,43 @@ def test_a_game_that_was_broken_off_is_so_again_when_nothing_is_left_of_what_was
     assert "中断" not in board.ask("GET", "/record")[1].decode("cp932")
     board.do("undo")
     assert "   2 中断" in board.ask("GET", "/record")[1].decode("cp932")
+
+
+def test_the_variations_of_a_record_are_shown_and_saved(board: Board, tmp_path: Path) -> None:
+    moves = "   1 ７六歩(77)\n   2 ３四歩(33)\n*よい\n   3 ２六歩(27)\n"
+    forks = "変化：3手\n   3 ６六歩(67)\n   4 ８四歩(83)\n*ここも\n変化：4手\n   4 ３三角(22)\n   5 投了\n"
+    forks += "変化：1手\n   1 ２六歩(27)\n"
+    (tmp_path / "before.kif").write_text(f"手合割：平手\n{moves}{forks}", encoding="utf-8")
+    state = opened(board, (tmp_path / "before.kif").read_bytes())
+    assert (state["moves"], state["at"]) == (["7g7f", "3c3d", "2g2f"], 0)
+    assert state["variations"] == [(0, ["2g2f"]), (2, ["6g6f"])]
+    (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
+    assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
+    board.do("variation", ply=2, move="6g6f")
+    assert board.state()["variations"] == [(0, ["2g2f"]), (2, ["2g2f"]), (3, ["2b3c"])]
+    board.do("variation", ply=3, move="2b3c")
+    assert board.state()["comment"] == ""
+
+
+def test_who_saves_in_a_format_without_variations_is_told(board: Board) -> None:
+    board.new("othello")
+    board.play("f5 d6")
+    board.ask("GET", "/record")
+    assert board.state()["error"] == ""
+    board.do("goto", ply=0)
+    board.play("d3")
+    assert board.ask("GET", "/record")[1] == b"d3\n"
+    assert "no variations" in board.state()["error"]
+
+
+def test_what_a_record_thought_of_its_moves_is_in_the_graph(board: Board) -> None:
+    moves = "   1 ７六歩(77)\n*#評価値=0\n   2 ３四歩(33)\n*#評価値=600\n   3 ２六歩(27)\n*#評価値=-999999\n"
+    state = opened(board, f"手合割：平手\n{moves}".encode())
+    first, *rates = state["winRates"]
+    assert (first, rates) == (None, pytest.approx([0.5, 0.731, 0], abs=0.001))
+    judged = [(each["number"], each["side"], each["mark"], each["best"]) for each in state["judged"]]
+    assert judged == [(2, "w", "??", None), (3, "b", "??", None)]
+    assert state["summary"] == []
 
 
 def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: Path) -> None:

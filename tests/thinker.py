@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.sfen import START_SFEN
-from pydlshogi.player.base_player import BestMove, Info, PlayedPosition, play_moves
+from pydlshogi.player.base_player import BestMove, Info, play_moves
 from pydlshogi.player.clock import Clock, Limits
 
 ALL_MOVES = 600

@@ -9,7 +9,8 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, PlayedPosition, Report
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.usi.usi import serve
 

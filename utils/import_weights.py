@@ -20,10 +20,10 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, checker, helper, numpy_helper
 from onnx.shape_inference import InferenceError
 
-from pydlshogi.games.shogi.encodings import DLSHOGI
+from pydlshogi.games.shogi.encodings import DLSHOGI, NYUGYOKU
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.onnx_export import IR_VERSION, OPSET
-from pydlshogi.network.weights import Array
+from pydlshogi.network.weights import Array, converted
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import open_plain, replacing
 
@@ -49,7 +49,14 @@ _ELSEWHERE: Final = "dlshogi's convert_model_to_onnx exports it to .onnx"
 def arrays_of(path: Path) -> dict[str, Array]:
     """The arrays of a file by their names in PyTorch, without counters. Raises ModelError, OSError."""
     arrays = _of_npz(path) if path.suffix == ".npz" else _of_torch(path)
-    return {name: array.astype(np.float32) for name, array in arrays.items() if not name.endswith(_IN_TORCH["N"])}
+    try:
+        return {
+            name: converted(name, array, np.float32)
+            for name, array in arrays.items()
+            if not name.endswith(_IN_TORCH["N"])
+        }
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
 
 
 def _of_npz(path: Path) -> dict[str, Array]:
@@ -91,6 +98,8 @@ class _Graph:
         self.nodes: list[NodeProto] = []
         self.constants: dict[str, TensorProto] = {}
         self._swish = swish
+        seen = arrays["l1_2.weight"].shape if "l1_2.weight" in arrays else ()
+        self.parts = NYUGYOKU.parts if seen[1:2] == NYUGYOKU.parts[1:] else DLSHOGI.parts
         self._epsilon = epsilon
 
     def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
@@ -126,8 +135,8 @@ class _Graph:
         for name, part in (("l1_1_1", 0), ("l1_1_2", 0), ("l1_2", 1)):
             seen.append(self.convolution(INPUTS[part], name))
             shape = self.arrays[f"{name}.weight"].shape
-            if shape[1:2] != (DLSHOGI.parts[part],):
-                raise ModelError(f"array {name}.weight has shape {shape}; it should take {DLSHOGI.parts[part]} planes")
+            if shape[1:2] != (self.parts[part],):
+                raise ModelError(f"array {name}.weight has shape {shape}; it should take {self.parts[part]} planes")
         return self.node("Sum", *seen)
 
     def block(self, x: str, names: tuple[str, str], normalisations: tuple[str, str], squeeze: str) -> str:
@@ -197,7 +206,7 @@ def _model(graph: _Graph, network: str) -> ModelProto:
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch_size", *shape])
 
     inputs = [
-        tensor(name, planes, DLSHOGI.height, DLSHOGI.width) for name, planes in zip(INPUTS, DLSHOGI.parts, strict=True)
+        tensor(name, planes, DLSHOGI.height, DLSHOGI.width) for name, planes in zip(INPUTS, graph.parts, strict=True)
     ]
     outputs = [tensor(POLICY, DLSHOGI.labels), tensor(VALUE, 1)]
     proto = helper.make_graph(graph.nodes, network, inputs, outputs, list(graph.constants.values()))

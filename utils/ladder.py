@@ -9,7 +9,8 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -18,8 +19,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pydlshogi.engines.games import GAMES
-from pydlshogi.player.base_player import BasePlayer, BestMove, Engine, PlayedPosition
+from pydlshogi.engines.named import engine_named
+from pydlshogi.game import PlayedPosition
+from pydlshogi.games.catalogue import GAMES
+from pydlshogi.games.entry import Opponent
+from pydlshogi.player.base_player import BasePlayer, BestMove
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import OptionError, apply_settings
 from pydlshogi.support.command_line import exit_status
@@ -97,28 +101,34 @@ class Simple:
         return -black if position.turn else black
 
 
-class Level:
-    """The engine at a skill level."""
+class Engined:
+    """An opponent of the board."""
 
-    def __init__(self, player: BasePlayer, level: int) -> None:
-        self._player, self._level = player, level
+    def __init__(self, player: BasePlayer, opponent: Opponent) -> None:
+        self._player, self._options = player, copy(player.options)
+        apply_settings(self._options, opponent.settings)
+        self._limits = Limits(movetime=opponent.movetime)
 
     def __call__(self, position: PlayedPosition) -> str:
-        apply_settings(self._player.options, {"Skill_Level": str(self._level)})
-        self._player.new_game()  # or it would know what another level has looked at
-        clock = self._player.start_clock(position, Clock(Limits()))
-        answer = self._player.think(position, clock, lambda _: None)
+        player = self._player
+        player.options = self._options
+        player.new_game()  # or it would know what another one has looked at
+        answer = player.think(position, player.start_clock(position, Clock(self._limits)), lambda _: None)
         assert isinstance(answer, BestMove)
         return answer.move
 
 
-def players_of(game: str, engine: Engine, levels: Sequence[int], rng: Random) -> dict[str, Choose]:
-    """The simple ones, then the levels, the weakest first. Raises PlayerError."""
+def players_of(game: str, opponents: Mapping[str, Opponent], rng: Random) -> dict[str, Choose]:
+    """The simple ones, then the opponents, the weakest first. Raises PlayerError."""
     simple: dict[str, Choose] = {"random": Simple(game, 0, rng), "capture": Simple(game, 1, rng, greedy=True)}
     simple |= {"1 ply": Simple(game, 1, rng), "2 plies": Simple(game, 2, rng)}
-    player = engine.load()
-    player.prepare()
-    return simple | {f"level {level}": Level(player, level) for level in levels}
+    players = {}
+    for name in {opponent.engine for opponent in opponents.values()}:
+        engine = engine_named(game, name)
+        apply_settings(engine.options, {"Threads": "1", "USI_Hash": "16", "Resign_Threshold": "0"})
+        players[name] = engine.load()
+        players[name].prepare()
+    return simple | {name: Engined(players[each.engine], each) for name, each in opponents.items()}
 
 
 def pairings(names: Sequence[str], levels: int) -> Iterator[tuple[str, str]]:
@@ -130,9 +140,7 @@ def pairings(names: Sequence[str], levels: int) -> Iterator[tuple[str, str]]:
     yield from ((anchor, level) for anchor in simple for level in ladder)
 
 
-def play(
-    game: str, start: PlayedPosition, opening: Sequence[int], black: Choose, white: Choose
-) -> tuple[float, list[str]]:
+def play(start: PlayedPosition, opening: Sequence[int], black: Choose, white: Choose) -> tuple[float, list[str]]:
     """Black's score and the moves. The position is left as it was."""
     moves = []
     for move in opening:
@@ -140,7 +148,7 @@ def play(
         start.push(move)
     score = 0.5
     while len(moves) < LONGEST:
-        ending = GAMES[game].ending(start)
+        ending = start.ending()
         if ending is not None:
             score = 0.5 if ending.winner is None else 1.0 - ending.winner
             break
@@ -159,19 +167,19 @@ def play(
 def random_opening(game: str, start: PlayedPosition, rng: Random) -> list[int]:
     """Random moves after which nobody wins at once: else both games of a pair would be decided by it."""
     moves: list[int] = []
-    while len(moves) < OPENING_PLIES[game] and GAMES[game].ending(start) is None:
+    while len(moves) < OPENING_PLIES[game] and start.ending() is None:
         moves.append(rng.choice(start.legal_moves().tolist()))
         start.push(moves[-1])
     replies = start.legal_moves().tolist()
-    decided = not replies or any(_ends(game, start, reply) for reply in replies)
+    decided = not replies or any(_ends(start, reply) for reply in replies)
     for _ in moves:
         start.pop()
     return random_opening(game, start, rng) if decided else moves
 
 
-def _ends(game: str, position: PlayedPosition, move: int) -> bool:
+def _ends(position: PlayedPosition, move: int) -> bool:
     position.push(move)
-    ending = GAMES[game].ending(position)
+    ending = position.ending()
     position.pop()
     return ending is not None
 
@@ -206,7 +214,7 @@ def rate(games: Sequence[Played]) -> dict[str, Rated]:
 def table(games: Sequence[Played], names: Sequence[str]) -> str:
     """A row for each player, the strongest last; Elo is counted from `random`."""
     ratings = rate(games)
-    simple = [name for name in names if not name.startswith("level")]
+    simple = names[:4]
     lines = [f"| | Elo | {' | '.join(simple)} |", "|---" * (len(simple) + 2) + "|"]
     for name in sorted(ratings, key=lambda name: ratings[name].elo):
         elo, margin = ratings[name]
@@ -216,7 +224,7 @@ def table(games: Sequence[Played], names: Sequence[str]) -> str:
 
 
 def _score(games: Sequence[Played], name: str, other: str) -> str:
-    """As points of games; empty where they have not met."""
+    """Points of games; empty where they have not met."""
     own = [game.score for game in games if game[:2] == (name, other)]
     own += [1 - game.score for game in games if game[:2] == (other, name)]
     return f"{sum(own):g} / {len(own)}" if own else ""
@@ -224,18 +232,18 @@ def _score(games: Sequence[Played], name: str, other: str) -> str:
 
 def _run(arguments: argparse.Namespace) -> None:
     game, rng, out = arguments.game, Random(arguments.seed), arguments.out
-    engine = GAMES[game].engines["mcts"]()
-    apply_settings(engine.options, {"Threads": "1", "USI_Hash": "16", "Resign_Threshold": "0"})
+    opponents = {f"level {level}": Opponent("mcts", {"Skill_Level": str(level)}) for level in arguments.levels}
+    opponents |= {name: GAMES[game].opponents[name] for name in arguments.opponents}
     played = [Played(*json.loads(line)) for line in out.read_text().splitlines()] if out.exists() else []
-    players = players_of(game, engine, arguments.levels, rng)
-    start = engine.set_up(None)
+    players = players_of(game, opponents, rng)
+    start = GAMES[game].position()
     with out.open("a") as file:
-        for black, white in pairings([*players], len(arguments.levels)):
+        for black, white in pairings([*players], len(opponents)):
             done = sum({game.black, game.white} == {black, white} for game in played)
             for number in range(done, arguments.games, 2):
                 opening = random_opening(game, start, Random(f"{arguments.seed} {number}"))
                 for first, second in ((black, white), (white, black)):
-                    score, moves = play(game, start, opening, players[first], players[second])
+                    score, moves = play(start, opening, players[first], players[second])
                     played.append(Played(first, second, score, moves))
                     file.write(json.dumps(played[-1]) + "\n")
                 file.flush()
@@ -247,6 +255,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m utils.ladder", description=__doc__.splitlines()[0])
     parser.add_argument("game", choices=[*GAMES])
     parser.add_argument("--levels", type=int, nargs="+", default=LEVELS, metavar="N", help="of Skill_Level, 0 to 20")
+    parser.add_argument(
+        "--opponents", nargs="+", default=(), metavar="NAME", help="of the board, stronger than the levels"
+    )
     parser.add_argument("--games", type=int, default=20, help="of each pairing, an even number (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="of the games, a line each")

@@ -1,16 +1,23 @@
-"""An opening book from game records: `python -m utils.make_book kifu/selfplay --out book.db`.
+"""An opening book from game records, or by own search: `python -m utils.make_book kifu/selfplay --out book.db`.
+
+    python -m utils.make_book kifu/selfplay --out book.db
+    python -m utils.make_book --search 10000 --playouts 800 --out book.db
 
 Writes YaneuraOu's text format (DB2016), sorted, so that engines may search it on disk; Book_File takes it. Counted are
 the moves of the first --plies plies of every game that has a result. The value of a move is what its player scored
 with it, win 1 and draw 1/2, as centipawns; fifty draws are added to every move, so that a few games say little.
-Nothing here knows a search: the value is the games' and not an engine's, which is why the depth is 0.
+That value is the games' and not an engine's, which is why the depth is 0.
+
+`--search` adds so many positions to the book, those where it is thin, whether it was made of games, by `--search` or is
+empty: see `utils.book_growth`. The book is written every minute, and at Ctrl-C; the same command goes on.
 """
 
 import argparse
 import os
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,14 +26,19 @@ from typing import BinaryIO, Final
 import cshogi
 from tqdm import tqdm
 
-from pydlshogi.engines.shogi.book import HEADER, BookError, key_of
+from pydlshogi.engines.shogi.book_files import HEADER, Book, BookError, key_of
+from pydlshogi.learning.tasks import deadline
+from pydlshogi.network.architecture import ModelError
+from pydlshogi.network.backend import BackendError
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
 from pydlshogi.read_kifu import Game, KifuError, read_list, read_many, replay
-from pydlshogi.support.command_line import exit_status, positive
-from pydlshogi.support.files import replacing
+from pydlshogi.support.command_line import exit_status, natural, pool_of, positive
+from pydlshogi.support.files import replacing, shipped_model
+from utils.book_growth import SIDE_BY_SIDE, GrowingBook, LineEnd, SearchLineEnds
 from utils.make_kifu_list import ListError, record_files
 
+_WRITE_SECONDS: Final = 60.0
 ADDED_DRAWS: Final = 50
 """What is known of a move before its first game: most opening moves win 43 to 57 %, a spread of 0.07, and that is
 worth 0.25 / 0.07 ** 2 games."""
@@ -69,10 +81,11 @@ class BookMaker:
         if game.win is None:
             return
         self.games += 1
+        usi = game.usi
         for ply, (board, _) in enumerate(replay(game)):
             if ply >= self.plies:
                 break
-            move, *reply = game.moves[ply : ply + 2]
+            move, *reply = usi[ply : ply + 2]
             sfen = board.sfen().encode()
             place = self.places.setdefault(key_of(sfen), Place(board.move_number))
             place.ply = min(place.ply, board.move_number)
@@ -97,6 +110,58 @@ class BookMaker:
         return positions
 
 
+def write(book: GrowingBook, out: Path) -> int:
+    """Write it with its values backed up; returns the number of positions."""
+    book.back_up()
+    positions = 0
+    with replacing(out) as file:
+        file.write(HEADER + b"\n")
+        for key, number, moves in book.numbered():
+            positions += 1
+            file.write(b"sfen %s %d\n" % (key, number))
+            for move in moves:
+                file.write(f"{move.move} {move.reply or 'none'} {move.value} {move.depth} {move.played}\n".encode())
+    return positions
+
+
+def grow(options: argparse.Namespace) -> int:
+    """Add what `--search` asks for to the book; returns how many positions it holds."""
+    out: Path = options.out
+    book = GrowingBook(Book(out, large=sys.maxsize).positions() if out.exists() else {})
+    task = SearchLineEnds(options.network.read_bytes(), options.network.suffix, options.playouts)
+    longest = deadline(SIDE_BY_SIDE, options.playouts, options.network.stat().st_size)
+    under_way: set[bytes] = set()
+    searched = asked = 0
+
+    def items() -> Iterator[list[LineEnd]]:
+        nonlocal asked
+        while ends := book.line_ends(min(SIDE_BY_SIDE, options.search - asked), under_way):
+            asked += len(ends)
+            yield ends
+
+    written = time.monotonic()
+    try:
+        with (
+            pool_of(options.workers, None) as pool,
+            tqdm(total=options.search, unit=" positions", disable=None) as bar,
+        ):
+            before = -1
+            while before < searched < options.search:
+                before, asked = searched, searched
+                for ends, found in pool.map(task, items(), longest):
+                    for end, moves in zip(ends, found, strict=True):
+                        book.add(end, moves)
+                    searched += len(ends)
+                    bar.update(len(ends))
+                    book.back_up()
+                    if time.monotonic() - written > _WRITE_SECONDS:
+                        write(book, out)
+                        written = time.monotonic()
+    finally:
+        positions = write(book, out)
+    return positions
+
+
 def sources(paths: Iterable[Path]) -> list[Path]:
     """The record files that folders and lists name, each once. Raises ListError and KifuError."""
     files = (file for path in paths for file in (read_list(path) if path.is_file() else record_files(path)))
@@ -106,7 +171,7 @@ def sources(paths: Iterable[Path]) -> list[Path]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m utils.make_book", description=__doc__.split(":", 1)[0])
     parser.add_argument(
-        "source", type=Path, nargs="+", help="a folder with record files at any depth, or a list of them"
+        "source", type=Path, nargs="*", help="a folder with record files at any depth, or a list of them"
     )
     parser.add_argument("--out", type=Path, required=True, help="the book to write (.db)")
     parser.add_argument("--plies", type=int, default=32, help="of every game (default %(default)s)")
@@ -114,12 +179,24 @@ def _parser() -> argparse.ArgumentParser:
         "--min-games", type=int, default=2, metavar="N", help="games a move must be played in (default %(default)s)"
     )
     parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--search", type=natural, default=0, metavar="N", help="positions to add by own search")
+    parser.add_argument("--playouts", type=positive, default=800, metavar="N", help="for each (default %(default)s)")
+    parser.add_argument(
+        "--network", type=Path, default=shipped_model() / "pydlshogi.npz", help="(default: the shipped)"
+    )
     parser.add_argument("--overwrite", action="store_true", help="replace a book that exists")
     return parser
 
 
 def _run(options: argparse.Namespace) -> None:
     out: Path = options.out
+    if not options.source:
+        if not options.search:
+            raise BookError("games, --search or both are needed")
+        if not out.parent.is_dir():
+            raise BookError(f"{out.parent}: no such folder")
+        print(f"{out}: {grow(options)} positions")
+        return
     if out.exists() and not options.overwrite:
         raise BookError(f"{out} exists (--overwrite replaces it)")
     if not out.parent.is_dir():
@@ -145,12 +222,14 @@ def _run(options: argparse.Namespace) -> None:
     with replacing(out) as file:
         positions = maker.write(file, options.min_games)
     print(f"{out}: {positions} positions from {maker.games} games; {unread} of {len(files)} files could not be read")
+    if options.search:
+        print(f"{out}: {grow(options)} positions")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    return exit_status("make_book", partial(_run, options), BookError, ListError, KifuError)
+    return exit_status("make_book", partial(_run, options), BackendError, BookError, KifuError, ListError, ModelError)
 
 
 if __name__ == "__main__":

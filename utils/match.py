@@ -19,13 +19,13 @@ from random import Random
 
 from tqdm import tqdm
 
-from pydlshogi.games.catalogue import UnknownGame
+from pydlshogi.games.catalogue import GAMES, UnknownGame
 from pydlshogi.support.command_line import add_cluster_option, exit_status, pool_of
 from pydlshogi.support.elo import Sprt
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, option_of
-from utils.arena.games import GAMES, kind_of
-from utils.arena.openings import Opening, OpeningError, check_room
+from utils.arena.games import kind_of
+from utils.arena.openings import Opening, OpeningError, check_room, read_openings
 from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
 from utils.arena.report import Score, report, standing
 from utils.arena.seats import longest_game, pairings, seated
@@ -133,80 +133,56 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("a", metavar="ENGINE_A", help="command line of an engine: USI, or GTP for Othello")
-    parser.add_argument("b", metavar="ENGINE_B", help="command line of its opponent")
-    parser.add_argument("options", nargs="*", metavar="A.Name=Value", help="USI options of engine A, or B.Name=Value")
-    parser.add_argument("--game", default="shogi", help=f"{', '.join(GAMES)}, or MODULE:NAME (default: %(default)s)")
-    parser.add_argument("--out", type=Path, required=True, help="folder of the match; give it again to go on with it")
-    parser.add_argument("--records", type=Path, help="folder of the records (default: OUT/records)")
-    parser.add_argument("--games", type=int, default=100, help="an even number (default: %(default)s)")
-    parser.add_argument("--concurrency", type=int, default=1, help="games at the same time (default: %(default)s)")
+    add = parser.add_argument
+    add("a", metavar="ENGINE_A", help="command line of an engine: USI, or GTP for Othello")
+    add("b", metavar="ENGINE_B", help="command line of its opponent")
+    add("options", nargs="*", metavar="A.Name=Value", help="USI options of engine A, or B.Name=Value")
+    add("--game", default="shogi", help=f"{', '.join(GAMES)}, or MODULE:NAME (default: %(default)s)")
+    add("--out", type=Path, required=True, help="folder of the match; give it again to go on with it")
+    add("--records", type=Path, help="folder of the records (default: OUT/records)")
+    add("--games", type=int, default=100, help="an even number (default: %(default)s)")
+    add("--concurrency", type=int, default=1, help="games at the same time (default: %(default)s)")
     add_cluster_option(parser)
-    limits = parser.add_argument_group("what a move may cost; times in milliseconds")
-    limits.add_argument("--time", metavar="[MAIN/]BYOYOMI")
-    limits.add_argument("--fischer", metavar="MAIN+INCREMENT")
-    limits.add_argument("--nodes", metavar="N")
+    _add_limits(parser)
+    _add_openings(parser)
+    _add_ends(parser)
+    return parser
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("what a move may cost; times in milliseconds").add_argument
+    add("--time", metavar="[MAIN/]BYOYOMI")
+    add("--fischer", metavar="MAIN+INCREMENT")
+    add("--nodes", metavar="N")
     for side in ("a", "b"):
         for kind in ("time", "fischer", "nodes"):
-            limits.add_argument(f"--{side}-{kind}", metavar="...", help=f"engine {side.upper()} alone")
-    limits.add_argument(
-        "--tolerance",
-        type=float,
-        default=1000.0,
-        metavar="MS",
-        help="longer overruns lose, shorter ones are only counted (default: %(default)g)",
-    )
-    limits.add_argument(
-        "--patience",
-        type=float,
-        default=60.0,
-        metavar="S",
-        help="an engine that is silent for so long after its time is up, or after `go nodes`, is killed and loses "
-        "(default: %(default)g)",
-    )
-    openings = parser.add_argument_group("openings; the standard start position where nothing is said")
-    openings.add_argument(
-        "--openings",
-        type=Path,
-        metavar="FILE",
-        help="one a line, `startpos moves ...` or sfen, may be .xz; for Othello any file of games",
-    )
-    openings.add_argument("--opening-plies", type=int, metavar="N", help="cut the openings of FILE after N moves")
-    openings.add_argument(
-        "--random-plies", type=int, default=0, metavar="N", help="let engine A go on by N random moves of its MultiPV"
-    )
-    openings.add_argument(
-        "--random-nodes", type=int, default=200, metavar="N", help="for each of them (default: %(default)s)"
-    )
-    openings.add_argument(
-        "--random-margin",
-        type=int,
-        default=100,
-        metavar="CP",
-        help="how much worse than the best such a move may be (default: %(default)s)",
-    )
-    openings.add_argument(
-        "--seed", type=int, default=0, help="shuffles the openings, draws the moves (default: %(default)s)"
-    )
-    ends = parser.add_argument_group("when a game, or the match, ends early")
-    ends.add_argument(
-        "--max-moves", type=int, default=320, metavar="N", help="drawn after N moves (default: %(default)s)"
-    )
-    ends.add_argument(
-        "--adjudicate",
-        type=int,
-        nargs=2,
-        metavar=("CP", "PLIES"),
-        help="won when both engines have said so: at least CP for the same side over the last PLIES moves",
-    )
-    ends.add_argument(
-        "--sprt",
-        type=float,
-        nargs=2,
-        metavar=("ELO0", "ELO1"),
-        help="stop when one of them is accepted, wrongly in one of 20 matches",
-    )
-    return parser
+            add(f"--{side}-{kind}", metavar="...", help=f"engine {side.upper()} alone")
+    overruns = "longer overruns lose, shorter ones are only counted (default: %(default)g)"
+    add("--tolerance", type=float, default=1000.0, metavar="MS", help=overruns)
+    silent = "an engine that is silent for so long after its time is up, or after `go nodes`, is killed and loses "
+    add("--patience", type=float, default=60.0, metavar="S", help=f"{silent}(default: %(default)g)")
+
+
+def _add_openings(parser: argparse.ArgumentParser) -> None:
+    title = "openings; the standard start position where nothing is said"
+    add = parser.add_argument_group(title).add_argument
+    lines = "one a line, `startpos moves ...` or sfen, may be .xz; for Othello any file of games"
+    add("--openings", type=Path, metavar="FILE", help=lines)
+    add("--opening-plies", type=int, metavar="N", help="cut the openings of FILE after N moves")
+    add("--random-plies", type=int, default=0, metavar="N", help="let engine A go on by N random moves of its MultiPV")
+    add("--random-nodes", type=int, default=200, metavar="N", help="for each of them (default: %(default)s)")
+    worse = "how much worse than the best such a move may be (default: %(default)s)"
+    add("--random-margin", type=int, default=100, metavar="CP", help=worse)
+    add("--seed", type=int, default=0, help="shuffles the openings, chooses the moves (default: %(default)s)")
+
+
+def _add_ends(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("when a game, or the match, ends early").add_argument
+    add("--max-moves", type=int, default=320, metavar="N", help="drawn after N moves (default: %(default)s)")
+    won = "won when both engines have said so: at least CP for the same side over the last PLIES moves"
+    add("--adjudicate", type=int, nargs=2, metavar=("CP", "PLIES"), help=won)
+    accepted = "stop when one of them is accepted, wrongly in one of 20 matches"
+    add("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help=accepted)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
@@ -243,11 +219,10 @@ def _run(arguments: argparse.Namespace) -> None:
         if arguments.sprt is not None:
             elo0, elo1 = arguments.sprt
             sprt = Sprt(elo0, elo1)
-        kind = kind_of(settings.game)
         openings = (
-            [kind.opening(None, ())]
+            [Opening(None, (), settings.game)]
             if arguments.openings is None
-            else list(kind.read_openings(arguments.openings, arguments.opening_plies))
+            else read_openings(arguments.openings, arguments.opening_plies, settings.game)
         )
         check_room(openings, arguments.max_moves, arguments.random_plies)
     except (OpeningError, ValueError) as error:

@@ -6,9 +6,10 @@
 
 A record knows one move of a position; a search says how good all of them are, and what the position is worth. With
 `--playouts 0` the network alone says so, some thirty times as fast as with the fewest playouts that make sense. The
-positions are those of records or of a folder of `utils.teach`. The searches have dlshogi's constants, and no random
-moves. A set is a file in the folder: 256 positions, or 8,192 that are not searched, sampled from the training split.
-Sets that are there are not searched again. A folder is of one network, one number of playouts and one seed.
+positions are those of records, of training data as `utils.convert` reads it, or of a folder of `utils.teach`. The
+searches have dlshogi's constants, and no random moves. A set is a file in the folder: 256 positions, or 8,192 that are
+not searched, sampled from the training split. Sets that are there are not searched again. A folder is of one network,
+one number of playouts and one seed.
 """
 
 import argparse
@@ -39,8 +40,9 @@ from pydlshogi.support.command_line import add_pool_options, exit_status, natura
 from pydlshogi.support.files import cache_folder, digest, reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
+from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.recorded import with_legal_moves
-from pydlshogi.training.shogi.records import DatasetError, Positions, limit_repeats, load_positions, read_taught
+from pydlshogi.training.shogi.records import DatasetError, Positions, limit_repeats
 from pydlshogi.training.shogi.searched import Searched
 from pydlshogi.training.shogi.settings import Settings
 from pydlshogi.uct.puct import DEFAULT_PUCT
@@ -71,7 +73,7 @@ def item_of(number: int, positions: Positions, rows: Int64Array) -> Item:
     for moves in (1, 2):
         earlier = positions[np.maximum(rows - moves, 0)]
         follows = earlier["ply"] + moves == positions["ply"][rows]
-        follows &= earlier["move"] == positions["before"][rows, moves - 1]
+        follows &= (earlier["move"] == positions["before"][rows, moves - 1]) & (earlier["move"] != 0)
         back[follows & (back == moves - 1)] = moves
     since = np.where(back[:, None] > np.arange(2), positions["before"][rows], 0).astype(np.uint16)
     return Item(number, np.array(positions[rows]), positions["hcp"][rows - back], since)
@@ -160,10 +162,7 @@ def judged(backend: Backend, item: Item) -> Searched:
 
 def search(options: argparse.Namespace, pool: WorkerPool) -> None:
     """Search the sets that the folder lacks."""
-    if options.records.is_dir():
-        positions = read_taught(options.records)
-    else:
-        positions = load_positions(options.records, "train", options.cache or cache_folder())
+    positions = load(options.records, "train", options.cache or cache_folder())
     of_a_set = _SIDE_BY_SIDE if options.playouts else _OF_A_SET
     generator = np.random.default_rng(options.seed)
     rows = generator.permutation(limit_repeats(positions, Settings.repeats, generator))
@@ -194,7 +193,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Search positions of records or of a teacher, to learn from them.",
     )
     parser.add_argument(
-        "records", type=Path, help="games.jsonl(.xz), a list of record files, or a folder of utils.teach"
+        "records",
+        type=Path,
+        help="games.jsonl(.xz), a list of record files, .psv, .hcpe, .hcpe3, .pack, or a folder of utils.teach",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets; give it again to go on")
     parser.add_argument("--network", type=Path, default=Path("model/pydlshogi.npz"), help="(default: %(default)s)")

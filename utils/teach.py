@@ -31,17 +31,17 @@ from pydlshogi.support.command_line import add_pool_options, exit_status, natura
 from pydlshogi.support.files import cache_folder, digest, replacing, reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
+from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.records import (
     DRAW,
     LOSS,
     MAX_EVAL,
     NO_RESULT,
+    OWN,
     POSITION,
-    TAUGHT,
     WIN,
     DatasetError,
     Positions,
-    load_positions,
 )
 from utils.arena.engine_process import START_SECONDS, EngineDied, EngineError, EngineSilent
 from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
@@ -97,7 +97,7 @@ class Item(NamedTuple):
     @property
     def name(self) -> str:
         """Of its file."""
-        return f"{'games' if self.positions is None else 'odd'}-{self.number:05}{TAUGHT}"
+        return f"{'games' if self.positions is None else 'odd'}-{self.number:05}{OWN}"
 
 
 class Teacher:
@@ -249,7 +249,7 @@ def played(teacher: Teacher, opening: Opening, random: Random) -> Positions:
 def items(options: argparse.Namespace, done: Callable[[Item], bool]) -> Iterator[Item]:
     """The sets that are wanted and not yet `done`: games and odd positions in turns."""
     openings = read_openings(options.openings) if options.openings else [STANDARD]
-    positions = load_positions(options.records, "train", options.cache or cache_folder()) if options.odd else None
+    positions = load(options.records, "train", options.cache or cache_folder()) if options.odd else None
     for number in range(max(options.games, options.odd)):
         if number < options.games:
             seed = f"{options.seed} games {number}"
@@ -279,7 +279,7 @@ def teach(options: argparse.Namespace, pool: WorkerPool) -> None:
     patience = PATIENCE + options.nodes / _SLOWEST
     task = Teach(options.engine, engine_options, options.nodes, patience)
     longest = START_SECONDS + max(ODD_POSITIONS, GAMES * _LONGEST_GAME) * patience
-    there = len(list(options.out.glob(f"*{TAUGHT}")))
+    there = len(list(options.out.glob(f"*{OWN}")))
     began, count = monotonic(), 0
     with tqdm(total=options.games + options.odd, initial=there, unit="set", disable=None) as bar:
         for item, positions in pool.map(task, items(options, lambda item: (options.out / item.name).exists()), longest):
@@ -288,7 +288,7 @@ def teach(options: argparse.Namespace, pool: WorkerPool) -> None:
             count += len(positions)
             bar.update()
             bar.set_postfix_str(f"{count / (monotonic() - began):.0f} positions/s")
-    print(f"{options.out} holds {len(list(options.out.glob(f'*{TAUGHT}')))} sets")
+    print(f"{options.out} holds {len(list(options.out.glob(f'*{OWN}')))} sets")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -310,10 +310,11 @@ def judge_training(out: Path, finished: bool) -> dict[str, bytes]:
 
 
 def judge_selfplay(out: Path, finished: bool) -> dict[str, bytes]:
-    records = sorted(out.glob("*.csa"))
-    assert all(len(read(record)) == 1 for record in records)
-    assert len(records) == 20 or not finished, f"{len(records)} games"
-    return {record.name: record.read_bytes() for record in records}
+    sets = {path.name: len(PlayedGames.read(path).lengths) for path in out.glob("*.npz")}
+    assert len(sets) == 20 or not finished, f"{len(sets)} sets"
+    if finished:
+        assert len(lines_of(out / "games.jsonl", finished)) == sum(sets.values())
+    return {name: (out / name).read_bytes() for name in sets}
 
 
 def judge_match(out: Path, finished: bool) -> dict[str, bytes]:
@@ -322,7 +323,7 @@ def judge_match(out: Path, finished: bool) -> dict[str, bytes]:
     assert len(lines) == 20 or not finished, f"{len(lines)} games"
     for line in lines:
         (game,) = read(out / "records" / line["record"])
-        assert " ".join(game.moves) == line["moves"], line["record"]
+        assert " ".join(game.usi) == line["moves"], line["record"]
     return {line["record"]: (out / "records" / line["record"]).read_bytes() for line in lines}
 
 
@@ -343,7 +344,7 @@ _LIST: Final = shlex.quote(str(ROOT / "kiflist_test_100.txt"))
 _ENGINE: Final = shlex.quote(ENGINE)
 RUNS: Final = {
     "train": f"pydlshogi.train --train {_LIST} --val {_LIST} {_TINY} --log-every 5 --save-minutes 0.01 --steps 300",
-    "selfplay": "pydlshogi.selfplay --games 20 --backend onnx --playouts 2 --workers 2",
+    "selfplay": "pydlshogi.selfplay dobutsu --sets 20 --games 8 --playouts 8 --draw-ply 24 --workers 2",
     "match": f"utils.match {_ENGINE} {_ENGINE} A.Backend=uniform B.Backend=uniform --nodes 20 --games 20 "
     "--max-moves 60",
     "cycle": f"pydlshogi.cycle dobutsu {_TINY} --games 6 --playouts 6 --cheap-playouts 3 --draw-ply 24 --sets 2 "

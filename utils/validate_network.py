@@ -14,14 +14,14 @@ from typing import Any
 
 from tqdm import tqdm
 
-from pydlshogi.games.shogi.encodings import ENCODINGS
-from pydlshogi.games.shogi.sparse import SPARSE
+from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import cache_folder
-from pydlshogi.training.shogi.records import DatasetError, Positions, load_positions
+from pydlshogi.training.shogi.formats import load
+from pydlshogi.training.shogi.records import DatasetError, Positions
 from pydlshogi.training.shogi.validation import PHASES, asking, sample, validate
 
 Report = dict[str, Any]
@@ -40,7 +40,7 @@ def report_of(network: str, positions: Positions) -> tuple[str, Report]:
     splits = [network.rsplit(",", most) for most in range(3)]  # the name of a file may have commas too
     words = next((words for words in splits if Path(words[0]).exists()), splits[-1])
     file, name, precision, *_ = *words, "auto", "auto"
-    backend = load_backend(name, file, (*ENCODINGS, SPARSE), precision=precision, batch_size=512)
+    backend = load_backend(name, file, ALL_ENCODINGS, precision=precision, batch_size=512)
     return backend.description, validate(asking(backend), positions, backend.encoding)
 
 
@@ -83,7 +83,12 @@ def _run(options: argparse.Namespace) -> None:
 
 def parsed_with_games(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line, with options for the positions to validate with: `games`, `cache`, `positions` (0: all)."""
-    parser.add_argument("--games", type=Path, required=True, help="a games.jsonl(.xz), or a list of record files")
+    parser.add_argument(
+        "--games",
+        type=Path,
+        required=True,
+        help="games.jsonl(.xz), a list of record files, or .psv, .hcpe, .hcpe3, .pack",
+    )
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
     parser.add_argument("--positions", type=int, default=0, help="validate with so many, at random (default: all)")
     options = parser.parse_args(arguments)
@@ -94,7 +99,7 @@ def parsed_with_games(parser: argparse.ArgumentParser, arguments: Sequence[str] 
 
 def val_positions(options: argparse.Namespace) -> Positions:
     """All positions to validate with that `options`, of `parsed_with_games`, name."""
-    return load_positions(options.games, "val", options.cache or cache_folder())
+    return load(options.games, "val", options.cache or cache_folder())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

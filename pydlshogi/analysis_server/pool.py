@@ -14,7 +14,9 @@ from itertools import count
 from typing import Final, TypeAlias
 
 from pydlshogi.analysis_server.replay import Replay
-from pydlshogi.engines.games import GAMES
+from pydlshogi.engines.named import engine_named
+from pydlshogi.game import PlayedPosition
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import (
     BasePlayer,
     BestMove,
@@ -22,7 +24,6 @@ from pydlshogi.player.base_player import (
     Info,
     Loaded,
     OtherGameError,
-    PlayedPosition,
     PlayerError,
     moves_named,
     play_moves,
@@ -129,7 +130,7 @@ class Pool:
         """
         self._searches = searches
         self._settings = {"USI_Hash": str(HASH_MB), **(settings or {})}
-        self._engines = {(game, name): make() for game, each in GAMES.items() for name, make in each.engines.items()}
+        self._engines = {(game, name): engine_named(game, name) for game in GAMES for name in GAMES[game].engines}
         known = [apply_settings(engine.options, self._settings) for engine in self._engines.values()]
         if unknown := self._settings.keys() - set().union(*known):
             raise OptionError(f"no engine has an option {', '.join(sorted(unknown))}")
@@ -188,8 +189,8 @@ class Pool:
                 self.cancel(task)
 
     def _key(self, question: Question) -> tuple[str, str]:
-        offered = GAMES[question.game]
-        name = offered.opponents[question.opponent].engine if question.opponent else next(iter(offered.engines))
+        game = GAMES[question.game]
+        name = game.opponents[question.opponent].engine if question.opponent else next(iter(game.engines))
         return question.game, name
 
     # The threads of the searches
@@ -278,7 +279,7 @@ class Pool:
         if question.opponent:
             opponent = GAMES[question.game].opponents[question.opponent]
             apply_settings(options, opponent.settings)
-            limits = question.clock or opponent.limits
+            limits = question.clock or Limits(movetime=opponent.movetime)
         every = question.report_every
         interval = _NEVER if every is None else round(every)
         apply_settings(options, {"MultiPV": str(question.lines), "PV_Interval": str(interval)})

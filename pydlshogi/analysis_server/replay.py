@@ -1,6 +1,7 @@
 """A game of which several positions are looked at: each costs only the moves between it and the last one."""
 
-from pydlshogi.player.base_player import Engine, PlayedPosition, PlayerError, play_moves
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import Engine, PlayerError, play_moves
 
 
 class Replay:

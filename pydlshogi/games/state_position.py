@@ -68,6 +68,10 @@ class StatePosition:
         )
         return outcome_of(verdict, by_path=by_path)
 
+    def declares(self) -> bool:
+        """Few games know that: the side to move may win without a move."""
+        return False
+
     def outcome_to_learn(self) -> Outcome | None:
         """The same: a position that came back once would come back again."""
         return self.outcome()
@@ -99,12 +103,6 @@ def states_of(position: Any) -> Records:
     """The states of the game that a StatePosition has been through, for `Rules.states`."""
     states: Records = position.states
     return states
-
-
-def settings_of(position: Any) -> Records:
-    """What a StatePosition was told of the rules, for `GameEntry.settings`."""
-    settings: Records = position.settings
-    return settings
 
 
 class _Kernels(NamedTuple):

@@ -15,15 +15,15 @@ import cshogi
 
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.kifu.game import (
-    USI_OF,
-    Answers,
     Comments,
     Ending,
     Game,
     RecordError,
     Verdict,
     Win,
+    after,
     comment_lines,
+    is_possible,
     one_line,
     replay,
     settle,
@@ -31,7 +31,7 @@ from pydlshogi.kifu.game import (
 )
 
 _SIGNS: Final = "+-"
-_LETTERS: Final = {
+LETTERS: Final = {
     "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
     "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
 }  # fmt: skip
@@ -50,7 +50,7 @@ _PLY: Final = re.compile(
 _TIME: Final = re.compile(r"T(\d{1,9}(?:\.\d*)?)\s*", re.ASCII)
 
 # The side to move is the side after the last legal move: an illegal move is never pushed, so its maker is to move.
-_SPECIAL: Final[dict[str, Verdict]] = {
+SPECIAL: Final[dict[str, Verdict]] = {
     "%TORYO": ("resign", "-"),
     "%TSUMI": ("mate", "-"),
     "%TIME_UP": ("time_up", "-"),
@@ -119,7 +119,7 @@ class _Reader:
         self._turn: int | None = None
         self._start_sfen = ""
         self._board: Any = None
-        self._moves: list[str] = []
+        self._moves: list[int] = []
         self._times: list[float | None] = []
         self._illegal = ""
         self._special = ""
@@ -128,7 +128,7 @@ class _Reader:
         header, *plies = _PLY.split(text)
         self._comments = Comments()
         self._read_statements(header)
-        self._times = _SECONDS.of(plies[2::6])
+        self._times = [_seconds(text) for text in plies[2::6]]
         self._evals = [int(evaluation) if evaluation else None for evaluation in plies[3::6]]
         for ply, text in enumerate(plies[4::6], 1):
             for line in text.split("\n") if text else ():
@@ -163,17 +163,14 @@ class _Reader:
             return
         self._set_up(_SIGNS.index(signs[0]))
         push_csa, make = self._board.push_csa, self._moves.append
-        turn, ended = self._board.turn, bool(self._special)
-        sides = tuple(zip(_SIGNS, USI_OF, strict=True))
-        in_turn = cycle((sides[turn], sides[1 - turn]))
-        for sign, csa, rest, (sign_in_turn, usi_of) in zip(signs, moves, rests, in_turn, strict=False):
-            if ended or sign != sign_in_turn:
+        first, ended = self._board.turn, bool(self._special)
+        for sign, csa, rest, turn in zip(signs, moves, rests, cycle((first, 1 - first)), strict=False):
+            if ended or sign != _SIGNS[turn]:
                 raise self._misplaced(sign + csa)
             # In a hand cshogi takes a promoted piece for a plain one, and looks for a king beyond its tables.
-            move = push_csa(csa) if csa[0] != "0" or _LETTERS.get(csa[4:]) in _ALL_IN_HAND else 0
-            usi = usi_of[move & 0xFFFFF]
-            if usi:
-                make(usi)
+            move = push_csa(csa) if csa[0] != "0" or LETTERS.get(csa[4:]) in _ALL_IN_HAND else 0
+            if move and is_possible(turn, move):
+                make(move)
             else:
                 if move:
                     self._board.pop()
@@ -206,7 +203,7 @@ class _Reader:
                 self._special = self._special or statement.rstrip()
             elif time := _TIME.fullmatch(statement):
                 if self._moves and not (self._special or self._illegal):
-                    self._times[len(self._moves) - 1] = _SECONDS[time[1]]
+                    self._times[len(self._moves) - 1] = _seconds(time[1])
             elif head not in ("", "V") and not statement.isspace():
                 raise RecordError(f"not a CSA statement here: {statement[:40]!r}")
 
@@ -230,19 +227,16 @@ class _Reader:
             return _CAUSES[cause], None if _CAUSES[cause] == "abnormal" else win
         turn = self._board.turn
         if self._special == "%ILLEGAL_MOVE" and not self._illegal:
-            repetition = ShogiPosition(self._start_sfen, self._moves).fourfold()
+            repetition = ShogiPosition(self._start_sfen, map(cshogi.move_to_usi, self._moves)).fourfold()
             if repetition and repetition.value == 1.0:
                 return settle(("perpetual_check", "+"), turn)
-        return settle(_SPECIAL.get(self._special, ("unknown", None)), turn)
+        return settle(SPECIAL.get(self._special, ("unknown", None)), turn)
 
 
 def _seconds(text: str | None) -> float | None:
     if text is None:
         return None
     return float(text) if "." in text else int(text)
-
-
-_SECONDS: Final = Answers(_seconds)
 
 
 def _rating(note: str | None) -> float | None:
@@ -265,13 +259,13 @@ def _start_sfen(position: tuple[str, ...], turn: int) -> str:
             for row in cshogi.Board().csa_pos().splitlines()[:9]:
                 _put_row(row, pieces)
             for file, rank, name in _placed(line, body):
-                if pieces.pop((file, rank), "").upper() != _LETTERS[name]:
+                if pieces.pop((file, rank), "").upper() != LETTERS[name]:
                     raise RecordError(f"{line!r} takes away a piece that is not there")
         elif "1" <= kind <= "9":
             _put_row(line, pieces)
         elif kind in ("+", "-"):
             for file, rank, name in _placed(line, body):
-                letter = "" if name == "AL" else _LETTERS[name] if kind == "+" else _LETTERS[name].lower()
+                letter = "" if name == "AL" else LETTERS[name] if kind == "+" else LETTERS[name].lower()
                 if name == "AL":
                     rest_of = kind
                 elif (file, rank) == (0, 0) and letter.upper() in _ALL_IN_HAND:
@@ -293,17 +287,17 @@ def _start_sfen(position: tuple[str, ...], turn: int) -> str:
 
 def _put_row(line: str, pieces: dict[tuple[int, int], str]) -> None:
     cells = re.findall(r"[+-][A-Z]{2}|\*", line)
-    if len(cells) != 9 or any(cell != "*" and cell[1:] not in _LETTERS for cell in cells):
+    if len(cells) != 9 or any(cell != "*" and cell[1:] not in LETTERS for cell in cells):
         raise RecordError(f"not a row of nine squares: {line[:40]!r}")
     for file, cell in zip(range(9, 0, -1), cells, strict=True):
         if cell != "*":
-            letter = _LETTERS[cell[1:]]
+            letter = LETTERS[cell[1:]]
             pieces[file, int(line[1])] = letter if cell[0] == "+" else letter.lower()
 
 
 def _placed(line: str, body: str) -> Iterable[tuple[int, int, str]]:
     cells = re.findall(r"([0-9])([0-9])([A-Z]{2})", body)
-    if 4 * len(cells) != len(body) or any(name not in _LETTERS and name != "AL" for _, _, name in cells):
+    if 4 * len(cells) != len(body) or any(name not in LETTERS and name != "AL" for _, _, name in cells):
         raise RecordError(f"not a list of pieces: {line[:40]!r}")
     return [(int(file), int(rank), name) for file, rank, name in cells]
 
@@ -324,8 +318,11 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
     `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
     `comments`, of ASCII text that is not to begin with a number; "" for none.
 
-    Version 2.2, which every program reads, unless a name or a time needs 3.0; that one wants UTF-8.
+    Version 2.2, which every program reads, unless a name or a time needs 3.0; that one wants UTF-8. Raises RecordError
+    for a game with variations, which CSA has not.
     """
+    if game.variations:
+        raise RecordError("CSA cannot hold variations")
     names = [one_line(name) for name in game.names]
     event, place = (one_line(value) for value in (game.event, game.place))
     fractions = any(time is not None and time != int(time) for time in game.times)
@@ -346,7 +343,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
         if time is not None:
             text.append(f"T{time:.3f}" if fractions else f"T{int(time)}")
         if evaluation is not None:
-            expected = line_to_csa(board, (game.moves[number], *lines[number]))[1:] if lines else []
+            expected = line_to_csa(after(board, move), lines[number]) if lines else []
             text.append(" ".join(["'**", str(evaluation), *expected]))
         text += comment_lines(game, number + 1, "'*")
         if comments and comments[number]:
@@ -358,7 +355,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
 def _closing(game: Game, turn: int) -> list[str]:
     """The statement for how `game` ended, and a summary as floodgate's where no statement says it."""
     outcome = (game.ending, game.win)
-    for statement, verdict in _SPECIAL.items():
+    for statement, verdict in SPECIAL.items():
         if settle(verdict, turn) == outcome:
             return [statement]
     if outcome == ("unknown", None):

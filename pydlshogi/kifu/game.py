@@ -1,19 +1,16 @@
 """What a record says of one game, whatever format it was written in. Knows the rules of shogi, but no format."""
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import cshogi
 
+from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.games.shogi.sfen import board_from_sfen
 
-Question = TypeVar("Question")
-Answer = TypeVar("Answer")
 Win = Literal["b", "w", "d"]
 Ending = Literal[
     "resign", "mate", "declaration", "try", "time_up", "illegal_move", "perpetual_check", "default",
@@ -21,6 +18,7 @@ Ending = Literal[
 ]  # fmt: skip
 # How a game ended and for whom: a side, a draw, "+" the side to move won, "-" it lost, None nobody.
 Verdict = tuple[Ending, Literal["b", "w", "d", "+", "-"] | None]
+UNKNOWN: Final[Verdict] = ("unknown", None)
 
 MATE_EVAL: Final = 100_000
 """Evaluation of a mate found, less the plies it takes; engines on floodgate write the same figure."""
@@ -34,8 +32,27 @@ class RecordError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Variation:
+    """Moves that were not played. `evals`, `times` and `comments` have one entry for each."""
+
+    after: int
+    """It leaves the line before it after so many moves: the first one leaves the game, any other one the variation
+    before it, which begins with the moves that came before that."""
+    moves: tuple[int, ...]
+    evals: tuple[int | None, ...]
+    times: tuple[float | None, ...]
+    comments: tuple[str, ...]
+    ending: Ending = "unknown"
+
+    @property
+    def usi(self) -> tuple[str, ...]:
+        """The moves in USI."""
+        return tuple(map(cshogi.move_to_usi, self.moves))
+
+
+@dataclass(frozen=True, slots=True)
 class Game:
-    """One game, every move of it legal.
+    """One game, every move of it legal; a move is cshogi's number, with what moves and what it takes.
 
     `win` is None where the result is unknown or says nothing of the position: the game is unfinished, was
     interrupted, or (`ending` "abnormal") a connection broke. `evals` and `times` have one entry per move: the mover's
@@ -44,7 +61,7 @@ class Game:
     """
 
     start_sfen: str
-    moves: tuple[str, ...]
+    moves: tuple[int, ...]
     win: Win | None
     ending: Ending
     evals: tuple[int | None, ...]
@@ -55,6 +72,12 @@ class Game:
     date: str = ""
     place: str = ""
     comments: tuple[str, ...] = ()
+    variations: tuple[Variation, ...] = ()
+
+    @property
+    def usi(self) -> tuple[str, ...]:
+        """The moves in USI."""
+        return tuple(map(cshogi.move_to_usi, self.moves))
 
 
 class Comments(dict[int, list[str]]):
@@ -67,6 +90,25 @@ class Comments(dict[int, list[str]]):
         """As Game has them."""
         said = {ply: "\n".join(lines) for ply, lines in self.items() if any(lines)}
         return tuple(said.get(ply, "") for ply in range(1 + max(said, default=-1)))
+
+
+class Line:
+    """What has been read of the game or of a variation."""
+
+    def __init__(self, after: int = 0) -> None:
+        self.after = after
+        self.moves: list[int] = []
+        self.evals: list[int | None] = []
+        self.times: list[float | None] = []
+        self.comments = Comments()
+        """By the number of moves of this line."""
+        self.illegal = ""
+        self.verdict: Verdict | None = None
+
+    def variation(self) -> Variation:
+        said = (self.comments.of_plies() + ("",) * (len(self.moves) + 1))[1 : len(self.moves) + 1]
+        ending = "illegal_move" if self.illegal else (self.verdict or UNKNOWN)[0]
+        return Variation(self.after, tuple(self.moves), tuple(self.evals), tuple(self.times), said, ending)
 
 
 def comment_lines(game: Game, ply: int, mark: str) -> list[str]:
@@ -84,68 +126,55 @@ def settle(verdict: Verdict, turn: int) -> tuple[Ending, Win | None]:
     return ending, outcome
 
 
-class Answers(dict[Question, Answer]):
-    """What a function of one argument answers, kept for good; a lookup costs half of what a cached function does."""
-
-    def __init__(self, function: Callable[[Question], Answer]) -> None:
-        self._function = function
-
-    def __missing__(self, question: Question) -> Answer:
-        return self.setdefault(question, self._function(question))
-
-    def of(self, questions: Iterable[Question]) -> list[Answer]:
-        """The answer to each of `questions`."""
-        return list(map(self.__getitem__, questions))
+def is_legal(board: Any, move: int) -> bool:
+    """Whether cshogi's number is that of a legal move on `board` (a `cshogi.Board`)."""
+    return bool(board.is_legal(move)) and is_possible(board.turn, move)
 
 
-def _usi_of(turn: int, move: int) -> str | None:
-    """USI of `move`, which cshogi holds to be legal for `turn`; None where it is not, and for 0, cshogi's illegal move.
+def is_possible(turn: int, move: int) -> bool:
+    """Whether a move of `turn` that cshogi holds to be legal is so.
 
-    cshogi's own test lets a piece promote outside the camp, and lets pawns, lances and knights go where they can
-    never move again.
+    cshogi's own test lets a piece promote outside the camp, and lets pawns, lances and knights go where they can never
+    move again.
     """
-    if not move:
-        return None
     origin, destination = move >> 7 & 127, move & 127
-    drop = origin >= 81
-    kind = origin - 80 if drop else move >> 16 & 15
-    rank = 8 - destination % 9 if turn == cshogi.WHITE else destination % 9
+    kind = origin - 80 if origin >= 81 else move >> 16 & 15
+    if kind > cshogi.KNIGHT and not move >> 14 & 1:
+        return True
+    rank = 8 - destination % 9 if turn else destination % 9
     if move >> 14 & 1:
-        start_rank = 8 - origin % 9 if turn == cshogi.WHITE else origin % 9
-        possible = kind <= cshogi.ROOK and min(rank, start_rank) <= 2
-    elif kind == cshogi.KNIGHT:
-        possible = rank >= 2
-    else:
-        possible = rank >= 1 or kind not in (cshogi.PAWN, cshogi.LANCE)
-    # One string a move, whoever makes it: less to keep in the processor's cache.
-    usi = sys.intern(cshogi.move_to_usi(move))
-    return usi if possible else None
+        return kind <= cshogi.ROOK and min(rank, 8 - origin % 9 if turn else origin % 9) <= 2
+    if kind == cshogi.KNIGHT:
+        return rank >= 2
+    return rank >= 1 or kind not in (cshogi.PAWN, cshogi.LANCE)
 
 
-def _move16_of(usi: str) -> int:
-    """The 16 bits of cshogi's move, which are the same on every board."""
-    squares = cshogi.SQUARE_NAMES
-    origin = 80 + cshogi.PIECE_SYMBOLS.index(usi[0].lower()) if usi[1] == "*" else squares.index(usi[:2])
-    return int(squares.index(usi[2:4])) | int(origin) << 7 | usi.endswith("+") << 14
-
-
-# By the side that moves (Black, White), then by cshogi's move without its captured piece: the low 20 bits.
-USI_OF: Final = (Answers(partial(_usi_of, cshogi.BLACK)), Answers(partial(_usi_of, cshogi.WHITE)))
-MOVE16_OF: Final = Answers(_move16_of)
-
-
-def legal_usi(board: Any, move: int) -> str | None:
-    """USI of the cshogi `move` where it is legal on `board` (a `cshogi.Board`), else None."""
-    return USI_OF[board.turn][move & 0xFFFFF] if board.is_legal(move) else None
+def moves_of(start_sfen: str, usi: Iterable[str]) -> tuple[int, ...]:
+    """Moves that are written in USI, as `Game` has them. Raises ValueError."""
+    board, moves = board_from_sfen(start_sfen), []
+    for number, word in enumerate(usi, 1):
+        # cshogi looks for a king that is dropped beyond its tables.
+        move = board.move_from_usi(word) if USI_MOVE.fullmatch(word) else 0
+        if not move or not is_legal(board, move):
+            raise ValueError(f"move {number}, {word}, is not legal")
+        board.push(move)
+        moves.append(move)
+    return tuple(moves)
 
 
 def replay(game: Game) -> Iterator[tuple[Any, int]]:
     """The board before each move of `game`, and that move as cshogi's number; the board is one object that moves on."""
     board = cshogi.Board(game.start_sfen)
-    for usi in game.moves:
-        move = board.move_from_move16(MOVE16_OF[usi])
+    for move in game.moves:
         yield board, move
         board.push(move)
+
+
+def after(board: Any, move: int) -> Any:
+    """Another board, on which the move has been made."""
+    board = board.copy()
+    board.push(move)
+    return board
 
 
 def one_line(text: str) -> str:

@@ -1,11 +1,13 @@
 """KIF and KI2 records (and BOD diagrams in them): text to a game, and a game to KIF text.
 
-The formats: http://kakinoki.o.oo7.jp/kif_format.html. Of a record with branches this reads the main line. Evaluations
-are taken from the comments of Shogidokoro, ShogiGUI, ShogiHome, floodgate and lishogi.
+The formats: http://kakinoki.o.oo7.jp/kif_format.html. Evaluations are taken from the comments of Shogidokoro, ShogiGUI,
+ShogiHome, floodgate and lishogi.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import cshogi
@@ -13,25 +15,27 @@ from cshogi import KIF
 
 from pydlshogi.kifu.game import (
     MATE_EVAL,
-    Comments,
+    UNKNOWN,
     Ending,
     Game,
+    Line,
     RecordError,
+    Variation,
     Verdict,
+    Win,
     comment_lines,
-    legal_usi,
+    is_legal,
     one_line,
-    replay,
     settle,
     sfen_of,
 )
 
-_HANDICAPS: Final[dict[str, str]] = {
+HANDICAPS: Final[dict[str, str]] = {
     **{name: sfen for name, sfen in KIF.Parser.HANDYCAP_SFENS.items() if sfen},
     "左七枚落ち": "2sgkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     "右七枚落ち": "3gkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
 }
-_HANDICAP_NAMES: Final = {sfen: name for name, sfen in _HANDICAPS.items()}
+HANDICAP_NAMES: Final = {sfen: name for name, sfen in HANDICAPS.items()}
 _PIECES: Final = {
     **{name: kind for kind, name in enumerate(cshogi.PIECE_JAPANESE_SYMBOLS) if name},
     "王": cshogi.KING, "竜": cshogi.PROM_ROOK, "成香": cshogi.PROM_LANCE, "成桂": cshogi.PROM_KNIGHT,
@@ -39,6 +43,7 @@ _PIECES: Final = {
 }  # fmt: skip
 _KANJI: Final = {name: number for number, name in enumerate(cshogi.NUMBER_JAPANESE_KANJI_SYMBOLS) if name}
 _RANKS: Final = {**{str(n): n for n in range(1, 10)}, **{name: n for name, n in _KANJI.items() if n <= 9}}
+_PROMOTION: Final = cshogi.PROM_PAWN - cshogi.PAWN
 _RANGING: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
 _SIGNS: Final = ("▲▼☗", "△▽☖")
 
@@ -50,10 +55,15 @@ _PLACE: Final = (
 _ACT: Final = r"(?P<act>打|成|不成|生)?"
 _NUMBERED: Final = re.compile(r"\s*(?P<number>[0-9]+)\s+(?P<word>[^\s(#+]+)")
 _FILES: Final = re.compile(r"[\s9]+8\s+7\s+6")  # the line above a diagram
-_KIF_MOVE: Final = re.compile(rf"\s*+[0-9]++\s++[▲△▼▽☗☖]?+\s*+{_PLACE}{_ACT}\s*(?:\((?P<origin>[0-9][0-9])\))?")
+_KIF_MOVE: Final = re.compile(rf"[▲△▼▽☗☖]?\s*{_PLACE}{_ACT}\s*(?:\((?P<origin>[0-9][0-9])\))?")
+# Nearly all of a record: the number, the move, and its time.
+_KIF_LINE: Final = re.compile(
+    r"\s*(\d+)\s+((?:同\s)?\S+)\s*(?:\(\s*([0-9]{1,6}(?::[0-9]{1,6}){0,2})\s*/[0-9:\s]*\)\s*)?"
+)
 _KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
 _TIME: Final = re.compile(r"\(\s*([0-9]{1,6}(?::[0-9]{1,6}){0,2}(?:\.[0-9]+)?)\s*[/)]")
 _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
+_VARIATION: Final = re.compile(r"\s*(?:変化\s*:\s*)+([0-9]{1,5})")
 _RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
 _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
 
@@ -79,8 +89,6 @@ _ENDINGS: Final[dict[str, Verdict]] = {
     "封じ手": ("interrupted", None),
 }
 
-_UNKNOWN: Final[Verdict] = ("unknown", None)
-
 _BLACK_VIEW: Final = (
     re.compile(r"\*+#?評価値=(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)"),
     re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>[0-9]{1,4})手)?"),
@@ -104,16 +112,18 @@ _SUBSTITUTES: Final[dict[Ending, Ending]] = {
 
 
 def parse(text: str) -> Game:
-    """The main line of a KIF or KI2 text.
+    """The game of a KIF or KI2 text, with its variations.
 
     Raises RecordError for a line that should be a move and is not, for a position no game can start from, and at the
-    first illegal move that the record itself does not end by.
+    first illegal move that the record itself does not end by. A variation ends before its first illegal move.
     """
     reader = _Reader()
     for line in text.split("\n"):
-        if line.startswith(("変化：", "変化:")):
-            break
-        reader.read_line(line)
+        if line and line[0] not in "#&":
+            try:
+                reader.read_line(line)
+            except RecordError as error:
+                reader.break_off(error)
     return reader.game()
 
 
@@ -128,21 +138,24 @@ class _Reader:
         self._board: Any = None
         self._number: int | None = None
         self._destination: int | None = None
-        self._moves: list[str] = []
-        self._evals: list[int | None] = []
-        self._times: list[float | None] = []
-        self._illegal = ""
-        self._verdict: Verdict | None = None
-        self._result = ""
-        self._comments = Comments()
+        self._line = Line()
+        self._path: list[int] = []
+        """The moves made on the board: those of the line, and those before it."""
+        self._closing = ""
+        self._main: Line | None = None
+        """The game, once a variation has begun."""
+        self._result: tuple[Ending, Win | None] = ("unknown", None)
+        self._variations: list[Variation] = []
 
     def read_line(self, line: str) -> None:
-        if not line or line[0] in "#&":
-            return
         if line[0] == "*":
-            if self._illegal and "反則" in line:
-                self._verdict = self._verdict or _ENDINGS["反則負け"]
+            if self._line.illegal and "反則" in line:
+                self._line.verdict = self._line.verdict or _ENDINGS["反則負け"]
             self._read_comment(line)
+            return
+        if (quick := _KIF_LINE.fullmatch(line)) and (move := _written_in_kif(quick[2])):
+            self._count(int(quick[1][:9]))
+            self._make(move.text, self._kif_move(move), _seconds(quick[3]) if quick[3] else None)
             return
         narrow = line.translate(_NARROW)
         if (numbered := _NUMBERED.match(narrow)) and not _FILES.match(narrow):
@@ -150,35 +163,74 @@ class _Reader:
         elif line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]):
             self._read_ki2(narrow)
         elif result := _RESULT.match(narrow):
-            self._result = self._result or result["rest"]
-        elif not self._moves:
+            self._closing = self._closing or result["rest"]
+        elif variation := _VARIATION.match(narrow):
+            self._begin_variation(int(variation[1]) - 1)
+        elif not self._path:
             self._read_header(line, narrow)
 
     def _read_comment(self, line: str) -> None:
-        judged = self._evals and not self._illegal
-        evaluation = _evaluation(line, mover=1 - self._board.turn) if judged else None
+        evals = self._line.evals
+        judged = evals and not self._line.illegal
+        evaluation = evaluation_of(line, mover=1 - self._board.turn) if judged else None
         if evaluation is None and not line.startswith("**"):
-            self._comments.add(len(self._moves), line[1:])
-        elif judged and self._evals[-1] is None:
-            self._evals[-1] = evaluation
+            self._line.comments.add(len(self._line.moves), line[1:])
+        elif judged and evals[-1] is None:
+            evals[-1] = evaluation
+
+    def _begin_variation(self, after: int) -> None:
+        """What follows leaves the line that was read last after so many moves."""
+        self._end_line()
+        self._line, self._number = Line(after), after
+        if not 0 <= after <= len(self._path):
+            raise RecordError(f"a variation begins at move {after + 1}, which the line before it has not")
+        while len(self._path) > after:
+            self._board.pop()
+            self._path.pop()
+        self._destination = cshogi.move_to(self._path[-1]) if self._path else None
+
+    def _end_line(self) -> None:
+        if self._main is None:
+            self._main, self._result = self._line, self._settled()
+        elif self._line.moves:
+            self._variations.append(self._line.variation())
+        elif self._line.comments:
+            for line in chain.from_iterable(self._line.comments.values()):
+                self._main.comments.add(max(0, min(self._line.after, len(self._main.moves))), line)
+
+    def break_off(self, error: RecordError) -> None:
+        """A variation cannot be read any further; of the game itself, raises the error."""
+        if self._main is None:
+            raise error
+        if not self._line.illegal:
+            self._line.illegal = str(error)
+            self._line.comments.add(len(self._line.moves), f"({error})")
 
     def game(self) -> Game:
-        if not (self._rows or self._moves or self._illegal or any(key in self._headers for key in _HEADERS)):
+        self._end_line()
+        assert self._main is not None
+        main, headers, (ending, win) = self._main, self._headers, self._result
+        names = [headers.get(a) or headers.get(b, "") for a, b in (("先手", "下手"), ("後手", "上手"))]
+        return Game(
+            self._start_sfen, tuple(main.moves), win, ending, tuple(main.evals), tuple(main.times),
+            names=(names[0], names[1]), event=headers.get("棋戦", ""), date=headers.get("開始日時", ""),
+            place=headers.get("場所", ""), comments=main.comments.of_plies(), variations=tuple(self._variations),
+        )  # fmt: skip
+
+    def _settled(self) -> tuple[Ending, Win | None]:
+        """How the game ended, and for whom."""
+        read = self._line
+        if not (self._rows or read.moves or read.illegal or any(key in self._headers for key in _HEADERS)):
             raise RecordError("neither a move nor a position nor a player: not a record")
         board = self._set_up()
-        verdict = None if self._verdict == _UNKNOWN else self._verdict
-        ending, win = settle(verdict or _verdict(self._result, board), board.turn)
-        if self._illegal:
+        verdict = None if read.verdict == UNKNOWN else read.verdict
+        ending, win = settle(verdict or _verdict(self._closing, board), board.turn)
+        if read.illegal:
             if ending != "illegal_move":
                 raise self._refusal()
             # It is not made, so its maker is to move here, and the other side was when the record named the winner.
             ending, win = settle(("illegal_move", "-"), board.turn)
-        names = [self._headers.get(a) or self._headers.get(b, "") for a, b in (("先手", "下手"), ("後手", "上手"))]
-        return Game(
-            self._start_sfen, tuple(self._moves), win, ending, tuple(self._evals), tuple(self._times),
-            names=(names[0], names[1]), event=self._headers.get("棋戦", ""), date=self._headers.get("開始日時", ""),
-            place=self._headers.get("場所", ""), comments=self._comments.of_plies(),
-        )  # fmt: skip
+        return ending, win
 
     def _read_header(self, line: str, narrow: str) -> None:
         if line.startswith("|"):
@@ -196,8 +248,8 @@ class _Reader:
             handicap = self._headers.get("手合割", "").partition("#")[0].strip() or "平手"
             if self._rows:
                 self._start_sfen = self._diagram()
-            elif handicap in _HANDICAPS:
-                self._start_sfen = _HANDICAPS[handicap]
+            elif handicap in HANDICAPS:
+                self._start_sfen = HANDICAPS[handicap]
             elif handicap == "その他":
                 raise RecordError("手合割 その他 (another start position) without a diagram of it")
             else:
@@ -229,17 +281,19 @@ class _Reader:
         return sfen_of(pieces, hands, self._diagram_turn)
 
     def _read_numbered(self, line: str, digits: str, word: str) -> None:
-        number = int(digits[:9])
-        if self._number is not None and number != self._number + 1:
-            raise RecordError(f"move {number} follows move {self._number}")
-        self._number = number
-        if move := _KIF_MOVE.match(line):
-            time = _TIME.search(line, move.end())
-            self._make(move, self._kif_move(move), _seconds(time[1]) if time else None)
+        self._count(int(digits[:9]))
+        if match := _KIF_MOVE.match(line, line.index(word)):
+            move, time = _move_in_kif(match), _TIME.search(line, match.end())
+            self._make(move.text, self._kif_move(move), _seconds(time[1]) if time else None)
         elif word[0] in "123456789同":
             raise RecordError(f"not a move: {line.strip()[:40]!r}")
         else:
-            self._verdict = self._verdict or _ENDINGS.get(word, _UNKNOWN)
+            self._line.verdict = self._line.verdict or _ENDINGS.get(word, UNKNOWN)
+
+    def _count(self, number: int) -> None:
+        if self._number is not None and number != self._number + 1:
+            raise RecordError(f"move {number} follows move {self._number}")
+        self._number = number
 
     def _read_ki2(self, line: str) -> None:
         position = 0
@@ -247,62 +301,103 @@ class _Reader:
             move = _KI2_MOVE.match(line, position)
             if not move:
                 raise RecordError(f"not a move: {line[position:].strip()[:40]!r}")
-            if not self._illegal and move["sign"] not in _SIGNS[self._set_up().turn]:
-                raise RecordError(f"move {len(self._moves) + 1}, {_written(move)}, is made by the side not to move")
-            self._make(move, self._ki2_move(move), None)
+            if not self._line.illegal and move["sign"] not in _SIGNS[self._set_up().turn]:
+                raise RecordError(f"move {self._next}, {_written(move)}, is made by the side not to move")
+            self._make(_written(move), self._ki2_move(move), None)
             position = move.end()
 
-    def _make(self, text: re.Match[str], move: int, time: float | None) -> None:
-        if self._illegal:
-            raise self._refusal()
-        if self._verdict:
-            raise RecordError(f"{_written(text)} follows the end of the game")
-        usi = legal_usi(self._board, move) if move else None
-        if usi is None:
-            self._illegal = _written(text)
+    def _make(self, text: str, move: int, time: float | None) -> None:
+        line = self._line
+        if line.illegal or line.verdict:
+            if self._main is not None:
+                return
+            raise self._refusal() if line.illegal else RecordError(f"{text} follows the end of the game")
+        if not move or not is_legal(self._board, move):
+            if self._main is not None:
+                raise RecordError(f"move {self._next}, {text}, is illegal")
+            line.illegal = text
             return
         self._board.push(move)
         self._destination = cshogi.move_to(move)
-        self._moves.append(usi)
-        self._evals.append(None)
-        self._times.append(time)
+        self._path.append(move)
+        line.moves.append(move)
+        line.evals.append(None)
+        line.times.append(time)
+
+    @property
+    def _next(self) -> int:
+        """The number of the next move."""
+        return len(self._path) + 1
 
     def _refusal(self) -> RecordError:
-        return RecordError(f"move {len(self._moves) + 1}, {self._illegal}, is illegal")
+        return RecordError(f"move {self._next}, {self._line.illegal}, is illegal")
 
-    def _to(self, move: re.Match[str]) -> int:
-        if not move["same"]:
-            return _square(move["file"], move["rank"])
+    def _to(self, square: int | None, text: str) -> int:
+        """The square; None: that of the last move."""
+        if square is not None:
+            return square
         if self._destination is None:
-            raise RecordError(f"move {len(self._moves) + 1}, {_written(move)}: the same square as which move?")
+            raise RecordError(f"move {self._next}, {text}: the same square as which move?")
         return self._destination
 
-    def _kif_move(self, move: re.Match[str]) -> int:
+    def _kif_move(self, move: "_KifMove") -> int:
         """The move as cshogi's number; 0 where another piece stands on the square it starts from."""
-        board, kind, to = self._set_up(), _PIECES[move["piece"]], self._to(move)
-        origin = move["origin"]
-        if move["act"] == "打" or origin in (None, "00"):
-            return _drop(board, to, kind)
-        start = _square(origin[0], origin[1]) if "0" not in origin else None
-        if start is None or board.piece_type(start) != kind:
-            return 0
-        return int(board.move(start, to, move["act"] == "成"))
+        board, to = self._board or self._set_up(), self._to(move.to, move.text)
+        if move.start is None:
+            return _drop(board, to, move.kind)
+        there = board.piece_type(move.start) if move.start >= 0 else 0
+        if there == move.kind:
+            made: int = board.move(move.start, to, move.act == "成")
+            return made
+        if there == move.kind - _PROMOTION and there and not move.act:
+            return int(board.move(move.start, to, True))  # there is a dialect that names what the piece becomes
+        return 0
 
     def _ki2_move(self, move: re.Match[str]) -> int:
         """The move as cshogi's number, found by the rules of relative notation; 0 where no piece can make it."""
-        board, kind, to = self._set_up(), _PIECES[move["piece"]], self._to(move)
+        board, kind = self._set_up(), _PIECES[move["piece"]]
+        to = self._to(_square_of(move), _written(move))
         drop = _drop(board, to, kind)
         if move["act"] == "打":
             return drop
         own = kind + (16 if board.turn == cshogi.WHITE else 0)
-        made = [board.move(start, to, move["act"] == "成") for start in range(81) if board.piece(start) == own]
-        made = [candidate for candidate in made if legal_usi(board, candidate)]
+        made = [board.move(start, to, move["act"] == "成") for start, piece in enumerate(board.pieces) if piece == own]
+        made = [candidate for candidate in made if is_legal(board, candidate)]
         if not made and not move["side"] and not move["way"]:
             return drop
         made = _by_direction(made, kind, board.turn, move["side"] or "", move["way"] or "")
         if len(made) > 1:
-            raise RecordError(f"move {len(self._moves) + 1}, {_written(move)}, can be made by {len(made)} pieces")
+            raise RecordError(f"move {self._next}, {_written(move)}, can be made by {len(made)} pieces")
         return made[0] if made else 0
+
+
+class _KifMove(NamedTuple):
+    """A move as KIF writes it."""
+
+    text: str
+    to: int | None
+    """None: where the move before went."""
+    kind: int
+    act: str
+    start: int | None
+    """None: it is dropped; -1: there is no such square."""
+
+
+def _move_in_kif(found: re.Match[str]) -> _KifMove:
+    origin, act = found["origin"], found["act"] or ""
+    dropped = act == "打" or origin in (None, "00")
+    start = None if dropped else -1 if "0" in origin else _square(origin[0], origin[1])
+    return _KifMove(_written(found), _square_of(found), _PIECES[found["piece"]], act, start)
+
+
+@lru_cache(maxsize=1 << 14)
+def _written_in_kif(text: str) -> _KifMove | None:
+    found = _KIF_MOVE.fullmatch(text.translate(_NARROW))
+    return _move_in_kif(found) if found else None
+
+
+def _square_of(move: re.Match[str]) -> int | None:
+    return None if move["same"] else _square(move["file"], move["rank"])
 
 
 def _drop(board: Any, to: int, kind: int) -> int:
@@ -336,14 +431,15 @@ def _by_direction(moves: list[int], kind: int, turn: int, side: str, way: str) -
 
 
 def _written(move: re.Match[str]) -> str:
-    """The move as it stands in the record, without its number."""
-    return move[0].strip().lstrip("0123456789").strip()
+    """The move as it stands in the record."""
+    return move[0].strip()
 
 
 def _square(file: str, rank: str) -> int:
     return 9 * (int(file) - 1) + _RANKS[rank] - 1
 
 
+@lru_cache(maxsize=1 << 12)
 def _seconds(text: str) -> float:
     seconds = 0.0
     for part in text.split(":"):
@@ -361,10 +457,10 @@ def _verdict(result: str, board: Any) -> Verdict:
         )  # fmt: skip
         ending = next((ending for word, ending in causes if word in result), None)
         return ending or ("mate" if board.is_game_over() else "resign"), "b" if wins else "w"
-    return next((verdict for word, verdict in _ENDINGS.items() if word in result), _UNKNOWN)
+    return next((verdict for word, verdict in _ENDINGS.items() if word in result), UNKNOWN)
 
 
-def _evaluation(comment: str, mover: int) -> int | None:
+def evaluation_of(comment: str, mover: int) -> int | None:
     """Centipawns from Black's view, or None where the comment is no evaluation."""
     for patterns, sign in ((_BLACK_VIEW, 1), (_MOVER_VIEW, -1 if mover == cshogi.WHITE else 1)):
         for pattern in patterns:
@@ -383,9 +479,12 @@ def _centipawns(found: dict[str, str | None]) -> int:
     return -mate if loses else mate
 
 
-def line_to_kif(board: Any, moves: Iterable[str]) -> list[str]:
-    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as KIF writes them, ▲ or △ before."""
-    board, words, previous = board.copy(), [], None
+def line_to_kif(board: Any, moves: Iterable[str], previous: int | None = None) -> list[str]:
+    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as KIF writes them, ▲ or △ before.
+
+    `previous`: the move that led there.
+    """
+    board, words = board.copy(), []
     for usi in moves:
         move = board.move_from_usi(usi)
         words.append("▲△"[board.turn] + KIF.move_to_kif(move, previous))
@@ -419,7 +518,7 @@ def to_kif(
 
     Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
     """
-    handicap = _HANDICAP_NAMES.get(game.start_sfen)
+    handicap = HANDICAP_NAMES.get(game.start_sfen)
     board = cshogi.Board(game.start_sfen)
     lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
     headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
@@ -430,36 +529,69 @@ def to_kif(
     text += comment_lines(game, 0, "*")
     candidates = candidates or {}
     text += _candidates(board, candidates.get(0, ()))
-    spent = [0.0, 0.0]
-    previous = None
-    for number, ((board, move), evaluation, time) in enumerate(
-        zip(replay(game), game.evals, game.times, strict=True), 1
-    ):
-        clock = ""
-        if time is not None:
-            spent[board.turn] += time
-            clock = f"   ({_clock(time)}/{_clock(spent[board.turn], hours=True)})"
-        text.append(f"{number:4} {KIF.move_to_kif(move, previous)}{clock}")
+    expected, notes = lines or ((),) * len(game.moves), comments or ("",) * len(game.moves)
+    writer = _Writer(board)
+    for number, (move, evaluation, time) in enumerate(zip(game.moves, game.evals, game.times, strict=True), 1):
+        writer.add(move, time)
         if known := candidates.get(number, ()):
-            text += _candidates(board, known, game.moves[number - 1])
+            writer.text += _candidates(writer.board, known, move)
         elif evaluation is not None:
-            expected = line_to_kif(board, (game.moves[number - 1], *lines[number - 1]))[1:] if lines else []
-            words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
-            text.append(" ".join([*words, "読み筋", *expected] if expected else words))
-        text += comment_lines(game, number, "*")
-        if comments and comments[number - 1]:
-            text.append(f"*{comments[number - 1]}")
-        previous = move
+            writer.evaluate(evaluation, time, expected[number - 1])
+        writer.text += comment_lines(game, number, "*")
+        if notes[number - 1]:
+            writer.text.append(f"*{notes[number - 1]}")
     turn = (cshogi.Board(game.start_sfen).turn + len(game.moves)) % 2
-    return "\n".join([*text, *_closing(game, turn, upper if game.win == "w" else lower)]) + "\n"
+    text += [*writer.text, *_closing(game, turn, upper if game.win == "w" else lower)]
+    for variation in game.variations:
+        text += ["", f"変化：{variation.after + 1}手", *writer.variation(variation)]
+    return "\n".join(text) + "\n"
 
 
-def _candidates(board: Any, candidates: Iterable[AnalysedMove], *played: str) -> Iterator[str]:
-    """Comments on the position that a move `played` on `board` leads to, as ShogiGUI's manual lays them out."""
+class _Writer:
+    """Writes moves, the lines of the game and its variations one after the other."""
+
+    def __init__(self, board: Any) -> None:
+        self.board, self.text = board, list[str]()
+        self._made: list[tuple[int, float]] = []
+        """The moves on the board, and how long each took."""
+
+    def add(self, move: int, time: float | None) -> None:
+        previous = self._made[-1][0] if self._made else None
+        self._made.append((move, time or 0.0))
+        spent = sum(seconds for _, seconds in self._made[::-1][::2])
+        clock = "" if time is None else f"   ({_clock(time)}/{_clock(spent, hours=True)})"
+        self.text.append(f"{len(self._made):4} {KIF.move_to_kif(move, previous)}{clock}")
+        self.board.push(move)
+
+    def evaluate(self, evaluation: int, time: float | None, expected: Sequence[str] = ()) -> None:
+        """What the mover thought of the last move, and what it expected to follow."""
+        words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
+        line = line_to_kif(self.board, expected, self._made[-1][0])
+        self.text.append(" ".join([*words, "読み筋", *line] if line else words))
+
+    def variation(self, variation: Variation) -> list[str]:
+        self.text = []
+        while len(self._made) > variation.after:
+            self.board.pop()
+            self._made.pop()
+        for move, evaluation, time, comment in zip(
+            variation.moves, variation.evals, variation.times, variation.comments, strict=True
+        ):
+            self.add(move, time)
+            if evaluation is not None:
+                self.evaluate(evaluation, time)
+            self.text += [f"*{line}" for line in comment.split("\n") if line]
+        if word := next((word for word, (ending, _) in _ENDINGS.items() if ending == variation.ending), None):
+            self.text.append(f"{len(self._made) + 1:4} {word}")
+        return self.text
+
+
+def _candidates(board: Any, candidates: Iterable[AnalysedMove], previous: int | None = None) -> Iterator[str]:
+    """Comments on the position of `board`, to which the move `previous` led, as ShogiGUI's manual lays them out."""
     for rank, candidate in enumerate(candidates, 1):
         nodes = [] if candidate.nodes is None else ["ノード数", str(candidate.nodes)]
         words = [f"**解析 候補{rank}", *nodes, "評価値", str(candidate.evaluation), "読み筋"]
-        yield " ".join([*words, *line_to_kif(board, (*played, *candidate.line))[len(played) :]])
+        yield " ".join([*words, *line_to_kif(board, candidate.line, previous)])
 
 
 def _clock(seconds: float, hours: bool = False) -> str:

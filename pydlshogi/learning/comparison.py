@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pydlshogi.games.catalogue import GameEntry, LearnedPosition
+from pydlshogi.games.entry import GameEntry, GamePosition
 from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import Puct
@@ -47,10 +47,10 @@ def compare(
     return [int(count) for count in np.bincount(pairs, minlength=5)]
 
 
-def _opening(game: GameEntry, draw_ply: int, rng: np.random.Generator) -> LearnedPosition:
+def _opening(game: GameEntry, draw_ply: int, rng: np.random.Generator) -> GamePosition:
     """A position in which the game is open."""
     while True:
-        position = game.start(draw_ply)
+        position = game.position(draw_ply=draw_ply)
         for _ in range(rng.integers(_OPENING[0], _OPENING[1] + 1)):
             moves = position.legal_moves()
             if not len(moves):

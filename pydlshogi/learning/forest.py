@@ -6,7 +6,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position
-from pydlshogi.games.catalogue import GameEntry, LearnedPosition
+from pydlshogi.games.entry import GameEntry, GamePosition
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats, Root
@@ -24,11 +24,11 @@ def many_trees(
     rules = game.rules
     node = 64 + rules.state.itemsize + 16 * rules.average_moves
     megabytes = 1 + _SPARE * trees * (playouts + 2) * node // _MEGABYTE
-    settings = game.settings(game.start(draw_ply))
+    settings = game.position(draw_ply=draw_ply).settings
     return stored_search(rules, settings, encoding, megabytes, puct, trees=trees)
 
 
-def over(position: LearnedPosition, *, foreseen: bool = False) -> bool:
+def over(position: GamePosition, *, foreseen: bool = False) -> bool:
     """Whether the game has ended; with `foreseen`, also whether the rules say how it will."""
     outcome = position.outcome_to_learn()
     if outcome is not None and (foreseen or outcome.value == 0.5 or outcome.plies == 0):
@@ -36,7 +36,7 @@ def over(position: LearnedPosition, *, foreseen: bool = False) -> bool:
     return not len(position.legal_moves())
 
 
-def score_of_mover(position: LearnedPosition) -> float:
+def score_of_mover(position: GamePosition) -> float:
     """What a game that is over, or whose end is foreseen, is worth to the side to move."""
     outcome = position.outcome_to_learn()
     return float(outcome.value) if outcome is not None else 0.0

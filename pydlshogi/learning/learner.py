@@ -15,7 +15,7 @@ import torch
 from tqdm import tqdm
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.catalogue import GameEntry
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle
@@ -232,12 +232,14 @@ def sized(game: GameEntry, lines: Sequence[dict[str, Any]], minutes: float, work
     games, play, network = (max(1e-9, sum(line[name] for line in lines)) for name in ("played", "play", "network"))
     total = play + sum(line["learn"] + line["compare"] for line in lines)
     rate = 60 * games / total
-    needed = game.example.games / rate / 60
+    known = ""
+    if game.example:
+        hours = game.example.games / rate / 60
+        known = f", and {game.example.games:,} as for {game.example.whose} would take {hours:,.1f} hours"
     return (
         f"sizing: {rate:,.0f} games a minute, {workers} at work; playing takes {play / total:.0%} of the time, of that "
         f"the network {network / play:.0%}, the search {1 - network / play:.0%}; {minutes:g} minutes are some "
-        f"{rate * minutes:,.0f} games, and {game.example.games:,} as for {game.example.whose} would take {needed:,.1f} "
-        "hours"
+        f"{rate * minutes:,.0f} games{known}"
     )
 
 

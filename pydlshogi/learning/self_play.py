@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.games.catalogue import GameEntry, LearnedPosition
+from pydlshogi.games.entry import GameEntry, GamePosition
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
 from pydlshogi.learning.played import Episode, PlayedGames, Sample, packed_games
 from pydlshogi.learning.settings import SelfPlay
@@ -21,7 +21,7 @@ _MOST_OF_A_TREE: Final = 8
 class _Board:
     """A game under way."""
 
-    position: LearnedPosition
+    position: GamePosition
     opening: int
     """So many moves are sampled from the policy."""
     may_resign: bool
@@ -95,7 +95,7 @@ class SelfPlayers:
         settings = self._settings
         opening = int(rng.exponential(settings.opening_plies)) if settings.opening_plies else 0
         may_resign = settings.resign > 0 and rng.random() >= settings.play_on
-        return _Board(self._game.start(settings.draw_ply), opening, may_resign)
+        return _Board(self._game.position(draw_ply=settings.draw_ply), opening, may_resign)
 
     def _begin(self, tree: int, board: _Board, rng: np.random.Generator) -> int:
         """Search the next move of a game; returns how many visits its root is to get, with those it has already."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from pydlshogi.games.catalogue import GAMES, GameEntry, game_named
+from pydlshogi.games.catalogue import GAMES
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.support.settings import add_options, check, setting
 from pydlshogi.training.settings import Learning
 from pydlshogi.uct.puct import Puct
@@ -89,7 +90,7 @@ def add_game_options(parser: ArgumentParser, settings: type[Any], words: Sequenc
     """`game`, and an option for every field of `settings`; --help shows the defaults of the game among `words`."""
     parser.add_argument("game", help=f"{', '.join(sorted(GAMES))}, or MODULE:NAME; before --help, its defaults")
     named = next((word for word in words if word in GAMES), None)
-    add_options(parser, settings, game_named(named).learning if named else None)
+    add_options(parser, settings, GAMES[named].learning if named else None)
 
 
 def given_settings(game: GameEntry, settings: type[AnySelfPlay], options: Namespace) -> AnySelfPlay:

@@ -9,7 +9,8 @@ from time import perf_counter
 from typing import Final
 
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.catalogue import GameEntry, game_named
+from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.comparison import compare
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.self_play import SelfPlayers
@@ -38,14 +39,12 @@ def set_deadline(settings: SelfPlay, network: bytes) -> float:
     return deadline(settings.games * (settings.draw_ply or _LONGEST_GAME), settings.playouts, len(network))
 
 
-def load_network(
-    game: GameEntry, network: bytes, batch_size: int, *, backend: str = "auto", suffix: str = ".npz"
-) -> Backend:
+def load_network(game: GameEntry, network: bytes, batch_size: int, *, suffix: str = ".npz") -> Backend:
     """The network in the bytes of a file with that suffix, on one thread. Raises ModelError, BackendError."""
     with TemporaryDirectory() as folder:
         path = Path(folder, f"net{suffix}")
         path.write_bytes(network)
-        return load_backend(backend, path, game.encodings, threads=1, streams=1, batch_size=batch_size)
+        return load_backend("auto", path, game.encodings, threads=1, streams=1, batch_size=batch_size)
 
 
 class Timed:

@@ -66,6 +66,7 @@ class _End(NamedTuple):
 
 
 _NONE: Final = _End("", "", [])
+_FLOATS: Final = {TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE}
 
 
 def graph_of(path: Path, encodings: Iterable[AnEncoding], *, half: bool) -> Graph[AnEncoding]:
@@ -97,11 +98,25 @@ def _read(path: Path) -> ModelProto:
         if os.fstat(file.fileno()).st_size > 4 * MOST_WEIGHTS:
             raise ModelError("too large")
         model = load_model_from_string(file.read())
-    functions = chain.from_iterable(function.node for function in model.functions)
-    constants = chain(_constants(model.graph), _constants_of(functions))
-    if any(constant.data_location == TensorProto.EXTERNAL for constant in constants):
+    if any(constant.data_location == TensorProto.EXTERNAL for constant in _all_constants(model)):
         raise ModelError("some of it is in another file; export it with all weights inside")
+    for constant in _all_constants(model):
+        _check_finite(constant)
     return model
+
+
+def _all_constants(model: ModelProto) -> Iterator[TensorProto]:
+    yield from _constants(model.graph)
+    yield from _constants_of(chain.from_iterable(function.node for function in model.functions))
+
+
+def _check_finite(constant: TensorProto) -> None:
+    """Raises ModelError for weights that are not; a lone infinity is the end of a range."""
+    if constant.data_type not in _FLOATS:
+        return
+    numbers = np.asarray(numpy_helper.to_array(constant), np.float64)
+    if np.isnan(numbers).any() or (numbers.size > 1 and np.isinf(numbers).any()):
+        raise ModelError(f"array {constant.name} holds values that are not finite")
 
 
 def _constants(graph: GraphProto) -> Iterator[TensorProto]:

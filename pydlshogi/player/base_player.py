@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from pydlshogi.game import Position
+from pydlshogi.game import PlayedPosition
 from pydlshogi.player.clock import Budget, Clock, ClockSettings, Latency, Limits, Overhead, allot
 from pydlshogi.player.options import ClockOptions, EngineOptions
 
@@ -26,29 +26,6 @@ class PlayerError(Exception):
 
 class OtherGameError(PlayerError):
     """The network is none of this game."""
-
-
-class PlayedPosition(Position, Protocol):
-    """A position that people, GUIs and records name moves on."""
-
-    @property
-    def turn(self) -> int:
-        """0: the side that moved first in the game moves; 1: the other."""
-
-    def last_move(self) -> int:
-        """The move that led here. IndexError at the start."""
-
-    def sfen(self) -> str:
-        """The position as text, from which it can be set up again."""
-
-    def usi(self, move: int) -> str:
-        """How a move is written; its lowest 16 bits suffice."""
-
-    def move_from_usi(self, usi: str) -> int:
-        """The legal move that is written so. ValueError if there is none."""
-
-    def describe(self) -> list[str]:
-        """The board drawn, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +165,17 @@ class BasePlayer(ABC):
             budget = clock.budget._replace(optimum=time, extended=time)
             clock.begin(lambda _: budget)
         return clock
+
+    def search(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        """Answer a `go` for `position`: start its clock, think, and if that pondered, wait for the opponent's move."""
+        self.start_clock(position, clock)
+        answer = self.think(position, clock, report)
+        clock.wait_until_hit()
+        if clock.hit_late:
+            # What was chosen before is what an analysis plays: at full skill, never resigning.
+            clock.count_anew()
+            answer = self.think(position, clock, report)
+        return answer
 
     def answered(self, position: PlayedPosition, clock: Clock) -> None:
         """The answer of the search of `position` that `clock` belongs to has been said."""

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from pydlshogi.player.base_player import HIGHEST_CP, Info, PlayedPosition
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import HIGHEST_CP, Info
 from pydlshogi.player.scout import Scout
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search

@@ -18,7 +18,7 @@ class NetworkOptions(EngineOptions):
     modelfile = Filename(
         "modelfile",
         "",
-        aliases=("DNN_Model", "Model_File", "WeightPath"),
+        aliases=("DNN_Model", "DNN_Model1", "Model_File", "WeightPath"),
         help="the network, .npz or .onnx; empty: the one that comes with the package",
     )
     backend = Combo(
@@ -40,7 +40,7 @@ class NetworkOptions(EngineOptions):
         0,
         0,
         512,
-        aliases=("UCT_Threads",),
+        aliases=("UCT_Threads", "UCT_Threads1"),
         help="threads that search, each with a batch of its own, and cores of the network; 0: all cores",
     )
     spinning = Check(
@@ -54,7 +54,7 @@ class NetworkOptions(EngineOptions):
         0,
         0,
         1024,
-        aliases=("batchsize",),
+        aliases=("batchsize", "DNN_Batch_Size1"),
         help="positions evaluated at once, at most; 0: measured, once per network and device",
     )
     eval_coef = Spin(

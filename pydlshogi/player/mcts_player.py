@@ -13,18 +13,9 @@ from typing import Final
 import numpy as np
 
 from pydlshogi.evaluator import NetworkEvaluator
+from pydlshogi.game import PlayedPosition
 from pydlshogi.network.loading import load_backend
-from pydlshogi.player.base_player import (
-    BestMove,
-    Checkmate,
-    Info,
-    Loaded,
-    PlayedPosition,
-    PlayerError,
-    Report,
-    any_move,
-    moves_named,
-)
+from pydlshogi.player.base_player import BestMove, Checkmate, Info, Loaded, PlayerError, Report, any_move, moves_named
 from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, draw, lcb_move, should_resign, weak_move
 from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line

@@ -4,7 +4,7 @@ It knows nothing of how a move is chosen.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
@@ -13,20 +13,12 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
-from pydlshogi.game import Rules
+from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.network.architecture import EncodingError, ModelError
 from pydlshogi.network.backend import UNMEASURED_BATCH, Backend, BackendError
 from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import installed, load_backend, why_unusable
-from pydlshogi.player.base_player import (
-    BasePlayer,
-    BestMove,
-    Loaded,
-    OtherGameError,
-    PlayedPosition,
-    PlayerError,
-    Report,
-)
+from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, OtherGameError, PlayerError, Report
 from pydlshogi.player.batching import FASTEST_OF, best_batch_size, fastest
 from pydlshogi.player.clock import Clock, Latency, milliseconds
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
@@ -67,12 +59,12 @@ class NetworkPlayer(BasePlayer):
     """A player that asks an evaluator about positions of one game."""
 
     options: NetworkOptions
-    rules: ClassVar[Rules]
-    encodings: ClassVar[tuple[Encoding, ...]]
+    rules: Rules
+    encodings: Sequence[Encoding]
     """How networks of this game may see it."""
     moves_encoding: ClassVar[Encoding | None] = None
     """What the hash evaluator is told of moves; None: their numbers."""
-    shipped: ClassVar[str] = ""
+    shipped: str = ""
     """The file in `model/` of the network that comes along; "": there is none, see `without_network`."""
     quantised: ClassVar[str] = ""
     """Its twin in int8; "": there is none."""

@@ -28,6 +28,13 @@ def option_settings(given: Sequence[str]) -> dict[str, str]:
     return {name: value for name, _, value in (option.partition("=") for option in given)}
 
 
+def set_given(options: Options, given: Sequence[str]) -> None:
+    """Set what was given as `--option`. Raises OptionError, also for what the options do not have."""
+    settings = option_settings(given)
+    if unknown := settings.keys() - apply_settings(options, settings):
+        raise OptionError(f"there is no option {', '.join(sorted(unknown))}")
+
+
 def apply_settings(options: Options, settings: Mapping[str, str]) -> set[str]:
     """Set what the options have of `settings`, and name it. Raises OptionError."""
     known = set()

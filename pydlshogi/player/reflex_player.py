@@ -8,7 +8,8 @@ import math
 from abc import abstractmethod
 from typing import NamedTuple
 
-from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayedPosition, Report, moves_named
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report, moves_named
 from pydlshogi.player.choice import SeededRng
 from pydlshogi.player.clock import Clock, Latency
 from pydlshogi.player.lines import centipawns

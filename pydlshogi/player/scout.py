@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from pydlshogi.player.base_player import PlayedPosition
+from pydlshogi.game import PlayedPosition
 from pydlshogi.uct.root import Root
 
 

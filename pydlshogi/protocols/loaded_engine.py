@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from pydlshogi.engines.games import GAMES
+from pydlshogi.engines.named import engine_named
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.player.base_player import BestMove, Engine, Info
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.option_settings import OptionError, add_option_setting, apply_settings, option_settings
+from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
 
-ENGINES: Final = GAMES["othello"].engines
+ENGINES: Final = tuple(GAMES["othello"].engines)
 DEFAULT_LEVEL: Final = 10
 HIGHEST_LEVEL: Final = 60
 
@@ -102,9 +103,8 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
 
 def engine_with(name: str, given: Sequence[str]) -> Engine:
     """One of ENGINES with what was given as `--option`. Raises OptionError."""
-    engine, settings = ENGINES[name](), option_settings(given)
-    if unknown := settings.keys() - apply_settings(engine.options, settings):
-        raise OptionError(f"{engine.name} has no option {', '.join(sorted(unknown))}")
+    engine = engine_named("othello", name)
+    set_given(engine.options, given)
     return engine
 
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from pydlshogi.engines.named import engine_named
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols import gtp, nboard
@@ -54,10 +55,10 @@ def _say(text: str) -> None:
 
 def _options_of_engines() -> Iterator[str]:
     """What `--option` may name."""
-    for name, engine in ENGINES.items():
+    for name in ENGINES:
         if name != "iago":
             yield f"\noptions of {name}:"
-            yield from engine().options.help_lines()
+            yield from engine_named("othello", name).options.help_lines()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

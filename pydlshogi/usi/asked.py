@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, PlayedPosition, any_move
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, any_move
 from pydlshogi.player.clock import Clock
 from pydlshogi.usi.board import Board
 from pydlshogi.usi.clocks import Clocks
@@ -59,15 +60,8 @@ class Search:
         self._answer(self._any_move())
 
     def _think(self, player: BasePlayer, position: PlayedPosition) -> BestMove | Checkmate:
-        clock = self.clock
-        player.start_clock(position, clock)
-        answer = player.think(position, clock, self._voice.report)
-        clock.wait_until_hit()
-        if clock.hit_late:
-            # What was chosen before is what an analysis plays: at full skill, never resigning.
-            clock.count_anew()
-            answer = player.think(position, clock, self._voice.report)
-        if clock.limits.mate and isinstance(answer, BestMove):
+        answer = player.search(position, self.clock, self._voice.report)
+        if self.clock.limits.mate and isinstance(answer, BestMove):
             return Checkmate("notimplemented")
         return answer
 

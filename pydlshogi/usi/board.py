@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pydlshogi.player.base_player import PlayedPosition, PlayerError, play_moves
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import PlayerError, play_moves
 from pydlshogi.usi.notation import parse_position
 
 

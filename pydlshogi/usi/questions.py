@@ -6,7 +6,8 @@ Each question is answered by lines, until its clock is stopped. It raises Player
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from pydlshogi.player.base_player import BasePlayer, PlayedPosition, PlayerError
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import EngineOptions, UnknownOption
 

@@ -18,6 +18,7 @@ from threading import Thread
 from typing import Final
 
 from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.games.catalogue import GAMES, UnknownGame, game_named
 from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
 from pydlshogi.support.command_line import exit_status, remedy
 from pydlshogi.support.files import InUse, check_writable, reserved, state_folder
@@ -39,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
         help="answer phones and other machines of the local network too, that have the token",
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--game", action="append", default=[], metavar="MODULE:NAME", help="offer another game too")
     add_option_setting(parser)
     return parser
 
@@ -51,6 +53,7 @@ def port_number(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    GAMES.update((name, game_named(name)) for name in arguments.game)
     folder = state_folder()
     kept, address = folder / "board.json", folder / "board.address"
     with ExitStack() as stack:
@@ -129,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(format="board: %(message)s")
-    return exit_status("board", partial(_run, options), OptionError)
+    return exit_status("board", partial(_run, options), OptionError, UnknownGame)
 
 
 if __name__ == "__main__":

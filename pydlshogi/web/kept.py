@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 
-from pydlshogi.engines.games import GameEnd
+from pydlshogi.game import GameEnd
 from pydlshogi.read_kifu import Ending
 from pydlshogi.web.played import Left, Node, SetUp, TableGame, TimeControl, path_to
-from pydlshogi.web.records import ENDINGS, RECORDED
 
 T = TypeVar("T")
 N = TypeVar("N", int, float)
@@ -17,7 +16,6 @@ LONGEST_CLOCK: Final = 100_000.0
 """Seconds."""
 _MOST: Final = 1e9
 """No number in a kept game is larger."""
-_ENDINGS: Final = {*ENDINGS.values(), RECORDED}
 _ABSENT: Final = type(None)
 _GAME: Final[Mapping[str, tuple[type, ...]]] = {
     **dict.fromkeys(("game", "event", "date", "place"), (str,)),
@@ -111,7 +109,7 @@ def game_of(value: object, set_up: SetUp) -> TableGame:
     if kept["clock"] is not None:
         game.clock = TimeControl(*(_within(seconds, 0, LONGEST_CLOCK) for seconds in _pair(kept["clock"], float)))
     first, *others = kept["positions"]
-    _describe(game.tip, first, game.game)
+    _describe(game.tip, first)
     for position in others:
         _add(game, position)
     nodes = game.nodes
@@ -137,10 +135,10 @@ def _add(game: TableGame, position: Kept) -> None:
     if len(game.nodes) == number:
         raise ValueError("two positions are the same")
     game.judge_tip()
-    _describe(game.tip, position, game.game)
+    _describe(game.tip, position)
 
 
-def _describe(node: Node, position: Kept, game: str) -> None:
+def _describe(node: Node, position: Kept) -> None:
     node.seconds, node.spent = position["seconds"], position["spent"] or 0.0
     if min(node.seconds or 0.0, node.spent) < 0:
         raise ValueError("a move took less than no time")
@@ -151,8 +149,7 @@ def _describe(node: Node, position: Kept, game: str) -> None:
         if len(position["ended"]) != 2:
             raise ValueError("there is no such end of a game")
         node.ended = GameEnd(*position["ended"])
-        reason, winner = node.ended
-        if reason not in _ENDINGS - ({RECORDED} if game == "shogi" else set()) or winner not in (0, 1, None):
+        if not isinstance(node.ended.reason, str) or node.ended.winner not in (0, 1, None):
             raise ValueError("there is no such end of a game")
     if node.broken_off not in get_args(Ending):
         raise ValueError("there is no such end of a game")

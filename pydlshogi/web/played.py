@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile, zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
-from pydlshogi.engines.games import GAMES, GameEnd, OfferedGame
-from pydlshogi.player.base_player import LONGEST_GAME, PlayedPosition, PlayerError
+from pydlshogi.game import GameEnd, PlayedPosition
+from pydlshogi.games.catalogue import GAMES
+from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
 from pydlshogi.read_kifu import Ending
 
 SetUp: TypeAlias = Callable[[str, str | None], PlayedPosition]
@@ -27,12 +28,9 @@ class TimeControl(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """A game as a file tells it. Nobody has looked yet whether its moves are legal."""
+class RecordedLine:
+    """Moves as a file tells them. Nobody has looked yet whether they are legal."""
 
-    game: str
-    start: str | None = None
-    """None: the usual start."""
     moves: Sequence[str] = ()
     times: Sequence[float | None] = ()
     """Seconds that each move took; of moves beyond these nothing is known, here and below."""
@@ -42,6 +40,18 @@ class Recorded:
     """On the positions after so many moves."""
     ended: GameEnd | None = None
     broken_off: Ending = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A game as a file tells it."""
+
+    game: str
+    start: str | None = None
+    """None: the usual start."""
+    line: RecordedLine = RecordedLine()
+    variations: Sequence[tuple[int, RecordedLine]] = ()
+    """Each leaves the one before it after so many moves of the game, the first one `line`."""
     discs: int | None = None
     names: tuple[str, str] = ("", "")
     event: str = ""
@@ -103,7 +113,7 @@ class TableGame:
         self.names = ["", ""]
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
-        self.line = [Node(verdict=self.offered.ending(self.position))]
+        self.line = [Node(verdict=self.position.ending())]
         """The positions of the line that is shown, the first one included."""
         self.at = 0
         """So many moves of the line have been made on the board."""
@@ -119,22 +129,27 @@ class TableGame:
         made = cls(recorded.game, recorded.start, set_up)
         made.names = [*recorded.names]
         made.event, made.date, made.place = recorded.event, recorded.date, recorded.place
-        for move in recorded.moves:
-            made.add(move)
-        for node, seconds in zip(made.line[1:], recorded.times, strict=False):
-            node.seconds = seconds
-        for node, evaluation in zip(made.line[1:], recorded.evaluations, strict=False):
-            node.evaluation = evaluation
-        for node, comment in zip(made.line, recorded.comments, strict=False):
-            node.comment = comment
-        made.tip.ended, made.tip.broken_off, made.tip.discs = recorded.ended, recorded.broken_off, recorded.discs
-        made.judge_tip()
-        made.go_to(0)
+        made._add_line(recorded.line)
+        made.tip.discs, line = recorded.discs, made.line
+        for after, variation in recorded.variations:
+            made.show(made.line[: after + 1])
+            made._add_line(variation)
+        made.show(line, 0)
         return made
 
-    @property
-    def offered(self) -> OfferedGame:
-        return GAMES[self.game]
+    def _add_line(self, recorded: RecordedLine) -> None:
+        """Go on from the end of the line by recorded moves."""
+        begin = len(self.line)
+        for move in recorded.moves:
+            self.add(move)
+        for node, seconds in zip(self.line[begin:], recorded.times, strict=False):
+            node.seconds = seconds
+        for node, evaluation in zip(self.line[begin:], recorded.evaluations, strict=False):
+            node.evaluation = evaluation
+        for node, comment in zip(self.line[begin - 1 :], recorded.comments, strict=False):
+            node.comment = comment or node.comment
+        self.tip.ended, self.tip.broken_off = recorded.ended, recorded.broken_off
+        self.judge_tip()
 
     @property
     def tip(self) -> Node:
@@ -189,7 +204,7 @@ class TableGame:
     @property
     def may_declare(self) -> bool:
         """Whether a person may win without a move."""
-        return self.may_end and self.offered.may_declare(self.position)
+        return self.may_end and self.position.declares()
 
     @property
     def may_end(self) -> bool:
@@ -218,7 +233,7 @@ class TableGame:
 
     def take_sides(self, sides: object) -> None:
         """Who plays Black and White. Raises ValueError."""
-        known = {"", *self.offered.opponents}
+        known = {"", *GAMES[self.game].opponents}
         if not isinstance(sides, list) or len(sides) != 2 or any(side not in known for side in map(str, sides)):
             raise ValueError("the two sides are people or opponents of the game")
         self.sides = [*map(str, sides)]
@@ -256,7 +271,7 @@ class TableGame:
 
     def judge_tip(self) -> None:
         """Ask the rules how the game stands at the end of the line, where it is shown."""
-        self.tip.verdict = self.offered.ending(self.position)
+        self.tip.verdict = self.position.ending()
 
     def show(self, line: list[Node], at: int | None = None) -> None:
         """Show the position after `at` moves of a line; None: after all. Raises ValueError for an illegal move."""
@@ -339,7 +354,7 @@ class TableGame:
 
     def so_far(self, set_up: SetUp) -> "TableGame":
         """Another game, with the moves that have been made on the board."""
-        return TableGame.of(Recorded(self.game, self.start, self.moves[: self.at]), set_up)
+        return TableGame.of(Recorded(self.game, self.start, RecordedLine(self.moves[: self.at])), set_up)
 
     def main_left(self) -> list[float]:
         """Seconds of main time that Black and White have left. There is a clock."""
@@ -349,6 +364,18 @@ class TableGame:
             side = (self.first + ply) % 2
             left[side] = max(0.0, left[side] - (node.seconds or 0.0))
         return left
+
+
+def variations_of(line: list[Node], since: int = 0) -> Iterator[tuple[int, list[Node]]]:
+    """All lines that leave one, and those that leave them, as `Recorded` has them: the last to leave comes first."""
+    for ply in reversed(range(since, len(line))):
+        for child in line[ply].children:
+            if child not in line[ply + 1 : ply + 2]:
+                tail = [child]
+                while tail[-1].children:
+                    tail.append(tail[-1].children[0])
+                yield ply, tail
+                yield from variations_of([*line[: ply + 1], *tail], ply + 1)
 
 
 def path_to(node: Node) -> list[Node]:

@@ -13,12 +13,15 @@ from typing import Any, Final, NamedTuple
 from pydlshogi.analysis import MARKS, Judgement, Opinion, accounts, as_json, opinion, repetition
 from pydlshogi.analysis_server.pool import Answer, Question, Task
 from pydlshogi.analysis_server.queries import result
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.kifu.kif import AnalysedMove
 from pydlshogi.web.played import Node, TableGame
 from pydlshogi.web.search import Engines
 
 LOOKS: Final = (1, 10, 40)
 """How much longer than the first look each look at a position takes."""
+RECORDS_SCALE: Final = 600
+"""Centipawns that make 73 % of winning in records: as ShogiHome draws them."""
 DEPTHS: Final = (1, 3, 10)
 """How much longer people may ask for."""
 MOST_TRIED: Final = 6
@@ -88,7 +91,7 @@ class Review:
         """Look at some positions of the line that is shown at its end, where the rules may have the last word."""
         game = self._game
         self._line = [*game.line]
-        if repeated := repetition(game.offered, game.position):
+        if repeated := repetition(game.position):
             self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), opinion("", repeated), len(LOOKS))
         self._begin(number, [node for node in positions if not repeated or node is not game.tip])
 
@@ -108,9 +111,9 @@ class Review:
         return self.heard.get(node) if watched or node in self._opinions else None
 
     def win_rate(self, node: Node) -> float | None:
-        """Black's, if it is known."""
+        """Black's, if it is known; what a record says counts where no engine has spoken."""
         if node not in self.heard:
-            return None
+            return None if node.evaluation is None else win_rate_of(node.evaluation)
         answer = self.heard[node]
         win_rate: float = result(answer)["rootInfo"]["winrate"]
         return 1 - win_rate if answer.turn else win_rate
@@ -120,7 +123,12 @@ class Review:
         known, first = self._opinions, self._game.first
         return [
             Judgement(
-                number, (first + number - 1) % 2, after.move, known[before], known[after], self._game.offered.in_discs
+                number,
+                (first + number - 1) % 2,
+                after.move,
+                known[before],
+                known[after],
+                GAMES[self._game.game].in_discs,
             )
             for number, (before, after) in enumerate(pairwise(line), 1)
             if before in known and after in known
@@ -132,13 +140,27 @@ class Review:
         return {
             "judging": {"look": look.number + 1, "left": len(look.asked), "of": look.positions} if look.asked else None,
             "winRates": [self.win_rate(node) for node in line],
-            "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged],
+            "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged] or self._recorded(line),
             "summary": [
                 account._asdict()
                 | _accuracies([each for each in judged if "bw"[each.turn] == account.side], len(line) - 1)
                 for account in accounts(judged)
             ],
         }
+
+    def _recorded(self, line: Sequence[Node]) -> list[dict[str, Any]]:
+        """What a record lets judge; of the better moves it says nothing that is understood."""
+        judged = []
+        for number, (before, after) in enumerate(pairwise(line), 1):
+            if before.evaluation is not None and after.evaluation is not None:
+                turn = (self._game.first + number - 1) % 2
+                sign = -1 if turn else 1
+                of_mover, of_other = (
+                    Opinion(each, win_rate_of(each)) for each in (sign * before.evaluation, -sign * after.evaluation)
+                )
+                move = Judgement(number, turn, after.move, of_mover, of_other)
+                judged.append(as_json(move) | {"sure": True, "best": None})
+        return judged
 
     def candidates(self, line: Sequence[Node]) -> Mapping[int, Sequence[AnalysedMove]]:
         """What a record is to say of the positions after so many moves."""
@@ -159,8 +181,8 @@ class Review:
                     self._game.game,
                     self._game.start,
                     moves[:ply],
-                    visits=self._game.offered.judged_visits * LOOKS[number] * self._depth,
-                    lines=self._game.offered.judged_lines,
+                    visits=GAMES[self._game.game].judged_visits * LOOKS[number] * self._depth,
+                    lines=GAMES[self._game.game].judged_lines,
                 )
                 self._look.asked[node] = self._engines.ask(question, partial(self._answered, node))
 
@@ -193,6 +215,11 @@ class Review:
             if nodes:
                 self._begin(number, nodes)
                 return
+
+
+def win_rate_of(evaluation: int) -> float:
+    """What centipawns of a record are worth."""
+    return 1 / (1 + math.exp(-max(-20.0, min(20.0, evaluation / RECORDS_SCALE))))
 
 
 def accuracy(losses: Iterable[float]) -> float:

@@ -5,7 +5,7 @@ from threading import RLock
 from typing import Final, TypeAlias
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, set_up
-from pydlshogi.player.base_player import PlayedPosition
+from pydlshogi.game import PlayedPosition
 
 LINES: Final = 5
 """Candidates shown, unless people want another number."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.files import read_plain, replacing
 from pydlshogi.web.kept import Kept, checked, game_of, kept
@@ -43,7 +44,7 @@ class Sheet(NamedTuple):
     @property
     def begun(self) -> bool:
         """Whether more is here than a start that the game offers."""
-        return len(self.game.nodes) > 1 or self.game.start not in self.game.offered.starts.values()
+        return len(self.game.nodes) > 1 or self.game.start not in GAMES[self.game.game].starts.values()
 
     @property
     def changed(self) -> bool:
@@ -130,7 +131,7 @@ class Shelf:
             file.write(json.dumps({"shown": shown, "earlier": [*earlier, *others]}).encode())
 
     def _first(self) -> TableGame:
-        game = TableGame("shogi", None, self._set_up)
+        game = TableGame(next(iter(GAMES)), None, self._set_up)
         game.take_sides(["", "easy"])
         return game
 

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 from pydlshogi.analysis import DISC_LOSSES, LOSSES
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import result
-from pydlshogi.engines.games import GAMES, GameEnd
+from pydlshogi.game import GameEnd
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.web.clock import TurnClock
 from pydlshogi.web.kept import LONGEST_CLOCK
@@ -92,8 +93,8 @@ class Table:
             if not self._clock.attended:
                 self._clock.attended = True
                 self._clock.follow(self._game)
+            put("setup", setup())  # first: a page draws no game of whose look it has not heard
             put("state", self.state())
-            put("setup", setup())
             if (known := self._known()) is not None:
                 put("info", known)
 
@@ -144,10 +145,14 @@ class Table:
             raise Refused(str(error)) from None
 
     def record(self) -> File:
-        """The line that is shown as a file, of shogi with what the engine thinks of it where it was asked."""
+        """The game as a file, of shogi with what the engine thinks of it where it was asked."""
         with self._lock:
-            line = self._game.line
-            return saved(self._game, self._review.judgements(line), self._review.candidates(line))
+            game = self._game
+            file = saved(game, self._review.judgements(game.line), self._review.candidates(game.line))
+            if not file.whole and any(game.variations):
+                self._error = "the file holds the line that is shown alone: its format has no variations"
+                self._say_state()
+            return file
 
     def _new(self, command: Command) -> None:
         name, start, sides = _text(command, "game"), _text(command, "start").strip(), command.get("sides")
@@ -192,7 +197,7 @@ class Table:
     def _policy(self, command: Command) -> None:
         if not self._game.person_to_move:
             raise Refused("it is not your turn")
-        if not self._game.offered.has_policy:
+        if not GAMES[self._game.game].has_policy:
             raise Refused("the engine of this game has no policy")
         # By naming the moves: what is known of a mate must not be the whole answer.
         moves = tuple(self._game.legal)
@@ -370,11 +375,12 @@ def setup() -> Message:
     return {
         "games": {
             name: {
-                "opponents": [*offered.opponents],
-                "starts": [*offered.starts],
-                "hasPolicy": offered.has_policy,
+                "opponents": [*game.opponents],
+                "starts": [*game.starts],
+                "hasPolicy": game.has_policy,
+                "look": game.look and game.look._asdict(),
             }
-            for name, offered in GAMES.items()
+            for name, game in GAMES.items()
         },
         "losses": LOSSES,
         "discLosses": DISC_LOSSES,

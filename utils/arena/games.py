@@ -1,80 +1,85 @@
-"""The games that matches are played of: what one needs that another has differently."""
+"""How matches of a game are played: its entry, and what it needs that others do not."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from __future__ import annotations
 
-import cshogi
+from functools import partial
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, NamedTuple
 
-from pydlshogi.games.catalogue import resolved
-from pydlshogi.kifu.csa import to_csa
-from pydlshogi.kifu.game import Ending, Game, Win
-from utils.arena.dobutsu import DobutsuOpening, dobutsu_record, read_dobutsu_openings
-from utils.arena.engine_process import EngineProcess
-from utils.arena.gtp_engine import GtpEngine
-from utils.arena.openings import Opening, read_openings
-from utils.arena.othello import OthelloOpening, othello_record, read_othello_openings
-from utils.arena.play_game import PlayedGame
+from pydlshogi.games.catalogue import game_named
+from utils.arena.referee import Colour, Judge, Verdict, other
 from utils.arena.usi_engine import UsiEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from utils.arena.engine_process import EngineProcess
+    from utils.arena.openings import Opening
+    from utils.arena.play_game import PlayedGame
+
+
+class EntryReferee:
+    """One game by the rules of an entry, which our engine plays by too; drawn after so many moves."""
+
+    def __init__(self, game: str, start: str | None, max_moves: int) -> None:
+        """Raises ValueError for what is not a position."""
+        self.moves: list[str] = []
+        self._position, self._max_moves = game_named(game).position(start), max_moves
+
+    @property
+    def turn(self) -> Colour:
+        return "w" if self._position.turn else "b"
+
+    def play(self, move: str) -> Verdict | None:
+        position = self._position
+        try:
+            legal = position.move_from_usi(move)
+        except ValueError:
+            return Verdict(other(self.turn), "illegal_move")
+        self.moves.append(position.usi(legal))
+        position.push(legal)
+        if ending := position.ending():
+            return Verdict(None if ending.winner is None else "w" if ending.winner else "b", ending.reason)
+        return Verdict(None, "max_moves") if len(self.moves) >= self._max_moves else None
+
+    def declare(self) -> Verdict:
+        if self._position.declares():
+            return Verdict(self.turn, "declaration")
+        return Verdict(other(self.turn), "false_declaration")
+
+
+def usi_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:
+    """The game as a line of USI, below one that says who played and how it ended; the board opens it."""
+    winner, ending = played.verdict
+    result = {"b": "Black wins", "w": "White wins", None: "draw"}[winner]
+    game = " ".join([played.opening.start, "moves", *played.moves])
+    return f"# {event}: {names[0]} (Black) against {names[1]} (White), {result}: {ending}\n{game}\n"
 
 
 class GameKind(NamedTuple):
-    """A game."""
+    """What is special to matches of a game."""
 
-    engine: Callable[[str, Path], EngineProcess]
-    """(command, file for its stderr): an engine in the game's protocol. Raises EngineError."""
-    opening: Callable[[str | None, tuple[str, ...]], Opening]
-    """(start, moves), without a start the game's own."""
-    read_openings: Callable[[Path, int | None], Sequence[Opening]]
-    """(file, most plies). Raises OpeningError."""
-    record: Callable[[PlayedGame, tuple[str, str], str], str]
+    referee: Callable[[str | None, int], Judge]
+    """(start, most moves) -> the referee of one game. Raises ValueError for what is not a position."""
+    record: Callable[[PlayedGame, tuple[str, str], str], str] = usi_record
     """(game, names of Black and White, event): the text of a record."""
-    suffix: str
+    suffix: str = ".txt"
     """Of its file."""
-    limits: tuple[str, ...]
-    """What engines can be limited by: "time", "fischer", "nodes"."""
+    engine: Callable[[str, Path], EngineProcess] = UsiEngine
+    """(command, file for its stderr): an engine in the game's protocol. Raises EngineError."""
+    limits: tuple[str, ...] = ("time", "fischer", "nodes")
+    """What engines can be limited by."""
     tells_scores: bool = True
     """Whether engines say with a move what it is worth."""
-
-
-def shogi_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:
-    """The game in CSA: whole seconds, none for the opening; a crash says nothing of the position."""
-    winner, ending = played.verdict
-    win: Win | None = winner or "d"
-    kept: Ending
-    if ending == "crash":
-        win, kept = None, "abnormal"
-    elif ending == "adjudication":
-        kept = "resign"
-    elif ending == "false_declaration":
-        kept = "illegal_move"
-    else:
-        assert ending != "count"  # nothing is counted in shogi
-        kept = ending
-    opening = len(played.opening.moves)
-    times = tuple(ms // 1000 if ply >= opening else None for ply, ms in enumerate(played.times_ms))
-    game = Game(
-        played.opening.sfen or cshogi.STARTING_SFEN,
-        tuple(played.moves),
-        win,
-        kept,
-        tuple(played.evals),
-        times,
-        names,
-        event=event,
-    )
-    return to_csa(game)
-
-
-GAMES = {
-    "shogi": GameKind(UsiEngine, Opening, read_openings, shogi_record, ".csa", ("time", "fischer", "nodes")),
-    "dobutsu": GameKind(
-        UsiEngine, DobutsuOpening, read_dobutsu_openings, dobutsu_record, ".txt", ("time", "fischer", "nodes")
-    ),
-    "othello": GameKind(GtpEngine, OthelloOpening, read_othello_openings, othello_record, ".ggf", ("time",), False),
-}
+    sfen: Callable[[str], str] = str
+    """A position as other engines read it."""
+    read_openings: Callable[[Path, int | None], Sequence[Opening]] | None = None
+    """(file, most plies); None: one a line, as USI has them. Raises OpeningError."""
 
 
 def kind_of(game: str) -> GameKind:
-    """One of GAMES, or anybody's as `MODULE:NAME`. Raises UnknownGame."""
-    return GAMES[game] if game in GAMES else resolved(game, GAMES)
+    """How matches of a game are played. Raises UnknownGame."""
+    place = game_named(game).match
+    kind: GameKind = resolve_name(place) if place else GameKind(partial(EntryReferee, game))
+    return kind

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.support.files import open_plain
-from utils.arena.referee import Judge, Referee
+from utils.arena.games import kind_of
+from utils.arena.referee import Judge
 
 
 class OpeningError(Exception):
@@ -22,19 +23,16 @@ class Opening(NamedTuple):
     sfen: str | None
     """None: the standard start position."""
     moves: tuple[str, ...]
+    game: str = "shogi"
 
     @property
     def start(self) -> str:
         """What follows `position` and precedes `moves`."""
-        return "startpos" if self.sfen is None else f"sfen {self.sfen}"
-
-    def begun(self, max_moves: int) -> Judge:
-        """The game before these moves. Raises ValueError for what is not a position."""
-        return Referee(max_moves=max_moves) if self.sfen is None else Referee(self.sfen, max_moves)
+        return "startpos" if self.sfen is None else f"sfen {kind_of(self.game).sfen(self.sfen)}"
 
     def referee(self, max_moves: int) -> Judge:
         """The game after these moves. Raises ValueError if they are illegal or end it."""
-        referee = self.begun(max_moves)
+        referee = kind_of(self.game).referee(self.sfen, max_moves)
         for move in self.moves:
             verdict = referee.play(move)
             if verdict is not None:
@@ -54,17 +52,20 @@ def check_room(openings: Iterable[Opening], max_moves: int, random_plies: int = 
         raise OpeningError(f"--max-moves {max_moves} leaves nothing to play after openings of {longest} moves")
 
 
-def read_openings(path: Path, plies: int | None = None, kind: type[Opening] = Opening) -> list[Opening]:
-    """All openings of a text file, plain or .xz, each cut after `plies` moves.
+def read_openings(path: Path, plies: int | None = None, game: str = "shogi") -> list[Opening]:
+    """All openings of a file, each cut after `plies` moves.
 
-    A line is `startpos [moves ...]` or `[sfen] BOARD SIDE HANDS [NUMBER] [moves ...]`, either with or without the word
-    `position` before it. Empty lines, comments (#) and lines with a single move (an opening book's answer to the
-    position above) are passed over. Raises OpeningError.
+    Some games have files of their own. In others it is a text file, plain or .xz, of which a line is
+    `startpos [moves ...]` or `[sfen] BOARD SIDE HANDS [NUMBER] [moves ...]`, either with or without the word `position`
+    before it. Empty lines, comments (#) and lines with a single move (an opening book's answer to the position above)
+    are passed over. Raises OpeningError.
     """
+    if (read := kind_of(game).read_openings) is not None:
+        return list(read(path, plies))
     try:
         with open_plain(path) as file, lzma.open(file) if path.suffix == ".xz" else file as content:
             text = TextIOWrapper(content, encoding="utf-8")
-            openings = list(_parse(path, iter(partial(text.readline, _LONGEST_LINE), ""), plies, kind))
+            openings = list(_parse(path, iter(partial(text.readline, _LONGEST_LINE), ""), plies, game))
     except (OSError, UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
         raise OpeningError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     if not openings:
@@ -72,7 +73,7 @@ def read_openings(path: Path, plies: int | None = None, kind: type[Opening] = Op
     return openings
 
 
-def _parse(path: Path, lines: Iterable[str], plies: int | None, kind: type[Opening]) -> Iterable[Opening]:
+def _parse(path: Path, lines: Iterable[str], plies: int | None, game: str) -> Iterable[Opening]:
     for number, line in enumerate(lines, 1):
         words = line.split()
         if not words or words[0].startswith("#") or (len(words) == 1 and USI_MOVE.fullmatch(words[0])):
@@ -83,7 +84,7 @@ def _parse(path: Path, lines: Iterable[str], plies: int | None, kind: type[Openi
         place, moves = words[:cut], words[cut + 1 :][:plies]
         if place[:1] == ["sfen"]:
             del place[0]
-        opening = kind(None if place == ["startpos"] else " ".join(place), tuple(moves))
+        opening = Opening(None if place == ["startpos"] else " ".join(place), tuple(moves), game)
         try:
             # Far above what any opening reaches: the limit is the match's business.
             opening.referee(max_moves=10_000)

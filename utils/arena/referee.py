@@ -10,17 +10,15 @@ from typing import Any, Literal, NamedTuple, Protocol
 import cshogi
 
 from pydlshogi.games.shogi.sfen import board_from_sfen
-from pydlshogi.kifu.game import Ending as Ruling
 
 Colour = Literal["b", "w"]
-Ending = Ruling | Literal["crash", "false_declaration", "adjudication", "count"]
 
 
 class Verdict(NamedTuple):
     """How a game ended; no winner means a draw."""
 
     winner: Colour | None
-    ending: Ending
+    ending: str
 
 
 def other(colour: Colour) -> Colour:
@@ -45,11 +43,11 @@ class Judge(Protocol):
 
 
 class Referee:
-    """One game of shogi from `start_sfen`, drawn after `max_moves` moves unless the last one mates."""
+    """One game of shogi, from the start without an sfen; drawn after `max_moves` moves unless the last one mates."""
 
-    def __init__(self, start_sfen: str = cshogi.STARTING_SFEN, max_moves: int = 512) -> None:
+    def __init__(self, start_sfen: str | None = None, max_moves: int = 512) -> None:
         """Raises ValueError for what is not a shogi position."""
-        self.board: Any = board_from_sfen(start_sfen)
+        self.board: Any = board_from_sfen(start_sfen or cshogi.STARTING_SFEN)
         self.max_moves = max_moves
         self.moves: list[str] = []
         self._checks = [bool(self.board.is_check())]

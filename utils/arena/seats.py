@@ -36,19 +36,18 @@ def pairings(
 
     The second game of a pair has the opening of the first: it is left out as long as nobody knows that.
     """
-    kind = kind_of(settings.game)
     unready: list[int] = []
 
     def ready() -> Iterator[Pairing]:
         for first in unready.copy():
             if first in finished:
                 unready.remove(first)
-                yield Pairing(first + 1, opening_of(finished[first], kind))
+                yield Pairing(first + 1, opening_of(finished[first], settings.game))
 
     for first in range(1, games, 2):
         yield from ready()
         known = [finished[number] for number in (first, first + 1) if number in finished]
-        opening = opening_of(known[0], kind) if known else openings[first // 2 % len(openings)]
+        opening = opening_of(known[0], settings.game) if known else openings[first // 2 % len(openings)]
         continued = not known and settings.random_plies > 0
         if first not in finished:
             yield Pairing(first, opening, continued)

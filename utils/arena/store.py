@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydlshogi.support.files import append_whole, replacing, reserved
 from pydlshogi.support.settings import settle
-from utils.arena.games import GameKind, kind_of
+from utils.arena.games import kind_of
 from utils.arena.openings import Opening
 from utils.arena.play_game import Limit, MatchRules, PlayedGame
 from utils.arena.referee import Colour
@@ -127,6 +127,6 @@ class Store:
         self.games[number] = line
 
 
-def opening_of(game: Mapping[str, Any], kind: GameKind) -> Opening:
+def opening_of(line: Mapping[str, Any], game: str) -> Opening:
     """The opening of a line of games.jsonl."""
-    return kind.opening(game["sfen"], tuple(game["moves"].split()[: game["opening_plies"]]))
+    return Opening(line["sfen"], tuple(line["moves"].split()[: line["opening_plies"]]), game)

@@ -101,7 +101,7 @@ def play(task: Fixture, weights: Path, cuts: Path) -> dict[str, Any]:
 def _searches(weights: Path, cuts: Path) -> tuple[tuple[AlphaBeta, AlphaBeta], Solver]:
     """The two sides, and the solver, of this process."""
     loaded = load_weights(weights)
-    return (AlphaBeta(loaded, probing_of(read_cuts(cuts))), AlphaBeta(loaded)), Solver()
+    return (AlphaBeta(loaded, probing_of(read_cuts(cuts))), AlphaBeta(loaded)), Solver(weights=loaded)
 
 
 def deepened(search: AlphaBeta, position: Position, depth: int) -> Found:

@@ -78,7 +78,7 @@ def _play_file(number: int, out: Path, weights: Path | None, seed: int, settings
 def _engine(weights: Path | None) -> tuple[AlphaBeta, Solver]:
     """Those of this process."""
     loaded = np.zeros((STAGES, NUMBERS), np.int16) if weights is None else load_weights(weights)
-    return AlphaBeta(loaded, megabytes=16), Solver(megabytes=16)
+    return AlphaBeta(loaded, megabytes=16), Solver(16, loaded)
 
 
 def file_of(out: Path, number: int) -> Path:

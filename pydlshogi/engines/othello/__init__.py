@@ -1,7 +1,8 @@
 """The engines of Othello, as protocols take them. Light: what they think with is imported when they are loaded."""
 
 from pydlshogi.engines.othello.options import AlphaBetaOptions, OthelloMCTSOptions
-from pydlshogi.player.base_player import BasePlayer, Engine, PlayedPosition
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BasePlayer, Engine
 
 
 def alphabeta(options: AlphaBetaOptions | None = None) -> Engine:

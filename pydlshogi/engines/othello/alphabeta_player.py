@@ -15,6 +15,7 @@ from pydlshogi.engines.othello.openings import SHIPPED_OPENINGS, OpeningBook, re
 from pydlshogi.engines.othello.options import AlphaBetaOptions
 from pydlshogi.engines.othello.patterns import DISC, SHIPPED_WEIGHTS, load_weights
 from pydlshogi.engines.othello.solving import ENDING, LAST_PLY, solvable, time_to_solve, win_rate
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, move_name
 from pydlshogi.player.base_player import (
@@ -23,7 +24,6 @@ from pydlshogi.player.base_player import (
     Checkmate,
     Info,
     Loaded,
-    PlayedPosition,
     PlayerError,
     Report,
     moves_named,
@@ -93,7 +93,7 @@ class AlphaBetaPlayer(BasePlayer):
         assert isinstance(loaded, LoadedTables)
         megabytes = max(1, self.options.hash_mb // 2)
         self._search = AlphaBeta(loaded.weights, loaded.probing, megabytes)
-        self._solver = Solver(megabytes)
+        self._solver = Solver(megabytes, loaded.weights)
         self._book = loaded.book
         self._loaded_with = loaded.loaded_with
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.

@@ -13,9 +13,18 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from pydlshogi.engines.othello.last_squares import LAST, last_score, odd_quadrants
+from pydlshogi.engines.othello.patterns import (
+    WORDS,
+    advance_numbers,
+    evaluate,
+    pass_numbers,
+    shipped_weights,
+    write_numbers,
+)
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
-from pydlshogi.support.arrays import Records
+from pydlshogi.support.arrays import Int16Array, Records, Uint16Array, Uint64Array
 from pydlshogi.support.compiled import compiled, inlined
 
 _FRAME: Final = np.dtype(
@@ -23,7 +32,7 @@ _FRAME: Final = np.dtype(
         ("mover", np.uint64),
         ("opponent", np.uint64),
         ("turned", np.uint64, MOST_MOVES),  # by each of its moves
-        ("cost", np.int16, MOST_MOVES),  # of each move: what it leaves to the opponent
+        ("cost", np.int32, MOST_MOVES),  # of each move: what it leaves to the opponent
         ("moves", np.uint8, MOST_MOVES),  # the most promising first
         ("count", np.int8),  # how many they are
         ("next", np.int8),  # which one is to be tried next
@@ -52,14 +61,18 @@ _OPEN: Final = 65
 """In place of an answer: the moves have to be tried."""
 _REMEMBERED: Final = 8
 """Positions with so many empty squares are in the table, and their moves are sorted; with fewer it does not pay."""
-_SLICE: Final = 100_000
+_JUDGED: Final = 12
+"""With so many empty squares moves are sorted by patterns too."""
+_CHOICE: Final = 1000
+"""What a choice of the opponent costs beside the evaluation."""
+_FIRST: Final = 10**6
+_SLICE: Final = 30_000
 """Positions between two looks at whether to stop: about ten milliseconds."""
 
 _NO_SQUARE: Final = np.uint64(PASS)
 _CORNERS: Final = np.uint64(0x8100000000000081)
 _NOT_A: Final = np.uint64(0xFEFEFEFEFEFEFEFE)
 _NOT_H: Final = np.uint64(0x7F7F7F7F7F7F7F7F)
-_QUADRANTS: Final = np.array([0x0F0F0F0F, 0xF0F0F0F0, 0x0F0F0F0F << 32, 0xF0F0F0F0 << 32], np.uint64)
 
 
 class Solution(NamedTuple):
@@ -70,16 +83,19 @@ class Solution(NamedTuple):
     move: int
     """One of the best."""
     nodes: int
-    """Positions looked at."""
+    """Positions looked at, but for those with four empty squares or fewer."""
 
 
 class Solver:
     """A table of proven bounds; they hold for ever, whatever is asked next."""
 
-    def __init__(self, megabytes: int = 64) -> None:
+    def __init__(self, megabytes: int = 64, weights: Int16Array | None = None) -> None:
+        """`weights`: of the patterns, by which moves are sorted; None: the shipped ones. Raises OSError, ValueError."""
+        self._weights = shipped_weights() if weights is None else weights
         entries = 1 << (megabytes * 2**20 // _ENTRY.itemsize).bit_length() - 1
         self._table: Records = np.zeros(entries, _ENTRY)
         self._frames: Records = np.zeros(130, _FRAME)  # two a square, for passes
+        self._words = np.zeros((130, WORDS), np.uint64)
         self.leader: int | None = None
         """What the last `solve` had proven to be worth the most, also where it was stopped; None: nothing yet."""
 
@@ -100,7 +116,7 @@ class Solver:
         moves = position.moves()
         if not moves:
             raise ValueError("the game is over")
-        if position.empties <= 2:
+        if position.empties <= LAST:
             return _solve_by_hand(position)
         move, nodes = moves[0], 0
         guess &= ~1
@@ -122,18 +138,20 @@ class Solver:
         """A bound that says whether the score is above `alpha`, and the move that proves it if it is."""
         root = self._frames[0]
         root["mover"], root["opponent"], root["alpha"] = position.mover, position.opponent, alpha
-        answer, ply, nodes = int(_ask(root, self._table)), 0, 1
+        write_numbers(root["mover"], root["opponent"], self._words)
+        searched = self._frames, self._words, self._words.view(np.uint16), self._weights, self._table
+        answer, ply, nodes = int(_ask(*searched, 0)), 0, 1
         if answer == _OPEN:
             while ply >= 0:
                 if stopped():
                     return None
-                ply, answer, looked_at = _search(self._frames, self._table, ply, _SLICE)
+                ply, answer, looked_at = _search(*searched, ply, _SLICE)
                 nodes += looked_at
         return Solution(answer, int(root["move"]), nodes)
 
 
 def _solve_by_hand(position: Position) -> Solution:
-    """The solution of a position with two empty squares at most."""
+    """The solution of a position with few empty squares."""
     after = {move: position.play(move) for move in position.moves()}
     scores = {move: -(next.score if next.over else _solve_by_hand(next).score) for move, next in after.items()}
     best = max(scores, key=scores.__getitem__)
@@ -141,7 +159,15 @@ def _solve_by_hand(position: Position) -> Solution:
 
 
 @compiled
-def _search(frames: Records, table: Records, ply: int, nodes: int) -> tuple[int, int, int]:
+def _search(
+    frames: Records,
+    words: Uint64Array,
+    numbers: Uint16Array,
+    weights: Int16Array,
+    table: Records,
+    ply: int,
+    nodes: int,
+) -> tuple[int, int, int]:
     """Go on from `frames[ply]`, over about `nodes` positions.
 
     Returns the ply to go on from, or -1 and the answer about the root; and the positions looked at.
@@ -150,11 +176,10 @@ def _search(frames: Records, table: Records, ply: int, nodes: int) -> tuple[int,
     while looked_at < nodes:
         frame = frames[ply]
         if frame.next < frame.count and frame.best <= frame.alpha:
-            child = frames[ply + 1]
-            _play(frame, child)
+            _play(frames, words, ply)
             frame.next += 1
             looked_at += 1
-            answer = _ask(child, table)
+            answer = _ask(frames, words, numbers, weights, table, ply + 1)
             if answer == _OPEN:
                 ply += 1
                 continue
@@ -173,23 +198,32 @@ def _search(frames: Records, table: Records, ply: int, nodes: int) -> tuple[int,
 
 
 @inlined
-def _play(frame: Any, child: Any) -> None:
-    """Make `child` the position after the next move of `frame`."""
+def _play(frames: Records, words: Uint64Array, ply: int) -> None:
+    """Make the next frame the position after the next move."""
+    frame, child = frames[ply], frames[ply + 1]
     turned = frame.turned[frame.next]
     square = np.uint64(frame.moves[frame.next])
     child.mover = frame.opponent ^ turned
     child.opponent = frame.mover | turned | (ZERO if square == _NO_SQUARE else ONE << square)
     child.alpha = -frame.alpha - 1
+    if frame.empties > _JUDGED:
+        if square == _NO_SQUARE:
+            pass_numbers(words, ply)
+        else:
+            advance_numbers(words, ply, square, turned)
 
 
 @compiled
-def _ask(frame: Any, table: Records) -> int:
+def _ask(
+    frames: Records, words: Uint64Array, numbers: Uint16Array, weights: Int16Array, table: Records, ply: int
+) -> int:
     """The answer of a new frame's position: a bound above its `alpha` or not. _OPEN: its moves are written."""
+    frame = frames[ply]
     mover, opponent = frame.mover, frame.opponent
     empty = ~(mover | opponent)
     empties = count(empty)
-    if empties <= 2:
-        return _two_left(mover, opponent, empty)
+    if empties <= LAST:
+        return last_score(mover, opponent, empty, empties, int(frame.alpha))
     guess = _NO_SQUARE
     if empties >= _REMEMBERED:
         place = find(table, mover, opponent)
@@ -208,10 +242,12 @@ def _ask(frame: Any, table: Records) -> int:
             return final_score(mover, opponent)
         frame.moves[0], frame.turned[0], frame.count = _NO_SQUARE, ZERO, 1
     elif empties < _REMEMBERED:
-        _write_moves(frame, moves, _odd(empty))
+        _write_moves(frame, moves, odd_quadrants(empty))
     else:
-        _sort_moves(frame, moves, _odd(empty), guess)
-        return _answer_of_a_child(frame, table)
+        if empties >= _JUDGED:
+            _judge_moves(frame, words, numbers, weights, ply, moves, guess)
+            return _answer_of_a_child(frame, table)
+        _sort_moves(frame, moves, odd_quadrants(empty), guess)
     return _OPEN
 
 
@@ -233,27 +269,58 @@ def _write_moves(frame: Any, moves: np.uint64, odd: np.uint64) -> None:
 @compiled
 def _sort_moves(frame: Any, moves: np.uint64, odd: np.uint64, guess: np.uint64) -> None:
     """Write the moves: `guess` first, then those that leave the opponent the fewest replies, now and later."""
-    n = 0
+    frame.count = 0
     while moves != ZERO:
         square = lowest(moves)
         moves &= moves - ONE
         disc = ONE << square
         turned = flips(frame.mover, frame.opponent, square)
         mover, opponent = frame.opponent ^ turned, frame.mover | turned | disc
-        replies = mobility(mover, opponent)
-        cost = 2 * count(replies) + 2 * count(replies & _CORNERS) + count(_around(opponent) & ~(mover | opponent))
-        cost -= 2 * count(disc & _CORNERS) + count(disc & odd)
-        if square == guess:
-            cost = -1000
-        place = n
-        while place > 0 and frame.cost[place - 1] > cost:
-            frame.cost[place] = frame.cost[place - 1]
-            frame.moves[place] = frame.moves[place - 1]
-            frame.turned[place] = frame.turned[place - 1]
-            place -= 1
-        frame.cost[place], frame.moves[place], frame.turned[place] = cost, square, turned
-        n += 1
-    frame.count = n
+        cost = _choices(mover, opponent) - 2 * count(disc & _CORNERS) - count(disc & odd)
+        _insert(frame, square, turned, cost if square != guess else -_FIRST)
+
+
+@compiled
+def _judge_moves(
+    frame: Any,
+    words: Uint64Array,
+    numbers: Uint16Array,
+    weights: Int16Array,
+    ply: int,
+    moves: np.uint64,
+    guess: np.uint64,
+) -> None:
+    """The same by what patterns say of the positions after the moves, too."""
+    frame.count = 0
+    discs = count(frame.mover | frame.opponent) + 1
+    while moves != ZERO:
+        square = lowest(moves)
+        moves &= moves - ONE
+        turned = flips(frame.mover, frame.opponent, square)
+        mover, opponent = frame.opponent ^ turned, frame.mover | turned | (ONE << square)
+        advance_numbers(words, ply, square, turned)
+        cost = evaluate(weights, discs, numbers, ply + 1) + _CHOICE * _choices(mover, opponent)
+        _insert(frame, square, turned, cost if square != guess else -_FIRST)
+
+
+@inlined
+def _choices(mover: np.uint64, opponent: np.uint64) -> int:
+    """How free the side to move is: its moves, corners twice, and half of the squares beside the other's discs."""
+    replies = mobility(mover, opponent)
+    return 2 * count(replies) + 2 * count(replies & _CORNERS) + count(_around(opponent) & ~(mover | opponent))
+
+
+@inlined
+def _insert(frame: Any, square: np.uint64, turned: np.uint64, cost: int) -> None:
+    """Write one more move, behind those that cost no more."""
+    place = int(frame.count)
+    while place > 0 and frame.cost[place - 1] > cost:
+        frame.cost[place] = frame.cost[place - 1]
+        frame.moves[place] = frame.moves[place - 1]
+        frame.turned[place] = frame.turned[place - 1]
+        place -= 1
+    frame.cost[place], frame.moves[place], frame.turned[place] = cost, square, turned
+    frame.count += 1
 
 
 @compiled
@@ -269,61 +336,10 @@ def _answer_of_a_child(frame: Any, table: Records) -> int:
 
 
 @inlined
-def _odd(empty: np.uint64) -> np.uint64:
-    """The quadrants with an odd number of empty squares: who plays there has the last move there."""
-    odd = ZERO
-    for quadrant in _QUADRANTS:
-        if count(empty & quadrant) & 1:
-            odd |= quadrant
-    return odd
-
-
-@inlined
 def _around(discs: np.uint64) -> np.uint64:
     """`discs` and the squares beside them."""
     wide = discs | ((discs << ONE) & _NOT_A) | ((discs >> ONE) & _NOT_H)
     return wide | (wide << np.uint64(8)) | (wide >> np.uint64(8))
-
-
-@compiled
-def _two_left(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int:
-    """The score of a position with two empty squares at most."""
-    best = _best_of_two(mover, opponent, empty)
-    if best == _LEAST:
-        best = -_best_of_two(opponent, mover, empty)
-        if best == -_LEAST:
-            return final_score(mover, opponent)
-    return best
-
-
-@compiled
-def _best_of_two(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int:
-    """The same where the side to move does not pass; _LEAST where it must."""
-    best = _LEAST
-    left = empty
-    while left != ZERO:
-        square = lowest(left)
-        left &= left - ONE
-        turned = flips(mover, opponent, square)
-        if turned != ZERO:
-            disc = ONE << square
-            best = max(best, -_one_left(opponent ^ turned, mover | turned | disc, empty ^ disc))
-    return best
-
-
-@compiled
-def _one_left(mover: np.uint64, opponent: np.uint64, empty: np.uint64) -> int:
-    """The score of a position with one empty square at most."""
-    if empty == ZERO:
-        return final_score(mover, opponent)
-    square = lowest(empty)
-    turned = flips(mover, opponent, square)
-    if turned != ZERO:
-        return 2 * count(mover | turned) - 62
-    turned = flips(opponent, mover, square)
-    if turned != ZERO:
-        return 2 * count(mover ^ turned) - 64
-    return final_score(mover, opponent)
 
 
 @inlined

@@ -8,14 +8,16 @@ from typing import Final
 
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.options import OthelloMCTSOptions
+from pydlshogi.engines.othello.patterns import shipped_weights
 from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
 from pydlshogi.engines.othello.solving import DISCS, ENDING, LAST_PLY, solvable, solved_moves, time_to_solve, win_rate
 from pydlshogi.engines.othello.tables import TableRollouts, shipped_tables
 from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES, move_name
-from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayedPosition, PlayerError, Report
+from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report
 from pydlshogi.player.clock import Clock, ClockSettings
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import NetworkOptions
@@ -60,7 +62,7 @@ class OthelloMCTSPlayer(MCTSPlayer):
     def __init__(self, options: OthelloMCTSOptions) -> None:
         super().__init__(options)
         self.scout = NoMates()
-        self._solver = Solver()
+        self._solver: Solver
 
     def start(self) -> OthelloPosition:
         return OthelloPosition()
@@ -79,9 +81,10 @@ class OthelloMCTSPlayer(MCTSPlayer):
         assert isinstance(options, OthelloMCTSOptions)
         if options.iago and isinstance(evaluator, NetworkEvaluator):
             evaluator = Cached(evaluator, _CACHED)
-        if not options.rollout_share:
-            return evaluator
         try:
+            shipped_weights()  # for the solver
+            if not options.rollout_share:
+                return evaluator
             rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), options.seed or None)
         except (OSError, ValueError) as error:
             raise PlayerError(str(error)) from None
@@ -89,6 +92,7 @@ class OthelloMCTSPlayer(MCTSPlayer):
 
     def install(self, loaded: Loaded) -> None:
         super().install(loaded)
+        self._solver = Solver()
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
         self.priors_and_value(self.start(), self.start().legal_moves())
         solved_moves(self._solver, ENDING, 2, 0, lambda: False)

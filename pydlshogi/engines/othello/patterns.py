@@ -10,6 +10,7 @@ The numbers of all patterns lie side by side as 16 bits each, four in a word. A 
 else stands on the board, so a move costs twelve additions for each disc that it changes.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,7 @@ from pydlshogi.games.othello.rules import ONE, ZERO, parse_move
 from pydlshogi.support.arrays import Int16Array, Int32Array, Uint16Array, Uint64Array
 from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import replacing, shipped_model
 
 SHIPPED_WEIGHTS: Final = "othello_patterns.npz"
 SHAPES: Final = [
@@ -192,6 +193,12 @@ def save_weights(path: Path, weights: Int16Array) -> None:
     """Write weights, int16 [STAGES, NUMBERS], one for each class of numbers. Raises OSError."""
     with replacing(path) as file:
         np.savez_compressed(file, weights=weights[:, np.unique(CLASSES)])
+
+
+@cache
+def shipped_weights() -> Int16Array:
+    """The weights that come along. Raises ValueError, OSError."""
+    return load_weights(shipped_model() / SHIPPED_WEIGHTS)
 
 
 def load_weights(path: Path) -> Int16Array:

@@ -5,7 +5,8 @@ from importlib import import_module
 from typing import Any, cast
 
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.player.base_player import BasePlayer, Engine, PlayedPosition
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BasePlayer, Engine
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
 

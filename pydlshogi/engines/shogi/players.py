@@ -3,15 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pydlshogi.engines.shogi.book import BookError, OpenedBook, OwnBook
+from pydlshogi.engines.shogi.book import OpenedBook, OwnBook
+from pydlshogi.engines.shogi.book_files import BookError
 from pydlshogi.engines.shogi.checkmate import CheckmateSolver
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.engines.shogi.scout import MateScout
-from pydlshogi.games.shogi.encodings import ENCODINGS, MOVES
+from pydlshogi.game import PlayedPosition
+from pydlshogi.games.shogi.encodings import MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.rules import RULES, settings_of
-from pydlshogi.games.shogi.sparse import SPARSE
-from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Info, Loaded, PlayedPosition, Report
+from pydlshogi.games.shogi.rules import RULES
+from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
+from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Info, Loaded, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.player.network_player import NetworkPlayer
@@ -24,7 +26,7 @@ class ShogiPlayer(NetworkPlayer):
     """What every player of shogi knows."""
 
     rules = RULES
-    encodings = (*ENCODINGS, SPARSE)
+    encodings = ALL_ENCODINGS
     moves_encoding = MOVES
     shipped = "pydlshogi.npz"
     quantised = "pydlshogi.int8.onnx"
@@ -90,7 +92,7 @@ class ShogiMCTSPlayer(ShogiPlayer, MCTSPlayer):
 
     def rule_settings(self, position: PlayedPosition) -> Records:
         assert isinstance(position, ShogiPosition)
-        settings = settings_of(position)
+        settings = position.settings
         settings["mate_plies"] = max(1, self.overlooking(int(self.options.mate_leaf_search)))
         return settings
 

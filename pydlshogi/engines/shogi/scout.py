@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.mate import Line, find_mate, shorter_mates
 from pydlshogi.games.shogi.position import PROOF_NODES, ShogiPosition
-from pydlshogi.player.base_player import PlayedPosition
 from pydlshogi.uct.root import Root
 
 _FIRST_LOOK: Final = 500

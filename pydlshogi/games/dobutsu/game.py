@@ -2,24 +2,15 @@
 
 from typing import Final
 
-from pydlshogi.games.catalogue import Example, GameEntry
-from pydlshogi.games.dobutsu.encodings import DOBUTSU
-from pydlshogi.games.dobutsu.position import DobutsuPosition
-from pydlshogi.games.dobutsu.rules import RULES
-from pydlshogi.games.dobutsu.sparse import DOBUTSU_SPARSE
-from pydlshogi.games.state_position import settings_of
-
-
-def _start(draw_ply: int) -> DobutsuPosition:
-    return DobutsuPosition(draw_ply=draw_ply)
-
+from pydlshogi.games.entry import Example, GameEntry
 
 GAME: Final = GameEntry(
     name="dobutsu",
-    rules=RULES,
-    encodings=(DOBUTSU, DOBUTSU_SPARSE),
-    start=_start,
-    settings=settings_of,
+    rules="pydlshogi.games.dobutsu.rules:RULES",
+    encodings="pydlshogi.games.dobutsu.sparse:ENCODINGS",
+    position="pydlshogi.games.dobutsu.position:DobutsuPosition",
+    network="dobutsu.npz",
+    match="utils.arena.dobutsu:KIND",
     learning={
         "kind": "policy_value_dense",
         "depth": 3,

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.game import Outcome
+from pydlshogi.game import GameEnd, Outcome
 from pydlshogi.games.dobutsu.rules import RULES, SETTINGS, STATE
 from pydlshogi.games.dobutsu.sfen import START_SFEN, drawn, in_first_dialect, read_sfen, write_move, write_sfen
 from pydlshogi.games.state_position import StatePosition
@@ -16,13 +16,13 @@ _OCCURRENCES: Final = 3
 class DobutsuPosition(StatePosition):
     """A position of Dobutsu shogi with the moves that led to it."""
 
-    def __init__(self, sfen: str = START_SFEN, moves: Iterable[str] = (), *, draw_ply: int = 0) -> None:
-        """Set up `sfen` and play `moves` (USI).
+    def __init__(self, sfen: str | None = None, moves: Iterable[str] = (), *, draw_ply: int = 0) -> None:
+        """Set up `sfen`, None for the start of the game, and play `moves` (USI).
 
         `draw_ply`: the game is drawn once so many moves have been played without a win; 0: never. Raises ValueError for
         a broken sfen or an illegal move.
         """
-        setup = read_sfen(sfen)
+        setup = read_sfen(START_SFEN if sfen is None else sfen)
         start, settings = np.zeros(1, STATE), np.zeros(1, SETTINGS)
         start["pieces"], settings["draw_ply"] = setup.pieces, draw_ply
         super().__init__(RULES, start[0], setup.ply, settings)
@@ -62,6 +62,12 @@ class DobutsuPosition(StatePosition):
         move = self.move_from_usi(usi)
         self.push(move)
         return move
+
+    def ending(self) -> GameEnd | None:
+        if not len(self.legal_moves()):
+            tried = ("k" if self.turn else "K") in self.sfen().split()[0]
+            return GameEnd("try" if tried else "lion caught", 1 - self.turn)
+        return GameEnd("repetition", None) if self.threefold() else None
 
     def threefold(self) -> Outcome | None:
         """A draw if this position has now occurred for the third time, else None."""

@@ -50,3 +50,5 @@ DOBUTSU_SPARSE: Final = DOBUTSU._replace(
     features=_HELD + _MOST_HELD * 2 * IN_HAND,
     label_parts=(LABELS, 1, 1),
 )
+
+ENCODINGS: Final = (DOBUTSU, DOBUTSU_SPARSE)

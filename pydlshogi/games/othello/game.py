@@ -2,25 +2,33 @@
 
 from typing import Final
 
-from pydlshogi.games.catalogue import Example, GameEntry
-from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rules import RULES
-from pydlshogi.games.othello.sparse import OTHELLO_SPARSE
-from pydlshogi.games.state_position import settings_of
-
-
-def _start(draw_ply: int) -> OthelloPosition:
-    """A game of Othello always ends, so nothing needs a last ply."""
-    return OthelloPosition()
-
+from pydlshogi.games.entry import Example, GameEntry, Opponent
 
 GAME: Final = GameEntry(
     name="othello",
-    rules=RULES,
-    encodings=(OTHELLO, OTHELLO_SPARSE),
-    start=_start,
-    settings=settings_of,
+    rules="pydlshogi.games.othello.rules:RULES",
+    encodings="pydlshogi.games.othello.sparse:ENCODINGS",
+    position="pydlshogi.games.othello.position:OthelloPosition",
+    engines={
+        "alphabeta": "pydlshogi.engines.othello:alphabeta",
+        "mcts": "pydlshogi.engines.othello:mcts",
+        "iago": "pydlshogi.engines.othello:iago",
+    },
+    opponents={
+        "beginner": Opponent("mcts", {"Skill_Level": "1"}),
+        "easy": Opponent("mcts", {"Skill_Level": "6"}),
+        "medium": Opponent("alphabeta", {"Level": "2"}),
+        "hard": Opponent("alphabeta", {"Level": "6"}),
+        "network search": Opponent("mcts", {}, 2000),
+        "IaGo": Opponent("iago", {}, 2000),
+        "full strength": Opponent("alphabeta", {}, 2000),
+    },
+    judged_visits=20_000,
+    judged_lines=1,
+    has_policy=False,
+    in_discs=True,
+    files="pydlshogi.web.othello_files:FILES",
+    match="utils.arena.othello:KIND",
     learning={
         "kind": "policy_value_dense",
         "depth": 3,

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from pydlshogi.game import GameEnd
 from pydlshogi.games.othello.rules import RULES, SETTINGS, START, STATE, Position, move_name, parse_move, position_of
 from pydlshogi.games.state_position import StatePosition
 
@@ -15,10 +16,11 @@ _LETTERS: Final = str.maketrans("XO-", "Dd ")
 class OthelloPosition(StatePosition):
     """A position with those before it. Black's discs are written D, White's d, rows and empty squares as in an sfen."""
 
-    def __init__(self, text: str | Position | None = None, ply: int = 1) -> None:
+    def __init__(self, text: str | Position | None = None, ply: int = 1, *, draw_ply: int = 0) -> None:
         """`text`: as `sfen` writes it, or the 64 squares and the side to move; or a position. Raises ValueError.
 
-        `ply`: the number of the next move, where `text` does not say it.
+        `ply`: the number of the next move, where `text` does not say it. `draw_ply` is what other games take: a game
+        of Othello always ends.
         """
         setup = START if text is None else text
         if isinstance(setup, str):
@@ -57,6 +59,15 @@ class OthelloPosition(StatePosition):
         if move not in self.now.moves():
             raise ValueError(f"{usi} is not a legal move")
         return move
+
+    def ending(self) -> GameEnd | None:
+        outcome = self.outcome()
+        if outcome is None:
+            return None
+        where = ", both pass" if self.now.empties else ""
+        if outcome.value == 0.5:
+            return GameEnd(f"equal discs{where}", None)
+        return GameEnd(f"more discs{where}", self.turn if outcome.value > 0.5 else 1 - self.turn)
 
 
 def _count(gap: re.Match[str]) -> str:

@@ -82,3 +82,5 @@ OTHELLO_SPARSE: Final = OTHELLO._replace(
     features=_DISCS + 65,
     label_parts=(PASS + 1, 1, 1),
 )
+
+ENCODINGS: Final = (OTHELLO, OTHELLO_SPARSE)

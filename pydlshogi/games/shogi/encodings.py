@@ -2,14 +2,14 @@
 
 All see the board by the side to move: for White it is turned by 180 degrees. A position is packed as the board itself,
 so turned, and the hands: 76 bytes, of which each network makes the planes that it wants. Those that see the last two
-moves have these in bits that the others leave empty.
+moves, or who is Black, have these in bits that the others leave empty.
 """
 
 import re
 from typing import Any, Final
 
 import numpy as np
-from cshogi import PROM_ROOK, WHITE
+from cshogi import BISHOP, GOLD, PAWN, PROM_ROOK, ROOK, WHITE
 
 from pydlshogi.encoding import Encoding, Symmetry, labelled_by, no_planes
 from pydlshogi.games.shogi.board import (
@@ -18,6 +18,7 @@ from pydlshogi.games.shogi.board import (
     PROMOTE,
     SEVEN_BITS,
     Board,
+    army,
     attack,
     held,
     occupied,
@@ -25,6 +26,7 @@ from pydlshogi.games.shogi.board import (
     of_side,
     piece_at,
 )
+from pydlshogi.games.shogi.moves import zone
 from pydlshogi.games.shogi.names import (
     LABEL_PLANES,
     MAX_PIECES_IN_HAND,
@@ -37,7 +39,7 @@ from pydlshogi.games.shogi.names import (
 from pydlshogi.games.shogi.state import board_of, state_of
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD
 from pydlshogi.support.arrays import Float32Array, Int8Array, Record, Uint32Array
-from pydlshogi.support.bits import bits_of, high_word, low_word, lowest, mirrored, nothing, without_lowest
+from pydlshogi.support.bits import bits_of, count, high_word, low_word, lowest, mirrored, nothing, without_lowest
 from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
 
 # Packed: for each plane of Board three words, the lowest squares first, and of `white` the side not to move; then the
@@ -73,6 +75,13 @@ def pack(state: Record, words: Uint32Array) -> None:
     words[_HANDS], words[_HANDS + 1] = own, own >> _32_BITS
     other = state.hands[1 - side]
     words[_HANDS + 2], words[_HANDS + 3] = other, other >> _32_BITS
+
+
+@rule
+def pack_nyugyoku(state: Record, words: Uint32Array) -> None:
+    """The same with who is to move, in the highest byte of the opponent's hand: White needs a point less to declare."""
+    pack(state, words)
+    words[_HANDS + 3] = wide(words[_HANDS + 3]) | wide(state.turn) << 24
 
 
 _STEPS: Final = 4
@@ -208,6 +217,10 @@ DLSHOGI_HELD: Final = 28
 """Planes of a hand."""
 _DLSHOGI_PLANES: Final = 2 * (DLSHOGI_PER_SIDE + DLSHOGI_HELD) + 1
 _HISTORY_PLANES: Final = _DLSHOGI_PLANES + _STEPS
+_NYUGYOKU_PIECES, _NYUGYOKU_POINTS = 10, 20
+"""Planes that count down what a declaration lacks."""
+_NYUGYOKU_PER_SIDE: Final = 1 + _NYUGYOKU_PIECES + _NYUGYOKU_POINTS
+_NYUGYOKU_PLANES: Final = _DLSHOGI_PLANES + 2 * _NYUGYOKU_PER_SIDE
 
 
 @compiled
@@ -226,6 +239,31 @@ def _unpack_history(packed: Uint32Array, planes: Float32Array) -> None:
             step = wide(packed[row, 3 * i + 2]) >> _STEP_BITS
             if 1 <= step <= 81:
                 flat[row, 81 * (_DLSHOGI_PLANES + i) + step - 1] = 1.0
+
+
+@compiled
+def _unpack_nyugyoku(packed: Uint32Array, planes: Float32Array) -> None:
+    flat = planes.reshape(len(planes), _NYUGYOKU_PLANES * 81)
+    for row in range(len(packed)):
+        words = packed[row]
+        _lay_dlshogi(words, flat[row])
+        board, turn = _board(words), words[_HANDS + 3] >> 24 & 1
+        for side in range(2):
+            men, first = army(board, side), _DLSHOGI_PLANES + side * _NYUGYOKU_PER_SIDE
+            inside = of_side(board, side) & zone(side)
+            if inside & men.kings:
+                _fill(flat[row], first, 1)
+            pieces = count(inside & ~men.kings)
+            hand, held_points = _hand(words, side), wide(0)
+            for kind in range(PAWN, GOLD + 1):
+                held_points += held(hand, kind) * (5 if kind in (BISHOP, ROOK) else 1)
+            large = count(inside & (men.bishops | men.rooks | men.horses | men.dragons))
+            pieces_missing = 10 - pieces
+            points_missing = (28 if side == turn else 27) - pieces - 4 * large - held_points
+            if 0 <= pieces_missing < _NYUGYOKU_PIECES:
+                _fill(flat[row], first + 1 + pieces_missing, 1)
+            if 0 <= points_missing < _NYUGYOKU_POINTS:
+                _fill(flat[row], first + 1 + _NYUGYOKU_PIECES + points_missing, 1)
 
 
 @inlined
@@ -347,7 +385,19 @@ HISTORY: Final = DLSHOGI._replace(
 """dlshogi's, and four planes of one square each: where the last move went to, where it came from, and the same of the
 move before. Empty where there was no such move, or the piece was dropped."""
 
-ENCODINGS: Final = (BOOK, DLSHOGI, HISTORY)
+NYUGYOKU: Final = DLSHOGI._replace(
+    name="nyugyoku",
+    planes=_NYUGYOKU_PLANES,
+    pack=pack_nyugyoku,
+    unpack=_unpack_nyugyoku,
+    symmetries=(_mirror(_NYUGYOKU_PLANES, step=9),),
+    parts=(2 * DLSHOGI_PER_SIDE, _NYUGYOKU_PLANES - 2 * DLSHOGI_PER_SIDE),
+)
+"""dlshogi's default since May 2026, 62 and 119 planes: `cshogi.dlshogi.use_nyugyoku_features`. For each side one more
+that is full when its king has entered, ten for the pieces that it lacks there to declare, and twenty for the points;
+none of these is set where it has more than enough."""
+
+ENCODINGS: Final = (BOOK, DLSHOGI, HISTORY, NYUGYOKU)
 """Of networks; a file is matched with the first that suits it."""
 
 MOVES: Final = Encoding(

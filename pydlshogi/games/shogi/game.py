@@ -2,23 +2,28 @@
 
 from typing import Final
 
-from pydlshogi.games.catalogue import Example, GameEntry
-from pydlshogi.games.shogi.encodings import ENCODINGS
-from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.rules import RULES, settings_of
-from pydlshogi.games.shogi.sparse import SPARSE
-
-
-def _start(draw_ply: int) -> ShogiPosition:
-    return ShogiPosition(draw_ply=draw_ply)
-
+from pydlshogi.games.entry import Example, GameEntry, Opponent, ladder
 
 GAME: Final = GameEntry(
     name="shogi",
-    rules=RULES,
-    encodings=(*ENCODINGS, SPARSE),
-    start=_start,
-    settings=settings_of,
+    rules="pydlshogi.games.shogi.rules:RULES",
+    encodings="pydlshogi.games.shogi.sparse:ALL_ENCODINGS",
+    position="pydlshogi.games.shogi.position:ShogiPosition",
+    network="pydlshogi.npz",
+    engines={name: f"pydlshogi.engines.shogi:{name}" for name in ("mcts", "policy", "search1")},
+    opponents={**ladder(2000), "policy only": Opponent("policy"), "one move ahead": Opponent("search1")},
+    starts={
+        "even": None,
+        "lance handicap": "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "bishop handicap": "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "rook handicap": "lnsgkgsnl/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "rook and lance": "lnsgkgsn1/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "two pieces": "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "four pieces": "1nsgkgsn1/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "six pieces": "2sgkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    },
+    files="pydlshogi.web.shogi_files:FILES",
+    match="utils.arena.shogi:KIND",
     learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},
     example=Example(24_000_000, "AlphaZero (Science 362, 2018)"),
 )

@@ -12,13 +12,22 @@ from typing import Any, Final, Self
 import cshogi
 import numpy as np
 
-from pydlshogi.game import Outcome
+from pydlshogi.game import GameEnd, Outcome
 from pydlshogi.games.shogi.mate import NO_SQUARE, find_mate
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.games.shogi.sfen import START_SFEN, board_from_sfen
 from pydlshogi.games.shogi.state import states_of
 from pydlshogi.games.shogi.zobrist import HELD, WORD, hands_key
-from pydlshogi.support.arrays import Int32Array
+from pydlshogi.support.arrays import Int32Array, Records
+
+SETTINGS: Final = np.dtype(
+    [
+        ("draw_ply", np.int32),  # the last move of the game; 0: there is none
+        ("mate_plies", np.int32),  # mates within so many plies are seen
+        ("points", np.int32, 2),  # what Black and White need to declare
+    ]
+)
+"""What the rules were told of a game."""
 
 MATE_IN_ONE: Final = Outcome(1.0, plies=1)
 DECLARED: Final = Outcome(1.0, plies=1)
@@ -47,7 +56,7 @@ class ShogiPosition:
 
     def __init__(
         self,
-        sfen: str = START_SFEN,
+        sfen: str | None = None,
         moves: Iterable[str] = (),
         *,
         draw_ply: int = 0,
@@ -55,14 +64,14 @@ class ShogiPosition:
         odds_count: bool = False,
         mate_plies: int = 1,
     ) -> None:
-        """Set up `sfen` and play `moves` (USI).
+        """Set up `sfen`, None for the start of the game, and play `moves` (USI).
 
         `draw_ply`: the game is drawn once so many moves have been played without mate; 0: never.
         `mate_plies`: `outcome` sees mates within so many plies.
         `declaration`: cshogi.LAW_27 or cshogi.LAW_24. `odds_count`: what is missing from a full set counts towards a
         declaration of White, who gives odds. Raises ValueError for a broken sfen or an illegal move.
         """
-        self.board: Any = board_from_sfen(sfen)
+        self.board: Any = board_from_sfen(START_SFEN if sfen is None else sfen)
         self.draw_ply = draw_ply
         self.declaration = declaration
         self.odds = max(0, _ALL_POINTS - _points(self.board.pieces, *self.board.pieces_in_hand)) if odds_count else 0
@@ -72,6 +81,15 @@ class ShogiPosition:
         self.pop = self.board.pop
         for move in moves:
             self.push_usi(move)
+
+    @property
+    def settings(self) -> Records:
+        """One record of SETTINGS."""
+        settings = np.zeros(1, SETTINGS)
+        settings["draw_ply"], settings["mate_plies"] = self.draw_ply, self.mate_plies
+        needed = (31, 31) if self.declaration == cshogi.LAW_24 else (28, 27)
+        settings["points"] = needed[0], needed[1] - self.odds
+        return settings
 
     def copy(self) -> Self:
         twin = copy(self)
@@ -192,6 +210,16 @@ class ShogiPosition:
         if not move or move not in self.board.legal_moves:
             raise ValueError(f"{usi} is not a legal move")
         return move
+
+    def ending(self) -> GameEnd | None:
+        if not len(self.board.legal_moves):
+            return GameEnd("mate", 1 - self.turn)
+        repeated = self.fourfold()
+        if repeated is None:
+            return None
+        if repeated.value == 0.5:
+            return GameEnd("repetition", None)
+        return GameEnd("perpetual check", self.turn if repeated.value else 1 - self.turn)
 
     def fourfold(self) -> Outcome | None:
         """The verdict of the rules of the game if this position has now occurred four times, else None.

@@ -7,40 +7,23 @@ verdicts. cshogi stays the shogi of records, protocols and long mates.
 from typing import Any, Final
 
 import numpy as np
-from cshogi import BISHOP, LAW_24, PAWN, ROOK
+from cshogi import BISHOP, PAWN, ROOK
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.shogi.board import army, held, of_side
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves, zone
-from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.position import SETTINGS, ShogiPosition
 from pydlshogi.games.shogi.short_mates import SCRATCH, mate_in_five, mate_within_three
 from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play, states_of
 from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.bits import bit, count
 from pydlshogi.support.compiled import rule, wide, word
 
-SETTINGS: Final = np.dtype(
-    [
-        ("draw_ply", np.int32),  # the last move of the game; 0: there is none
-        ("mate_plies", np.int32),  # mates within so many plies are seen
-        ("points", np.int32, 2),  # what Black and White need to declare
-    ]
-)
-
 _WON: Final = 1
 _LOST: Final = -1
 _IN_ONE: Final = 2
 _FEWEST_INVADERS: Final = 10
 _HIGH_BITS: Final[Any] = np.uint64(0x8080808080808080)
-
-
-def settings_of(position: ShogiPosition) -> Records:
-    """What a position was told of the rules, as one record of SETTINGS."""
-    settings = np.zeros(1, SETTINGS)
-    settings["draw_ply"], settings["mate_plies"] = position.draw_ply, position.mate_plies
-    needed = (31, 31) if position.declaration == LAW_24 else (28, 27)
-    settings["points"] = needed[0], needed[1] - position.odds
-    return settings
 
 
 def states(position: ShogiPosition) -> Records:

@@ -36,7 +36,7 @@ from pydlshogi.games.shogi.board import (
     straight,
     up,
 )
-from pydlshogi.games.shogi.encodings import DLSHOGI, dlshogi_label
+from pydlshogi.games.shogi.encodings import DLSHOGI, ENCODINGS, dlshogi_label
 from pydlshogi.games.shogi.exchange import SWING, best_exchanges
 from pydlshogi.games.shogi.names import NUM_LABELS
 from pydlshogi.games.shogi.state import board_of
@@ -374,3 +374,5 @@ SPARSE: Final = DLSHOGI._replace(
     features=_FEATURES,
     label_parts=_LABEL_PARTS,
 )
+
+ALL_ENCODINGS: Final = (*ENCODINGS, SPARSE)

@@ -41,13 +41,13 @@ class ValueTarget:
 def averaged_evals(positions: Positions, plies: int, eval_coef: float) -> Int16Array:
     """For each position the mean, taken of win rates, of the evaluations of `plies` positions of its game from it on.
 
-    int16, NO_EVAL where none of them is known; `positions` come game by game, in order. Two players judge a game with
-    two programs, so the mean is nearer to the truth than the mover's evaluation alone.
+    int16, NO_EVAL where none of them is known; `positions` whose plies go on are those of one game, in order. Two
+    players judge a game with two programs, so the mean is nearer to the truth than the mover's evaluation alone.
     """
     known = positions["eval"] != NO_EVAL
     side = np.where(positions["ply"] % 2 == 0, 1.0, -1.0)
     leads = np.where(known, side * (win_rates(positions["eval"], eval_coef) - 0.5), 0.0)
-    game = np.cumsum(positions["ply"] == 0)
+    game = np.cumsum(np.diff(positions["ply"].astype(np.int64), prepend=-1) != 1)
     totals, counts = np.zeros(len(leads)), np.zeros(len(leads))
     for ahead in range(min(plies, len(leads))):
         here, there = slice(len(leads) - ahead), slice(ahead, None)

@@ -1,4 +1,5 @@
-"""cshogi's Huffman codes of positions as states, compiled: records hold millions of them."""
+"""Huffman codes of positions, compiled: records hold millions of them. cshogi's, which are Apery's and dlshogi's, and
+YaneuraOu's, the packed sfen: the same but for some kinds, and the places of colour and promotion."""
 
 from itertools import product
 from typing import Any, Final
@@ -6,15 +7,26 @@ from typing import Any, Final
 import numpy as np
 from cshogi import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
 
-from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS, army, attackers, occupied, one_held
+from pydlshogi.games.shogi.board import (
+    DROP,
+    ORIGIN,
+    PROMOTE,
+    SEVEN_BITS,
+    army,
+    attackers,
+    occupied,
+    one_held,
+    reach,
+)
 from pydlshogi.games.shogi.mate import NO_SQUARE
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.tables import PROMOTED
-from pydlshogi.games.shogi.zobrist import COLOUR, IN_HAND, ON_BOARD
-from pydlshogi.support.arrays import Int8Array, Record, Uint8Array, Uint16Array
+from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD
+from pydlshogi.support.arrays import Int8Array, Record, Uint8Array, Uint16Array, Uint32Array
+from pydlshogi.support.bits import bit
 from pydlshogi.support.compiled import inlined, rule, wide, word
 
-_ON_BOARD_FIRST: Final = {
+_FIRST: Final = {
     PAWN: "10",
     LANCE: "1100",
     SILVER: "1101",
@@ -23,8 +35,9 @@ _ON_BOARD_FIRST: Final = {
     BISHOP: "111110",
     ROOK: "111111",
 }
-"""How the code of a kind begins, the lowest bit first. The colour follows, and, but for gold, the promotion."""
-_IN_HAND_FIRST: Final = {
+"""How the code of a kind on the board begins, the lowest bit first. The colour follows, and, but for gold, the
+promotion."""
+_IN_HAND: Final = {
     PAWN: "00",
     LANCE: "1000",
     SILVER: "1010",
@@ -33,35 +46,90 @@ _IN_HAND_FIRST: Final = {
     BISHOP: "111110",
     ROOK: "111111",
 }
-"""The colour follows. Pieces that nobody has come last, with codes of their own."""
+"""The colour follows."""
+_IN_BOX: Final = {
+    PAWN: "010",
+    LANCE: "10010",
+    SILVER: "10110",
+    KNIGHT: "11010",
+    GOLD: "10111",
+    BISHOP: "1111000",
+    ROOK: "1111010",
+}
+"""The last bits: pieces that nobody has."""
+UNOWNED: Final = 2 * COLOUR
+"""What the number of such a piece has more than that of its kind."""
+Codes = tuple[dict[int, str], dict[int, str]]
+"""By piece: on the board, 0 being an empty square, and beside it."""
+
+
+def _of_cshogi() -> Codes:
+    board, beside = {0: "0"}, {UNOWNED + kind: code for kind, code in _IN_BOX.items()}
+    for (kind, code), side, promoted in product(_FIRST.items(), range(2), range(2)):
+        beside[COLOUR * side + kind] = f"{_IN_HAND[kind]}{side}"
+        if kind != GOLD:
+            board[COLOUR * side + kind + PROMOTED * promoted] = f"{code}{side}{promoted}"
+        elif not promoted:
+            board[COLOUR * side + kind] = f"{code}{side}"
+    return board, beside
+
+
+def _of_yaneuraou() -> Codes:
+    """The promotion comes before the colour. Beside the board the first bit is left out, and promoted is unowned."""
+    first = {**_FIRST, KNIGHT: _FIRST[SILVER], SILVER: _FIRST[KNIGHT]}
+    board, beside = {0: "0"}, {}
+    for (kind, code), side, promoted in product(first.items(), range(2), range(2)):
+        if kind != GOLD:
+            board[COLOUR * side + kind + PROMOTED * promoted] = f"{code}{promoted}{side}"
+        elif not promoted:
+            board[COLOUR * side + kind] = f"{code}{side}"
+        beside[COLOUR * side + kind] = code[1:] + ("" if kind == GOLD else "0") + str(side)
+        beside[UNOWNED + kind] = code[1:] + "10" if kind != GOLD else f"{first[SILVER][1:]}11"
+    return board, beside
+
+
 _BITS: Final = 8
 """Of the longest code."""
 
 
-def _table(codes: dict[str, int]) -> Int8Array:
-    """int8 [256, 2]: the piece whose code the lowest bits are, and the length of that; 0 for bits that are no code."""
-    table = np.zeros((1 << _BITS, 2), np.int8)
-    for code, piece in codes.items():
-        for rest in range(1 << (_BITS - len(code))):
-            table[int(code[::-1], 2) | rest << len(code)] = piece, len(code)
+def _reading(codes: Codes) -> Int8Array:
+    """int8 [2, 256, 2]: on and beside the board, the piece whose code the lowest bits are, and the length of that; 0
+    for bits that are no code."""
+    table = np.zeros((2, 1 << _BITS, 2), np.int8)
+    for place, of_piece in enumerate(codes):
+        for piece, code in of_piece.items():
+            for rest in range(1 << (_BITS - len(code))):
+                table[place, int(code[::-1], 2) | rest << len(code)] = piece, len(code)
     return table
 
 
-def _on_board() -> dict[str, int]:
-    codes = {"0": 0}
-    for (kind, code), side, promoted in product(_ON_BOARD_FIRST.items(), range(2), range(2)):
-        if kind != GOLD:
-            codes[f"{code}{side}{promoted}"] = COLOUR * side + kind + PROMOTED * promoted
-        elif not promoted:
-            codes[f"{code}{side}"] = COLOUR * side + kind
-    return codes
+def _writing(codes: Codes) -> Uint8Array:
+    """uint8 [2, 64, 2]: on and beside the board, by piece, its code and the length of that."""
+    table = np.zeros((2, UNOWNED + COLOUR, 2), np.uint8)
+    for place, of_piece in enumerate(codes):
+        for piece, code in of_piece.items():
+            table[place, piece] = int(code[::-1], 2), len(code)
+    return table
 
 
-_ON_BOARD: Final = _table(_on_board())
-_IN_HAND: Final = _table(
-    {f"{code}{side}": COLOUR * side + kind for (kind, code), side in product(_IN_HAND_FIRST.items(), range(2))}
+READ_HCP, WRITE_HCP = _reading(_of_cshogi()), _writing(_of_cshogi())
+READ_PSFEN, WRITE_PSFEN = _reading(_of_yaneuraou()), _writing(_of_yaneuraou())
+_ON_BOARD, _BESIDE = READ_HCP
+_FULL_SET: Final = sum(
+    count << 8 * kind for kind, count in {PAWN: 18, LANCE: 4, KNIGHT: 4, SILVER: 4, GOLD: 4, BISHOP: 2, ROOK: 2}.items()
 )
+"""A byte for each kind."""
+MAILBOX: Final = np.dtype(
+    [
+        ("squares", np.int8, 81),  # cshogi's pieces
+        ("beside", np.int8, UNOWNED + COLOUR),  # how many of each piece are in hand, or of no side
+        ("turn", np.int8),
+    ]
+)
+"""A board that is quick to read from a code and to write as one."""
 _LAST_BIT: Final = 256
+_CODE_BITS: Final[Any] = np.uint64((1 << _BITS) - 1)
+_32_BITS: Final[Any] = np.uint64((1 << 32) - 1)
 _TURN_KEY: Final[Any] = np.uint64(1)
 
 
@@ -124,10 +192,10 @@ def lay(code: Uint8Array, before: Uint16Array, mirrored: int, state: Record) -> 
     hands[0], hands[1] = word(0), word(0)
     while place < _LAST_BIT:
         bits = _bits(code, place)
-        piece = wide(_IN_HAND[bits, 0])
-        if not piece:
+        piece = wide(_BESIDE[bits, 0])
+        if not piece or piece >= UNOWNED:
             break
-        place += wide(_IN_HAND[bits, 1])
+        place += wide(_BESIDE[bits, 1])
         hands[piece // COLOUR] += one_held(piece % COLOUR)
         hands_key += IN_HAND[piece]
     kings[0] = _seen(black, mirrored) if black < NO_SQUARE else NO_SQUARE
@@ -141,3 +209,111 @@ def lay(code: Uint8Array, before: Uint16Array, mirrored: int, state: Record) -> 
         target, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
         steps[2 * i] = target + 1 if move else 0
         steps[2 * i + 1] = origin + 1 if move and origin <= DROP else 0
+
+
+@rule
+def read_code(code: Uint32Array, reading: Int8Array, board: Record) -> bool:
+    """Fill `board`, of MAILBOX, from `code`, uint32 [8], by the table `reading`; False where it is no position with
+    two kings and a full set of pieces."""
+    first = wide(code[0])
+    black, white = first >> 1 & 127, first >> 8 & 127
+    if black > 80 or white > 80 or black == white:
+        return False
+    board.turn = first & 1
+    for piece in range(UNOWNED + COLOUR):
+        board.beside[piece] = 0
+    bits, ready, word_read, pieces = word(first >> 15), wide(17), wide(1), wide(0)
+    square = wide(0)
+    while square < 81:
+        if ready <= 32 and word_read < 8:
+            bits |= word(code[word_read]) << word(ready)
+            ready, word_read = ready + 32, word_read + 1
+        if square in (black, white):
+            board.squares[square] = KING if square == black else COLOUR + KING
+        else:
+            place = wide(bits & _CODE_BITS)
+            piece, length = wide(reading[0, place, 0]), wide(reading[0, place, 1])
+            if not length:
+                return False
+            board.squares[square] = piece
+            bits, ready = bits >> word(length), ready - length
+            if piece:
+                pieces += wide(1) << 8 * (piece & 7)
+        square += 1
+    while ready > 0:
+        if ready <= 32 and word_read < 8:
+            bits |= word(code[word_read]) << word(ready)
+            ready, word_read = ready + 32, word_read + 1
+        place = wide(bits & _CODE_BITS)
+        piece, length = wide(reading[1, place, 0]), wide(reading[1, place, 1])
+        if not length:
+            return False
+        board.beside[piece] += 1
+        bits, ready = bits >> word(length), ready - length
+        pieces += wide(1) << 8 * (piece & 7)
+    return ready == 0 and pieces == _FULL_SET
+
+
+@rule
+def write_code(board: Record, writing: Uint8Array, code: Uint32Array) -> None:
+    """Fill `code`, uint32 [8], with a board of MAILBOX that has both kings, by the table `writing`."""
+    bits, filled, done = word(board.turn), wide(15), wide(0)
+    for square in range(81):
+        piece = wide(board.squares[square])
+        if piece & 15 == KING:
+            bits |= word(square) << word(1 if piece == KING else 8)
+    for square in range(81):
+        piece = wide(board.squares[square])
+        if piece & 15 != KING:
+            bits |= word(writing[0, piece, 0]) << word(filled)
+            filled += wide(writing[0, piece, 1])
+            if filled >= 32:
+                code[done] = bits & _32_BITS
+                bits, filled, done = bits >> word(32), filled - 32, done + 1
+    for side in range(3):
+        for place in range(7):
+            piece = COLOUR * side + HELD[place]
+            for _ in range(board.beside[piece]):
+                bits |= word(writing[1, piece, 0]) << word(filled)
+                filled += wide(writing[1, piece, 1])
+                if filled >= 32:
+                    code[done] = bits & _32_BITS
+                    bits, filled, done = bits >> word(32), filled - 32, done + 1
+
+
+@rule
+def fits(board: Record, move: int) -> bool:
+    """Whether the side to move has the piece that `move` moves, and it could do so on an empty board. A move of 16
+    bits."""
+    target, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
+    colour = COLOUR * wide(board.turn)
+    if target > 80 or origin > DROP + GOLD or move >= 2 * PROMOTE:
+        return False
+    taken = wide(board.squares[target])
+    if origin > DROP:
+        return not taken and board.beside[colour + origin - DROP] > 0 and not move & PROMOTE
+    piece = wide(board.squares[origin])
+    if not piece or piece & COLOUR != colour or (taken and (taken & COLOUR == colour or taken & 15 == KING)):
+        return False
+    if move & PROMOTE and (piece & 15 > ROOK):
+        return False
+    return bool(reach(piece, origin) & bit(target))
+
+
+@rule
+def play_on(board: Record, move: int) -> None:
+    """Play a move that `fits`."""
+    target, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
+    colour = COLOUR * wide(board.turn)
+    taken = wide(board.squares[target])
+    if taken:
+        kind = taken & 15
+        board.beside[colour + (kind - PROMOTED if kind > KING else kind)] += 1
+    if origin > DROP:
+        piece = colour + origin - DROP
+        board.beside[piece] -= 1
+        board.squares[target] = piece
+    else:
+        board.squares[target] = wide(board.squares[origin]) + (PROMOTED if move & PROMOTE else 0)
+        board.squares[origin] = 0
+    board.turn = 1 - board.turn

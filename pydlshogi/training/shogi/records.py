@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from pydlshogi.games.shogi.names import USI_MOVE, WHITE
+from pydlshogi.games.shogi.names import WHITE
 from pydlshogi.games.shogi.sfen import board_from_sfen
-from pydlshogi.kifu.game import MOVE16_OF, legal_usi
+from pydlshogi.kifu.game import moves_of
 from pydlshogi.read_kifu import Game, KifuError, read, read_list
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.files import open_plain, replacing
@@ -43,7 +43,7 @@ POSITION: Final = np.dtype(
         ("length", "<u2"),  # half moves of the whole game
         ("rating", "<u2"),  # of the player to move; 0 where unknown
         ("result", np.int8),  # for the side to move: WIN, DRAW, LOSS or NO_RESULT
-        ("reserved", np.uint8),
+        ("ending", np.uint8),  # of the game, as dlshogi marks it: 4 repetition, 8 declaration, 16 move limit
     ]
 )
 NO_EVAL: Final = -32768
@@ -52,10 +52,10 @@ WIN, DRAW, LOSS, NO_RESULT = 1, 0, -1, -128
 # By who won, for Black and for White.
 _RESULTS: Final = {None: (NO_RESULT, NO_RESULT), "d": (DRAW, DRAW), "b": (WIN, LOSS), "w": (LOSS, WIN)}
 
-TAUGHT: Final = ".positions"
-"""How the names of the files in a folder of `utils.teach` end; they hold POSITION records."""
-# Part of the names in the cache: whoever changes what is packed gives it a new number.
-_FORMAT: Final = 4
+OWN: Final = ".positions"
+"""How the names of files end that hold POSITION records: in the cache, and what `utils.teach` makes."""
+FORMAT: Final = 4
+"""Part of the names in the cache: whoever changes what is packed gives it a new number."""
 _GAMES_PER_TASK: Final = 128
 _LONGEST_TASK: Final = 600.0
 """Seconds after which a worker that packs so many games is given up."""
@@ -92,7 +92,7 @@ def load_positions(
         units: list[Path] | list[str] = _lines(source, split) if _is_jsonl(source) else list(read_list(source))
     except (EOFError, OSError, lzma.LZMAError, UnicodeDecodeError, KifuError) as error:
         raise DatasetError(f"{source} cannot be read: {error}") from error
-    path = cache / f"{_digest(units)}-{split}-{_FORMAT}.positions"
+    path = cache / f"{_digest(units)}-{split}-{FORMAT}{OWN}"
     size = path.stat().st_size if path.exists() else 0
     if not size or size % POSITION.itemsize:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,17 +100,6 @@ def load_positions(
     if not path.stat().st_size:
         raise DatasetError(f"{source} holds no positions to learn from ({split})")
     return np.memmap(path, POSITION, "r")
-
-
-def read_taught(folder: Path) -> Positions:
-    """All positions in a folder of `utils.teach`. Raises DatasetError, OSError."""
-    paths = sorted(folder.glob(f"*{TAUGHT}"))
-    for path in paths:
-        if path.stat().st_size % POSITION.itemsize:
-            raise DatasetError(f"{path} holds no positions of a teacher, or is damaged")
-    if not paths:
-        raise DatasetError(f"{folder} holds no positions of a teacher")
-    return np.concatenate([np.fromfile(path, POSITION) for path in paths])
 
 
 def _is_jsonl(source: Path) -> bool:
@@ -217,13 +206,13 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
         record = json.loads(line)
         if record.get("split", split) != split:
             return []
-        moves = tuple(record["moves"].split())
         start = record.get("start_sfen", cshogi.STARTING_SFEN)
         evals = tuple(None if text == "-" else round(float(text)) for text in record.get("evals", "").split())
         trusted = record["end"] != "abnormal" and not record.get("win_inferred")
         if record["win"] not in ("b", "w", "d"):
             raise ValueError(f"win is {record['win']!r}, not b, w or d")
-        _check_moves(start, moves)
+        _check_pawns(start)
+        moves = moves_of(start, record["moves"].split())
         random = [int(ply) for ply in record.get("random", ())]
         if not all(0 <= ply < len(moves) for ply in random):
             raise ValueError(f"random moves {random} of {len(moves)}")
@@ -247,33 +236,28 @@ def _rating(rating: object) -> float | None:
     return float(rating) if isinstance(rating, int | float) else None
 
 
-def _check_moves(start: str, moves: Iterable[str]) -> None:
+def _check_pawns(start: str) -> None:
     board = board_from_sfen(start)
     pawns = sum(piece & 7 == cshogi.PAWN for piece in board.pieces) + sum(hand[0] for hand in board.pieces_in_hand)
     if pawns > _MOST_PAWNS:
         raise ValueError(f"the start position has {pawns} pawns, a set has {_MOST_PAWNS}")
-    for ply, usi in enumerate(moves, 1):
-        # cshogi looks for a king that is dropped beyond its tables.
-        move = board.move_from_usi(usi) if USI_MOVE.fullmatch(usi) else 0
-        if not move or not legal_usi(board, move):
-            raise ValueError(f"move {ply}, {usi}, is not legal")
-        board.push(move)
 
 
 def pack(*games: Game) -> Positions:
     """Every position of `games` in which a move was played: POSITION [number of all moves]."""
     lengths = [len(game.moves) for game in games]
     packed = np.zeros(sum(lengths), POSITION)
-    packed["move"] = moves = MOVE16_OF.of(chain.from_iterable(game.moves for game in games))
+    moves = list(chain.from_iterable(game.moves for game in games))
+    packed["move"] = np.array(moves, np.int64) & 0xFFFF
     rows = zip(packed["hcp"], moves, strict=True)
     first_to_move: list[int] = []
     for game, length in zip(games, lengths, strict=True):
         board = cshogi.Board(game.start_sfen)
         first_to_move.append(board.turn)
-        to_hcp, push_move16 = board.to_hcp, board.push_move16
+        to_hcp, push = board.to_hcp, board.push
         for code, move in islice(rows, length):
             to_hcp(code)
-            push_move16(move)
+            push(move)
     packed["length"] = np.repeat(lengths, lengths)
     packed["ply"] = np.concatenate([np.arange(length) for length in [0, *lengths]])
     for back in (1, 2):

@@ -15,6 +15,7 @@ from pydlshogi.games.shogi.encodings import (
     DLSHOGI_MOST_HELD,
     DLSHOGI_PER_SIDE,
     HISTORY,
+    NYUGYOKU,
 )
 from pydlshogi.games.shogi.names import MAX_PIECES_IN_HAND, MOVE_DIRECTIONS, PIECE_TYPES, PLANES_PER_SIDE
 from pydlshogi.network.architecture import KINDS
@@ -25,8 +26,8 @@ _LABEL_PLANES: Final = [*range(len(MOVE_DIRECTIONS)), *(len(MOVE_DIRECTIONS) + B
 
 
 def in_planes_of(encoding: Encoding, weights: Weights) -> Weights:
-    """`weights` rewritten for dlshogi's planes, or for those with the last moves, where `encoding` asks for them and
-    the network has fewer.
+    """`weights` rewritten for dlshogi's planes, or for those and more, where `encoding` asks for them and the network
+    has fewer.
 
     It computes the same, except that dlshogi's planes show no more than eight pawns in a hand. Raises ModelError if
     `weights` are not those of a network.
@@ -34,9 +35,9 @@ def in_planes_of(encoding: Encoding, weights: Weights) -> Weights:
     ends = architecture_of(weights).ends
     if encoding is not BOOK and ends.suit(BOOK):
         return in_planes_of(encoding, _in_dlshogis(weights))
-    if encoding is HISTORY and ends.suit(DLSHOGI):
+    if encoding in (HISTORY, NYUGYOKU) and ends.suit(DLSHOGI):
         first = weights["l1/W"]
-        unseen = np.zeros((len(first), HISTORY.planes - DLSHOGI.planes, *first.shape[2:]), first.dtype)
+        unseen = np.zeros((len(first), encoding.planes - DLSHOGI.planes, *first.shape[2:]), first.dtype)
         return {**weights, "l1/W": np.concatenate([first, unseen], axis=1)}
     return weights
 

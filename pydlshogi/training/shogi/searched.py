@@ -1,15 +1,21 @@
 """Positions that were searched anew: instead of the move that was played, the shares of all moves teach."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
+from tqdm import tqdm
 
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int64Array, Uint16Array
 from pydlshogi.support.arrays_file import read_arrays, write_arrays
+from pydlshogi.training.shogi.evaluations import win_rates
+from pydlshogi.training.shogi.formats import Part, chosen, legal, read_parts
 from pydlshogi.training.shogi.records import DatasetError, Positions
+
+EVAL_COEF_OF_DLSHOGI: Final = 756.0864962951762
+"""By which dlshogi makes evaluations of win rates."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,23 @@ class Searched:
         return cls(**{each.name: np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)})
 
 
-def read_sets(folder: Path) -> Searched:
-    """All sets in a folder of `utils.search_records`. Raises ArraysError, DatasetError, OSError."""
-    paths = sorted(folder.glob("*.npz"))
-    if not paths:
-        raise DatasetError(f"{folder} holds no searched positions")
-    return Searched.joined([Searched.read(path) for path in paths])
+def read_sets(source: Path, say: Callable[[str], None] = tqdm.write) -> Searched:
+    """All sets in a folder of `utils.search_records`, or the positions of an .hcpe3 whose visits are known.
+
+    Raises ArraysError, DatasetError, OSError.
+    """
+    if source.suffix == ".hcpe3":
+        sets = [_visited(part) for part in read_parts(source, say)]
+    else:
+        sets = [Searched.read(path) for path in sorted(source.glob("*.npz"))]
+    if not sum(map(len, sets)):
+        raise DatasetError(f"{source} holds no searched positions")
+    return Searched.joined(sets)
+
+
+def _visited(part: Part) -> Searched:
+    totals = np.bincount(np.repeat(np.arange(len(part.counts)), part.counts), part.visits, len(part.counts))
+    positions, counts, moves, visits = chosen(part, (totals > 0) & legal(part.positions))
+    weights = visits / np.repeat(np.add.reduceat(visits, np.cumsum(counts) - counts, dtype=np.float64), counts)
+    values = win_rates(positions["eval"], EVAL_COEF_OF_DLSHOGI)
+    return Searched(positions, counts, moves, weights.astype(np.float32), values, np.zeros(len(counts), np.bool_))

@@ -15,16 +15,23 @@ class Settings(Learning):
     """Everything a run depends on; its checkpoints carry it along."""
 
     out: str = setting("", "folder of the run: checkpoint, log and network")
-    train: str = setting("", "games to learn from: games.jsonl(.xz), or a list of record files")
+    train: str = setting(
+        "", "what to learn from: games.jsonl(.xz), a list of record files, or .psv, .hcpe, .hcpe3, .pack"
+    )
     more: str = setting("", "list of further record files to learn from, of them only the results: own games, say")
-    taught: str = setting("", "folder of `utils.teach` to learn from too, or alone")
-    searched: str = setting("", "folder of `utils.search_records` to learn from too, or alone")
+    taught: str = setting(
+        "", "the same with evals on another scale, to learn from too, or alone: a folder of `utils.teach`, say"
+    )
+    searched: str = setting(
+        "", "folder of `utils.search_records`, or .hcpe3 with its visits, to learn from too, or alone"
+    )
     val: str = setting("", "games to validate with, of either kind; left out: the val split of the games.jsonl")
     cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")
     cluster: str = setting("", "who packs them, a Ray cluster: local, auto or HOST:PORT; left out: this machine")
     encoding: str = setting(
         "book",
-        "planes and labels: the book's 104, dlshogi's 119, or these and 4 of the last moves; or the sparse network's",
+        "planes and labels: the book's 104, dlshogi's 119, these and 4 of the last moves or 62 of declarations; or the "
+        "sparse network's",
         *(each.name for each in (*ENCODINGS, SPARSE_ENCODING)),
     )
 

@@ -69,6 +69,7 @@ export class Board {
     const piece = letter => element('use', {
       href: `#piece${letter.toUpperCase()}`,
       class: isBlack(letter) ? 'black' : 'white',
+      fill: look.colours?.[isBlack(letter) ? 1 : 2] ?? '',
       transform: isBlack(letter) === !flip ? '' : 'rotate(180)'
     })
     const cell = (at, x, y, cellH, attributes, ...children) => {
@@ -115,17 +116,18 @@ export class Board {
     const ranks = this.word('ranks')
     for (let y = 0; y < height; y++) {
       const line = MARGIN + hand + cellHeight * (seen(0, y)[1] + 0.5) + 8
-      coordinates.append(element('text', { x: left + w + 17, y: line }, game === 'othello' ? rowName(y, rows) : ranks[y]))
+      coordinates.append(element('text', { x: left + w + 17, y: line }, look.turns ? rowName(y, rows) : ranks[y]))
     }
     const pieces = element('defs')
     pieces.innerHTML = Object.entries(pairs && look.pairs || look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
     this.heat = element('g', { class: 'heat', 'aria-hidden': true })
     this.arrows = element('g', { class: 'arrows', 'aria-hidden': true })
     const ground = element('rect', { class: 'ground', x: left, y: MARGIN + hand, width: w, height: h })
+    ground.style.fill = look.colours?.[0] ?? ''
     const trays = !look.hand ? [] : (wide ? [[0, MARGIN], [left + w + MARGIN, MARGIN]] : [[left, 4], [left, 2 * MARGIN + hand + h + 4]])
       .map(([x, y]) => element('rect', { class: 'tray', x, y, rx: 10,
         width: wide ? look.hand - 8 : w, height: wide ? h : hand - 8 }))
-    const stars = look.stars.flatMap(x => look.stars.map(y =>
+    const stars = (look.stars ?? []).flatMap(x => look.stars.map(y =>
       element('circle', { class: 'star', cx: left + 100 * x, cy: MARGIN + hand + cellHeight * y, r: 6 })))
     this.ghost = element('g', { class: 'ghost', 'aria-hidden': true })
     this.sliding = element('g', { class: 'sliding', 'aria-hidden': true })
@@ -142,10 +144,11 @@ export class Board {
     const squares = now.rows.flatMap((row, y) => row.map((letter, x) => ({ at: nameOf(x, y, now.rows), old: before.rows[y][x], letter })))
       .filter(({ old, letter }) => old !== letter)
     const came = squares.filter(({ letter }) => letter)
-    if (this.view.game !== 'othello' && came.length > 2) return // another game, or many moves at once
+    const { turns } = LOOKS[this.view.game]
+    if (!turns && came.length > 2) return // another game, or many moves at once
     for (const { at, old, letter } of came) {
       const piece = this.cell(at).querySelector('use')
-      if (this.view.game === 'othello') {
+      if (turns) {
         if (old) piece.animate({ transform: ['scaleX(.05)', 'scaleX(1)'] }, SLIDE)
         continue
       }

@@ -5,12 +5,6 @@ import { wordIn } from './words.js'
 
 const MINUTES = [0, 1, 3, 5, 10, 15, 30, 60] // that a clock may have
 const SECONDS = [0, 5, 10, 30, 60]
-const PICTURES = { // on the cards of the games
-  shogi: LOOKS.shogi.pieces.K,
-  dobutsu: LOOKS.dobutsu.pieces.K,
-  othello: '<g transform="translate(-14 -8)scale(.8)" class="black">' + LOOKS.othello.pieces.D +
-    '</g><g transform="translate(14 10)scale(.8)" class="white">' + LOOKS.othello.pieces.D + '</g>'
-}
 const REMEMBERED = ['opponent', 'side', 'other', 'mainTime', 'byoyomi']
 
 /** @typedef {import('./page.js').State} State */
@@ -57,7 +51,7 @@ export class Home {
     this.options('byoyomi', SECONDS.map(value => [value, value ? `${value} ${this.word('seconds')}` : this.word('none')]), '0')
     $('sideField').hidden = !$('opponent').value
     $('otherField').hidden = $('sideField').hidden || $('side').value !== 'watch'
-    $('startTextLabel').textContent = this.word(game === 'othello' ? 'transcript' : 'sfen')
+    $('startTextLabel').textContent = this.word(LOOKS[game].turns ? 'transcript' : 'sfen')
   }
 
   makeCards () {
@@ -67,7 +61,8 @@ export class Home {
       const picture = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
       picture.setAttribute('viewBox', '-50 -50 100 100')
       picture.setAttribute('class', `picture ${name}`)
-      picture.innerHTML = PICTURES[name]
+      picture.setAttribute('fill', LOOKS[name].colours?.[1] ?? '')
+      picture.innerHTML = LOOKS[name].picture ?? Object.values(LOOKS[name].pieces)[0]
       const input = made('input', { type: 'radio', name: 'game', value: name, checked: name === chosen })
       input.onchange = () => this.fill()
       const card = made('label', { className: 'card' }, input, picture, made('span', { className: 'name' }), made('span', { className: 'note' }))

@@ -85,5 +85,7 @@ export function sentence (state, write, word) {
   const name = made('strong', { textContent: played })
   if (each.move === each.best) return [name, `: ${word('theBest')}`]
   const unit = each.discs === null ? '' : ` ${word('discsLost')}`
-  return [name, ` ${each.mark ? `${each.mark} ` : ''}${lossOf(each)}${unit}, ${word('better')} `, made('strong', { textContent: best })]
+  const lost = ` ${each.mark ? `${each.mark} ` : ''}${lossOf(each)}${unit}`
+  if (each.best === null) return [name, lost] // as a record has it, which knows of no better move
+  return [name, `${lost}, ${word('better')} `, made('strong', { textContent: best })]
 }

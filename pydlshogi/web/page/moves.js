@@ -60,6 +60,7 @@ export function after (sfen, move) {
 /** Put a disc on a square, and turn those that it encloses. */
 function putDisc (rows, [x, y], disc) {
   rows[y][x] = disc
+  if (rows.length !== OTHELLO) return // in other games nothing turns
   for (const [dx, dy] of [[0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1]]) {
     let steps = 1
     while (rows[y + dy * steps]?.[x + dx * steps] && rows[y + dy * steps][x + dx * steps] !== disc) steps++

@@ -8,10 +8,11 @@ import { dress } from './icons.js'
 import { MoveList, sentence } from './movelist.js'
 import { after, split, touched } from './moves.js'
 import { written } from './notation.js'
+import { LOOKS, learnLooks } from './pieces.js'
 import { Settings } from './settings.js'
 import { copyField, offer, picture, png, textOf } from './share.js'
 import { sound } from './sound.js'
-import { LANGUAGES, reasonIn, wordIn } from './words.js'
+import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
 
 /**
  * What the server says of the game: see `state` in table.py, played.py, review.py and clock.py.
@@ -125,8 +126,11 @@ function listen () {
   const on = (kind, act) => news.addEventListener(kind, event => act(JSON.parse(event.data)))
   on('setup', message => {
     setup = home.setup = message
+    learnLooks(setup.games)
+    learnWords(setup.games)
     home.fill()
     $('depth').replaceChildren(...setup.depths.map((value, place) => made('option', { value, textContent: word(`depth ${place}`) })))
+    if (!state) return
     offerHome()
     show()
   })
@@ -138,7 +142,7 @@ function listen () {
     }
     if (state?.error && !message.error) $('error').textContent = ''
     if (state === null) $('lineCount').value = message.lines
-    if (settings.get('sound') === 'on' && madeMove(message)) sound(message.game === 'othello' ? 'stone' : 'piece')
+    if (settings.get('sound') === 'on' && madeMove(message)) sound(LOOKS[message.game].turns ? 'stone' : 'piece')
     state = home.state = message
     offerHome()
     stateCame = performance.now()
@@ -266,7 +270,7 @@ function drawBar () {
 
 /** The count of the discs in Othello. */
 function discs () {
-  if (state.game !== 'othello') return ''
+  if (!LOOKS[state.game].turns) return ''
   const [board] = state.position.split(' ')
   return ` (${board.split('D').length - 1}-${board.split('d').length - 1})`
 }
@@ -324,7 +328,7 @@ function drawBoard () {
 }
 
 /** Othello's alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
-const inDiscs = each => state.game === 'othello' && each.visits === null
+const inDiscs = each => LOOKS[state.game].turns && each.visits === null
 
 /** How much worse a move is than the best: 0 hardly, 1 by an inaccuracy, 2 by a mistake. */
 const gradeOf = (best, each) => inDiscs(each)
@@ -406,7 +410,7 @@ function drawGraphAt (ply) {
 
 /** The moves that follow so many of the game, each with the sign of its side, as Japanese records have it. */
 function write (sfen, moves, ply) {
-  const signed = language === 'ja' && state.game !== 'othello'
+  const signed = language === 'ja' && !LOOKS[state.game].turns
   const first = (state.turn + state.at + ply) % 2
   return written(state.game, sfen, moves, language, word).map((name, place) => (signed ? '▲△'[(first + place) % 2] : '') + name)
 }

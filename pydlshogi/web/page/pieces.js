@@ -51,8 +51,12 @@ function tile (piece) {
 
 const drawn = (pieces, draw) => Object.fromEntries(Object.entries(pieces).map(([piece, what]) => [piece, draw(piece, what)]))
 
-/** For each game: the markup of its pieces, that of a set with two letters if there is one, their names, how much higher than wide a square is, room for hands,
- * where on the lines the stars are, and the letters that stand for pieces in moves where an sfen has others. */
+const DISC = '<circle r="41" stroke="#0008" stroke-width="2"/>' // its colour is that of its side
+
+/** For each game: the markup of its pieces, that of a set with two letters if there is one, their names, how much higher
+ * than wide a square is, room for hands, where on the lines the stars are, the letters that stand for pieces in moves
+ * where an sfen has others, whether discs turn (then squares are named as in chess), and the picture on its card, if that
+ * is not its first piece. */
 export const LOOKS = {
   shogi: {
     pieces: drawn(KANJI, wooden),
@@ -69,15 +73,22 @@ export const LOOKS = {
     pieces: drawn(FACES, tile),
     ratio: 1,
     hand: 104,
-    stars: [],
     letters: { K: 'L', B: 'E', R: 'G', P: 'C', '+P': 'H' },
     names: { K: 'lion', B: 'elephant', R: 'giraffe', P: 'chick', '+P': 'hen' }
   },
   othello: {
-    pieces: { D: '<circle r="41" stroke="#0008" stroke-width="2"/>' }, // its colour is that of its side
+    pieces: { D: DISC },
     ratio: 1,
     hand: 0,
     stars: [2, 6],
+    turns: true,
+    picture: `<g transform="translate(-14 -8)scale(.8)" class="black">${DISC}</g>` +
+      `<g transform="translate(14 10)scale(.8)" class="white">${DISC}</g>`,
     names: { D: 'disc' }
   }
+}
+
+/** Take in the looks that games bring along: see `Look` in games/entry.py. */
+export function learnLooks (games) {
+  for (const [name, { look }] of Object.entries(games)) if (look) LOOKS[name] = { ratio: 1, ...look, hand: look.hand ? 104 : 0 }
 }

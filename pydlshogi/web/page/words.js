@@ -67,6 +67,7 @@ const JAPANESE = {
   'short newGame': '対局', 'short undo': '待った', 'short hint': 'ヒント', 'short resign': '投了', 'short declare': '宣言', 'short pass': 'パス',
   'short watch': '検討', 'short pause': '止める', 'short policy': '直感', 'short judge': '解析', 'short stop': '止める',
   'short open': '開く', 'short save': '保存', 'short earlier': '前の対局', 'short turn': '反転', 'short settings': '設定',
+  'the file holds the line that is shown alone: its format has no variations': 'この形式は分岐を保存できないため、表示中の手順だけを保存しました。',
   title: 'pydlshogi 盤', after: '手目', shogi: '将棋', dobutsu: 'どうぶつしょうぎ', othello: 'オセロ', pass: 'パス', passed: '(相手はパス)', disc: '石',
   'more discs': '(石の数)', 'equal discs': '(石の数が同じ)',
   'more discs, both pass': '(石の数、双方とも打てず終局)', 'equal discs, both pass': '(石の数が同じ、双方とも打てず終局)',
@@ -143,6 +144,14 @@ export const LANGUAGES = { en: ENGLISH, ja: JAPANESE }
 export function wordIn (language, name, game) {
   const words = LANGUAGES[language]
   return words[`${name} ${game}`] ?? words[name] ?? name
+}
+
+/** Take in the words that games bring along. */
+export function learnWords (games) {
+  for (const [name, { look }] of Object.entries(games)) {
+    const words = look && { [name]: look.title, [`about ${name}`]: look.about, [`advice ${name}`]: look.advice }
+    for (const language of Object.values(LANGUAGES)) Object.assign(language, words)
+  }
 }
 
 /** What the server says was wrong, in words of the language as far as it has them. */

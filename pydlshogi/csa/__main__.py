@@ -1,0 +1,85 @@
+"""Play on a server of the CSA protocol: `python -m pydlshogi.csa HOST --user NAME --password-file FILE`
+
+It plays one game after the other until Ctrl-C, saves their records, and logs in again when the connection breaks. What
+is in the file, or in the environment variable CSA_PASSWORD, is the password; floodgate wants the name of a game in it:
+floodgate-300-10F,secret.
+"""
+
+import argparse
+import logging
+import os
+import re
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from pydlshogi.csa.client import Account, Client, ClientError
+from pydlshogi.csa.thinker import Thinker
+from pydlshogi.engines.shogi import mcts
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
+from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.files import read_plain
+
+_USER = re.compile(r"[\w@.-]{1,32}", re.ASCII)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pydlshogi.csa", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("host", help="as wdoor.c.u-tokyo.ac.jp")
+    parser.add_argument("--port", type=int, default=4081, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--user", required=True, metavar="NAME", help="up to 32 letters, digits, and _ @ - .")
+    parser.add_argument("--password-file", type=Path, metavar="FILE", help="(default: CSA_PASSWORD)")
+    parser.add_argument("--games", type=positive, metavar="N", help="to play to their end (default: without end)")
+    parser.add_argument(
+        "--floodgate", action="store_true", help="send evaluation and expected line with each move, as floodgate shows"
+    )
+    parser.add_argument("--records", type=Path, default=Path("csa"), metavar="FOLDER", help="(default: %(default)s)")
+    parser.add_argument("--log", type=Path, metavar="FILE", help="add every line sent and received to it")
+    add_option_setting(parser)
+    return parser
+
+
+def _password(file: Path | None) -> str:
+    """Raises ClientError, OSError."""
+    told = os.environ.get("CSA_PASSWORD", "") if file is None else read_plain(file, 1 << 10).decode("utf-8", "replace")
+    password = told.strip()
+    if not password or len(password.split()) > 1:
+        where = file or "CSA_PASSWORD"
+        raise ClientError(f"{where}: {'a password has no blanks' if password else 'there is no password'}")
+    return password
+
+
+def _run(options: argparse.Namespace) -> None:
+    if not _USER.fullmatch(options.user):
+        raise ClientError("--user is 1 to 32 letters, digits, and _ @ - .")
+    if not 0 < options.port < 1 << 16:
+        raise ClientError("--port is 1 to 65535")
+    account = Account(options.host, options.port, options.user, _password(options.password_file))
+    options.records.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(
+        filename=options.log or os.devnull, level=logging.INFO, format="%(asctime)s %(message)s", encoding="utf-8"
+    )
+    engine = mcts()
+    set_given(engine.options, options.option)
+    say = partial(print, flush=True)
+    thinker = Thinker(engine)
+    try:
+        for remark in thinker.remarks:
+            say(remark)
+        Client(account, engine, thinker, options.records, say, comments=options.floodgate).play(options.games)
+    finally:
+        thinker.close()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    return exit_status("csa", lambda: _run(options), ClientError, OptionError, PlayerError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,321 @@
+"""The files of opening books: which moves they hold for a position.
+
+* `.db`: YaneuraOu's text format, DB2016:
+
+      #YANEURAOU-DB2016 1.00
+      sfen <board> <side> <hands> <move number>
+      <move> <reply, or none> <value> <depth> <count>
+
+  The move number is not looked at. A large file whose positions are sorted, as that engine sorts them, stays on disk
+  and is searched there; any other is read whole. The format and the search on disk: YaneuraOu's source/book/book.cpp.
+* `.ybb`: YaneuraOu's binary format, which stays on disk: ShogiHome's specs/ybb-format.md, and
+  BookMinerCpp/docs/04-ybb.md of YaneuraOu-ScriptCollection.
+* `.sbk`: ShogiGUI's: see `sbk`.
+
+Whether moves are legal is not looked at. Nothing here knows options, a search or the protocol.
+"""
+
+import codecs
+import os
+import struct
+import threading
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+
+from pydlshogi.games.shogi.names import USI_MOVE
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.support.files import open_plain
+
+HEADER: Final = b"#YANEURAOU-DB2016 1.00"
+LARGE: Final = 16 * 2**20
+"""Bytes from which on a sorted book stays on disk."""
+
+_SAMPLES: Final = 200
+_LONGEST_LINE: Final = 1 << 16
+"""Bytes. What comes after them counts as another line, which is hardly one of a book."""
+_LARGEST_NUMBER: Final = (1 << 31) - 1
+_NO_MOVES: Final = frozenset(["none", "resign", "win", "pass"])
+_COMMENTS: Final = (b"#", b"//")
+YBB_HEADER: Final = struct.Struct("<16sQQ")
+"""YBB_MAGIC, the number of positions, and YBB_DEPTHS or 0. The positions follow, sorted, then their moves."""
+YBB_MAGIC: Final = b"YANE-BINBOOK-V1\0"
+YBB_DEPTHS: Final = 1
+"""Moves have a depth."""
+YBB_POSITION: Final = struct.Struct("<32sQHH")
+"""The packed sfen, where its moves begin among all, the move number, how many moves there are."""
+YBB_MOVE: Final = struct.Struct("<HhH")
+"""In 16 bits as YaneuraOu writes it, value, depth."""
+
+
+class BookError(PlayerError):
+    """A book that cannot be used. Its text is one line."""
+
+
+class BookMove(NamedTuple):
+    """A move of the book."""
+
+    move: str
+    reply: str | None
+    """The expected answer."""
+    value: int
+    """Centipawns for the side to move."""
+    depth: int
+    """Of the search that found the value; 0: none did."""
+    played: int
+    """How often it was."""
+
+
+class BookFile(Protocol):
+    """A book that is open."""
+
+    path: Path
+    bad_lines: list[str]
+    """What was wrong with lines that were passed over."""
+
+    def close(self) -> None:
+        """Nothing can be found any more."""
+
+    def find(self, sfen: str) -> list[BookMove]:
+        """What the book holds for a position, in its order; the move number of `sfen` may be missing.
+
+        Raises BookError where the file is broken at this place.
+        """
+
+
+def opened(path: Path) -> BinaryIO:
+    """The file of a book. Raises BookError."""
+    try:
+        return open_plain(path)
+    except OSError as error:
+        raise BookError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:  # a name that cannot be one
+        raise BookError(f"{path}: {error}") from error
+
+
+class Book:
+    """A file in YaneuraOu's text format."""
+
+    def __init__(self, path: Path, large: int = LARGE) -> None:
+        """Raises BookError."""
+        self.path = path
+        self.bad_lines: list[str] = []
+        self._positions: dict[bytes, bytes] | None = None
+        self._lock = threading.Lock()
+        """Of the place in the file: several players may have one book."""
+        self._file = opened(path)
+        try:
+            self._open(large)
+        except OSError as error:
+            self.close()
+            raise self._error(error.strerror or str(error)) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """As of BookFile."""
+        self._file.close()
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the file is searched where it is."""
+        return self._positions is None
+
+    def find(self, sfen: str) -> list[BookMove]:
+        """As of BookFile."""
+        key = key_of(sfen.encode())
+        if self._positions is not None:
+            lines = self._positions.get(key, b"")
+        else:
+            try:
+                with self._lock:
+                    lines = self._search(key)
+            except OSError as error:
+                raise self._error(error.strerror or str(error)) from error
+        return self._entries(lines)
+
+    def _entries(self, lines: bytes) -> list[BookMove]:
+        return [self._parse(line, "") for line in lines.split(b"\n") if line and not _is_no_move(line)]
+
+    def positions(self) -> dict[bytes, list[BookMove]]:
+        """All of a book that is not on disk, by `key_of`."""
+        return {key: self._entries(lines) for key, lines in (self._positions or {}).items()}
+
+    def _error(self, reason: str) -> BookError:
+        return BookError(f"{self.path}: {reason}")
+
+    def _open(self, large: int) -> None:
+        head = self._file.read(len(HEADER) + len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+        if not head.startswith((HEADER.split()[0], b"sfen ")):
+            raise self._error("not a book in YaneuraOu's text format (DB2016)")
+        size = os.fstat(self._file.fileno()).st_size
+        if size < large or not self._looks_sorted(size):
+            self._positions = self._read_whole()
+            self._file.close()
+
+    def _looks_sorted(self, size: int) -> bool:
+        """Whether positions taken from all over the file ascend. Disorder between two hides only what lies there."""
+        last = b""
+        for number in range(_SAMPLES):
+            at = self._position_from(number * size // _SAMPLES)
+            if at is None:
+                break
+            if at[1] < last:
+                return False
+            last = at[1]
+        return bool(last)
+
+    def _read_whole(self) -> dict[bytes, bytes]:
+        """Moves, a line each, by position; all of them looked at, so that a broken file is found out now."""
+        positions: dict[bytes, bytes] = {}
+        key = b""
+        self._file.seek(0)
+        for number, line in enumerate(iter(partial(self._file.readline, _LONGEST_LINE), b""), 1):
+            text = (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).strip()
+            if not text or text.startswith(_COMMENTS):
+                continue
+            if text.startswith(b"sfen "):
+                key = key_of(text[5:])
+                if key.count(b" ") != 2:
+                    self.bad_lines.append(f"line {number}: an sfen has a board, a side to move and hands")
+                    key = b""
+                else:
+                    positions.setdefault(key, b"")
+            elif key and not _is_no_move(text):
+                try:
+                    self._parse(text, f"line {number}: ")
+                    positions[key] += text + b"\n"
+                except BookError as error:
+                    self.bad_lines.append(str(error).removeprefix(f"{self.path}: "))
+        if not positions:
+            raise self._error("the book holds no position")
+        return positions
+
+    def _parse(self, line: bytes, where: str) -> BookMove:
+        text = line.decode("ascii", "replace")
+        fields = [field.decode("ascii", "replace") for field in line.split()[:5]]
+        move, reply, *numbers = fields + ["none", "0", "0", "1"][len(fields) - 1 :]
+        if not USI_MOVE.fullmatch(move):
+            raise self._error(f"{where}{text[:40]!r} is not a move of a book")
+        try:
+            value, depth, played = (int(number) if number != "none" else 0 for number in numbers)
+            if max(abs(value), abs(depth), played) > _LARGEST_NUMBER:
+                raise ValueError
+        except ValueError:
+            raise self._error(f"{where}value, depth and count are numbers, not {' '.join(numbers)[:40]!r}") from None
+        return BookMove(move, reply if USI_MOVE.fullmatch(reply) else None, value, depth, played)
+
+    def _search(self, key: bytes) -> bytes:
+        """The lines under `key`, found by bisection: the first position at or after an offset precedes `key` or not."""
+        low, high = 0, os.fstat(self._file.fileno()).st_size
+        while low < high:
+            middle = (low + high) // 2
+            at = self._position_from(middle)
+            if at is None or at[1] >= key:
+                high = middle
+            else:
+                low = at[0] + 1
+        lines = b""
+        at = self._position_from(low)
+        while at is not None and at[1] == key:
+            while line := self._file.readline(_LONGEST_LINE):
+                text = line.strip()
+                if text.startswith(b"sfen "):
+                    break
+                if text and not text.startswith(_COMMENTS):
+                    lines += text + b"\n"
+            else:
+                return lines
+            # The same position may be there once more, with another move number.
+            at = (0, key_of(text[5:]))
+        return lines
+
+    def _position_from(self, offset: int) -> tuple[int, bytes] | None:
+        """Where the first position at or after `offset` begins, and its key; the file is left behind that line."""
+        self._file.seek(max(0, offset - 1))
+        if offset:
+            self._file.readline(_LONGEST_LINE)
+        start = self._file.tell()
+        while line := self._file.readline(_LONGEST_LINE):
+            if line.startswith(b"sfen "):
+                return start, key_of(line[5:])
+            start += len(line)
+        return None
+
+
+class YbbBook:
+    """A file in YaneuraOu's binary format."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises BookError."""
+        self.path = path
+        self.bad_lines: list[str] = []
+        self._lock = threading.Lock()
+        self._file = opened(path)
+        try:
+            magic, self._count, flags = YBB_HEADER.unpack(self._read(0, YBB_HEADER.size))
+            if magic != YBB_MAGIC or flags & ~YBB_DEPTHS:
+                raise BookError(f"{path}: not a book in YaneuraOu's binary format (.ybb)")
+            self._move_size = YBB_MOVE.size if flags & YBB_DEPTHS else YBB_MOVE.size - 2
+            self._moves = YBB_HEADER.size + YBB_POSITION.size * self._count
+            if self._moves > os.fstat(self._file.fileno()).st_size:
+                raise BookError(f"{path}: it breaks off")
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """As of BookFile."""
+        self._file.close()
+
+    def find(self, sfen: str) -> list[BookMove]:
+        """As of BookFile."""
+        import cshogi
+        import numpy as np
+
+        code = np.zeros(32, np.uint8)
+        cshogi.Board(sfen).to_psfen(code)
+        wanted = code.tobytes()
+        low, high = 0, self._count
+        while low < high:
+            middle = (low + high) // 2
+            if self._position(middle)[0] < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        if low == self._count or self._position(low)[0] != wanted:
+            return []
+        _, first, _, count = self._position(low)
+        moves = self._read(self._moves + first, count * self._move_size)
+        padded = (
+            moves[i : i + self._move_size].ljust(YBB_MOVE.size, b"\0") for i in range(0, len(moves), self._move_size)
+        )
+        found = []
+        for move, value, depth in map(YBB_MOVE.unpack, padded):
+            if move & 127 != move >> 7 & 127:  # else "resign", say
+                found.append(BookMove(cshogi.move_to_usi(cshogi.move16_from_psv(move)), None, value, depth, 1))
+        return found
+
+    def _position(self, number: int) -> tuple[Any, ...]:
+        return YBB_POSITION.unpack(self._read(YBB_HEADER.size + YBB_POSITION.size * number, YBB_POSITION.size))
+
+    def _read(self, place: int, size: int) -> bytes:
+        try:
+            with self._lock:
+                self._file.seek(place)
+                data = self._file.read(size)
+        except (OSError, OverflowError, ValueError) as error:
+            raise BookError(f"{self.path}: {error}") from error
+        if len(data) < size:
+            raise BookError(f"{self.path}: it breaks off")
+        return data
+
+
+def key_of(sfen: bytes) -> bytes:
+    """An sfen without its move number. Keys sort as the sfens themselves do."""
+    return b" ".join(sfen.split()[:3])
+
+
+def _is_no_move(line: bytes) -> bool:
+    return line.split(None, 1)[0].decode("ascii", "replace").lower() in _NO_MOVES

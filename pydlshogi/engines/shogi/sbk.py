@@ -1,0 +1,137 @@
+"""Opening books of ShogiGUI, `.sbk`: positions that lead to each other, with weights in place of values.
+
+ShogiHome's specs/sbk-format.md describes them. They are read whole; moves marked as bad are left out.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from pydlshogi.engines.shogi.book_files import BookError, BookMove, key_of, opened
+
+_BAD: Final = (3, 4)
+"""Marks of moves."""
+
+
+class SbkBook:
+    """A file of ShogiGUI: positions that lead to each other."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises BookError."""
+        self.path = path
+        self.bad_lines: list[str] = []
+        with opened(path) as file:
+            try:
+                states = [_state(data) for field, data in _fields(file.read()) if field == 3]
+                self._moves = self._walk(states)
+            except OSError as error:
+                raise BookError(f"{path}: {error.strerror or error}") from error
+            except (TypeError, ValueError, RuntimeError) as error:
+                raise BookError(f"{path}: not a book of ShogiGUI (.sbk), or damaged") from error
+        if not self._moves:
+            raise BookError(f"{path}: the book holds no position")
+
+    def close(self) -> None:
+        """As of BookFile."""
+        self._moves.clear()
+
+    def find(self, sfen: str) -> list[BookMove]:
+        """As of BookFile."""
+        return self._moves.get(key_of(sfen.encode()), [])
+
+    @staticmethod
+    def _walk(states: list["_State"]) -> dict[bytes, list[BookMove]]:
+        """The moves by position: from each that has an sfen, the first having that of the start, along the moves."""
+        import cshogi
+
+        found: dict[bytes, list[BookMove]] = {}
+        seen: set[int] = set()
+        waiting = [(0, cshogi.STARTING_SFEN)] if states and not states[0].sfen else []
+        waiting += [(number, state.sfen) for number, state in enumerate(states) if state.sfen]
+        while waiting:
+            number, sfen = waiting.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            board = cshogi.Board(sfen)
+            moves = []
+            for move in states[number].moves:
+                usi = move.usi
+                if not (legal := board.move_from_usi(usi)):
+                    continue
+                if move.mark not in _BAD:
+                    moves.append(BookMove(usi, None, 0, 0, move.weight))
+                if 0 <= move.leads_to < len(states):
+                    board.push(legal)
+                    waiting.append((move.leads_to, board.sfen()))
+                    board.pop()
+            if moves:
+                found.setdefault(key_of(board.sfen().encode()), []).extend(moves)
+        return found
+
+
+class _Move(NamedTuple):
+    usi: str
+    mark: int
+    weight: int
+    leads_to: int
+    """The number of a position, or -1."""
+
+
+class _State(NamedTuple):
+    sfen: str
+    moves: list[_Move]
+
+
+def _state(data: object) -> _State:
+    sfen, moves = "", []
+    for field, value in _fields(data):
+        if field == 7 and isinstance(value, bytes):
+            sfen = value.decode()
+        elif field == 9:
+            number, mark, weight, leads_to = map(dict(_fields(value)).get, (1, 2, 3, 4), (0, 0, 0, 0))
+            rank, file, to_rank, to_file = (int(number) >> shift & 15 for shift in (0, 4, 8, 12))
+            target = f"{to_file}{'?abcdefghi??????'[to_rank]}"
+            if rank:
+                usi = f"{file}{'?abcdefghi??????'[rank]}{target}{'+' if int(number) >> 19 & 1 else ''}"
+            else:
+                usi = f"{'?PLNSGBR????????'[int(number) >> 24 & 15]}*{target}"
+            moves.append(_Move(usi, mark, weight, leads_to - (1 << 64) if leads_to >> 63 else leads_to))
+    return _State(sfen, moves)
+
+
+def _fields(data: Any) -> Iterator[tuple[int, Any]]:
+    """The fields of a Protocol Buffers message, in order: their numbers, and bytes or a number. Raises ValueError."""
+    place = 0
+
+    def number() -> int:
+        nonlocal place
+        value, shift = 0, 0
+        while True:
+            if place >= len(data) or shift > 63:
+                raise ValueError("it breaks off")
+            byte = int(data[place])
+            place += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while place < len(data):
+        tag = number()
+        match tag & 7:
+            case 0:
+                yield tag >> 3, number()
+                continue
+            case 2:
+                size = number()
+            case 1:
+                size = 8
+            case 5:
+                size = 4
+            case _:
+                raise ValueError("no such type")
+        if place + size > len(data):
+            raise ValueError("it breaks off")
+        yield tag >> 3, data[place : place + size]
+        place += size

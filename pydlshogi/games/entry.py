@@ -1,0 +1,150 @@
+"""What a game is to everybody else: its name, its rules, its players, how it looks. Light, as long as nothing is asked.
+
+`pydlshogi.games.catalogue` has the games there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload
+
+from pydlshogi.game import Outcome, PlayedPosition, Rules
+
+if TYPE_CHECKING:  # a protocol names games before it says `usiok`, and numpy takes as long as all the rest
+    from pydlshogi.encoding import Encoding
+    from pydlshogi.support.arrays import Records
+
+T = TypeVar("T")
+
+
+class Imported(Generic[T]):
+    """A field that is given as `MODULE:NAME` and read as what stands there: it is imported by who reads it first."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._slot = f"_{name}"
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object, owner: type) -> Self | T:
+        if instance is None:
+            raise AttributeError(self._slot)  # to a dataclass: there is no default
+        value = instance.__dict__[self._slot]
+        found: T = resolve_name(value) if isinstance(value, str) else value
+        instance.__dict__[self._slot] = found
+        return found
+
+    def __set__(self, instance: object, value: str | T) -> None:
+        instance.__dict__[self._slot] = value
+
+
+class GamePosition(PlayedPosition, Protocol):
+    """A position as the package needs it for all that it does with a game."""
+
+    @property
+    def settings(self) -> Records:
+        """What was chosen of the rules, as one record of `Rules.settings`."""
+
+    def outcome_to_learn(self) -> Outcome | None:
+        """As `outcome`; but a game may go on after a repetition at which a search ends."""
+
+
+class MakePosition(Protocol):
+    """The class of a game's positions."""
+
+    def __call__(self, sfen: str | None = None, *, draw_ply: int = 0) -> GamePosition:
+        """The position of a text, None for the start of the game. Raises ValueError.
+
+        `draw_ply`: the game is drawn after so many plies; 0: never.
+        """
+
+
+class Opponent(NamedTuple):
+    """An engine at some strength."""
+
+    engine: str
+    """One of those of the game."""
+    settings: Mapping[str, str] = {}
+    """Of its options, by name."""
+    movetime: int | None = None
+    """Milliseconds for a move; None: what the options say."""
+
+
+class Example(NamedTuple):
+    """A run that others know the result of."""
+
+    games: int
+    """That it played against itself."""
+    whose: str
+
+
+class Look(NamedTuple):
+    """How a game looks on the board. The page itself knows the looks of games that it has pictures for."""
+
+    title: str
+    about: str
+    """A few words for who does not know it."""
+    advice: str
+    """What to do first, for people."""
+    pieces: Mapping[str, str]
+    """For each letter of an sfen, in upper case, SVG from -50 to 50 as its owner sees it."""
+    names: Mapping[str, str]
+    """Of the pieces, for who hears the board read."""
+    colours: tuple[str, str, str]
+    """Of the ground, of Black's pieces and of White's."""
+    hand: bool = False
+    """Pieces may be held in hand."""
+
+
+def ladder(milliseconds: int) -> dict[str, Opponent]:
+    """Opponents that search, from one for beginners to one that takes so long for a move."""
+    skills = {"beginner": 1, "easy": 4, "medium": 8, "hard": 14}
+    return {
+        **{name: Opponent("mcts", {"Skill_Level": str(skill)}) for name, skill in skills.items()},
+        "full strength": Opponent("mcts", {}, milliseconds),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameEntry:
+    """A game. What is named as `MODULE:NAME` is imported when it is asked for."""
+
+    name: str
+    """`game_named` finds it by that."""
+    rules: Imported[Rules] = Imported()
+    encodings: Imported[Sequence[Encoding]] = Imported()
+    """How networks see it: new ones in the first way, unless another is asked for."""
+    position: Imported[MakePosition] = Imported()
+    network: str = ""
+    """The file in `model/`, or a whole path, that the shared search takes where nobody names another; "": none."""
+    engines: Mapping[str, str | None] = field(default_factory=lambda: {"mcts": None})
+    """What makes each, as `MODULE:NAME`; None: the search that all games share. The first one analyses."""
+    opponents: Mapping[str, Opponent] = field(default_factory=lambda: ladder(1000))
+    """Of people at the board, the weakest first."""
+    starts: Mapping[str, str | None] = field(default_factory=lambda: {"even": None})
+    """Where a game may begin, as `position` takes it: the usual start first, then handicaps."""
+    judged_visits: int = 200
+    """For each position of a game that is analysed as a whole."""
+    judged_lines: int = 5
+    """Candidates looked for then. A search of visits has them all anyway; one of alpha-beta does not."""
+    has_policy: bool = True
+    """The engine that analyses has an opinion of moves without a search."""
+    in_discs: bool = False
+    """Its evaluations are hundredths of a disc."""
+    learning: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the cycle that are better for this game than the general ones."""
+    example: Example | None = None
+    """What a run is measured by that wants to know how long it would take."""
+    files: str | None = None
+    """What reads and writes its records on the board, as `MODULE:NAME`; None: lines of USI alone."""
+    match: str | None = None
+    """How matches are played, as `MODULE:NAME`; None: by USI, judged by `position`."""
+    look: Look | None = None
+
+    @property
+    def encoding(self) -> Encoding:
+        """Of a new network."""
+        return self.encodings[0]

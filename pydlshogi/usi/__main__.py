@@ -1,0 +1,24 @@
+"""The engine of any game over USI: `python -m pydlshogi.usi GAME`."""
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from pydlshogi.engines.named import engine_named
+from pydlshogi.usi.usi import run
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Speak USI on stdin and stdout."""
+    parser = ArgumentParser(prog="python -m pydlshogi.usi", description="The engine of a game over USI.")
+    parser.add_argument("game", help="its name, or MODULE:NAME of its entry")
+    parser.add_argument("engine", nargs="?", default="", help="of the game (default: the one that analyses)")
+    given = parser.parse_args(arguments)
+    try:
+        engine = engine_named(given.game, given.engine)
+    except ValueError as error:
+        parser.error(str(error))
+    run(engine, [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Records of Othello on the board: WTHOR, GGF and transcripts."""
+
+import re
+from functools import partial
+from typing import Any, Final
+
+from pydlshogi.game import GameEnd
+from pydlshogi.games.othello.ggf import ggf, holds_ggf
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.records import parse_games
+from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
+from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, transcript
+from pydlshogi.games.othello.wthor import games_of, parse_wthor
+from pydlshogi.web.played import Recorded, RecordedLine, TableGame
+from pydlshogi.web.records import RECORDED, File, GameFiles, Opened, OpenError, names_of
+
+_TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
+_WTHOR_HEADER: Final = 16
+_WTHOR_GAME: Final = 68
+
+
+def _opened(data: bytes, text: str) -> Opened | None:
+    if _is_wthor(data):
+        return _archive(data)
+    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+    return _texts(text) if holds_ggf(text) or _TRANSCRIPT.fullmatch(first) else None
+
+
+def _is_wthor(data: bytes) -> bool:
+    games = int.from_bytes(data[4:8], "little")
+    return len(data) == _WTHOR_HEADER + games * _WTHOR_GAME and len(data) > _WTHOR_HEADER
+
+
+def _archive(data: bytes) -> Opened:
+    try:
+        header, rows = parse_wthor(data)
+    except RecordError as error:
+        raise OpenError(f"the record: {error}") from None
+
+    def made(number: int) -> Recorded:
+        (game,) = games_of(rows[number : number + 1], int(header["year"]))
+        return _recorded(game)
+
+    return [partial(made, number) for number in range(len(rows))]
+
+
+def _texts(text: str) -> Opened:
+    try:
+        return [partial(_recorded, game) for game in parse_games(text)]
+    except RecordError as error:
+        raise OpenError(f"the record: {error}") from None
+
+
+def _recorded(game: Transcript) -> Recorded:
+    ended = None
+    if game.result is not None and not game.end.over:
+        ended = GameEnd(game.ending or RECORDED, int(game.result < 0) if game.result else None)
+    return Recorded(
+        "othello",
+        None if game.start == START else game.start.diagram(),
+        RecordedLine([move_name(move) for move in game.moves], ended=ended),
+        discs=game.result,
+        names=(game.black, game.white),
+        event=game.event,
+        date=game.date,
+    )
+
+
+def _saved(played: TableGame, *_: Any) -> File:
+    """A transcript, or GGF where there is more to say than moves, or a pass that none follows."""
+    moves, names, tip = [parse_move(move) for move in played.moves], names_of(played), played.tip
+    more = [played.start, tip.ended, *names, played.event, played.date]
+    if moves and moves[-1] != PASS and not any(more):
+        return File("txt", f"{transcript(moves)}\n".encode())
+    game = game_of(moves, OthelloPosition(played.start).now)._replace(
+        black=names[0], white=names[1], event=played.event, date=played.date
+    )
+    if tip.ended is not None:
+        game = game._replace(ending=tip.ended.reason, result=-64 if tip.ended.winner else 64)
+    if tip.discs is not None:
+        game = game._replace(result=tip.discs)
+    return File("ggf", f"{ggf(game)}\n".encode())
+
+
+def _typed(text: str) -> Recorded | None:
+    if not _TRANSCRIPT.fullmatch(text):
+        return None
+    (opened,) = _texts(text.replace("\n", " "))
+    return opened()
+
+
+FILES: Final = GameFiles(_opened, _saved, _typed)

@@ -1,0 +1,108 @@
+"""Records of shogi on the board: CSA, KIF and KI2; saved as KIF."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from pydlshogi.analysis import Judgement
+from pydlshogi.analyze import annotated, encoded
+from pydlshogi.game import GameEnd
+from pydlshogi.kifu.game import RecordError, Variation, check_set, moves_of
+from pydlshogi.kifu.kif import AnalysedMove
+from pydlshogi.read_kifu import Ending, Game, KifuError, Win, parse
+from pydlshogi.web.played import Node, Recorded, RecordedLine, TableGame, path_to, variations_of
+from pydlshogi.web.records import File, GameFiles, Opened, OpenError, names_of
+
+ENDINGS: Final[Mapping[Ending, str]] = {
+    "resign": "resignation",
+    "mate": "mate",
+    "declaration": "declaration",
+    "try": "try",
+    "time_up": "time",
+    "illegal_move": "illegal move",
+    "perpetual_check": "perpetual check",
+    "default": "default",
+    "sennichite": "repetition",
+    "jishogi": "impasse",
+    "max_moves": "too many moves",
+}
+"""How records say that games ended, and how the board does. The others end nothing."""
+_WINNERS: Final[Mapping[Win, int | None]] = {"b": 0, "w": 1, "d": None}
+_WINS: Final[Mapping[int | None, Win]] = {winner: win for win, winner in _WINNERS.items()}
+_IN_RECORDS: Final = {ours: theirs for theirs, ours in ENDINGS.items()}
+
+
+def _opened(data: bytes, text: str) -> Opened:
+    try:
+        return [partial(_recorded, each) for each in parse(data, "the record")]
+    except KifuError as error:
+        raise OpenError(str(error)) from None
+
+
+def _recorded(game: Game) -> Recorded:
+    ending = ENDINGS.get(game.ending)
+    ended = GameEnd(ending, _WINNERS[game.win]) if ending and game.win else None
+    line = RecordedLine(game.usi, game.times, game.evals, game.comments, ended, "unknown" if ended else game.ending)
+    variations = [
+        (each.after, RecordedLine(each.usi, each.times, each.evals, ("", *each.comments), None, each.ending))
+        for each in game.variations
+    ]
+    return Recorded("shogi", game.start_sfen, line, variations, None, game.names, game.event, game.date, game.place)
+
+
+def _saved(
+    played: TableGame, judged: Sequence[Judgement], candidates: Mapping[int, Sequence[AnalysedMove]]
+) -> File | None:
+    if not has_kif(played.start_sfen):
+        return None
+    text = annotated(_game(played), judged, kif=True, candidates=candidates)
+    return File("kif", encoded(text, kif=True), whole=True)
+
+
+def has_kif(start: str) -> bool:
+    """Whether a KIF that begins with this sfen can be read: not that of a problem with pieces a game cannot have."""
+    rows, _, hands, _ = start.split()
+    pieces = Counter(filter(str.isalpha, rows))
+    for count, letter in re.findall(r"(\d*)([a-zA-Z])", hands):
+        pieces[letter] += int(count or 1)
+    try:
+        check_set(pieces)
+    except RecordError:
+        return False
+    return True
+
+
+def _game(played: TableGame) -> Game:
+    nodes, ending = played.line[1:], played.tip.ending
+    black, white = names_of(played)
+    return Game(
+        played.start_sfen,
+        moves_of(played.start_sfen, played.moves),
+        _WINS[ending.winner] if ending else None,
+        _IN_RECORDS.get(ending.reason, "unknown") if ending else played.tip.broken_off,
+        tuple(node.evaluation for node in nodes),
+        tuple(node.seconds for node in nodes),
+        (black, white),
+        event=played.event,
+        date=played.date,
+        place=played.place,
+        comments=tuple(node.comment for node in played.line),
+        variations=tuple(_variation(played.start_sfen, after, nodes) for after, nodes in variations_of(played.line)),
+    )
+
+
+def _variation(start: str, after: int, nodes: Sequence[Node]) -> Variation:
+    tip, line = nodes[-1], [node.move for node in path_to(nodes[-1])[1:]]
+    return Variation(
+        after,
+        moves_of(start, line)[after:],
+        tuple(node.evaluation for node in nodes),
+        tuple(node.seconds for node in nodes),
+        tuple(node.comment for node in nodes),
+        _IN_RECORDS.get(tip.ending.reason, "unknown") if tip.ending else tip.broken_off,
+    )
+
+
+FILES: Final = GameFiles(_opened, _saved)

@@ -1,0 +1,113 @@
+"""Training data of shogi from one format into another, or checked: `python -m utils.convert IN... OUT`
+
+    python -m utils.convert games.hcpe3 games.psv
+    python -m utils.convert a.psv b.psv all.hcpe
+    python -m utils.convert games.jsonl.xz games.pack
+    python -m utils.convert --check games.psv
+
+Files end in .psv (.bin), .hcpe, .hcpe3, .pack or .positions; a folder stands for all such files in it, and records are
+read as by `pydlshogi.train`. Any size is streamed. Broken records are left out, and the status is then 1; positions
+that the format of OUT cannot say everything of are left out too. `--check` also looks whether every move is legal.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from tqdm import tqdm
+
+from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.files import cache_folder, replacing
+from pydlshogi.training.shogi.formats import FORMATS, Part, files_of, give, legal, played_alone, read_parts
+from pydlshogi.training.shogi.records import DatasetError, load_positions
+
+_ROWS: Final = 1 << 16
+"""Positions of game records that are written at once."""
+
+
+def parts_of(source: Path, complain: Callable[[str], None]) -> Iterator[Part]:
+    """The positions of a file, a folder of files, or game records. Raises DatasetError, OSError, PoolError."""
+    paths = files_of(source)
+    for path in paths:
+        yield from read_parts(path, complain)
+    if not paths:
+        positions = load_positions(source, "train", cache_folder())
+        for first in range(0, len(positions), _ROWS):
+            yield played_alone(positions[first : first + _ROWS])
+
+
+class Count:
+    """Positions, shown while they pass, and how fast one core reads them."""
+
+    def __init__(self) -> None:
+        self.complaints: list[str] = []
+        self._positions = 0
+        self._seconds = 0.0
+
+    def read(self, sources: Sequence[Path]) -> Iterator[Part]:
+        """All of `sources`."""
+        with tqdm(unit=" positions", unit_scale=True, disable=None) as bar:
+            for source in sources:
+                parts = parts_of(source, self.complaints.append)
+                began = time.thread_time()
+                for part in parts:
+                    self._seconds += time.thread_time() - began
+                    self._positions += len(part.positions)
+                    bar.update(len(part.positions))
+                    yield part
+                    began = time.thread_time()
+
+    def tell(self, left_out: int, why: str) -> int:
+        """Print the counts; the status."""
+        for complaint in self.complaints:
+            print(f"convert: {complaint}", file=sys.stderr)
+        rate = f", {self._positions / self._seconds:,.0f} read a second of one core" if self._seconds > 0 else ""
+        print(f"{self._positions:,} positions{rate}{f'; {left_out:,} {why}' if left_out else ''}")
+        return 1 if self.complaints else 0
+
+
+def convert(sources: Sequence[Path], out: Path) -> int:
+    """Write `out`; the status."""
+    count, left_out = Count(), 0
+    with replacing(out) as file:
+        for part in count.read(sources):
+            data, without = give(out, part)
+            file.write(data)
+            left_out += without
+    return count.tell(left_out, "left out, without a result or a move")
+
+
+def check(sources: Sequence[Path]) -> int:
+    """Read all, and look at every move; the status."""
+    count, illegal = Count(), 0
+    for part in count.read(sources):
+        illegal += int((~legal(part.positions) & (part.positions["move"] != 0)).sum())
+    return count.tell(illegal, "whose move is not legal") or int(illegal > 0)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m utils.convert", description="Convert training data of shogi from one format into another."
+    )
+    parser.add_argument("paths", type=Path, nargs="+", metavar="IN... OUT", help="files, folders, records; and a file")
+    parser.add_argument("--check", action="store_true", help="read them all, and write nothing")
+    options = parser.parse_args(arguments)
+    *sources, out = options.paths
+    if options.check:
+        sources, out = options.paths, None
+    elif not sources:
+        parser.error("IN and OUT are needed, or --check")
+    elif out.suffix.lower() not in FORMATS:
+        parser.error(f"{out} ends in none of {' '.join(FORMATS)}")
+
+    def run() -> int:
+        return convert(sources, out) if out else check(sources)
+
+    return exit_status("convert", run, DatasetError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
