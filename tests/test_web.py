@@ -145,20 +145,26 @@ def pool() -> Iterator[Pool]:
 
 
 @contextmanager
+def serving(server: BoardServer) -> Iterator[Board]:
+    """The board of a server until the block is left."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    board = Board(server)
+    try:
+        yield board
+    finally:
+        board.new()  # two people: what was thought about ends
+        board.do("watch", on=False)
+        board.news.close()
+        server.shutdown()
+        thread.join()
+
+
+@contextmanager
 def unbegun(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
     """A board as it is when the program has started."""
-    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        board = Board(server)
-        try:
-            yield board
-        finally:
-            board.new()  # two people: what was thought about ends
-            board.do("watch", on=False)
-            board.news.close()
-            server.shutdown()
-            thread.join()
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server, serving(server) as board:
+        yield board
 
 
 @contextmanager
@@ -362,7 +368,8 @@ def test_the_search_is_seen(board: Board) -> None:
     assert board.state()["winRates"][0] is not None
     assert board.do("watch", on=True, lines=2) == ""
     generation = board.state()["generation"]
-    info = board.news.until(lambda info: info["generation"] == generation, "info")  # those before it may be under way
+    # What is known already is shown until then.
+    info = board.news.until(lambda info: info["generation"] == generation and len(info["moveInfos"]) != 5, "info")
     assert len(info["moveInfos"]) == 2
     assert board.do("watch", on=True, lines=0) == "1 to 20 candidates can be shown"
     assert board.do("watch", on=False) == ""
@@ -1704,6 +1711,24 @@ def test_as_a_program(tmp_path: Path) -> None:
         program.communicate()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is there on Linux alone")
+@pytest.mark.parametrize(("network", "answered"), [("127.0.0.2", True), ("", False)])
+def test_other_machines_are_answered_only_where_that_is_wanted(pool: Pool, network: str, answered: bool) -> None:
+    with BoardServer(lambda tell: Table(pool, tell), network=network) as server, serving(server) as board:
+        host = f"127.0.0.2:{board.port}"
+        connection = http.client.HTTPConnection("127.0.0.2", board.port, timeout=WAIT)
+        if not answered:
+            with pytest.raises(ConnectionRefusedError):
+                connection.request("GET", "/")
+            return
+        said = board.news.next("phone")
+        assert said["address"] == server.network_address == f"http://{host}/#{board.token}"
+        statuses = [board.ask("GET", "/", Host=name, Origin=f"http://{name}")[0] for name in (host, board.host)]
+        assert statuses == [200, 200]
+        assert board.ask("GET", "/", Host=f"127.0.0.3:{board.port}")[0] == 403
+        assert board.ask("GET", "/record", Host=host, Origin=f"http://{host}", X_Token="wrong")[0] == 403
+
+
 def test_a_port_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = str(other.getsockname()[1])
@@ -1744,7 +1769,7 @@ def test_that_no_game_is_kept_is_said_where_it_is_true(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     caplog.set_level("WARNING")
-    monkeypatch.setattr(web, "_serve", lambda arguments, kept, address: None)
+    monkeypatch.setattr(web, "_serve", lambda arguments, kept, address, earlier: None)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     with monkeypatch.context() as patched:
@@ -1766,7 +1791,7 @@ def test_every_word_is_there_in_both_languages() -> None:
         set(re.findall(r"""(?:^|[{,])\s*'?([\w?, !]+?)'?: ['"]""", part, re.MULTILINE))
         for part in source.split("const JAPANESE")
     )
-    names = ("index.html", "page.js", "board.js", "home.js")
+    names = ("index.html", "page.js", "board.js", "home.js", "editor.js", "movelist.js", "settings.js")
     pages = "".join((PAGE / name).read_text(encoding="utf-8") for name in names)
     used = {*re.findall(r'data-(?:word|label)="(\w+)"', pages), *re.findall(r"word\('(\w+)'\)", pages)}
     assert used <= english
