@@ -855,7 +855,7 @@ def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: P
     board.do("back")
     assert evaluations() == record.evals
     board.do("judge", on=True)
-    board.news.until(lambda state: state["judged"] and not state["judging"])
+    board.news.until(lambda state: state["summary"] and not state["judging"])
     assert evaluations()[0] not in (None, record.evals[0])
 
 
@@ -914,7 +914,7 @@ def test_who_tries_another_move_can_come_back(board: Board) -> None:
     assert board.do("back") == "no game was left"
     state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
     board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     board.do("goto", ply=2)
     board.play("2g2f 8c8d")
     assert (board.state()["leftAt"], len(board.state()["judged"])) == (2, 2)
@@ -1054,7 +1054,7 @@ def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) ->
     board.do("goto", ply=1)
     state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
     board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     seen = board.state()["generation"]
     assert board.do("earlier", generation=seen) == ""
     assert board.do("earlier", generation=seen) == "the game has gone on meanwhile"  # from another tab
@@ -1099,7 +1099,7 @@ def test_the_analysis_of_a_game_is_kept_while_others_of_its_file_are_looked_at(b
 
     opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
     board.do("judge", on=True)
-    first = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    first = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     board.do("choose", number=2)
     assert judged() == []
     board.do("choose", number=1)
@@ -1117,7 +1117,7 @@ def test_the_analysis_of_a_game_is_kept_while_others_of_its_file_are_looked_at(b
 def test_the_analysis_of_a_game_in_a_file_is_kept_while_other_moves_are_tried(board: Board) -> None:
     opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
     board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     board.play("1g1f")
     board.do("choose", number=2)
     board.do("choose", number=1)
@@ -1188,7 +1188,7 @@ def test_the_game_goes_on_while_a_large_file_is_read(board: Board, monkeypatch: 
 def test_a_whole_game_is_analysed(board: Board) -> None:
     board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
     assert board.do("judge", on=True) == ""
-    state = board.news.until(lambda state: not state["judging"] and state["judged"])
+    state = board.news.until(lambda state: not state["judging"] and state["summary"])
     assert [judged["move"] for judged in state["judged"]] == state["moves"]
     for judged in state["judged"]:
         assert judged["winRate"] == pytest.approx(state["winRates"][judged["number"]])
