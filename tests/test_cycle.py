@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -313,6 +313,8 @@ def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
     )
     for game in GAMES:
         assert learner.sized(game_named(game), cycles, 30, 2).endswith(" hours")
+    unknown = replace(game_named("dobutsu"), example=None)
+    assert learner.sized(unknown, cycles, 30, 2).endswith("30 minutes are some 4,800 games")
 
 
 def whole(folder: Path) -> list[dict[str, Any]]:

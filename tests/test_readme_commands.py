@@ -54,6 +54,7 @@ RUNS = [
         "C_init",
     ),
     ("utils.readme", "", ""),
+    ("utils.package", "--out {here}/dist", "installed and answers"),
     ("utils.torture", "fuzz-gtp --minutes 0 --short", "fuzz-gtp: 1 rounds"),
 ]
 """Module, arguments and something that it says; later ones use what earlier ones made."""

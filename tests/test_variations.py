@@ -28,6 +28,7 @@ FORKS = """\
 まで4手で後手の勝ち
 
 変化：4手
+*別の手
    4 同　飛(82)
 *遠い
 
@@ -92,7 +93,7 @@ def test_variations_of_a_kif() -> None:
         (1, ("8c8d", "2g2f"), "unknown"),
         (2, ("7i6h",), "resign"),  # this one leaves the variation before it
     ]
-    assert game.variations[0].comments == ("遠い",)
+    assert game.variations[0].comments == ("別の手\n遠い",)
 
 
 @pytest.mark.parametrize("start", [cshogi.STARTING_SFEN, MIDDLE])

@@ -791,7 +791,9 @@ def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_p
     assert board.state()["comment"] == ""
     board.do("back")
     (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
-    assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
+    (saved,) = read(tmp_path / "after.kif")
+    assert read(tmp_path / "before.kif") == [replace(saved, variations=())]
+    assert [(each.after, each.usi) for each in saved.variations] == [(0, ("2g2f",))]
     assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
 
 
@@ -1277,7 +1279,7 @@ def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Pat
     assert status == 200
     (tmp_path / "game.kif").write_bytes(record)
     (game,) = read(tmp_path / "game.kif")
-    assert (game.moves, game.win, game.ending) == (("G*1h", "5a4a"), "w", "resign")
+    assert (game.usi, game.win, game.ending) == (("G*1h", "5a4a"), "w", "resign")
     assert None not in game.evals
     assert "大悪手" in record.decode("cp932")
     assert "**解析 候補1 " in record.decode("cp932")

@@ -21,7 +21,8 @@ from tqdm import tqdm
 
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import cache_folder, replacing
-from pydlshogi.training.shogi.formats import FORMATS, Part, files_of, give, legal, played_alone, read_parts
+from pydlshogi.training.shogi.formats import FORMATS, files_of, give, legal, read_parts
+from pydlshogi.training.shogi.parts import Part, played_alone
 from pydlshogi.training.shogi.records import DatasetError, load_positions
 
 _ROWS: Final = 1 << 16

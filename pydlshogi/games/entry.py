@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload
@@ -71,6 +71,8 @@ class Opponent(NamedTuple):
     """Of its options, by name."""
     movetime: int | None = None
     """Milliseconds for a move; None: what the options say."""
+    is_there: Callable[[], bool] = lambda: True
+    """It has all that it needs."""
 
 
 class Example(NamedTuple):

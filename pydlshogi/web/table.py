@@ -375,7 +375,7 @@ def setup() -> Message:
     return {
         "games": {
             name: {
-                "opponents": [*game.opponents],
+                "opponents": [name for name, opponent in game.opponents.items() if opponent.is_there()],
                 "starts": [*game.starts],
                 "hasPolicy": game.has_policy,
                 "look": game.look and game.look._asdict(),
