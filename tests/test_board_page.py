@@ -424,7 +424,7 @@ UNNAMED = """() => [...document.querySelectorAll('button, select, input, textare
 def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: str) -> None:
     board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
     board.do("judge", on=True)
-    board.news.until(lambda state: not state["judging"] and state["judged"])
+    board.news.until(lambda state: not state["judging"] and state["summary"])
     person = Person(browser, board, color_scheme=scheme)
     person.page.wait_for_selector("#summary tbody tr:nth-child(2)")
     assert person.page.evaluate(CONTRASTS) == []
@@ -445,7 +445,7 @@ def test_axe_finds_nothing_serious(browser: Any, board: Board, scheme: str, loca
         pytest.skip("needs axe-core: npm pack axe-core, and AXE=package/axe.min.js")
     board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
     board.do("judge", on=True)
-    board.news.until(lambda state: not state["judging"] and state["judged"])
+    board.news.until(lambda state: not state["judging"] and state["summary"])
     person = Person(browser, board, color_scheme=scheme, locale=locale, bypass_csp=True)
     page = person.page
     page.wait_for_selector("#summary tbody tr")

@@ -916,7 +916,7 @@ def test_who_tries_another_move_can_come_back(board: Board) -> None:
     assert board.do("back") == "no game was left"
     state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
     board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     board.do("goto", ply=2)
     board.play("2g2f 8c8d")
     assert (board.state()["leftAt"], len(board.state()["judged"])) == (2, 2)
@@ -1056,7 +1056,7 @@ def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) ->
     board.do("goto", ply=1)
     state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
     board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     seen = board.state()["generation"]
     assert board.do("earlier", generation=seen) == ""
     assert board.do("earlier", generation=seen) == "the game has gone on meanwhile"  # from another tab
@@ -1101,7 +1101,7 @@ def test_the_analysis_of_a_game_is_kept_while_others_of_its_file_are_looked_at(b
 
     opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
     board.do("judge", on=True)
-    first = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    first = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     board.do("choose", number=2)
     assert judged() == []
     board.do("choose", number=1)
@@ -1119,7 +1119,7 @@ def test_the_analysis_of_a_game_is_kept_while_others_of_its_file_are_looked_at(b
 def test_the_analysis_of_a_game_in_a_file_is_kept_while_other_moves_are_tried(board: Board) -> None:
     opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
     board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     board.play("1g1f")
     board.do("choose", number=2)
     board.do("choose", number=1)
