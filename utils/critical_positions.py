@@ -1,11 +1,12 @@
 """How often a network keeps the value of a game in positions whose values are known.
 
-    python -m utils.critical_positions critical.tsv.xz --network runs/dobutsu/net.npz --playouts 0 64 800
+    python -m utils.critical_positions --network runs/dobutsu/net.npz --playouts 0 64 800
 
-A line of the file is a position of Dobutsu shogi as its mover sees it, and its moves with the value each of them has:
-`dst*11+k:value`, above 0 a win for the mover, 0 a draw, below 0 a loss. Counted are the positions in which the move
-chosen is worth as much as the best one, by the search with which the engine plays. 0 playouts: the move that the policy
-likes best.
+Positions of Dobutsu shogi in which some moves keep the value and others do not are taken at random from the solution of
+the game (`python -m pydlshogi.games.dobutsu.solve`), or from a file. A line of it is a position as its mover sees it,
+and its moves with the value each of them has: `dst*11+k:value`, above 0 a win for the mover, 0 a draw, below 0 a loss.
+Counted are the positions in which the move chosen is worth as much as the best one, by the search with which the engine
+plays. 0 playouts: the move that the policy likes best.
 """
 
 import lzma
@@ -19,14 +20,17 @@ import numpy as np
 
 from pydlshogi.evaluator import NetworkEvaluator, UniformEvaluator
 from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.dobutsu import solution_file
 from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.dobutsu.sfen import write_sfen
+from pydlshogi.games.dobutsu.solution import Solution, SolutionError
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.tasks import load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
-from pydlshogi.support.command_line import exit_status, natural
+from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.files import open_plain
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import DEFAULT_PUCT
@@ -72,6 +76,19 @@ def _critical(path: Path, number: int, line: str) -> Critical:
         raise CriticalError(f"{path}: position {number} is not as --help says: {error}") from error
 
 
+def critical_of(solution: Solution, number: int, seed: int) -> list[Critical]:
+    """So many positions of a solution, at random."""
+    rng, found = np.random.default_rng(seed), list[Critical]()
+    while len(found) < number:
+        position = DobutsuPosition(write_sfen(solution.any_position(rng), white=False, ply=1))
+        moves = solution.moves(position)
+        best = max(ends.value for ends in moves.values())
+        keeping = frozenset(move for move, ends in moves.items() if ends.value == best)
+        if position.outcome() is None and len(keeping) < len(moves):
+            found.append(Critical(position, keeping))
+    return found
+
+
 def value_keeping(positions: Sequence[Critical], evaluator: Evaluator, playouts: int) -> float:
     """The share of the positions in which the move chosen after so many playouts keeps the value."""
     forest = Forest(game_named("dobutsu"), evaluator, DEFAULT_PUCT, playouts, _AT_ONCE)
@@ -87,13 +104,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(
         prog="python -m utils.critical_positions", description=__doc__, formatter_class=RawDescriptionHelpFormatter
     )
-    parser.add_argument("file", type=Path, help="the positions, plain or .xz")
+    parser.add_argument("file", type=Path, nargs="?", help="positions, plain or .xz (default: of the solution)")
+    parser.add_argument("--positions", type=positive, default=4096, metavar="N", help="so many of the solution")
+    parser.add_argument("--seed", type=int, default=1, help="another one takes others")
     parser.add_argument("--network", type=Path, metavar="NPZ", help="whose moves are judged; without, all are alike")
     parser.add_argument("--playouts", type=natural, nargs="+", default=[0, 64, 800], metavar="N")
     options = parser.parse_args(arguments)
 
     def run() -> None:
-        positions = read_critical(options.file)
+        if options.file:
+            positions = read_critical(options.file)
+        else:
+            positions = critical_of(Solution(solution_file()), options.positions, options.seed)
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
             game = game_named("dobutsu")
@@ -105,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             what = f"{playouts} playouts" if playouts else "the policy"
             print(f"{what}: the value is kept in {share:.1%} of {len(positions):,} positions", flush=True)
 
-    return exit_status("critical_positions", run, CriticalError, ModelError, BackendError)
+    return exit_status("critical_positions", run, CriticalError, SolutionError, ModelError, BackendError)
 
 
 if __name__ == "__main__":

@@ -28,9 +28,9 @@ def engine_named(game: str, name: str = "") -> Engine:
     return engine
 
 
-def shared_search(game: GameEntry) -> Engine:
+def shared_search(game: GameEntry, options: MCTSOptions | None = None) -> Engine:
     """The engine that searches by the rules of a game, and has nothing more of it."""
-    options = MCTSOptions()
+    options = options or MCTSOptions()
 
     def set_up(sfen: str | None) -> PlayedPosition:
         return game.position(sfen, draw_ply=options.draw_ply)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload
@@ -71,6 +71,8 @@ class Opponent(NamedTuple):
     """Of its options, by name."""
     movetime: int | None = None
     """Milliseconds for a move; None: what the options say."""
+    is_there: Callable[[], bool] = lambda: True
+    """It has all that it needs."""
 
 
 class Example(NamedTuple):
@@ -132,6 +134,8 @@ class GameEntry:
     """Candidates looked for then. A search of visits has them all anyway; one of alpha-beta does not."""
     has_policy: bool = True
     """The engine that analyses has an opinion of moves without a search."""
+    in_discs: bool = False
+    """Its evaluations are hundredths of a disc."""
     learning: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the cycle that are better for this game than the general ones."""
     example: Example | None = None

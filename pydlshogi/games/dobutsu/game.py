@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from pydlshogi.games.entry import Example, GameEntry
+from pydlshogi.games.dobutsu import is_solved
+from pydlshogi.games.entry import Example, GameEntry, Opponent, ladder
 
 GAME: Final = GameEntry(
     name="dobutsu",
@@ -10,6 +11,8 @@ GAME: Final = GameEntry(
     encodings="pydlshogi.games.dobutsu.sparse:ENCODINGS",
     position="pydlshogi.games.dobutsu.position:DobutsuPosition",
     network="dobutsu.npz",
+    engines={"mcts": "pydlshogi.engines.dobutsu:mcts"},
+    opponents=ladder(1000) | {"perfect": Opponent("mcts", {"Perfect_Play": "true"}, 1000, is_solved)},
     match="utils.arena.dobutsu:KIND",
     learning={
         "kind": "policy_value_dense",

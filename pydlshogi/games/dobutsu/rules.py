@@ -41,11 +41,11 @@ SETTINGS: Final = np.dtype([("draw_ply", np.int32)])
 """The last move of the game; 0: there is none."""
 SCRATCH: Final = np.dtype([("nothing", np.uint8)])
 
-_OFF: Final = -1
+OFF: Final = -1
 _NOTHING: Final[Any] = np.uint64(0)
 _ONE: Final[Any] = np.uint64(1)
 _SQUARE: Final[Any] = np.uint64(15)
-_LOST: Final[Any] = np.uint64(1 << 60)
+LOST: Final[Any] = np.uint64(1 << 60)
 """In a state: the game is over, and the side to move has lost."""
 _HANDS: Final = 4 * SQUARES
 _IN_ONE: Final = 2
@@ -64,13 +64,13 @@ def _neighbour(square: int, direction: int) -> int:
     rank, file = divmod(square, FILES)
     right, down = _DIRECTIONS[direction]
     inside = 0 <= file + right < FILES and 0 <= rank + down < RANKS
-    return FILES * (rank + down) + file + right if inside else _OFF
+    return FILES * (rank + down) + file + right if inside else OFF
 
 
 NEIGHBOUR: Final[Int8Array] = np.array(
     [[_neighbour(square, direction) for direction in range(8)] for square in range(SQUARES)], np.int8
 )
-"""int8 [squares, directions]: the next square in a direction, or _OFF."""
+"""int8 [squares, directions]: the next square in a direction, or OFF."""
 GOES: Final = np.array([sum(1 << way for way in _MOVES.get(piece, ())) for piece in range(ENEMY)], np.uint8)
 """By kind of piece: the directions in which it moves, as bits."""
 
@@ -88,17 +88,17 @@ def held(pieces: int, place: int) -> int:
 
 
 @inlined
-def _goes(piece: int, direction: int) -> bool:
+def goes(piece: int, direction: int) -> bool:
     return bool(GOES[piece] >> direction & 1)
 
 
 @inlined
-def _square_of(pieces: int, piece: int) -> int:
-    """Where a piece stands of which there is one, or _OFF."""
+def square_of(pieces: int, piece: int) -> int:
+    """Where a piece stands of which there is one, or OFF."""
     for square in range(SQUARES):
         if piece_on(pieces, square) == piece:
             return square
-    return _OFF
+    return OFF
 
 
 @rule
@@ -108,15 +108,15 @@ def attacked(pieces: int, square: int, colour: int) -> bool:
     turn = 0 if colour else 4
     for direction in range(8):
         origin = wide(NEIGHBOUR[square, direction])
-        if origin != _OFF:
+        if origin != OFF:
             kind = piece_on(pieces, origin) - colour
-            if 0 < kind < ENEMY and _goes(kind, direction ^ turn):
+            if 0 < kind < ENEMY and goes(kind, direction ^ turn):
                 return True
     return False
 
 
 @rule
-def _turned(pieces: int) -> int:
+def turned(pieces: int) -> int:
     """The same position as the other side sees it."""
     turned: int = _NOTHING
     for square in range(SQUARES):
@@ -143,18 +143,18 @@ def play(state: Record, move: int, after: Record) -> None:
         if piece == CHICK and target < FILES:
             piece = HEN
         if taken == ENEMY + LION or (piece == LION and target < FILES and not attacked(pieces, target, ENEMY)):
-            lost = _LOST
+            lost = LOST
         if taken and taken != ENEMY + LION:
             kind = CHICK if taken == ENEMY + HEN else taken - ENEMY
             pieces += _ONE << word(_HANDS + 2 * (kind - CHICK))
-    after.pieces = _turned(pieces | word(piece) << word(4 * target)) | lost
+    after.pieces = turned(pieces | word(piece) << word(4 * target)) | lost
 
 
 @rule
 def legal_moves(state: Record, moves: Uint16Array) -> int:
     """Fill `moves` with the legal moves; returns how many there are: none if the game is lost."""
     pieces, number = state.pieces, 0
-    if pieces & _LOST:
+    if pieces & LOST:
         return 0
     for square in range(SQUARES):
         piece = piece_on(pieces, square)
@@ -166,7 +166,7 @@ def legal_moves(state: Record, moves: Uint16Array) -> int:
         elif piece < ENEMY:
             for direction in range(8):
                 target = wide(NEIGHBOUR[square, direction])
-                if target != _OFF and _goes(piece, direction):
+                if target != OFF and goes(piece, direction):
                     other = piece_on(pieces, target)
                     if other == 0 or other > ENEMY:
                         moves[number] = WAYS * target + direction
@@ -182,13 +182,13 @@ def verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: 
         return UNDECIDED
     if settings.draw_ply and ply > settings.draw_ply:
         return DRAWN
-    if attacked(pieces, _square_of(pieces, ENEMY + LION), 0):
+    if attacked(pieces, square_of(pieces, ENEMY + LION), 0):
         return _IN_ONE
-    lion = _square_of(pieces, LION)
+    lion = square_of(pieces, LION)
     if lion < 2 * FILES:
         for direction in (6, 7, 0, 1, 2):
             target = wide(NEIGHBOUR[lion, direction])
-            if _OFF < target < FILES:
+            if OFF < target < FILES:
                 other = piece_on(pieces, target)
                 if (other == 0 or other > ENEMY) and not attacked(pieces, target, ENEMY):
                     return _IN_ONE
