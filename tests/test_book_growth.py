@@ -150,3 +150,21 @@ def test_one_line(words: list[str], line: str, tmp_path: Path, capsys: pytest.Ca
     assert make_book.main([word.format(tmp_path) for word in words]) == 1
     (said,) = capsys.readouterr().err.splitlines()
     assert line in said
+
+
+def test_a_book_with_lines_that_would_be_lost_is_left_alone(
+    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "book.db"
+    out.write_text(f"#YANEURAOU-DB2016 1.00\nsfen {cshogi.STARTING_SFEN}\n7g7f none 10 1 1\nnonsense\n")
+    before = out.read_bytes()
+    assert make_book.main([f"--out={out}", "--search=2", f"--network={net}"]) == 1
+    assert capsys.readouterr().err == f"make_book: {out}: line 4: 'nonsense' is not a move of a book\n"
+    assert out.read_bytes() == before
+
+
+def test_nothing_is_written_where_nothing_was_searched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "net.npz").write_bytes(b"no network")
+    assert make_book.main([f"--out={tmp_path / 'book.db'}", "--search=2", f"--network={tmp_path / 'net.npz'}"]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not (tmp_path / "book.db").exists()

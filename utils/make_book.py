@@ -21,12 +21,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import cshogi
 from tqdm import tqdm
 
-from pydlshogi.engines.shogi.book_files import HEADER, Book, BookError, key_of
+from pydlshogi.engines.shogi.book_files import HEADER, Book, BookError, BookMove, key_of
 from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
@@ -94,40 +94,40 @@ class BookMaker:
             played.points += 0.5 if game.win == "d" else float(game.win == "bw"[board.turn == cshogi.WHITE])
             played.replies.update(reply)
 
-    def write(self, file: BinaryIO, least_games: int) -> int:
-        """Write the moves played in at least so many games, sorted; returns the number of positions."""
-        file.write(HEADER + b"\n")
-        positions = 0
+    def numbered(self, least_games: int) -> Iterator[tuple[bytes, int, list[BookMove]]]:
+        """The positions, sorted, with their move numbers and the moves played in at least so many games."""
         for key, place in sorted(self.places.items()):
-            moves = [(move, played) for move, played in place.moves.items() if played.games >= least_games]
-            if not moves:
-                continue
-            positions += 1
-            file.write(b"sfen %s %d\n" % (key, place.ply))
-            for move, played in sorted(moves, key=lambda item: (-item[1].value(), -item[1].games, item[0])):
-                reply = min(played.replies, key=lambda usi: (-played.replies[usi], usi), default="none")
-                file.write(f"{move} {reply} {played.value()} 0 {played.games}\n".encode())
-        return positions
+            moves = []
+            for move, played in place.moves.items():
+                if played.games >= least_games:
+                    reply = min(played.replies, key=lambda usi: (-played.replies[usi], usi), default=None)
+                    moves.append(BookMove(move, reply, played.value(), 0, played.games))
+            if moves:
+                yield key, place.ply, sorted(moves, key=lambda move: (-move.value, -move.played, move.move))
 
 
-def write(book: GrowingBook, out: Path) -> int:
-    """Write it with its values backed up; returns the number of positions."""
-    book.back_up()
-    positions = 0
+def write(positions: Iterable[tuple[bytes, int, list[BookMove]]], out: Path) -> int:
+    """Write a book of positions with their move numbers, as they come; returns how many there are."""
+    count = 0
     with replacing(out) as file:
         file.write(HEADER + b"\n")
-        for key, number, moves in book.numbered():
-            positions += 1
+        for key, number, moves in positions:
+            count += 1
             file.write(b"sfen %s %d\n" % (key, number))
             for move in moves:
                 file.write(f"{move.move} {move.reply or 'none'} {move.value} {move.depth} {move.played}\n".encode())
-    return positions
+    return count
 
 
 def grow(options: argparse.Namespace) -> int:
     """Add what `--search` asks for to the book; returns how many positions it holds."""
     out: Path = options.out
-    book = GrowingBook(Book(out, large=sys.maxsize).positions() if out.exists() else {})
+    book = GrowingBook({})
+    if out.exists():
+        there = Book(out, large=sys.maxsize)
+        if there.bad_lines:
+            raise BookError(f"{out}: {there.bad_lines[0]}")
+        book = GrowingBook(there.positions())
     task = SearchLineEnds(options.network.read_bytes(), options.network.suffix, options.playouts)
     longest = deadline(SIDE_BY_SIDE, options.playouts, options.network.stat().st_size)
     under_way: set[bytes] = set()
@@ -155,11 +155,12 @@ def grow(options: argparse.Namespace) -> int:
                     bar.update(len(ends))
                     book.back_up()
                     if time.monotonic() - written > _WRITE_SECONDS:
-                        write(book, out)
+                        write(book.numbered(), out)
                         written = time.monotonic()
     finally:
-        positions = write(book, out)
-    return positions
+        if searched:
+            write(book.numbered(), out)
+    return sum(map(bool, book.moves.values()))
 
 
 def sources(paths: Iterable[Path]) -> list[Path]:
@@ -219,8 +220,7 @@ def _run(options: argparse.Namespace) -> None:
             maker.add(game)
     if not any(played.games >= options.min_games for place in maker.places.values() for played in place.moves.values()):
         raise BookError(f"no move was played in {options.min_games} of {maker.games} games with a result: no book")
-    with replacing(out) as file:
-        positions = maker.write(file, options.min_games)
+    positions = write(maker.numbered(options.min_games), out)
     print(f"{out}: {positions} positions from {maker.games} games; {unread} of {len(files)} files could not be read")
     if options.search:
         print(f"{out}: {grow(options)} positions")
