@@ -197,6 +197,15 @@ def test_an_endless_line_takes_no_memory(book_file: MakeFile) -> None:
     tracemalloc.stop()
 
 
+def test_a_position_without_end_is_told(book_file: MakeFile) -> None:
+    path = book_file(BOOK.replace("1g1f none -10 8 1\n", "1g1f none -10 8 1\n" * 200_000))
+    book = Book(path)
+    assert book.bad_lines == ["line 2004: a position has more than 2000 lines"]
+    assert [move.move for move in book.find(AFTER_7G7F)] == ["3c3d"]
+    with pytest.raises(BookError, match="a position has more than 2000 lines"):
+        Book(path, large=1)
+
+
 def test_a_carriage_return_within_a_line_ends_no_line(book_file: MakeFile) -> None:
     book = Book(book_file(f"sfen {START}\n7g7f 3c3d 10 5 1\r \r2g2f\n"))
     assert [entry.move for entry in book.find(START)] == ["7g7f"]

@@ -248,15 +248,15 @@ def test_clocks_are_the_server_s(table: Table, clock: str, limits: Limits) -> No
 
 
 def test_a_game_that_has_begun_is_played_on_with_what_is_left_of_the_clocks(table: Table) -> None:
-    begun = f"{START}\n+7776FU,T100\n-3334FU,T50\n+2726FU,T20"
+    begun = f"{START}\n+7776FU,T1\n-3334FU,T50\n+2726FU,T20"
     peer = table.start().connected().begin(summary(turn="-", position=begun))
     assert peer.hear().startswith("-")
     peer.say("#CHUDAN")
     (game,) = table.ended()
-    assert game.times == (100, 50, 20)
+    assert game.times == (1, 50, 20)
     sfen, limits = table.player.asked.get()
     assert " w - 4" in sfen
-    assert (limits.btime, limits.wtime) == (600_000 - 90_000 - 10_000, 600_000 - 40_000)
+    assert (limits.btime, limits.wtime) == (600_000 - 10_000, 600_000 - 40_000)
 
 
 @pytest.mark.parametrize("reply", ["3334FU", "8384FU"])

@@ -19,7 +19,9 @@ import codecs
 import os
 import struct
 import threading
+from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, Protocol
 
@@ -33,6 +35,8 @@ LARGE: Final = 16 * 2**20
 
 _SAMPLES: Final = 200
 _LONGEST_LINE: Final = 1 << 16
+_MOST_LINES: Final = 2000
+"""Of a position, which has no more than 593 moves: a search for one of them must not last."""
 """Bytes. What comes after them counts as another line, which is hardly one of a book."""
 _LARGEST_NUMBER: Final = (1 << 31) - 1
 _NO_MOVES: Final = frozenset(["none", "resign", "win", "pass"])
@@ -169,14 +173,14 @@ class Book:
     def _read_whole(self) -> dict[bytes, bytes]:
         """Moves, a line each, by position; all of them looked at, so that a broken file is found out now."""
         positions: dict[bytes, bytes] = {}
-        key = b""
+        key, moves = b"", 0
         self._file.seek(0)
         for number, line in enumerate(iter(partial(self._file.readline, _LONGEST_LINE), b""), 1):
             text = (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).strip()
             if not text or text.startswith(_COMMENTS):
                 continue
             if text.startswith(b"sfen "):
-                key = key_of(text[5:])
+                key, moves = key_of(text[5:]), 0
                 if key.count(b" ") != 2:
                     self.bad_lines.append(f"line {number}: an sfen has a board, a side to move and hands")
                     key = b""
@@ -184,10 +188,13 @@ class Book:
                     positions.setdefault(key, b"")
             elif key and not _is_no_move(text):
                 try:
+                    if (moves := moves + 1) > _MOST_LINES:
+                        raise self._error(f"line {number}: a position has more than {_MOST_LINES} lines")
                     self._parse(text, f"line {number}: ")
                     positions[key] += text + b"\n"
                 except BookError as error:
                     self.bad_lines.append(str(error).removeprefix(f"{self.path}: "))
+                    key = b"" if moves > _MOST_LINES else key
         if not positions:
             raise self._error("the book holds no position")
         return positions
@@ -219,7 +226,7 @@ class Book:
         lines = b""
         at = self._position_from(low)
         while at is not None and at[1] == key:
-            while line := self._file.readline(_LONGEST_LINE):
+            for line in self._lines():
                 text = line.strip()
                 if text.startswith(b"sfen "):
                     break
@@ -237,11 +244,20 @@ class Book:
         if offset:
             self._file.readline(_LONGEST_LINE)
         start = self._file.tell()
-        while line := self._file.readline(_LONGEST_LINE):
+        for line in self._lines():
             if line.startswith(b"sfen "):
                 return start, key_of(line[5:])
             start += len(line)
         return None
+
+    def _lines(self) -> Iterator[bytes]:
+        """Those of a position, and the first of the next. Raises BookError where they are too many."""
+        for number in count():
+            if not (line := self._file.readline(_LONGEST_LINE)):
+                return
+            if number > _MOST_LINES:
+                raise self._error(f"a position has more than {_MOST_LINES} lines")
+            yield line
 
 
 class YbbBook:
