@@ -8,6 +8,7 @@ call this script. Exit status 1 after one line that says what went wrong: on std
 dry run prints what pip would be told, and does nothing.
 """
 
+import importlib.metadata
 import importlib.util
 import locale
 import os
@@ -160,22 +161,27 @@ def create(commands: "Commands") -> None:
     STAMPS.mkdir(parents=True)
     # The real path names a version (python3.11): when that is removed the link breaks and the next start notices.
     base = os.path.realpath(sys.executable)
-    without_pip = [] if has_ensurepip() else ["--without-pip"]
+    # It takes seconds to put a pip into the environment; that of this Python works on it as well.
+    without_pip = ["--without-pip"] if has_pip() or not importlib.util.find_spec("ensurepip") else []
     commands.run(1, [base, "-I", "-m", "venv", *without_pip, ENVIRONMENT], "Python's venv module failed")
 
 
-def has_ensurepip() -> bool:
-    """Debian splits it off into python3-venv."""
-    return importlib.util.find_spec("ensurepip") is not None
+def has_pip() -> bool:
+    """This Python has a pip that can work on another one. Debian splits it off into python3-pip."""
+    try:
+        release = importlib.metadata.version("pip")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return tuple(map(int, re.findall(r"\d+", release)[:2])) >= (22, 3)
 
 
 def pip() -> list[str | Path]:
-    """The environment's own pip, or the one of this Python working on the environment."""
-    if subprocess.run([PYTHON, "-I", "-c", "import pip"], capture_output=True, check=False).returncode == 0:
-        return [PYTHON, "-I", "-m", "pip"]
-    if importlib.util.find_spec("pip") is None:
+    """The pip of this Python working on the environment, or the environment's own."""
+    if has_pip():
+        return [sys.executable, "-I", "-m", "pip", "--python", PYTHON]
+    if subprocess.run([PYTHON, "-I", "-c", "import pip"], capture_output=True, check=False).returncode:
         raise InstallError(f"{sys.executable} has no pip: install it (Debian: apt install python3-venv).")
-    return [sys.executable, "-I", "-m", "pip", "--python", PYTHON]
+    return [PYTHON, "-I", "-m", "pip"]
 
 
 def requirements(extras: list[str]) -> list[str]:
@@ -212,7 +218,9 @@ def compile_by_the_side() -> None:
 
 def pip_commands(wanted: list[str]) -> list[list[str]]:
     """What pip is told, one command after the other."""
-    install = ["install", "--disable-pip-version-check", "--no-input", "--prefer-binary", "--progress-bar=off"]
+    # Modules become byte code when they are imported, most of them never.
+    install = ["install", "--no-compile", "--disable-pip-version-check", "--no-input", "--prefer-binary"]
+    install.append("--progress-bar=off")
     commands = [[*install, *wanted]]
     torch = [requirement for requirement in wanted if requirement.startswith("torch")]
     if torch and (build := torch_build(cuda_of_driver())):

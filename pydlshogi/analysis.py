@@ -19,8 +19,13 @@ from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Info,
 MARKS: Final = ((0.20, "??"), (0.10, "?"), (0.05, "?!"))
 """Win rate lost from which on a move is a blunder, a mistake, an inaccuracy; ShogiHome draws its lines there too."""
 
+DISC_MARKS: Final = ((10, "??"), (6, "?"), (3, "?!"))
+"""The same in discs, for Othello: there a lost game can still be lost by more."""
+
 LOSSES: Final = (0.01, 0.02, 0.05, 0.10, 0.20)
 """Win rate lost: where the bars of a histogram meet. The first is of less than 1 %, the last of blunders."""
+DISC_LOSSES: Final = (1, 2, 3, 6, 10)
+"""The same in discs."""
 
 
 class Allowance(NamedTuple):
@@ -54,6 +59,8 @@ class Judgement:
     move: str
     before: Opinion
     after: Opinion
+    in_discs: bool = False
+    """Evaluations are hundredths of a disc."""
 
     @property
     def evaluation(self) -> int:
@@ -76,8 +83,17 @@ class Judgement:
         return 0.0 if self.move == self.best else max(0.0, self.before.win_rate - (1 - self.after.win_rate))
 
     @property
+    def discs(self) -> int | None:
+        """How many the move cost its maker, where they are counted."""
+        if not self.in_discs:
+            return None
+        return 0 if self.move == self.best else max(0, round((self.before.evaluation + self.after.evaluation) / 100))
+
+    @property
     def mark(self) -> str:
         """One of MARKS, or "" for a move that cost less."""
+        if self.discs is not None:
+            return next((mark for least, mark in DISC_MARKS if self.discs >= least), "")
         return next((mark for least, mark in MARKS if self.loss >= least), "")
 
 
@@ -142,6 +158,7 @@ def as_json(judged: Judgement) -> dict[str, Any]:
         "best": judged.best,
         "line": list(judged.before.line),
         "loss": judged.loss,
+        "discs": judged.discs,
         "mark": judged.mark,
     }
 
@@ -159,25 +176,32 @@ class Account(NamedTuple):
     marks: dict[str, int]
     """How many moves have each of MARKS, the least grave first."""
     histogram: list[int]
-    """How many moves cost how much, between LOSSES."""
+    """How many moves cost how much, between LOSSES or DISC_LOSSES."""
+    discs: float | None = None
+    """On average, where they are counted."""
 
 
 def accounts(judgements: Iterable[Judgement]) -> list[Account]:
     """What is to be said of each side that has moved, Black first."""
     judgements = list(judgements)
     sides = ([judged for judged in judgements if judged.turn == turn] for turn in (0, 1))
-    return [
-        Account(
-            "bw"[own[0].turn],
-            len(own),
-            sum(judged.move == judged.best for judged in own),
-            sum(judged.loss for judged in own) / len(own),
-            {mark: sum(judged.mark == mark for judged in own) for _, mark in reversed(MARKS)},
-            [sum(bisect_right(LOSSES, judged.loss) == bar for judged in own) for bar in range(len(LOSSES) + 1)],
-        )
-        for own in sides
-        if own
-    ]
+    return [_account(own) for own in sides if own]
+
+
+def _account(own: Sequence[Judgement]) -> Account:
+    """Of the moves of one side."""
+    discs = [judged.discs for judged in own if judged.discs is not None]
+    losses: Sequence[float] = discs or [judged.loss for judged in own]
+    bounds: Sequence[float] = DISC_LOSSES if discs else LOSSES
+    return Account(
+        "bw"[own[0].turn],
+        len(own),
+        sum(judged.move == judged.best for judged in own),
+        sum(judged.loss for judged in own) / len(own),
+        {mark: sum(judged.mark == mark for judged in own) for _, mark in reversed(MARKS)},
+        [sum(bisect_right(bounds, loss) == bar for loss in losses) for bar in range(len(bounds) + 1)],
+        sum(discs) / len(discs) if discs else None,
+    )
 
 
 def summary(judgements: Iterable[Judgement], names: Sequence[str]) -> list[str]:

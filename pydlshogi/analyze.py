@@ -240,16 +240,16 @@ def _judge_all(player: BasePlayer, game: Game, allowance: Allowance, judgements:
 
 def _run(arguments: argparse.Namespace) -> int:
     path: Path = arguments.record
-    drawn = not arguments.no_graph
-    if drawn and not find_spec("matplotlib"):
+    with_graph = not arguments.no_graph
+    if with_graph and not find_spec("matplotlib"):
         print(f"analyze: no graph without Matplotlib: {remedy('train', 'matplotlib')}", file=sys.stderr)
-        drawn = False
+        with_graph = False
     game = _game(path, arguments.game)
     kif = path.suffix.lower() != ".csa" or bool(game.variations)
     record, picture, numbers = (
         path.with_name(f"{path.stem}.analysed{suffix}") for suffix in (".kif" if kif else ".csa", ".png", ".json")
     )
-    for output, wanted in ((record, not arguments.no_record), (picture, drawn), (numbers, arguments.json)):
+    for output, wanted in ((record, not arguments.no_record), (picture, with_graph), (numbers, arguments.json)):
         if wanted and output.exists() and not arguments.overwrite:
             raise AnalysisError(f"{output} exists (--overwrite replaces it)")
         if wanted:
@@ -282,7 +282,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 "summary": [account._asdict() for account in accounts(judgements)],
             }
             _write(numbers, json.dumps(judged, ensure_ascii=False, indent=1).encode())
-        if drawn:
+        if with_graph:
             _write(picture, graph(judgements, title(game.names)))
     return status
 

@@ -120,10 +120,10 @@ class UniformEvaluator:
 
 
 class HashEvaluator:
-    """Priors and values drawn from hashes: arbitrary, but the same on every machine and in every run."""
+    """Priors and values made of hashes: arbitrary, but the same on every machine and in every run."""
 
     def __init__(self, encoding: Encoding | None = None) -> None:
-        """The priors hang on the labels of the `encoding`; without one on the moves."""
+        """The priors depend on the labels of the `encoding`; without one on the moves."""
         self.encoding = encoding
 
     def evaluate(self, batch: Batch) -> Evaluations:

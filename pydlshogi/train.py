@@ -201,11 +201,14 @@ def often_enough(data: Mapping[str, Positions | Searched], settings: Settings) -
     return np.concatenate([end + rows for end, rows in zip(ends, limited, strict=False)])
 
 
-def begin(settings: Settings, state: dict[str, Any] | None, data: Mapping[str, Positions | Searched]) -> Run:
-    """The run at its start or as the checkpoint `state` has it, with the scales of all evaluations."""
+def begin(
+    settings: Settings, state: dict[str, Any] | None
+) -> tuple[Run, Mapping[str, Positions | Searched], Positions]:
+    """The run at its start or as the checkpoint `state` has it, what it learns from, and what it is validated by."""
     encoding, sparse = NAMED[settings.encoding], settings.kind == SPARSE
     first = settings.init if state is None else ""
     init = in_planes_of(encoding, read_weights(first)) if first and not sparse else None
+    data, val = load_data(settings)
     run = Run(settings, encoding, torch.device("cuda" if torch.cuda.is_available() else "cpu"), init)
     if first and sparse:
         run.begin_with(Path(first))
@@ -215,7 +218,7 @@ def begin(settings: Settings, state: dict[str, Any] | None, data: Mapping[str, P
         if EVAL_COEF[name] not in run.kept:
             run.kept[EVAL_COEF[name]] = fit_eval_coef(positions_of(each))
     run.kept.setdefault(LOGGED, run.step - run.step % settings.log_every)  # older checkpoints have none
-    return run
+    return run, data, val
 
 
 def try_to_write(out: Path, action: Callable[[], None]) -> bool:
@@ -271,9 +274,8 @@ class Log:
 def train(settings: Settings, state: dict[str, Any] | None) -> None:
     """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
     out, encoding = Path(settings.out), NAMED[settings.encoding]
-    data, val = load_data(settings)
+    run, data, val = begin(settings, state)
     val_sample = sample(val, settings.validate_positions)
-    run = begin(settings, state, data)
     prepare = preparing(settings, source_of(data, settings, run.kept), often_enough(data, settings))
     log, timeline = Log(run, settings), Timeline(settings, run.progress, run.step)
     run.progress = timeline.progress(run.progress, run.step)

@@ -34,5 +34,5 @@ def random_position(seed: int, empties: int) -> Position:
 
 def random_weights(seed: int) -> Int16Array:
     """Small weights for all patterns, of no meaning but the same for symmetric ones."""
-    drawn = np.random.default_rng(seed).integers(-300, 300, (STAGES, NUMBERS)).astype(np.int16)
-    return np.ascontiguousarray(drawn[:, CLASSES])
+    sampled = np.random.default_rng(seed).integers(-300, 300, (STAGES, NUMBERS)).astype(np.int16)
+    return np.ascontiguousarray(sampled[:, CLASSES])

@@ -25,6 +25,8 @@ from pydlshogi.encoding import planes_of
 from pydlshogi.game import DRAWN, MATED, UNDECIDED, Outcome
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.uct.batch import Batch
+from pydlshogi.usi import __main__ as usi
+from pydlshogi.web import __main__ as board
 from pydlshogi.web.table import setup
 from utils import match
 
@@ -210,8 +212,19 @@ def test_a_game_that_is_not_there_is_one_line(
 ) -> None:
     assert cycle.main([name, "--out", str(tmp_path / "run")]) == 1
     assert match.main(["a", "b", "--game", name, "--nodes", "1", "--out", str(tmp_path / "match")]) == 1
-    assert capsys.readouterr().err == f"cycle: {message}\nmatch: {message}\n"
+    assert board.main(["--no-browser", "--game", name]) == 1
+    with pytest.raises(SystemExit):
+        usi.main([name])
+    *said, last = capsys.readouterr().err.splitlines()
+    assert said[:3] == [f"cycle: {message}", f"match: {message}", f"board: {message}"]
+    assert last.endswith(message)
     assert not list(tmp_path.iterdir())
+
+
+def test_an_engine_that_a_game_has_not_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        usi.main(["dobutsu", "alphabeta"])
+    assert capsys.readouterr().err.endswith("error: dobutsu has no engine alphabeta; it has mcts\n")
 
 
 @pytest.mark.torch
@@ -232,18 +245,18 @@ def test_it_is_on_the_board_and_its_records_are_opened_again(game: Any, monkeypa
     entry = game.game.GAME
     monkeypatch.setitem(GAMES, entry.name, entry)
     pool = Pool(1, SETTINGS)
-    with served(pool) as board:
+    with served(pool) as played:
         assert setup()["games"][entry.name]["look"]["title"] == "Connect four"
-        board.new(entry.name, sides=("", "easy"))
-        board.play("4f")
-        state = board.news.until(lambda state: state["game"] == entry.name and state["at"] == 2)
+        played.new(entry.name, sides=("", "easy"))
+        played.play("4f")
+        state = played.news.until(lambda state: state["game"] == entry.name and state["at"] == 2)
         assert len(state["legal"]) == 7
-        board.new(entry.name)
-        board.play("4f 3f 4e 3e 4d 3d 4c")
-        assert (board.state()["ending"]["reason"], board.state()["ending"]["winner"]) == ("four in a row", 0)
-        saved = board.ask("GET", "/record")[1]
-        board.new("shogi")
-        assert board.ask("POST", "/record", saved)[0] == 200
-        state = board.state()
+        played.new(entry.name)
+        played.play("4f 3f 4e 3e 4d 3d 4c")
+        assert (played.state()["ending"]["reason"], played.state()["ending"]["winner"]) == ("four in a row", 0)
+        saved = played.ask("GET", "/record")[1]
+        played.new("shogi")
+        assert played.ask("POST", "/record", saved)[0] == 200
+        state = played.state()
         assert (state["game"], " ".join(state["moves"])) == (entry.name, "4f 3f 4e 3e 4d 3d 4c")
     pool.close(cancel=True)

@@ -307,7 +307,7 @@ def test_a_record_analysed(record: Path, capsys: pytest.CaptureFixture[str]) -> 
     heading, *rows, black, _, white, _, first, second = capsys.readouterr().out.splitlines()
     (before,), (after,) = read(record), read(record.with_name("game.analysed.csa"))
     assert heading == analyze.HEADING
-    assert [line.split()[1] for line in rows] == [f"{'+-'[ply % 2]}{move}" for ply, move in enumerate(before.moves)]
+    assert [line.split()[1] for line in rows] == [f"{'+-'[ply % 2]}{move}" for ply, move in enumerate(before.usi)]
     assert [analyze.score(evaluation or 0) for evaluation in after.evals] == [line.split()[2] for line in rows]
     assert black.startswith("Black (first_engine): ")
     assert white.startswith("White (second_engine): ")

@@ -1,6 +1,7 @@
 """The board in a real browser: what a person does with it, and that nothing leaves the machine."""
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -8,12 +9,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-from test_web import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served, unbegun
+from test_web import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served, serving, unbegun
 
 from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.web.server import BoardServer
+from pydlshogi.web.table import Table
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
 CHROMIUM = ("chromium", "chromium-headless-shell", "google-chrome", "chrome")
@@ -49,7 +51,9 @@ class Person:
         self.board = board
         self.wrong: list[str] = []
         """What should not happen: errors, and requests to elsewhere."""
-        self.page = browser.new_context(**settings).new_page()
+        silent = {"name": "settings", "value": '{"sound": "off"}'}
+        kept = {"origins": [{"origin": f"http://{board.host}", "localStorage": [silent]}]}
+        self.page = browser.new_context(**{"storage_state": kept} | settings).new_page()
         self.page.set_default_timeout(WAIT)
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
@@ -110,6 +114,13 @@ class Person:
         return "|".join(self.page.locator("[role=gridcell]").evaluate_all("cells => cells.map(c => c.ariaLabel)"))
 
 
+def speak(page: Any, language: str) -> None:
+    """By the button of the settings that names it."""
+    page.locator("#settings").click()
+    page.get_by_role("button", name=language).click()
+    page.keyboard.press("Escape")
+
+
 def await_held(page: Any, held: list[Any], count: int) -> None:
     """Until so many requests are held: their handler is called some time after Playwright has seen them."""
     while len(held) < count:
@@ -146,9 +157,9 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
         page.get_by_role("button", name="Resign").click()
         playwright.expect(page.locator(".primary")).to_have_text("Review", timeout=WAIT)
         page.locator("#endReview").click()
-        page.wait_for_selector("#summary p:nth-child(2)")
+        page.wait_for_selector("#summary tbody tr:nth-child(2)")
         page.wait_for_selector("#progress[hidden]", state="attached")
-        assert "% accuracy" in person.text("#summary")
+        assert page.locator("#summary thead").inner_text().split()[:4] == ["accuracy", "opening", "middle", "end"]
         assert page.locator("#barNumber").inner_text() != ""
         page.get_by_role("button", name="Back", exact=True).click()
         person.moves(1)
@@ -202,7 +213,7 @@ def test_the_move_that_is_shown_is_in_view_while_one_steps(person: Person) -> No
     person.board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
     page.wait_for_selector("#moves li:nth-child(12)")
     page.locator("#judge").click()
-    page.wait_for_selector("#summary p:nth-child(2)")
+    page.wait_for_selector("#summary tbody tr:nth-child(2)")
     page.wait_for_selector("#progress[hidden]", state="attached")
     for ply in (*range(1, 13), *range(11, 0, -1)):
         person.press("ArrowRight" if ply > person.board.state()["at"] else "ArrowLeft")
@@ -245,6 +256,45 @@ def test_mouse_and_dialogs(person: Person) -> None:
     person.page.get_by_role("button", name="Resign").click()
     person.page.wait_for_selector('body[data-ending="resignation"]')
     assert person.text("#status") == "White wins by resignation"
+
+
+HEARD_AND_SEEN = """() => {
+    window.heard = []
+    window.slid = []
+    const { animate } = Element.prototype
+    AudioBufferSourceNode.prototype.start = function () { window.heard.push(this.buffer.duration) }
+    Element.prototype.animate = function (frames, options) {
+        window.slid.push(frames.transform)
+        return animate.call(this, frames, options)
+    }
+}"""
+
+
+@pytest.mark.parametrize(("motion", "slides"), [("no-preference", 1), ("reduce", 0)])
+def test_a_move_is_heard_and_seen(browser: Any, board: Board, motion: str, slides: int) -> None:
+    board.new()
+    person = Person(browser, board, reduced_motion=motion)
+    page = person.page
+    page.evaluate(HEARD_AND_SEEN)
+    page.locator("#settings").click()
+    page.select_option("#sound", "on")
+    page.select_option("#pieces", "two")
+    person.press("Escape")
+    person.click("7g", "7f")
+    person.moves(1)
+    assert page.evaluate("[heard.length, slid.length]") == [1, slides]
+    assert page.locator("#pieceP path").count() == 3  # the wood, and two characters
+    page.reload()
+    page.wait_for_selector("body[data-generation]")
+    assert page.locator("#sound").input_value() == "on"
+    board.new("othello", "f5")
+    page.wait_for_selector(".board.othello")
+    page.evaluate(HEARD_AND_SEEN)
+    person.click("d6")
+    person.moves(2)
+    assert page.evaluate("[heard.length, slid.length]") == [1, slides]  # one disc turns
+    page.context.close()
+    assert person.wrong == []
 
 
 def test_pieces_are_dragged(person: Person) -> None:
@@ -374,9 +424,9 @@ UNNAMED = """() => [...document.querySelectorAll('button, select, input, textare
 def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: str) -> None:
     board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
     board.do("judge", on=True)
-    board.news.until(lambda state: not state["judging"] and state["judged"])
+    board.news.until(lambda state: not state["judging"] and state["summary"])
     person = Person(browser, board, color_scheme=scheme)
-    person.page.wait_for_selector("#summary p:nth-child(2)")
+    person.page.wait_for_selector("#summary tbody tr:nth-child(2)")
     assert person.page.evaluate(CONTRASTS) == []
     assert person.page.evaluate(UNNAMED) == []
     assert person.page.get_by_role("list", name="Moves").get_by_role("button").count() == 4
@@ -386,6 +436,27 @@ def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: 
         assert person.page.get_by_role("dialog", name=name).is_visible()
         person.press("Escape")
     person.page.context.close()
+    assert person.wrong == []
+
+
+@pytest.mark.parametrize(("scheme", "locale"), [("light", "en-US"), ("dark", "ja-JP")])
+def test_axe_finds_nothing_serious(browser: Any, board: Board, scheme: str, locale: str) -> None:
+    if "AXE" not in os.environ:
+        pytest.skip("needs axe-core: npm pack axe-core, and AXE=package/axe.min.js")
+    board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
+    board.do("judge", on=True)
+    board.news.until(lambda state: not state["judging"] and state["summary"])
+    person = Person(browser, board, color_scheme=scheme, locale=locale, bypass_csp=True)
+    page = person.page
+    page.wait_for_selector("#summary tbody tr")
+    page.evaluate(Path(os.environ["AXE"]).read_text(encoding="utf-8"))
+    for opened in ("", "new", "open", "copy", "edit", "settings"):
+        if opened:
+            page.locator(f"#{opened}").click()
+        found = page.evaluate("axe.run()")["violations"]
+        assert [each for each in found if each["impact"] in ("serious", "critical")] == []
+        person.press("Escape")
+    page.context.close()
     assert person.wrong == []
 
 
@@ -468,7 +539,7 @@ def test_a_game_of_dobutsu_from_the_dialog_to_its_end(person: Person) -> None:
     person.click("2b", "1a")
     page.wait_for_selector('body[data-ending="lion caught"]')
     assert person.text("#status") == "Black wins by catching the lion"
-    page.get_by_role("button", name="日本語").click()
+    speak(page, "日本語")
     assert person.text("#status") == "先手の勝ち (ライオンを捕まえた)"
 
 
@@ -557,7 +628,7 @@ def test_what_nothing_was_counted_of_is_no_number(person: Person) -> None:
     person.board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1 moves pass c1")
     page.wait_for_selector('body[data-ending="more discs, both pass"]')
     page.locator("#judge").click()
-    page.wait_for_selector("#summary p:nth-child(2)")
+    page.wait_for_selector("#summary tbody tr:nth-child(2)")
     page.wait_for_selector("#progress[hidden]", state="attached")
     assert person.text("#speed") == ""
 
@@ -573,7 +644,7 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
         "Black: first_engine",
     ]
     page.locator("#judge").click()
-    page.wait_for_selector("#summary p:nth-child(2)")
+    page.wait_for_selector("#summary tbody tr:nth-child(2)")
     page.wait_for_selector("#progress[hidden]", state="attached")
     box = page.locator("#graph").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
@@ -587,14 +658,21 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     person.press("m")
     person.moves(marked[0])
     page.wait_for_selector(".arrows .ring")  # what the analysis knows
-    mistake = page.locator("#moves button").nth(marked[0] - 1)
-    assert "better" in mistake.inner_text()
+    sentence = page.locator("#sentence")
+    playwright.expect(sentence).to_contain_text(", better ", timeout=WAIT)
     page.get_by_role("button", name="Try another move").click()
     person.moves(marked[0] - 1)
     assert page.locator(".arrows .ring").count() == 0  # it is to be found
-    assert "better" not in mistake.inner_text()
+    playwright.expect(sentence).to_contain_text("Find a better move than ", timeout=WAIT)
     person.press("h")
     page.wait_for_selector(".arrows .ring")
+    game = person.board.state()["moves"]
+    page.locator(".movable").first.click()
+    page.locator(".target").first.click()
+    assert person.moves(marked[0]) != game  # and what it is worth is said at once
+    verdict = re.compile(r": the best move$| −[0-9.]+ %, better ")
+    playwright.expect(sentence).to_have_text(verdict, timeout=WAIT)
+    assert person.board.state()["judged"][-1]["number"] == marked[0]
 
 
 def test_keys_pressed_quickly_are_met_in_their_order(person: Person) -> None:
@@ -813,7 +891,7 @@ def test_a_browser_that_keeps_nothing_shows_the_board(browser: Any, board: Board
     )
     page.goto(board.server.address)
     page.wait_for_selector("body[data-generation]", timeout=WAIT)
-    page.get_by_role("button", name="日本語").click()
+    speak(page, "日本語")
     playwright.expect(page.get_by_role("button", name="新規対局")).to_be_visible(timeout=WAIT)
     page.close()
 
@@ -1074,40 +1152,105 @@ def test_keys_do_what_the_buttons_that_are_there_do(person: Person) -> None:
     assert sent.count("POST") == 1
 
 
-def test_who_stays_on_the_page_of_a_server_that_ended_is_told_what_to_do(browser: Any, tmp_path: Path) -> None:
-    def start(port: int) -> subprocess.Popen[str]:
-        command = [
-            sys.executable,
-            "-m",
-            "pydlshogi.web",
-            "--no-browser",
-            "--option",
-            "Backend=uniform",
-            f"--port={port}",
-        ]
+def test_a_page_goes_on_where_its_server_was_killed_and_started_again(browser: Any, tmp_path: Path) -> None:
+    def start() -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--option", "Backend=uniform"]
         environment = {"XDG_STATE_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
         return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
 
-    first = start(0)
-    assert first.stdout is not None
-    address = first.stdout.readline()
+    program = start()
+    assert program.stdout is not None
     page = browser.new_page()
-    page.goto(address)
+    page.goto(program.stdout.readline())
     page.wait_for_selector("body[data-generation]")
-    page.keyboard.press("Escape")  # no game is begun
-    first.kill()
-    first.communicate()
+    page.keyboard.press("Escape")  # it is a game already
+    page.locator('[data-at="7g"]').click()
+    page.locator('[data-at="7f"]').click()
+    page.wait_for_selector('body[data-at="1"]')
+    program.kill()
+    program.communicate()
     status = page.locator("#status")
     playwright.expect(status).to_contain_text("does not answer", timeout=WAIT)
     page.get_by_role("button", name="Save").click()
     playwright.expect(page.locator("#error")).to_contain_text("does not answer", timeout=WAIT)
-    second = start(urlsplit(address).port or 0)
+    program = start()
     try:
-        playwright.expect(status).to_contain_text("Open the address", timeout=WAIT)  # it has another token
+        playwright.expect(status).to_contain_text("to move", timeout=WAIT)
+        page.get_by_role("button", name="Undo").click()
+        page.wait_for_selector('body[data-at="0"]', timeout=WAIT)
+        playwright.expect(page.locator("#error")).to_have_text("", timeout=WAIT)
     finally:
-        second.kill()
-        second.communicate()
+        program.kill()
+        program.communicate()
         page.close()
+
+
+def test_a_phone_finds_the_board(browser: Any) -> None:
+    segno = pytest.importorskip("segno", reason="needs segno (the extra `lan`)")
+    pool = Pool(1, SETTINGS)
+    with BoardServer(lambda tell: Table(pool, tell), network="127.0.0.2") as server, serving(server) as board:
+        person = Person(browser, board)
+        person.press("Escape")
+        person.page.locator("#phone").click()
+        address = person.text("#phoneAddress")
+        assert address == f"http://127.0.0.2:{board.port}/#{board.token}"
+        dark = sum(map(sum, segno.make_qr(address).matrix))
+        assert person.page.locator("#code path").get_attribute("d").count("M") == dark
+        page = browser.new_page()
+        page.goto(address)
+        page.wait_for_selector("body[data-generation]", timeout=WAIT)
+        page.close()
+        person.page.context.close()
+    pool.close(cancel=True)
+
+
+def test_a_position_is_set_up_and_played_from(person: Person) -> None:
+    page = person.page
+    person.board.new("shogi", MATE_IN_ONE)
+    page.wait_for_selector('[data-at="G*"]')
+    page.locator("#edit").click()
+    for piece, square in (("pawn", "5c"), ("rook", "5b")):  # where the pawn stands already: it goes
+        page.get_by_role("radio", name=f"Black {piece}").check()
+        page.locator(f'#editBoard [data-at="{square}"]').click()
+    page.get_by_role("button", name="to White's hand").click()
+    page.locator("#sideToMove").click()
+    page.get_by_role("button", name="Play from here").click()
+    assert page.locator("#startText").input_value() == "4k4/4R4/9/9/9/9/9/9/4K4 w Gr 1"
+    page.select_option("#opponent", "")
+    page.get_by_role("button", name="Start").click()
+    person.click("5a", "5b")
+    assert person.moves(1) == ["5a5b"]
+
+
+def test_texts_and_pictures_are_taken_elsewhere(browser: Any, board: Board) -> None:
+    board.new("shogi", "startpos moves 7g7f")
+    person = Person(browser, board, permissions=["clipboard-read", "clipboard-write"])
+    page = person.page
+    texts: dict[str, str] = {}
+    page.locator("#copy").click()
+    for what in ("record", "position", "line"):
+        before = page.locator("#copyText").input_value() if texts else ""
+        page.select_option("#copyWhat", what)
+        page.wait_for_function("before => document.getElementById('copyText').value !== before", arg=before)
+        page.get_by_role("button", name="Copy", exact=True).last.click()
+        texts[what] = page.evaluate("navigator.clipboard.readText()")
+    assert "７六歩(77)" in texts["record"]
+    assert texts["position"] == "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2"
+    assert texts["line"] == "position sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1 moves 7g7f"
+    files: dict[str, bytes] = {}
+    for name in ("SVG", "PNG"):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=name).click()
+        files[saved.value.suggested_filename] = Path(saved.value.path()).read_bytes()
+    assert files["board.png"].startswith(b"\x89PNG")
+    alone = browser.new_page()  # with no style sheet of ours
+    alone.set_content(files["board.svg"].decode())
+    colours = "e => getComputedStyle(e).fill"
+    for part in ('[data-at="7f"] rect', "#pieceP path", ".nothing, svg > rect:nth-of-type(2)"):
+        assert alone.locator(part).first.evaluate(colours) != "rgb(0, 0, 0)"
+    alone.close()
+    page.context.close()
+    assert person.wrong == []
 
 
 def test_the_move_of_the_other_side_is_read_out(person: Person) -> None:

@@ -435,17 +435,20 @@ def long_game(
         limits = Limits(btime=int(left) // told * told, wtime=1, binc=increment, winc=0)
         overhead.asked(limits, 0, ply)
         clock = Clock(limits, time)
-        slowdown = 1.0 if lost_at_once is None else lost / lost_at_once
-        budget = allot(limits, 0, ply, settings, overhead.mean, LOOK, overhead.at_once(slowdown))
+        slowdown = 1.0 if lost_at_once is None else 2.0
+        budget = allot(limits, 0, ply, settings, overhead.mean, LOOK, overhead.at_once(slowdown, ply))
         clock.begin(law(budget))
         if budget.maximum >= LOOK:
             time.now += LOOK
+        else:
+            clock.skip()
         while not clock.expired(1, BATCH) or clock.may_extend:
             if clock.expired(1, BATCH):
                 clock.extend()
             else:
                 time.now += max(BATCH, (clock.budget.optimum - clock.spent()) // 2)
-        clock.settle()
+        if not clock.skipped:
+            clock.settle()
         mean = lost if lost_at_once is None or clock.thought() else lost_at_once
         took = clock.spent() + (mean * 2 * chance.random() if chance else mean)
         if took + 1 > left + increment:
@@ -478,7 +481,10 @@ def test_nor_does_one_where_some_moves_lose_nothing_and_others_twice_as_much(
         assert len(long_game(clock_ms, increment, lost, chance=random.Random(seed))) == 256
 
 
-@pytest.mark.parametrize(("clock_ms", "lost", "lost_at_once"), [(10_000, 45, 22), (10_000, 21, 11), (60_000, 240, 110)])
+@pytest.mark.parametrize(
+    ("clock_ms", "lost", "lost_at_once"),
+    [(10_000, 45, 22), (10_000, 21, 11), (60_000, 240, 110), (10_000, 36, 30), (60_000, 200, 190)],
+)
 def test_nor_does_one_on_a_busy_machine_where_who_has_thought_waits_longer(
     clock_ms: int, lost: int, lost_at_once: int
 ) -> None:

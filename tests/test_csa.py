@@ -17,9 +17,10 @@ import pytest
 from pydlshogi.csa.client import Account, Client, ClientError, Patience
 from pydlshogi.csa.terms import TermsError, parse_terms
 from pydlshogi.csa.thinker import Thinker
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.kifu.game import Game
-from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayedPosition, Report
+from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.read_kifu import read
 from tests.scripted_player import ScriptedPlayer, names
@@ -296,7 +297,7 @@ def test_an_illegal_move_is_left_to_the_server(table: Table) -> None:
     peer.say("+7775FU,T1\n+7776FU,T1\n#ILLEGAL_MOVE\n#WIN")
     assert peer.hear() == "LOGOUT"
     (game,) = table.ended()
-    assert (game.moves, game.win, game.ending) == ((), "w", "illegal_move")
+    assert (game.usi, game.win, game.ending) == ((), "w", "illegal_move")
     assert any("+7775FU is not legal" in line for line in table.said)
 
 

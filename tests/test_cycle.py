@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,16 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
     assert len(journal) > before
     assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))
     assert f"cycle {before + 1}: 12 games" in capsys.readouterr().out
+
+
+def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[str] = ["bfloat16"]
+    monkeypatch.setattr("pydlshogi.training.run.faster_precision", lambda *_: measured.pop())
+    place = TINY.index("--precision")
+    words = ["dobutsu", "--out", str(tmp_path), *TINY[:place], *TINY[place + 2 :]]
+    for minutes in ("0.01", "0.05"):
+        assert cycle.main([*words, "--minutes", minutes]) == 0
+    assert measured == []
 
 
 @pytest.mark.parametrize(
@@ -313,6 +323,8 @@ def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
     )
     for game in GAMES:
         assert learner.sized(game_named(game), cycles, 30, 2).endswith(" hours")
+    unknown = replace(game_named("dobutsu"), example=None)
+    assert learner.sized(unknown, cycles, 30, 2).endswith("30 minutes are some 4,800 games")
 
 
 def whole(folder: Path) -> list[dict[str, Any]]:

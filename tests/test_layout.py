@@ -143,6 +143,8 @@ def test_a_network_module_knows_numpy_and_one_framework(path: Path) -> None:
     "module",
     [
         "pydlshogi",
+        "pydlshogi.games.catalogue",
+        "pydlshogi.usi.usi_dobutsu_player",
         "pydlshogi.usi.usi_mcts_player",
         "pydlshogi.usi.usi_policy_player",
         "pydlshogi.usi.usi_search1_player",

@@ -55,6 +55,7 @@ RUNS = [
     ),
     ("utils.readme", "", ""),
     ("pydlshogi.games.dobutsu.solve", "", "the start is lost in 78 plies"),
+    ("utils.package", "--out {here}/dist", "installed and answers"),
     ("utils.torture", "fuzz-gtp --minutes 0 --short", "fuzz-gtp: 1 rounds"),
 ]
 """Module, arguments and something that it says; later ones use what earlier ones made."""

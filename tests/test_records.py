@@ -41,10 +41,10 @@ from tests.positions import mirrored, mirrored_usi
 from tests.random_games import random_games, write_jsonl
 
 
-def game(moves: str, win: str | None, evals: tuple[int | None, ...] = ()) -> Game:
+def game(moves: str, win: str | None, evals: tuple[int | None, ...] = (), start: str = cshogi.STARTING_SFEN) -> Game:
     return Game(
-        start_sfen=cshogi.STARTING_SFEN,
-        moves=moves_of(cshogi.STARTING_SFEN, moves.split()),
+        start_sfen=start,
+        moves=moves_of(start, moves.split()),
         win=win,
         ending="resign",
         evals=evals,
@@ -111,8 +111,7 @@ def test_a_network_learns_from_what_it_will_see() -> None:
 
 def test_games_packed_together_are_those_packed_alone() -> None:
     handicap = replace(
-        game("3c3d 7g7f 8c8d", "w", (9, None)),
-        start_sfen="lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        game("3c3d 7g7f 8c8d", "w", (9, None), "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
         ratings=(None, 1500.0),
     )
     assert pack(handicap)["result"].tolist() == [WIN, LOSS, WIN]

@@ -10,7 +10,7 @@ from thinker import Thinker
 from usi_driver import ROOT
 
 from pydlshogi.evaluator import UniformEvaluator
-from pydlshogi.player import mcts_player, network_player
+from pydlshogi.player import network_player, thinking
 from pydlshogi.player.clock import Clock, Latency, Limits
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.uct.batch import Batch, Evaluations
@@ -48,7 +48,7 @@ class SlowThinker(Thinker):
         # A mate found would cost no batch.
         super().__init__(Random_Ply=9, Random_Seed=1, USI_Hash=1, Mate_Root_Search=0)
         self.wall = Wall()
-        monkeypatch.setattr(mcts_player, "milliseconds", self.wall)
+        monkeypatch.setattr(thinking, "milliseconds", self.wall)
         assert isinstance(self.player, MCTSPlayer)
         self.batch_size = self.player.batch_size
         self.player.evaluator = self.evaluator = SlowEvaluator(self.wall)

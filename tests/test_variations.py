@@ -28,6 +28,7 @@ FORKS = """\
 まで4手で後手の勝ち
 
 変化：4手
+*別の手
    4 同　飛(82)
 *遠い
 
@@ -92,7 +93,7 @@ def test_variations_of_a_kif() -> None:
         (1, ("8c8d", "2g2f"), "unknown"),
         (2, ("7i6h",), "resign"),  # this one leaves the variation before it
     ]
-    assert game.variations[0].comments == ("遠い",)
+    assert game.variations[0].comments == ("別の手\n遠い",)
 
 
 @pytest.mark.parametrize("start", [cshogi.STARTING_SFEN, MIDDLE])
@@ -149,7 +150,9 @@ def test_what_json_kifu_format_says_of_itself() -> None:
      '{"header": {}, "moves": [{"move": 7}]}',
      '{"header": {}, "moves": [{}, {"move": {"from": {"x": 7, "y": 7}, "to": {"x": 7, "y": 5}, "piece": "FU"}}]}',
      '{"header": {}, "moves": [{}, {"move": {"to": {"x": 5, "y": 5}, "piece": "TO"}}]}',
-     '{"header": {}, "initial": {"preset": "9"}, "moves": []}'],
+     '{"header": {}, "initial": {"preset": "9"}, "moves": []}', '{"header": {"先手": 5}, "moves": []}',
+     '{"header": {}, "moves": [{}, {"move": {"from": {"x": 7, "y": 7}, "to": {"x": 7, "y": 6}}, '
+     '"time": {"now": {"m": 0, "s": NaN}}}]}'],
 )  # fmt: skip
 def test_what_is_no_jkf_is_refused_in_a_line(text: str) -> None:
     with pytest.raises(KifuError) as refused:

@@ -145,20 +145,26 @@ def pool() -> Iterator[Pool]:
 
 
 @contextmanager
+def serving(server: BoardServer) -> Iterator[Board]:
+    """The board of a server until the block is left."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    board = Board(server)
+    try:
+        yield board
+    finally:
+        board.new()  # two people: what was thought about ends
+        board.do("watch", on=False)
+        board.news.close()
+        server.shutdown()
+        thread.join()
+
+
+@contextmanager
 def unbegun(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
     """A board as it is when the program has started."""
-    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        board = Board(server)
-        try:
-            yield board
-        finally:
-            board.new()  # two people: what was thought about ends
-            board.do("watch", on=False)
-            board.news.close()
-            server.shutdown()
-            thread.join()
+    with BoardServer(lambda tell: Table(pool, tell, kept)) as server, serving(server) as board:
+        yield board
 
 
 @contextmanager
@@ -362,7 +368,8 @@ def test_the_search_is_seen(board: Board) -> None:
     assert board.state()["winRates"][0] is not None
     assert board.do("watch", on=True, lines=2) == ""
     generation = board.state()["generation"]
-    info = board.news.until(lambda info: info["generation"] == generation, "info")  # those before it may be under way
+    # What is known already is shown until then.
+    info = board.news.until(lambda info: info["generation"] == generation and len(info["moveInfos"]) != 5, "info")
     assert len(info["moveInfos"]) == 2
     assert board.do("watch", on=True, lines=0) == "1 to 20 candidates can be shown"
     assert board.do("watch", on=False) == ""
@@ -784,7 +791,9 @@ def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_p
     assert board.state()["comment"] == ""
     board.do("back")
     (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
-    assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
+    (saved,) = read(tmp_path / "after.kif")
+    assert read(tmp_path / "before.kif") == [replace(saved, variations=())]
+    assert [(each.after, each.usi) for each in saved.variations] == [(0, ("2g2f",))]
     assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
 
 
@@ -848,7 +857,7 @@ def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: P
     board.do("back")
     assert evaluations() == record.evals
     board.do("judge", on=True)
-    board.news.until(lambda state: state["judged"] and not state["judging"])
+    board.news.until(lambda state: state["summary"] and not state["judging"])
     assert evaluations()[0] not in (None, record.evals[0])
 
 
@@ -907,7 +916,7 @@ def test_who_tries_another_move_can_come_back(board: Board) -> None:
     assert board.do("back") == "no game was left"
     state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
     board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     board.do("goto", ply=2)
     board.play("2g2f 8c8d")
     assert (board.state()["leftAt"], len(board.state()["judged"])) == (2, 2)
@@ -1047,7 +1056,7 @@ def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) ->
     board.do("goto", ply=1)
     state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
     board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     seen = board.state()["generation"]
     assert board.do("earlier", generation=seen) == ""
     assert board.do("earlier", generation=seen) == "the game has gone on meanwhile"  # from another tab
@@ -1092,7 +1101,7 @@ def test_the_analysis_of_a_game_is_kept_while_others_of_its_file_are_looked_at(b
 
     opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
     board.do("judge", on=True)
-    first = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    first = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     board.do("choose", number=2)
     assert judged() == []
     board.do("choose", number=1)
@@ -1110,7 +1119,7 @@ def test_the_analysis_of_a_game_is_kept_while_others_of_its_file_are_looked_at(b
 def test_the_analysis_of_a_game_in_a_file_is_kept_while_other_moves_are_tried(board: Board) -> None:
     opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
     board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["judged"])["judged"]
+    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
     board.play("1g1f")
     board.do("choose", number=2)
     board.do("choose", number=1)
@@ -1181,7 +1190,7 @@ def test_the_game_goes_on_while_a_large_file_is_read(board: Board, monkeypatch: 
 def test_a_whole_game_is_analysed(board: Board) -> None:
     board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
     assert board.do("judge", on=True) == ""
-    state = board.news.until(lambda state: not state["judging"] and state["judged"])
+    state = board.news.until(lambda state: not state["judging"] and state["summary"])
     assert [judged["move"] for judged in state["judged"]] == state["moves"]
     for judged in state["judged"]:
         assert judged["winRate"] == pytest.approx(state["winRates"][judged["number"]])
@@ -1270,7 +1279,7 @@ def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Pat
     assert status == 200
     (tmp_path / "game.kif").write_bytes(record)
     (game,) = read(tmp_path / "game.kif")
-    assert (game.moves, game.win, game.ending) == (("G*1h", "5a4a"), "w", "resign")
+    assert (game.usi, game.win, game.ending) == (("G*1h", "5a4a"), "w", "resign")
     assert None not in game.evals
     assert "大悪手" in record.decode("cp932")
     assert "**解析 候補1 " in record.decode("cp932")
@@ -1702,6 +1711,24 @@ def test_as_a_program(tmp_path: Path) -> None:
         program.communicate()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is there on Linux alone")
+@pytest.mark.parametrize(("network", "answered"), [("127.0.0.2", True), ("", False)])
+def test_other_machines_are_answered_only_where_that_is_wanted(pool: Pool, network: str, answered: bool) -> None:
+    with BoardServer(lambda tell: Table(pool, tell), network=network) as server, serving(server) as board:
+        host = f"127.0.0.2:{board.port}"
+        connection = http.client.HTTPConnection("127.0.0.2", board.port, timeout=WAIT)
+        if not answered:
+            with pytest.raises(ConnectionRefusedError):
+                connection.request("GET", "/")
+            return
+        said = board.news.next("phone")
+        assert said["address"] == server.network_address == f"http://{host}/#{board.token}"
+        statuses = [board.ask("GET", "/", Host=name, Origin=f"http://{name}")[0] for name in (host, board.host)]
+        assert statuses == [200, 200]
+        assert board.ask("GET", "/", Host=f"127.0.0.3:{board.port}")[0] == 403
+        assert board.ask("GET", "/record", Host=host, Origin=f"http://{host}", X_Token="wrong")[0] == 403
+
+
 def test_a_port_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = str(other.getsockname()[1])
@@ -1742,7 +1769,7 @@ def test_that_no_game_is_kept_is_said_where_it_is_true(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     caplog.set_level("WARNING")
-    monkeypatch.setattr(web, "_serve", lambda arguments, kept, address: None)
+    monkeypatch.setattr(web, "_serve", lambda arguments, kept, address, earlier: None)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     with monkeypatch.context() as patched:
@@ -1764,7 +1791,7 @@ def test_every_word_is_there_in_both_languages() -> None:
         set(re.findall(r"""(?:^|[{,])\s*'?([\w?, !]+?)'?: ['"]""", part, re.MULTILINE))
         for part in source.split("const JAPANESE")
     )
-    names = ("index.html", "page.js", "board.js", "home.js")
+    names = ("index.html", "page.js", "board.js", "home.js", "editor.js", "movelist.js", "settings.js")
     pages = "".join((PAGE / name).read_text(encoding="utf-8") for name in names)
     used = {*re.findall(r'data-(?:word|label)="(\w+)"', pages), *re.findall(r"word\('(\w+)'\)", pages)}
     assert used <= english

@@ -21,7 +21,8 @@ from tqdm import tqdm
 
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import cache_folder, replacing
-from pydlshogi.training.shogi.formats import FORMATS, Part, files_of, give, legal, played_alone, read_parts
+from pydlshogi.training.shogi.formats import FORMATS, files_of, give, legal, read_parts
+from pydlshogi.training.shogi.parts import Part, played_alone
 from pydlshogi.training.shogi.records import DatasetError, load_positions
 
 _ROWS: Final = 1 << 16
@@ -92,7 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m utils.convert", description="Convert training data of shogi from one format into another."
     )
-    parser.add_argument("paths", type=Path, nargs="+", metavar="IN... OUT", help="files, folders, records; and a file")
+    parser.add_argument(
+        "paths", type=Path, nargs="+", metavar="FILE", help="what to read: files, folders, records; at last OUT"
+    )
     parser.add_argument("--check", action="store_true", help="read them all, and write nothing")
     options = parser.parse_args(arguments)
     *sources, out = options.paths

@@ -47,6 +47,8 @@ except ImportError as error:
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.weights import read_weights
 from pydlshogi.read_kifu import read
+from pydlshogi.training.shogi.records import OWN, POSITION
+from utils.arena.csa_server import CsaServer
 from utils.arena.engine_process import EngineDied, EngineError, Pipes, command_line
 from utils.arena.referee import Referee
 from utils.arena.usi_engine import UsiEngine
@@ -339,9 +341,36 @@ def judge_cycle(out: Path, finished: bool) -> dict[str, bytes]:
     return {name: (out / "games" / name).read_bytes() for name in sets}
 
 
+def judge_tune(out: Path, finished: bool) -> dict[str, bytes]:
+    lines = lines_of(out / "pairs.jsonl", finished)
+    pairs = {line["step"] for line in lines}
+    assert len(pairs) == len(lines), "pairs were counted twice"
+    assert len(pairs) == 8 or not finished, f"{len(pairs)} pairs"
+    return {f"pair {line['step']}": repr(line).encode() for line in lines}
+
+
+def judge_teach(out: Path, finished: bool) -> dict[str, bytes]:
+    sets = {path.name: path.read_bytes() for path in out.glob(f"*{OWN}")}
+    assert all(content and len(content) % POSITION.itemsize == 0 for content in sets.values()), "a set is torn"
+    assert len(sets) == 3 or not finished, f"{len(sets)} sets"
+    return sets
+
+
+def judge_csa(out: Path, finished: bool) -> dict[str, bytes]:
+    """A game that the client has seen to its end is one of the server's. Each has one record."""
+    records = {path.stem: path for path in out.glob("*.csa")}
+    ended = {name: game for name, path in records.items() for game in read(path) if game.ending != "abnormal"}
+    for name, game in ended.items():
+        assert " ".join(game.usi) == (out.parent / "server" / name).read_text(), f"{name} was another game"
+        assert (game.win, game.ending) == ("b", "resign"), name
+    assert len(ended) >= 5 or not finished, f"{len(ended)} games"
+    return {name: records[name].read_bytes() for name in ended}
+
+
 _TINY: Final = "--depth 1 --channels 8 --batch-size 16 --precision float32 --shards 1"
 _LIST: Final = shlex.quote(str(ROOT / "kiflist_test_100.txt"))
 _ENGINE: Final = shlex.quote(ENGINE)
+_POLICY: Final = shlex.quote(command_line([*PYTHON, PROTOCOLS["policy"]["module"]]))
 RUNS: Final = {
     "train": f"pydlshogi.train --train {_LIST} --val {_LIST} {_TINY} --log-every 5 --save-minutes 0.01 --steps 300",
     "selfplay": "pydlshogi.selfplay dobutsu --sets 20 --games 8 --playouts 8 --draw-ply 24 --workers 2",
@@ -349,15 +378,21 @@ RUNS: Final = {
     "--max-moves 60",
     "cycle": f"pydlshogi.cycle dobutsu {_TINY} --games 6 --playouts 6 --cheap-playouts 3 --draw-ply 24 --sets 2 "
     "--compare-every 2 --compare-games 4 --compare-playouts 4 --workers 1 --minutes 100",
+    "tune": f"utils.tune {_ENGINE} C_init=70,30,300 --option Backend=uniform --nodes 20 --pairs 8 --max-moves 40",
+    "teach": f"utils.teach {_POLICY} Backend=hash --nodes 1 --games 3",
+    "mate_sets": "utils.mate_sets --option Backend=uniform --mate 300",
+    "csa": "pydlshogi.csa 127.0.0.1 --user torture --games 5 --option Backend=uniform --option Const_Playout=20",
 }
+MATES: Final = "4k4/9/4G4/9/9/9/9/9/4K4 b G 1\n" * 8
 JUDGES: Final[dict[str, Callable[[Path, bool], dict[str, bytes]]]] = {
-    "train": judge_training, "selfplay": judge_selfplay, "match": judge_match, "cycle": judge_cycle
+    "train": judge_training, "selfplay": judge_selfplay, "match": judge_match, "cycle": judge_cycle,
+    "tune": judge_tune, "teach": judge_teach, "csa": judge_csa, "mate_sets": lambda *_: {},
 }  # fmt: skip
 """They read all files of a run, finished or not, and return those that may not change any more."""
 
 
-def command_of(name: str, out: Path, last: bool) -> list[str]:
-    """What begins a run or goes on with it; `last`: to its end."""
+def command_of(name: str, out: Path, last: bool, port: int) -> list[str]:
+    """What begins a run or goes on with it; `last`: to its end. `port`: of a CSA server."""
     words = shlex.split(RUNS[name])
     if name == "train":
         words += ["--cache", str(out.parent / "cache")]
@@ -365,6 +400,11 @@ def command_of(name: str, out: Path, last: bool) -> list[str]:
             words = ["pydlshogi.train", "--resume"]
     if name == "cycle" and last:
         words[-1] = "0.01"
+    if name == "csa":
+        return [*PYTHON, *words, "--port", str(port), "--records", str(out)]
+    if name == "mate_sets":  # it keeps nothing
+        (out.parent / "mates.sfen").write_text(MATES)
+        return [*PYTHON, *words, str(out.parent / "mates.sfen")]
     return [*PYTHON, *words, "--out", str(out)]
 
 
@@ -378,15 +418,22 @@ def seconds_of(family: Sequence[psutil.Process]) -> float:
 
 
 def kill(name: str, this: Round) -> Counter[str]:
+    rng = Random(f"{name} {this.seed}")
+    with closing(CsaServer(this.folder / "server", rng)) as server:
+        return kill_beside(server.port, name, this, rng)
+
+
+def kill_beside(port: int, name: str, this: Round, rng: Random) -> Counter[str]:
+    """`port`: of a CSA server, which outlives the kills."""
     folder = this.folder
-    rng, out = Random(f"{name} {this.seed}"), folder / "run"
+    out = folder / "run"
     kept: dict[str, bytes] = {}
-    most, kills = 1 if this.short else 3, 0
+    most, kills = 1 if this.short else 10, 0
     while True:
         last = kills == most or (kills > 0 and this.over)
         with (folder / "said.txt").open("wb") as said:
             process = psutil.Popen(
-                command_of(name, out, last), cwd=ROOT, stdout=said, stderr=said, start_new_session=True
+                command_of(name, out, last, port), cwd=ROOT, stdout=said, stderr=said, start_new_session=True
             )
         life = inf if last else rng.uniform(0.1, LONGEST_LIFE)
         family, began = [process], time.monotonic()
@@ -447,6 +494,7 @@ def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = F
         table = {"games": games.play, **ROUNDS}
         # Where people live, what is no text is an error; Python is more tolerant in the locale C.
         os.environ |= {"XDG_STATE_HOME": place, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"}
+        os.environ["CSA_PASSWORD"] = "secret"
         for seed, part in ((seed, part) for seed in count(first) for part in parts):
             if time.monotonic() > end or (seed > first and not seconds):
                 break

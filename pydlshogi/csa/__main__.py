@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from pydlshogi.engines.shogi import mcts
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
 from pydlshogi.support.command_line import exit_status, positive
-from pydlshogi.support.files import read_plain
+from pydlshogi.support.files import read_plain, reserved
 
 _USER = re.compile(r"[\w@.-]{1,32}", re.ASCII)
 
@@ -66,13 +67,10 @@ def _run(options: argparse.Namespace) -> None:
     engine = mcts()
     set_given(engine.options, options.option)
     say = partial(print, flush=True)
-    thinker = Thinker(engine)
-    try:
+    with reserved(options.records), closing(Thinker(engine)) as thinker:
         for remark in thinker.remarks:
             say(remark)
         Client(account, engine, thinker, options.records, say, comments=options.floodgate).play(options.games)
-    finally:
-        thinker.close()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -134,6 +134,8 @@ class GameEntry:
     """Candidates looked for then. A search of visits has them all anyway; one of alpha-beta does not."""
     has_policy: bool = True
     """The engine that analyses has an opinion of moves without a search."""
+    in_discs: bool = False
+    """Its evaluations are hundredths of a disc."""
     learning: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the cycle that are better for this game than the general ones."""
     example: Example | None = None

@@ -11,6 +11,8 @@ _DECLARABLE: Final = {
     **dict.fromkeys(("eucjp", "ujis"), "euc_jp"),
 }
 """Beside UTF-8. Others that Python knows are no text, or take a time that grows with the square of the length."""
+_FIRST_LINE: Final = 1000
+"""Bytes of the first line that are looked at."""
 _HALF_WIDTH_KATAKANA: Final = re.compile("[｡-ﾟ]")
 
 
@@ -30,7 +32,7 @@ def _decode(data: bytes) -> str:
         return data.decode("utf-8-sig", "replace")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
-    declared = _DECLARED.search(data.split(b"\n", 1)[0])
+    declared = _DECLARED.search(data[:_FIRST_LINE].split(b"\n", 1)[0])
     name = re.sub("[-_]", "", declared[1].decode("ascii")).lower() if declared else "utf8"
     for codec in (_DECLARABLE.get(name, "utf-8"), "utf-8"):
         text = _strictly(data, codec)

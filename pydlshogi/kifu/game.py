@@ -106,6 +106,8 @@ class Line:
         self.verdict: Verdict | None = None
 
     def variation(self) -> Variation:
+        """There is a move in it. What was said before the first is said of that one."""
+        self.comments.setdefault(1, [])[:0] = self.comments.pop(0, [])
         said = (self.comments.of_plies() + ("",) * (len(self.moves) + 1))[1 : len(self.moves) + 1]
         ending = "illegal_move" if self.illegal else (self.verdict or UNKNOWN)[0]
         return Variation(self.after, tuple(self.moves), tuple(self.evals), tuple(self.times), said, ending)

@@ -89,10 +89,12 @@ _ENDINGS: Final[dict[str, Verdict]] = {
     "封じ手": ("interrupted", None),
 }
 
+# Nearly all evaluations.
+_SCORE: Final = re.compile(
+    r"\*+(?:#?評価値=|(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*)([+-]?[0-9]{1,9}(?:\.[0-9]+)?)"
+)
 _BLACK_VIEW: Final = (
-    re.compile(r"\*+#?評価値=(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)"),
     re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>[0-9]{1,4})手)?"),
-    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*(?P<score>[+-]?[0-9]{1,9})"),
     re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?P<sign>[+-])詰\s*(?P<plies>[0-9]{0,4})"),
     re.compile(r"\*\*\s+(?P<score>[+-]?[0-9]{1,9})(?:\s|$)"),
     re.compile(r"\*\s*\[%eval (?P<pawns>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)\]"),
@@ -462,6 +464,8 @@ def _verdict(result: str, board: Any) -> Verdict:
 
 def evaluation_of(comment: str, mover: int) -> int | None:
     """Centipawns from Black's view, or None where the comment is no evaluation."""
+    if found := _SCORE.match(comment):
+        return round(float(found[1]))
     for patterns, sign in ((_BLACK_VIEW, 1), (_MOVER_VIEW, -1 if mover == cshogi.WHITE else 1)):
         for pattern in patterns:
             if found := pattern.match(comment):

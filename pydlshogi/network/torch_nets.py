@@ -136,7 +136,7 @@ _MODULES: Final[dict[str, Callable[[Architecture], nn.Module]]] = {
 
 
 def build(architecture: Architecture) -> nn.Module:
-    """A new network, its weights drawn from torch's generator: undecided at first, its residual blocks identities."""
+    """A new network, its weights sampled from torch's generator: undecided at first, its residual blocks identities."""
     net = _MODULES[architecture.kind](architecture)
     heads = KINDS[architecture.kind].heads
     for name, module in net.named_modules():
@@ -172,9 +172,9 @@ def from_npz(weights: Mapping[str, Array]) -> nn.Module:
 def grow(weights: Mapping[str, Array], architecture: Architecture) -> nn.Module:
     """A network of this size that computes what the smaller one with these weights does, until it learns more.
 
-    New residual blocks are identities; new channels are drawn as in `build`, but nothing that was there listens to them
-    yet (Net2Net's idea: Chen, Goodfellow and Shlens 2016). Raises `ModelError` if `weights` are those of another kind
-    of network, or of one for other planes or labels, or of a larger one.
+    New residual blocks are identities; new channels are sampled as in `build`, but nothing that was there listens to
+    them yet (Net2Net's idea: Chen, Goodfellow and Shlens 2016). Raises `ModelError` if `weights` are those of another
+    kind of network, or of one for other planes or labels, or of a larger one.
     """
     small = architecture_of(weights)
     same_but_larger = replace(architecture, depth=small.depth, channels=small.channels) == small

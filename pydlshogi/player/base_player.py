@@ -146,7 +146,7 @@ class BasePlayer(ABC):
         turn, ply, settings = position.turn, position.ply(), self.clock_settings()
         self.overhead.asked(clock.limits, turn, ply)
         overhead, look = self.overhead.mean, self.latency.of(1)
-        at_once = self.overhead.at_once(self.latency.slowdown)
+        at_once = self.overhead.at_once(self.latency.slowdown, ply)
 
         def budget(limits: Limits) -> Budget:
             return allot(limits, turn, ply, settings, overhead, look, at_once)
@@ -159,7 +159,7 @@ class BasePlayer(ABC):
     ) -> Clock:
         """The clock of an analysis, `infinite` but for so many playouts or milliseconds; None: without that limit.
 
-        So it knows no book, no resignation, no drawn move and no early stop.
+        So it knows no book, no resignation, no sampled move and no early stop.
         """
         clock = self.start_clock(position, Clock(Limits(infinite=True, nodes=nodes, searchmoves=searchmoves)))
         if time is not None:

@@ -48,8 +48,8 @@ def lcb_move(moves: Sequence[MoveStats]) -> MoveStats:
     return max((move for move in compared if not math.isnan(move.error)), key=bound, default=best)
 
 
-def draw(moves: Sequence[MoveStats], cutoff: float, generator: random.Random) -> MoveStats:
-    """One of the moves whose value is within `cutoff` of the best, drawn by visits.
+def sample(moves: Sequence[MoveStats], cutoff: float, generator: random.Random) -> MoveStats:
+    """One of the moves whose value is within `cutoff` of the best, sampled by visits.
 
     The best itself if it is proven, or none of its visits has been backed up yet.
     """

@@ -122,6 +122,8 @@ _ORDINARY_GAME: Final = 256
 """Plies in which every move is to be looked at by the network; after them some may be answered without."""
 _CAUTION: Final = 1.6
 """So many times the overhead of the moves to come is held back: it is the mean of a few moves."""
+_DOUBTFUL: Final = 2.5
+"""What is held back for answers at once may be so many times too much: only then nothing helps."""
 _AT_ONCE: Final = 2.0
 """Milliseconds that an answer at once takes even on a busy machine, where the GUI is not far away. What moves that were
 thought about have cost beside the thinking says little of it: whoever has thought waits for the processor."""
@@ -139,8 +141,8 @@ def allot(
     """What this move may cost.
 
     turn: 0 when Black moves, 1 when White does. ply: the number of the move to be played, 1 at the start of a game.
-    overhead: what a move costs beside the thinking. look: what one look of the network takes. at_once: what a move may
-    cost that is answered without a look, where that is known to be less.
+    overhead: what a move costs beside the thinking. look: what one look of the network takes. at_once: what is
+    held back for a move that is answered without a look, where that is known.
 
     The optimum is dlshogi's: remaining / divisor + increment, with divisor = 14 + max(0, 30 - ply), but no more than
     the plies left before `draw_ply`. Byoyomi counts as an increment, and no move stops before its byoyomi is used up,
@@ -205,13 +207,13 @@ def _allot_time(
         overheads = moves * max(0.0, _CAUTION * overhead - increment)
         margin = min(settings.time_margin, spendable / 2)
         remaining = max(0.0, clock - max(margin, overheads + looks * max(0.0, look - free)))
-        known = at_once < overhead
-        hopeless = bool(looks) and moves * ((at_once / _CAUTION if known else overhead) - increment) > spendable
-        answer = at_once if known and not hopeless else min(overhead, _AT_ONCE)
+        known = at_once < math.inf
+        too_little = bool(looks) and moves * ((at_once / _DOUBTFUL if known else overhead) - increment) > spendable
+        answer = at_once if known and not too_little else min(overhead, _AT_ONCE)
         needed = moves * max(0.0, answer - increment) if looks else overheads
         # No less than 1: 0 would mean that nothing can be lost any more.
         maximum = min(spendable - delay - margin, max(1.0, spendable - needed))
-        if hopeless:
+        if too_little:
             remaining = maximum = min(maximum, max(0, clock) / 8)
     optimum = min(maximum, max(remaining / divisor + free, least))
     if settings.whole_seconds:
@@ -309,6 +311,8 @@ class Clock:
         self._budget = UNLIMITED
         self._born = self._running_since = self._thinking_since = now()
         self._thought_until: float | None = None
+        self.skipped = False
+        """Whether nothing was thought."""
         self._pondering = self.limits.ponder
         self._extended = False
         self._lock = threading.Lock()
@@ -371,6 +375,11 @@ class Clock:
         """All is ready, and only now does the thinking begin. What came before it is spent on every move."""
         with self._lock:
             self._thinking_since = self._now()
+
+    def skip(self) -> None:
+        """There is no time to think: the answer is said without."""
+        self._thinking_since = self._thought_until = self._now()
+        self.skipped = True
 
     def settle(self) -> None:
         """The thinking has ended; the answer is still to be said."""
@@ -481,6 +490,23 @@ _BUSY: Final = 2.0
 """A machine is, where batches take so many times as long as on an idle one."""
 _ACCIDENT: Final = 1000.0
 """Milliseconds. A move that loses more was held up by something that no reserve is made for."""
+_TRUSTED: Final = 4
+"""Moves, of which a mean says half of what there is to say."""
+_CAREFUL: Final = 1.2
+"""So many times the mean of moves answered at once is held back for each."""
+
+
+class _RecentMean:
+    """Of the last numbers."""
+
+    def __init__(self, most: int, guess: float | None = None) -> None:
+        """`most`: how many numbers it is of, at most. `guess` counts for one."""
+        self.most, self.value, self.count = most, guess or 0.0, int(guess is not None)
+
+    def note(self, number: float) -> None:
+        """Here comes the next."""
+        self.count = min(self.count + 1, self.most)
+        self.value += (number - self.value) / self.count
 
 
 class Overhead:
@@ -490,36 +516,51 @@ class Overhead:
     """
 
     def __init__(self) -> None:
-        self._missing = 2.0
-        """Milliseconds, the mean of the last moves. Of the first a guess: what an idle machine was seen to need."""
-        self._moves = 1
+        self._missing = _RecentMean(64, guess=2.0)
+        """Milliseconds. Of the first move a guess: what an idle machine was seen to need."""
+        self._skipped = _RecentMean(16)
+        """Of the moves that were answered at once."""
         self._left = Limits()
         """What the clock should show at the next move, had there been none."""
         self._ply = 0
         """Of that move."""
+        self._has_skipped = False
+        """The move before that was answered at once."""
 
     @property
     def mean(self) -> float:
         """Milliseconds, over the last moves."""
-        return max(0.0, self._missing)
+        return max(0.0, self._missing.value)
 
-    def at_once(self, slowdown: float) -> float:
-        """Milliseconds that a move costs which is answered at once, where batches take `slowdown` times as long as on
-        an idle machine. On a busy one half of the mean: whoever has thought waits longer for the processor. Infinity:
-        it is not known."""
-        return self.mean / 2 if slowdown >= _BUSY else math.inf
+    def at_once(self, slowdown: float, ply: int) -> float:
+        """Milliseconds to hold back for a move that is answered at once, where batches take `slowdown` times as long as
+        on an idle machine, and the move of number `ply` is next. Infinity: it is not known.
+
+        It is what such moves have cost. While there are few, it is guessed on a busy machine: early in a game half of
+        the mean, for whoever has thought waits longer for the processor; towards the end of an ordinary game all of
+        it, for then a guess too low would lose the game.
+        """
+        skipped = self._skipped
+        if slowdown < _BUSY and skipped.count < _TRUSTED:
+            return math.inf
+        guess = self.mean * (1 + min(1.0, ply / _ORDINARY_GAME)) / 2
+        share = skipped.count / (skipped.count + _TRUSTED)
+        return share * _CAREFUL * max(0.0, skipped.value) + (1 - share) * guess
 
     def answered(self, clock: Clock, ply: int) -> None:
         """The move of number `ply` has been said."""
         if not clock.pondering:
             self._left = clock.limits.after(clock.thought())
             self._ply = ply + 2
+            self._has_skipped = clock.skipped
 
     def asked(self, limits: Limits, turn: int, ply: int) -> None:
         """`limits` came with a `go` for the move of number `ply`."""
         left, told = (each.wtime if turn else each.btime for each in (self._left, limits))
         # What comes with `go ponder` may be the engine's own guess.
         if ply == self._ply and not limits.ponder and left is not None and told is not None:
-            self._moves = min(self._moves + 1, 64)
             # A GUI that tells whole seconds only is as often ahead of the clock as behind it.
-            self._missing += (min(max(-_ACCIDENT, left - told), _ACCIDENT) - self._missing) / self._moves
+            missing = min(max(-_ACCIDENT, left - told), _ACCIDENT)
+            self._missing.note(missing)
+            if self._has_skipped:
+                self._skipped.note(missing)

@@ -16,7 +16,7 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.game import PlayedPosition
 from pydlshogi.network.loading import load_backend
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, Loaded, PlayerError, Report, any_move, moves_named
-from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, draw, lcb_move, should_resign, weak_move
+from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, should_resign, weak_move
 from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions, NetworkOptions
@@ -207,8 +207,7 @@ class MCTSPlayer(NetworkPlayer):
             self.scout.begin(position, self.scout_plies())
             if not self.scout.solution() and not search.knows(position) and thinking.too_late:
                 self.latency.decay()
-                clock.think()
-                clock.settle()
+                clock.skip()
                 return _unsearched(position, clock, report)
             search.set_root(position, only)
             lines = Lines(position, search, self.scout, self.eval_coef)
@@ -282,7 +281,7 @@ class MCTSPlayer(NetworkPlayer):
             return _unsearched(position, clock, report)
         watched = self.watched(clock)
         moves, best = self._looked_into(root, clock)
-        chosen = best if watched else self._drawn(position, moves, best)
+        chosen = best if watched else self._sampled(position, moves, best)
         if options.debug_message:
             for line in candidates(position, moves):
                 report(Info(string=line))
@@ -311,14 +310,14 @@ class MCTSPlayer(NetworkPlayer):
         """Somebody wants to know the best move rather than a game to be played."""
         return analysing(clock) or self.options.consideration_mode
 
-    def _drawn(self, position: PlayedPosition, moves: Sequence[MoveStats], best: MoveStats) -> MoveStats:
+    def _sampled(self, position: PlayedPosition, moves: Sequence[MoveStats], best: MoveStats) -> MoveStats:
         """The best of the moves. Early in the game, and below full skill, one of those nearly as good."""
         if self.options.skill_level < WEAK_LEVELS:
             return weak_move(moves, self.options.skill_level, self.rng)
         weakness = FULL_SKILL - self.options.skill_level
         if not weakness and position.ply() > self.options.random_ply:
             return best
-        return draw(moves, weakness / 100 or self.options.random_cutoff / 1000, self.rng)
+        return sample(moves, weakness / 100 or self.options.random_cutoff / 1000, self.rng)
 
     def _report(
         self, lines: Lines, search: Search, clock: Clock, report: Report, chosen: MoveStats | None = None

@@ -7,8 +7,8 @@ from pydlshogi.player.options import Spin
 class ReflexOptions(NetworkOptions):
     """What all of them do."""
 
-    temperature = Spin("temperature", 0, 0, 10000, help="0: the best move; else, in percent, how freely it is drawn")
-    seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the drawn moves; 0: another one in every game")
+    temperature = Spin("temperature", 0, 0, 10000, help="0: the best move; else, in percent, how freely it is sampled")
+    seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the sampled moves; 0: another one in every game")
 
 
 class Search1Options(ReflexOptions):

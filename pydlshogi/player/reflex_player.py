@@ -80,7 +80,7 @@ class ReflexPlayer(NetworkPlayer):
         return BestMove(chosen.move)
 
     def _choose(self, ratings: list[Rated]) -> Rated:
-        """The best, or one drawn with a probability proportional to exp(logit / temperature)."""
+        """The best, or one sampled with a probability proportional to exp(logit / temperature)."""
         best = max(ratings, key=lambda each: each.logit)
         if not self.options.temperature:
             return best

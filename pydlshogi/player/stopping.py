@@ -13,7 +13,7 @@ _UNNOTICED: Final = 20.0
 
 
 def analysing(clock: Clock) -> bool:
-    """Somebody wants to know the best move rather than play a game: no early stop, drawn move or resignation."""
+    """Somebody wants to know the best move rather than play a game: no early stop, sampled move or resignation."""
     limits = clock.limits
     return limits.infinite or clock.pondering or bool(limits.searchmoves)
 

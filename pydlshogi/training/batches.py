@@ -35,8 +35,8 @@ class Shuffle:
         """Rows [B] of batch `number`, and how each is turned: see `examples.batch_of`."""
         epoch, place = divmod(number, self._batches_per_epoch)
         chosen = self._order(epoch)[place * self._batch_size : (place + 1) * self._batch_size]
-        drawn = np.random.default_rng((self._seed, epoch, place)).random(len(chosen))
-        return chosen, self._symmetries - (drawn * (self._symmetries + 1)).astype(np.int64)
+        sampled = np.random.default_rng((self._seed, epoch, place)).random(len(chosen))
+        return chosen, self._symmetries - (sampled * (self._symmetries + 1)).astype(np.int64)
 
 
 def numbered_batch(source: Source, encoding: Encoding, shuffle: Shuffle, number: int) -> TrainingBatch:

@@ -395,8 +395,8 @@ def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple
     """Settle what the rules have told of the ends of `rows`; returns how many evaluations are asked for, and how many
     of the rows are playouts: not undone, and no mere evaluations of a root.
 
-    `asked`, int32 [rows], gets the row of each. A verdict that follows from the path is not kept in a node, which other
-    paths reach too.
+    One kernel, though a long one: all of it happens with the lock. `asked`, int32 [rows], gets the row of each. A
+    verdict that follows from the path is not kept in a node, which other paths reach too.
     """
     tree, roots, puct = walk.tree, walk.roots, walk.puct
     hold_soon(tree.lock)

@@ -1,7 +1,7 @@
 """Batch after batch through a search and its evaluator, in one thread or in several, each with a batch of its own.
 
 While one thread waits for the evaluator, the others gather, so that neither a device nor a core is idle. With one
-thread a search always grows the same tree; with several the tree hangs on who comes first.
+thread a search always grows the same tree; with several the tree depends on who comes first.
 """
 
 from collections.abc import Callable, Iterator

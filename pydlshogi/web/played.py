@@ -65,6 +65,8 @@ class Node:
 
     parent: "Node | None" = None
     move: str = ""
+    number: int = 0
+    """The same move as the position takes it."""
     seconds: float | None = None
     """That the move took; None: nobody knows."""
     evaluation: int | None = None
@@ -251,7 +253,7 @@ class TableGame:
         move = self.position.usi(number)  # as the engines write it
         node = next((child for child in self.tip.children if child.move == move), None)
         if node is None:
-            node = Node(self.tip, move)
+            node = Node(self.tip, move, number)
             self.tip.children.append(node)
             self.nodes.append(node)
         self.position.push(number)
@@ -274,14 +276,14 @@ class TableGame:
         self.tip.verdict = self.position.ending()
 
     def show(self, line: list[Node], at: int | None = None) -> None:
-        """Show the position after `at` moves of a line; None: after all. Raises ValueError for an illegal move."""
+        """Show the position after `at` moves of a line; None: after all."""
         at = len(line) - 1 if at is None else at
         before, path = self.line[: self.at + 1], line[: at + 1]
         same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, path, strict=False)))
         for _ in before[same:]:
             self.position.pop()
         for node in path[same:]:
-            self.position.push(self.position.move_from_usi(node.move))
+            self.position.push(node.number)
         self.line, self.at = line, at
 
     def go_to(self, ply: int) -> None:

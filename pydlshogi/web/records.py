@@ -56,8 +56,8 @@ def open_record(data: bytes, shown: str) -> Opened:
     text = decode(data)
     if holds_usi(text):
         return [partial(_of_usi, line, shown) for line in usi_lines(text)]
-    for files in reversed(_files()):  # that of shogi, for which what no other one knows is a damaged record, at last
-        if (games := files.opened(data, text)) is not None:
+    for game in reversed(GAMES.values()):  # shogi last: it takes what no other game knows for a damaged record
+        if game.files and (games := _files_of(game.files).opened(data, text)) is not None:
             return games
     raise OpenError("the record: it is in no format that is known")
 
@@ -85,10 +85,6 @@ def saved(played: TableGame, judged: Sequence[Judgement], candidates: Mapping[in
 def names_of(played: TableGame) -> list[str]:
     """Who played Black and White: a person of that name, or an opponent."""
     return [name or side for name, side in zip(played.names, played.sides, strict=True)]
-
-
-def _files() -> list[GameFiles]:
-    return [_files_of(entry.files) for entry in GAMES.values() if entry.files]
 
 
 def _files_of(place: str) -> GameFiles:

@@ -24,6 +24,10 @@ RECORDS_SCALE: Final = 600
 """Centipawns that make 73 % of winning in records: as ShogiHome draws them."""
 DEPTHS: Final = (1, 3, 10)
 """How much longer people may ask for."""
+MOST_TRIED: Final = 6
+"""Positions that were tried since the analysis, and are judged without being asked for."""
+WHOLE_DISCS: Final = 32
+"""Discs that count as all of winning."""
 _DOUBTFUL: Final = ((), tuple(mark for _, mark in MARKS), (MARKS[0][1],))
 """The marks that the first look needs none of, and those that call for the second and the third."""
 
@@ -56,6 +60,8 @@ class Review:
         """Positions that are analysed."""
         self._depth = 1
         self._look = _Look(0, 0, {})
+        self._tries = False
+        """What is analysed are moves that were tried afterwards."""
 
     @property
     def begun(self) -> bool:
@@ -66,14 +72,28 @@ class Review:
         """Analyse the line that is shown, anew."""
         self.stop()
         game = self._game
-        self._opinions, self._looks, self._line, self._depth = {}, {}, [*game.line], depth
-        asked, at = self._line, game.at
-        game.go_to(len(asked) - 1)
+        self._opinions, self._looks, self._depth, self._tries = {}, {}, depth, False
+        at = game.at
+        game.go_to(len(game.line) - 1)
+        self._analyse(0, game.line)
+        game.go_to(at)
+
+    def judge_tried(self) -> None:
+        """Say what moves are worth that were played after the analysis, where the game is shown at its end."""
+        line = self._game.line
+        tried = [node for node in line if node not in self._opinions]
+        if self.begun and 0 < len(tried) <= MOST_TRIED and (self._tries or not self._look.asked):
+            self.stop()
+            self._tries = True
+            self._analyse(1, tried)
+
+    def _analyse(self, number: int, positions: Sequence[Node]) -> None:
+        """Look at some positions of the line that is shown at its end, where the rules may have the last word."""
+        game = self._game
+        self._line = [*game.line]
         if repeated := repetition(game.position):
             self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), opinion("", repeated), len(LOOKS))
-            asked = asked[:-1]
-        game.go_to(at)
-        self._begin(0, asked)
+        self._begin(number, [node for node in positions if not repeated or node is not game.tip])
 
     def stop(self) -> None:
         for task in self._look.asked.values():
@@ -102,7 +122,14 @@ class Review:
         """Of the moves before and after which the analysis has an opinion."""
         known, first = self._opinions, self._game.first
         return [
-            Judgement(number, (first + number - 1) % 2, after.move, known[before], known[after])
+            Judgement(
+                number,
+                (first + number - 1) % 2,
+                after.move,
+                known[before],
+                known[after],
+                GAMES[self._game.game].in_discs,
+            )
             for number, (before, after) in enumerate(pairwise(line), 1)
             if before in known and after in known
         ]
@@ -116,7 +143,7 @@ class Review:
             "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged] or self._recorded(line),
             "summary": [
                 account._asdict()
-                | {"accuracy": accuracy([each.loss for each in judged if "bw"[each.turn] == account.side])}
+                | _accuracies([each for each in judged if "bw"[each.turn] == account.side], len(line) - 1)
                 for account in accounts(judged)
             ],
         }
@@ -199,6 +226,17 @@ def accuracy(losses: Iterable[float]) -> float:
     """How well somebody played who lost so much by each move, of 1 to win: 100 for nothing lost, as lichess counts."""
     each = [min(100.0, max(0.0, 103.1668 * math.exp(-4.354 * loss) - 3.1669)) for loss in losses]
     return sum(each) / len(each)
+
+
+def _accuracies(own: Sequence[Judgement], moves: int) -> dict[str, Any]:
+    """Of one side in a game of so many moves: as a whole, and in each third of it where the side moved there."""
+
+    def of(judged: Sequence[Judgement]) -> float | None:
+        losses = (each.loss if each.discs is None else each.discs / WHOLE_DISCS for each in judged)
+        return accuracy(losses) if judged else None
+
+    thirds = [[each for each in own if 3 * (each.number - 1) // moves == third] for third in range(3)]
+    return {"accuracy": of(own), "phases": [of(third) for third in thirds]}
 
 
 def _candidates(answer: Answer) -> list[AnalysedMove]:

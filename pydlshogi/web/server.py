@@ -1,8 +1,8 @@
 """The board over HTTP: its files, what people do (POST /do), records (POST and GET /record), events (GET /news).
 
-Bound to the loopback, and answering only its own page: `Host` must be its very address, which ends DNS rebinding, so
-must `Origin` where there is one, and whoever asks for anything but the files knows the token. That travels in the
-fragment of the address that is opened, which no browser puts into a log or hands on.
+Bound to the loopback, unless the local network is asked for, and answering only its own page: `Host` must be its very
+address, which ends DNS rebinding, so must `Origin` where there is one, and who asks for anything but the files knows
+the token. That travels in the fragment of the address that is opened, which no browser puts into a log or hands on.
 """
 
 import io
@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
+from pydlshogi.web.phone import code
 from pydlshogi.web.table import Message, Refused, Table
 
 NEWS_GAP: Final = 0.1
-"""Seconds between news of the same kind to one page: at most ten updates a second."""
+"""Seconds between news to one page, unless the game goes on: at most ten updates a second."""
 ALIVE_EVERY: Final = 15.0
 """Seconds after which a page that gets no news gets an empty line, so that one that has left is noticed."""
 NOBODY_LOOKS: Final = 60.0
@@ -65,6 +66,9 @@ class Page:
         self._unsent: dict[str, Message] = {}
         self._changed = threading.Condition()
         self._closed = False
+        self._generation = 0
+        self._moved = False
+        """What has not been sent is another generation: nobody waits for a move."""
 
     def put(self, kind: str, message: Message) -> None:
         """A message takes the place of an older one of its kind. A state makes what was said of older generations out
@@ -73,6 +77,8 @@ class Page:
             if kind == "state":
                 current = (None, message["generation"])
                 self._unsent = {name: each for name, each in self._unsent.items() if each.get("generation") in current}
+                self._moved |= message["generation"] != self._generation
+                self._generation = message["generation"]
             self._unsent[kind] = message
             self._changed.notify()
 
@@ -87,13 +93,13 @@ class Page:
             self._changed.wait_for(lambda: self._unsent or self._closed, timeout)
             if self._closed:
                 raise NoLongerThere
-            unsent, self._unsent = self._unsent, {}
+            unsent, self._unsent, self._moved = self._unsent, {}, False
             return unsent
 
     def rest(self, seconds: float) -> None:
-        """Wait, unless the server ends."""
+        """Wait, unless the server ends or the game goes on."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed, seconds)
+            self._changed.wait_for(lambda: self._closed or self._moved, seconds)
 
 
 class Pages:
@@ -144,18 +150,27 @@ class BoardServer(ThreadingHTTPServer):
     # On Windows that would let two servers have the same port.
     allow_reuse_address = sys.platform != "win32"
 
-    def __init__(self, make_table: Callable[[Callable[[str, Message], None]], Table], port: int = 0) -> None:
-        """`make_table` is given what tells all pages. Port 0: a free one. Raises OSError."""
-        self.token = secrets.token_urlsafe(16)
+    def __init__(
+        self,
+        make_table: Callable[[Callable[[str, Message], None]], Table],
+        port: int = 0,
+        token: str = "",
+        network: str = "",
+    ) -> None:
+        """`make_table` is given what tells all pages. Port 0: a free one. `token`: of an earlier server, whose pages go
+        on. `network`: the address of this machine where others are answered too. Raises OSError."""
+        self.token = token or secrets.token_urlsafe(16)
         self.pages = Pages()
         self._strangers: dict[Any, None] = {}
         """The oldest first."""
         self._lock = threading.Lock()
         try:
-            super().__init__(("127.0.0.1", port), _Handler)
+            super().__init__(("0.0.0.0" if network else "127.0.0.1", port), _Handler)
         except OSError as error:
             raise OSError(error.errno, error.strerror, f"--port {port}") from error
-        names = ("127.0.0.1", "localhost")
+        names = ("127.0.0.1", "localhost", *([network] if network else []))
+        self.network_address = f"http://{network}:{self.server_port}/#{self.token}" if network else ""
+        """What a phone opens; "" where only this machine is answered."""
         self.hosts = {f"{name}:{self.server_port}" for name in names} | set(names if self.server_port == 80 else ())
         self.table = make_table(self.pages.tell)
 
@@ -294,6 +309,8 @@ class _Handler(BaseHTTPRequestHandler):
             if page is None:
                 raise _Rejected(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages look already")
             self.server.table.greet(page.put)
+            if self.server.network_address:
+                page.put("phone", {"address": self.server.network_address, "code": code(self.server.network_address)})
             self.close_connection = True
             self._send_head(HTTPStatus.OK, {"Content-Type": "text/event-stream", "Connection": "close"})
             try:

@@ -9,10 +9,10 @@ from typing import Final
 from pydlshogi.analysis import Judgement
 from pydlshogi.analyze import annotated, encoded
 from pydlshogi.game import GameEnd
-from pydlshogi.kifu.game import RecordError, Variation, check_set, moves_of
+from pydlshogi.kifu.game import RecordError, Variation, check_set
 from pydlshogi.kifu.kif import AnalysedMove
 from pydlshogi.read_kifu import Ending, Game, KifuError, Win, parse
-from pydlshogi.web.played import Node, Recorded, RecordedLine, TableGame, path_to, variations_of
+from pydlshogi.web.played import Node, Recorded, RecordedLine, TableGame, variations_of
 from pydlshogi.web.records import File, GameFiles, Opened, OpenError, names_of
 
 ENDINGS: Final[Mapping[Ending, str]] = {
@@ -79,7 +79,7 @@ def _game(played: TableGame) -> Game:
     black, white = names_of(played)
     return Game(
         played.start_sfen,
-        moves_of(played.start_sfen, played.moves),
+        tuple(node.number for node in nodes),
         _WINS[ending.winner] if ending else None,
         _IN_RECORDS.get(ending.reason, "unknown") if ending else played.tip.broken_off,
         tuple(node.evaluation for node in nodes),
@@ -89,15 +89,15 @@ def _game(played: TableGame) -> Game:
         date=played.date,
         place=played.place,
         comments=tuple(node.comment for node in played.line),
-        variations=tuple(_variation(played.start_sfen, after, nodes) for after, nodes in variations_of(played.line)),
+        variations=tuple(_variation(after, nodes) for after, nodes in variations_of(played.line)),
     )
 
 
-def _variation(start: str, after: int, nodes: Sequence[Node]) -> Variation:
-    tip, line = nodes[-1], [node.move for node in path_to(nodes[-1])[1:]]
+def _variation(after: int, nodes: Sequence[Node]) -> Variation:
+    tip = nodes[-1]
     return Variation(
         after,
-        moves_of(start, line)[after:],
+        tuple(node.number for node in nodes),
         tuple(node.evaluation for node in nodes),
         tuple(node.seconds for node in nodes),
         tuple(node.comment for node in nodes),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pydlshogi.analysis import LOSSES
+from pydlshogi.analysis import DISC_LOSSES, LOSSES
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.game import GameEnd
@@ -279,6 +279,8 @@ class Table:
             self._ask(question, self._answer_by_move)
         elif self._search.watched and game.ending is None:
             self._ask(self._question(lines=self._search.lines), self._show)
+        elif not self._search.watched and game.at_tip:
+            self._review.judge_tried()
 
     def _question(self, **wanted: Any) -> Question:
         game = self._game
@@ -381,6 +383,7 @@ def setup() -> Message:
             for name, game in GAMES.items()
         },
         "losses": LOSSES,
+        "discLosses": DISC_LOSSES,
         "depths": DEPTHS,
     }
 

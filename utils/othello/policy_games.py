@@ -1,4 +1,4 @@
-"""Whole games of policies: each move is drawn by the shares that a policy gives to the legal moves.
+"""Whole games of policies: each move is sampled by the shares that a policy gives to the legal moves.
 
 Games are rows of WTHOR's format. A plan says which of several policies plays where: int8 [games, 2, 60], by colour,
 Black first, and by how many moves have been played, passes aside. All weights zero are a policy too: its moves are
@@ -18,7 +18,7 @@ from pydlshogi.engines.othello.policy import (
     room_for_moves,
     write_shares,
 )
-from pydlshogi.engines.othello.rollouts import drawn
+from pydlshogi.engines.othello.rollouts import uniform
 from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.rules import MOST_MOVES, START_MOVER, START_OPPONENT, ZERO, final_score, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, MOVES, Games, square_of
@@ -38,11 +38,11 @@ OPENING: Final = 8
 
 @allocating
 def play_games(
-    games: Games, plan: Int8Array, policies: Float32Array, lot: Uint64Array, through: Int32Array, moves: Moves
+    games: Games, plan: Int8Array, policies: Float32Array, rng: Uint64Array, through: Int32Array, moves: Moves
 ) -> None:
     """Write the moves and the scores of `games`; `policies` are float32 [policies, STAGES, WEIGHTS].
 
-    `lot`: see `drawn`; `through` is THROUGH; `moves` is room to work in.
+    `rng`: see `uniform`; `through` is THROUGH; `moves` is room to work in.
     """
     shares = np.empty(MOST_MOVES, np.float32)
     for number in range(len(games)):
@@ -58,7 +58,7 @@ def play_games(
             else:
                 own = policies[player, policy_stage(count(mover | opponent))]
                 legal = write_shares(own, mover, opponent, squares, through, moves, shares)
-                left, chosen = drawn(lot) - shares[0], 0
+                left, chosen = uniform(rng) - shares[0], 0
                 while left >= 0 and chosen < legal - 1:
                     chosen += 1
                     left -= shares[chosen]
@@ -94,7 +94,7 @@ def match(first: Float32Array, second: Float32Array, pairs: int, rng: np.random.
 
 
 def match_line(first: Float32Array, second: Float32Array, pairs: int, rng: np.random.Generator) -> str:
-    """How the first policy does against the second, with moves drawn by their shares and with the likeliest ones."""
+    """How the first policy does against the second, with moves sampled by their shares and with the likeliest ones."""
     texts = []
     for how, factor in (("by their shares", np.float32(1)), ("the likeliest move", SURE)):
         counts = match(factor * first, factor * second, pairs, rng)

@@ -2,7 +2,7 @@
 
 A file of openings has a line for each: a transcript, and by how many discs Black is expected to win after it. All
 positions on the way are known, whichever way the board is turned. A move there is worth what the best replies to it
-lead to; of those that are nearly as good as the best one is drawn, so that no game need be like the one before.
+lead to; of those that are nearly as good as the best one is sampled, so that no game need be like the one before.
 """
 
 import random

@@ -1,8 +1,8 @@
-"""Rollouts: whole games played in a moment, each move drawn by what stands around its square.
+"""Rollouts: whole games played in a moment, each move sampled by what stands around its square.
 
-A move is drawn in proportion to its weight, which hangs on the stage of the game (that of policy.py), on its square and
-on the eight squares around it: the side to move's disc, the opponent's, or none. Squares that are the same but for a
-rotation or a mirror share their weights.
+A move is sampled in proportion to its weight, which depends on the stage of the game (that of policy.py), on its square
+and on the eight squares around it: the side to move's disc, the opponent's, or none. Squares that are the same but for
+a rotation or a mirror share their weights.
 """
 
 from pathlib import Path
@@ -100,18 +100,18 @@ def surroundings(mover: np.uint64, opponent: np.uint64, square: np.uint64) -> in
 
 
 @inlined
-def drawn(state: Uint64Array) -> float:
+def uniform(state: Uint64Array) -> float:
     """A number from 0 to 1, 1 excluded; `state`, uint64 [1], moves on [splitmix64]."""
     state[0] += _STEP
     return float(splitmix(state[0]) >> np.uint64(11)) * 2.0**-53
 
 
 @inlined
-def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums: Float32Array, lot: Uint64Array) -> int:
+def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums: Float32Array, rng: Uint64Array) -> int:
     """By how many discs the side to move wins a game played to its end at random.
 
-    `weights`: float32 [STAGES, 64, SURROUNDINGS], above 0; `sums`: float32 [MOST_MOVES], to work with; `lot`: see
-    `drawn`.
+    `weights`: float32 [STAGES, 64, SURROUNDINGS], above 0; `sums`: float32 [MOST_MOVES], to work with; `rng`: see
+    `uniform`.
     """
     turns = 0
     while True:
@@ -129,7 +129,7 @@ def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums:
                 total += weights[stage, each, surroundings(mover, opponent, each)]
                 sums[number] = total
                 number += 1
-            wanted = np.float32(drawn(lot)) * total
+            wanted = np.float32(uniform(rng)) * total
             number = 0
             while sums[number] < wanted:
                 number += 1
@@ -142,12 +142,12 @@ def play_out(mover: np.uint64, opponent: np.uint64, weights: Float32Array, sums:
 
 
 @allocating
-def play_all(packed: Uint32Array, weights: Float32Array, lot: Uint64Array, results: Float32Array) -> None:
+def play_all(packed: Uint32Array, weights: Float32Array, rng: Uint64Array, results: Float32Array) -> None:
     """Play packed positions to their ends; each result is 1 if the side to move has won, 0.5 draw, 0 if it has lost."""
     sums = np.empty(MOST_MOVES, np.float32)
     for row in range(len(packed)):
         mover, opponent = unpacked(packed, row)
-        results[row] = 0.5 + 0.5 * np.sign(play_out(mover, opponent, weights, sums, lot))
+        results[row] = 0.5 + 0.5 * np.sign(play_out(mover, opponent, weights, sums, rng))
 
 
 def save_rollouts(path: Path, logits: Float32Array) -> None:

@@ -26,6 +26,7 @@ GAME: Final = GameEntry(
     judged_visits=20_000,
     judged_lines=1,
     has_policy=False,
+    in_discs=True,
     files="pydlshogi.web.othello_files:FILES",
     match="utils.arena.othello:KIND",
     learning={

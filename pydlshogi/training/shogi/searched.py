@@ -11,7 +11,8 @@ from tqdm import tqdm
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int64Array, Uint16Array
 from pydlshogi.support.arrays_file import read_arrays, write_arrays
 from pydlshogi.training.shogi.evaluations import win_rates
-from pydlshogi.training.shogi.formats import Part, chosen, legal, read_parts
+from pydlshogi.training.shogi.formats import legal, read_parts
+from pydlshogi.training.shogi.parts import Part, chosen
 from pydlshogi.training.shogi.records import DatasetError, Positions
 
 EVAL_COEF_OF_DLSHOGI: Final = 756.0864962951762

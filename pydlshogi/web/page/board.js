@@ -2,8 +2,10 @@
 import { columnName, isBlack, nameOf, place, read, rowName, split } from './moves.js'
 import { LOOKS } from './pieces.js'
 
-const MARGIN = 34
-const LOSSES = [0.02, 0.1] // of winning, against the best move: from which on an arrow has another colour
+const MARGIN = 34 // where the coordinates are
+const EDGE = 10 // where nothing is
+const STILL = matchMedia('(prefers-reduced-motion: reduce)')
+const SLIDE = 150 // milliseconds that a piece takes to where it goes
 const DRAGGED = 6 // pixels from which on a press is no click
 
 function element (name, attributes = {}, ...children) {
@@ -16,7 +18,7 @@ function element (name, attributes = {}, ...children) {
 export class Board {
   /** `play` is called with a move; `word` gives words in the reader's language. */
   constructor (root, play, word) {
-    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0], drag: null, pointed: '', own: new Set(), ownOn: '' })
+    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0], drag: null, dropped: false, pointed: '', own: new Set(), ownOn: '' })
     root.addEventListener('click', event => {
       const cell = event.target.closest('[data-at]')
       if (cell) this.touch(cell.dataset.at)
@@ -32,24 +34,27 @@ export class Board {
     addEventListener('pointercancel', () => this.drop())
   }
 
-  /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight, loss}], heat: {square: 0 to 1}, flip,
-   * wide: whether the captured pieces lie beside the board, or above and below it}. */
+  /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight, grade}], heat: {square: 0 to 1}, flip,
+   * wide: whether the captured pieces lie beside the board, or above and below it, pairs: whether pieces have two letters}. */
   show (view) {
     const old = this.view
-    const same = old && ['game', 'position', 'flip', 'wide'].every(key => old[key] === view[key]) &&
+    const same = old && ['game', 'position', 'flip', 'wide', 'pairs'].every(key => old[key] === view[key]) &&
       String(old.legal) === String(view.legal) && String(old.last) === String(view.last)
     this.view = view
     if (same) return this.drawNews() // of the engine alone: who is about to touch a piece finds it where it was
     this.from = ''
     this.drag = null
     this.draw()
+    if (old?.game === view.game && old.flip === view.flip && !STILL.matches && !this.dropped) this.slide(read(old.position), read(view.position))
+    this.dropped = false
   }
 
   draw () {
-    const { game, position, legal, last, flip, wide } = this.view
+    const { game, position, legal, last, flip, wide, pairs } = this.view
     const look = LOOKS[game]
     const hand = wide ? 0 : look.hand // the room above and below
-    const left = MARGIN + (wide ? look.hand : 0)
+    const left = EDGE + (wide ? look.hand : 0)
+    const right = MARGIN + (wide ? look.hand : 0)
     const { rows, turn, hands } = read(position)
     this.rows = rows
     const [width, height] = [rows[0].length, rows.length]
@@ -96,7 +101,7 @@ export class Board {
       const own = side === turn
       const along = 50 + 100 * place
       const [x, y] = wide
-        ? [below ? left + w + MARGIN + look.hand / 2 : look.hand / 2, below ? MARGIN + h - along : MARGIN + along]
+        ? [below ? left + w + MARGIN + look.hand / 2 - 4 : look.hand / 2 - 4, below ? MARGIN + h - along : MARGIN + along]
         : [below ? left + w - along : left + along, below ? 2 * MARGIN + hand + h + hand / 2 : hand / 2]
       const shown = side === 'b' ? letter : letter.toLowerCase()
       const number = count > 1 ? [element('text', { class: 'count', x: 36, y: 46 }, String(count))] : []
@@ -114,21 +119,51 @@ export class Board {
       coordinates.append(element('text', { x: left + w + 17, y: line }, look.turns ? rowName(y, rows) : ranks[y]))
     }
     const pieces = element('defs')
-    pieces.innerHTML = Object.entries(look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
+    pieces.innerHTML = Object.entries(pairs && look.pairs || look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
     this.heat = element('g', { class: 'heat', 'aria-hidden': true })
     this.arrows = element('g', { class: 'arrows', 'aria-hidden': true })
     const ground = element('rect', { class: 'ground', x: left, y: MARGIN + hand, width: w, height: h })
     ground.style.fill = look.colours?.[0] ?? ''
-    const trays = !look.hand ? [] : (wide ? [[4, MARGIN], [left + w + MARGIN + 4, MARGIN]] : [[left, 4], [left, 2 * MARGIN + hand + h + 4]])
+    const trays = !look.hand ? [] : (wide ? [[0, MARGIN], [left + w + MARGIN, MARGIN]] : [[left, 4], [left, 2 * MARGIN + hand + h + 4]])
       .map(([x, y]) => element('rect', { class: 'tray', x, y, rx: 10,
         width: wide ? look.hand - 8 : w, height: wide ? h : hand - 8 }))
+    const stars = (look.stars ?? []).flatMap(x => look.stars.map(y =>
+      element('circle', { class: 'star', cx: left + 100 * x, cy: MARGIN + hand + cellHeight * y, r: 6 })))
     this.ghost = element('g', { class: 'ghost', 'aria-hidden': true })
-    this.root.closest('section').style.setProperty('--aspect', (w + 2 * left) / (h + 2 * hand + 2 * MARGIN + 8))
+    this.sliding = element('g', { class: 'sliding', 'aria-hidden': true })
+    this.root.closest('section').style.setProperty('--aspect', (w + left + right) / (h + 2 * hand + 2 * MARGIN + 8))
     this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group',
-      viewBox: `0 0 ${w + 2 * left} ${h + 2 * hand + 2 * MARGIN + 8}` },
-    pieces, ground, ...trays, this.heat, grid, ...held, coordinates, this.arrows, this.ghost))
+      viewBox: `0 0 ${w + left + right} ${h + 2 * hand + 2 * MARGIN + 8}` },
+    pieces, ground, ...stars, ...trays, this.heat, grid, ...held, coordinates, this.sliding, this.arrows, this.ghost))
     if (focused) this.cell(focused)?.focus({ preventScroll: true })
     this.drawNews()
+  }
+
+  /** What stands elsewhere than before slides there, and discs turn. */
+  slide (before, now) {
+    const squares = now.rows.flatMap((row, y) => row.map((letter, x) => ({ at: nameOf(x, y, now.rows), old: before.rows[y][x], letter })))
+      .filter(({ old, letter }) => old !== letter)
+    const came = squares.filter(({ letter }) => letter)
+    const { turns } = LOOKS[this.view.game]
+    if (!turns && came.length > 2) return // another game, or many moves at once
+    for (const { at, old, letter } of came) {
+      const piece = this.cell(at).querySelector('use')
+      if (turns) {
+        if (old) piece.animate({ transform: ['scaleX(.05)', 'scaleX(1)'] }, SLIDE)
+        continue
+      }
+      const from = squares.find(other => other.old.at(-1) === letter.at(-1))?.at ?? `${letter.toUpperCase()}*`
+      const [start, end] = [this.centres.get(from) ?? this.centres.get(`${letter}_held`), this.centres.get(at)]
+      if (!start) continue
+      const moving = element('g', {}, piece.cloneNode())
+      this.sliding.append(moving)
+      piece.classList.add('hidden')
+      const path = [start, end].map(([x, y]) => `translate(${x}px, ${y}px)`)
+      moving.animate({ transform: path }, { duration: SLIDE, easing: 'ease-out' }).onfinish = () => {
+        moving.remove()
+        piece.classList.remove('hidden')
+      }
+    }
   }
 
   drawNews () {
@@ -146,12 +181,12 @@ export class Board {
     this.arrows.replaceChildren(...shafts, ...rings, ...own)
   }
 
-  arrow ({ move, label, weight, loss }, shafts, rings) {
+  arrow ({ move, label, weight, grade }, shafts, rings) {
     const { from, to } = split(move)
     const [start, end] = [this.centres.get(from), this.centres.get(to)]
     if (!end) return
-    if (start) shafts.push(this.shaft(start, end, 3 + 6 * weight, { class: `loss${LOSSES.filter(least => loss >= least).length}`, opacity: 0.35 + 0.5 * weight }))
-    rings.push(element('circle', { class: 'ring', cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
+    if (start) shafts.push(this.shaft(start, end, 3 + 6 * weight, { class: `loss${grade}`, opacity: 0.35 + 0.5 * weight }))
+    rings.push(element('circle', { class: `ring loss${grade}`, cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
       element('text', { x: end[0], y: end[1] + 9 }, label))
   }
 
@@ -238,6 +273,7 @@ export class Board {
     }
     if (this.view.legal.some(move => split(move).from === this.from && split(move).to === to)) {
       this.drag = null
+      this.dropped = true
       this.touch(to)
     } else this.drop()
   }

@@ -2,52 +2,65 @@
 export const MARKS = { '?!': 'mark1', '?': 'mark2', '??': 'mark3' }
 
 const WIDTH = 400
-const PAD = 6
+const [LEFT, RIGHT] = [26, 6] // of the charts of a game, where its moves are not
 const SHORTEST = 10 // moves that there is room for
 
 /** @typedef {import('./page.js').State} State */
 
+export const percent = (share, digits = 1) => (100 * share).toFixed(digits)
+
 /** @returns {SVGElement} */
-function svg (name, attributes) {
+function svg (name, attributes, text = '') {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name)
   for (const key in attributes) element.setAttribute(key, attributes[key])
+  element.textContent = text
   return element
 }
 
 const plies = state => Math.max(SHORTEST, state.moves.length)
-const across = (state, ply) => PAD + (WIDTH - 2 * PAD) * ply / plies(state)
+const across = (state, ply) => LEFT + (WIDTH - LEFT - RIGHT) * ply / plies(state)
 
 /**
- * The ply that a click on a chart of the game means.
+ * The ply of a chart of the game that is pointed at.
  * @param {MouseEvent} event
  * @param {State} state
  */
 export function clicked (event, state) {
   const box = event.currentTarget.getBoundingClientRect()
   const x = (event.clientX - box.left) / box.width * WIDTH
-  return Math.round((x - PAD) / (WIDTH - 2 * PAD) * plies(state))
+  return Math.max(0, Math.min(state.moves.length, Math.round((x - LEFT) / (WIDTH - LEFT - RIGHT) * plies(state))))
 }
 
 /**
  * Black's win rate after each move, with the mistakes as dots.
  * @param {SVGElement} root
  * @param {State} state
+ * @param {?number} pointed the ply under the pointer
  */
-export function drawWinRates (root, state) {
+export function drawWinRates (root, state, pointed = null) {
   const x = ply => across(state, ply)
-  const y = share => 4 + 88 * (1 - share)
+  const y = share => 5 + 84 * (1 - share)
   const known = state.winRates.flatMap((share, ply) => share === null || share === undefined ? [] : [[ply, share]])
+  const every = [5, 10, 20, 50, 100, 200, 500].find(step => plies(state) / step <= 10) ?? 1000
+  const numbers = Array.from({ length: Math.floor(plies(state) / every) }, (_, place) => every * (place + 1))
+  const points = known.map(([ply, share]) => `${x(ply)},${y(share)}`).join(' ')
+  const line = (kind, ply) => svg('line', { class: kind, x1: x(ply), x2: x(ply), y1: y(1), y2: y(0) })
+  const dot = (kind, r, ply, share) => svg('circle', { class: kind, cx: x(ply), cy: y(share), r })
   root.replaceChildren(
-    svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: y(0.5), y2: y(0.5) }),
-    svg('line', { class: 'now', x1: x(state.at), x2: x(state.at), y1: 0, y2: 96 }),
-    ...known.filter(([ply]) => ply === state.at).map(([ply, share]) => svg('circle', { class: 'here', cx: x(ply), cy: y(share), r: 3 })),
-    svg('polyline', { points: known.map(([ply, share]) => `${x(ply)},${y(share)}`).join(' ') }),
-    ...state.judged.filter(each => each.mark).map(each =>
-      svg('circle', { class: each.sure ? MARKS[each.mark] : 'unsure', cx: x(each.number), cy: y(each.winRate), r: 4 })))
+    ...[0, 0.25, 0.5, 0.75, 1].map(share =>
+      svg('line', { class: share === 0.5 ? 'middle' : 'grid', x1: LEFT, x2: WIDTH - RIGHT, y1: y(share), y2: y(share) })),
+    ...[0, 0.5, 1].map(share => svg('text', { x: 2, y: y(share) + 4 }, percent(share, 0))),
+    ...numbers.map(ply => svg('text', { class: 'number', x: x(ply), y: 102 }, ply)),
+    ...(known.length > 1 ? [svg('polygon', { class: 'under', points: `${x(known[0][0])},${y(0.5)} ${points} ${x(known.at(-1)[0])},${y(0.5)}` })] : []),
+    svg('polyline', { class: 'curve', points }),
+    line('now', state.at),
+    ...(pointed === null ? [] : [line('pointed', pointed)]),
+    ...known.filter(([ply]) => ply === (pointed ?? state.at)).map(([ply, share]) => dot('here', 3, ply, share)),
+    ...state.judged.filter(each => each.mark).map(each => dot(each.sure ? MARKS[each.mark] : 'unsure', 4, each.number, each.winRate)))
 }
 
 /**
- * What each move cost: Black's upwards, White's downwards; half of winning is as high as there is room for.
+ * What each move cost: Black's upwards, White's downwards; half of winning, or 16 discs, are as high as there is room for.
  * @param {SVGElement} root
  * @param {State} state
  */
@@ -55,7 +68,7 @@ export function drawLosses (root, state) {
   const wide = Math.max(1, 0.7 * (across(state, 1) - across(state, 0)))
   root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 30, y2: 30 }),
     ...state.judged.map(each => {
-      const height = 30 * Math.min(1, 2 * each.loss)
+      const height = 30 * Math.min(1, each.discs === null ? 2 * each.loss : each.discs / 16)
       return svg('rect', { class: each.mark && each.sure ? MARKS[each.mark] : 'fine', x: across(state, each.number) - wide / 2,
         y: each.side === 'b' ? 30 - height : 30, width: wide, height })
     }))
@@ -65,22 +78,17 @@ export function drawLosses (root, state) {
  * How many moves of each side cost how much: a pair of bars, Black's and White's, between two bounds.
  * @param {SVGElement} root
  * @param {State['summary']} summary
- * @param {number[]} losses the bounds
+ * @param {string[]} bounds
  */
-export function drawHistogram (root, summary, losses) {
+export function drawHistogram (root, summary, bounds) {
   const most = Math.max(1, ...summary.flatMap(each => each.histogram))
-  const room = WIDTH / (losses.length + 1)
+  const room = WIDTH / (bounds.length + 1)
   const bars = summary.flatMap(({ side, histogram }) => histogram.flatMap((count, bar) => {
     const height = 50 * count / most
     const x = room * bar + 8 + (side === 'b' ? 0 : 25)
-    const label = svg('text', { x: x + 12, y: 64 - height })
-    label.textContent = count || ''
-    return [svg('rect', { class: side === 'b' ? 'black' : 'white', x, y: 68 - height, width: 24, height }), label]
+    return [svg('rect', { class: side === 'b' ? 'black' : 'white', x, y: 68 - height, width: 24, height }),
+      svg('text', { x: x + 12, y: 64 - height }, count || '')]
   }))
-  const bounds = losses.map((loss, place) => {
-    const text = svg('text', { x: room * (place + 1), y: 82 })
-    text.textContent = `${Math.round(100 * loss)} %`
-    return text
-  })
-  root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 68, y2: 68 }), ...bars, ...bounds)
+  const labels = bounds.map((bound, place) => svg('text', { x: room * (place + 1), y: 82 }, bound))
+  root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 68, y2: 68 }), ...bars, ...labels)
 }

@@ -79,8 +79,13 @@ export class Home {
     $(id).value = wanted.find(value => values.includes(String(value)))
   }
 
-  /** A text that was refused is there to be repaired, with what stands above it. */
-  prepare () {
+  /**
+   * A text that was refused is there to be repaired, with what stands above it.
+   * @param {string} [game] the one to be chosen
+   */
+  prepare (game) {
+    const card = $('cards').querySelector(`[value=${game}]`)
+    if (card) card.checked = true
     if ($('startName').value === 'position shown') $('startName').value = '' // that was another one
     $('goOn').hidden = !this.state.earlier
     this.fill()

@@ -1,11 +1,17 @@
 // The page: what the server says is shown, what the person does is sent. The game itself is on the server.
 import { Board } from './board.js'
-import { clicked, drawHistogram, drawLosses, drawWinRates, MARKS } from './chart.js'
+import { clicked, drawHistogram, drawLosses, drawWinRates, percent } from './chart.js'
 import { $, made } from './dom.js'
+import { Editor } from './editor.js'
 import { Home } from './home.js'
+import { dress } from './icons.js'
+import { MoveList, sentence } from './movelist.js'
 import { after, split, touched } from './moves.js'
 import { written } from './notation.js'
 import { LOOKS, learnLooks } from './pieces.js'
+import { Settings } from './settings.js'
+import { copyField, offer, picture, png, textOf } from './share.js'
+import { sound } from './sound.js'
 import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
 
 /**
@@ -33,18 +39,18 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {Array<?number>} winRates Black's, after so many moves
  * @property {Judged[]} judged
  * @property {Array<{side: string, moves: number, found: number, loss: number, marks: Object<string, number>,
- *   histogram: number[], accuracy: number}>} summary
+ *   histogram: number[], accuracy: number, phases: Array<?number>, discs: ?number}>} summary
  * @property {?{number: number, games: number}} file
  * @property {?number} leftAt the ply where the game was left to try other moves
  * @property {number} earlier how many games can be taken up again that others have replaced
  * @property {?{left: number[], byoyomi: number, running: ?number, spent: number, stands: boolean}} clock in seconds
  * @property {string} error
  *
- * @typedef {{number: number, side: string, move: string, best: string, loss: number, mark: string, sure: boolean, winRate: number}} Judged
+ * @typedef {{number: number, side: string, move: string, best: string, loss: number, discs: ?number, mark: string, sure: boolean, winRate: number}} Judged
  */
 
 const MOST_BYTES = 1000000 // of a record, as the server has it
-const WIDE = matchMedia('(min-width: 721px)') // room for the captured pieces beside the board
+const WIDE = matchMedia('(min-width: 821px)') // room for the captured pieces beside the board
 const token = location.hash.slice(1)
 addEventListener('hashchange', () => location.reload())
 
@@ -75,6 +81,8 @@ const word = name => wordIn(language, name, state && kind(state.game, state.star
 const board = new Board($('board'), async move => {
   if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
 }, word)
+const settings = new Settings(storage(), () => state && drawBoard())
+const moveList = new MoveList($('moves'), ply => goTo(ply), (ply, move) => send({ do: 'variation', ply, move }))
 
 /** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
 const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'odds' : game
@@ -134,6 +142,7 @@ function listen () {
     }
     if (state?.error && !message.error) $('error').textContent = ''
     if (state === null) $('lineCount').value = message.lines
+    if (settings.get('sound') === 'on' && madeMove(message)) sound(LOOKS[message.game].turns ? 'stone' : 'piece')
     state = home.state = message
     offerHome()
     stateCame = performance.now()
@@ -152,6 +161,7 @@ function listen () {
     drawLines()
     drawWinRates($('graph'), state)
   })
+  on('phone', offerPhone)
   on('policy', message => {
     if (message.generation !== state.generation) return
     heat = {}
@@ -164,11 +174,16 @@ function listen () {
 }
 document.addEventListener('visibilitychange', listen)
 
+/** Whether the state that comes is one move on from the one that is shown. */
+const madeMove = next => state !== null && next.game === state.game && next.start === state.start && next.at === state.at + 1 &&
+  next.moves[state.at] !== 'pass' && state.moves.slice(0, state.at).every((move, ply) => next.moves[ply] === move)
+
 // Showing
 
 /** What is read out by a screen reader, unless it says that already. */
-function say (id, text) {
-  if ($(id).textContent !== text) $(id).textContent = text
+function say (place, text) {
+  const element = typeof place === 'string' ? $(place) : place
+  if (element.textContent !== text) element.textContent = text
 }
 
 function show () {
@@ -179,7 +194,8 @@ function show () {
   drawBoard()
   drawLines()
   drawWinRates($('graph'), state)
-  drawMoves()
+  moveList.show(state, write)
+  drawSentence()
   drawJudged()
   drawClock()
   drawPlayers()
@@ -188,7 +204,6 @@ function show () {
   for (const chart of ['graph', 'losses']) say(`${chart}Label`, word(`${chart} label`))
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
-  $('advice').textContent = state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : ''
   say('comment', state.comment)
   if (state.error) $('error').textContent = word(state.error)
   showButtons()
@@ -205,8 +220,7 @@ function showButtons () {
   $('hint').disabled = !mine || state.watching
   $('resign').disabled = !mine || state.at < state.moves.length
   $('undo').disabled = !state.at
-  $('judge').disabled = $('depth').disabled = !state.moves.length
-  $('depth').hidden = Boolean(state.judging)
+  $('judge').disabled = !state.moves.length
   const hide = {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
@@ -219,14 +233,14 @@ function showButtons () {
     Object.assign($('fileNumber'), { max: state.file.games, value: state.file.number })
     $('fileGames').textContent = `/ ${state.file.games}`
   }
-  $('watch').textContent = word(state.watching ? 'pause' : 'watch')
+  label($('watch'), state.watching ? 'pause' : 'watch')
   $('watch').setAttribute('aria-pressed', state.watching)
-  $('judge').textContent = word(state.judging ? 'stop' : 'judge')
+  label($('judge'), state.judging ? 'stop' : 'judge')
   $('progress').max = state.judging?.of ?? 1
   $('progress').value = state.judging ? state.judging.of - state.judging.left : 1
   const looksThrough = !state.sides[0] && !state.sides[1]
   const first = state.judging ? 'judge' : state.watching ? 'watch' : state.leftAt !== null ? 'left' : judged ? 'nextMistake'
-    : over ? 'endReview' : state.file ? 'judge' : !state.moves.length ? 'new' : mine && !looksThrough ? 'hint' : ''
+    : over ? 'endReview' : state.file ? 'judge' : !state.moves.length && looksThrough ? 'new' : ''
   for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)
 }
 
@@ -236,8 +250,10 @@ const flipped = () => turned !== (Boolean(state.sides[0]) && !state.sides[1])
 function drawPlayers () {
   for (const [seat, place] of [['near', Number(flipped())], ['far', Number(!flipped())]]) {
     const who = state.names[place] || word(state.sides[place] || 'person')
+    const moves = !state.ending && state.turn === place
     $(`${seat}Player`).textContent = `${word(['black', 'white'][place])}: ${who}`
-    $(`${seat}Player`).className = state.ending || state.turn !== place ? '' : 'turn'
+    $(`${seat}Player`).className = moves ? 'turn' : ''
+    document.querySelector(`.${seat} .mark`).className = `mark ${place ? 'white' : 'black'} ${moves ? 'active' : ''}`
   }
 }
 
@@ -248,6 +264,7 @@ function drawBar () {
   $('bar').className = `${flipped() ? 'flipped' : ''} ${known ? '' : 'unknown'}`
   $('barBlack').style.height = `${100 * (known ? rate : 0.5)}%`
   $('barNumber').textContent = known ? percent(Math.max(rate, 1 - rate), 0) : ''
+  $('barNumber').className = rate < 0.5 ? 'white' : '' // at the end of the side that is ahead
   $('bar').ariaLabel = `${word('black')} ${known ? `${percent(rate, 0)} %` : '?'}`
 }
 
@@ -286,7 +303,9 @@ function drawClock () {
     const left = main > 0 || !clock.byoyomi ? main : clock.byoyomi + (running ? main : 0)
     const lost = state.ending?.reason === 'time' && state.ending.winner !== place
     const seconds = lost ? 0 : Math.max(0, Math.ceil(left))
-    shown.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+    const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+    if (running && left < 10 && !clock.stands && shown.textContent !== text && settings.get('sound') === 'on') sound('tick')
+    shown.textContent = text
     shown.className = running ? (left < 10 ? 'running short' : 'running') : ''
   }
 }
@@ -300,30 +319,33 @@ function drawBoard () {
     last = move
   }
   const best = info?.moveInfos[0]
-  const arrows = preview ? [] : (info?.moveInfos ?? []).map(each => ({ move: each.move, label: label(each),
-    loss: best.winrate - each.winrate,
+  const arrows = preview ? [] : (info?.moveInfos ?? []).map(each => ({ move: each.move, label: worth(each),
+    grade: gradeOf(best, each),
     weight: each.visits === null ? Math.max(0, 1 - 5 * (best.winrate - each.winrate)) : Math.sqrt((each.visits + 1) / (best.visits + 1)) }))
   board.show({ game: state.game, position, legal: preview ? [] : state.legal, last: touched(last), arrows,
-    heat: preview ? {} : heat, flip: flipped(), wide: WIDE.matches })
+    heat: preview ? {} : heat, flip: flipped(), wide: WIDE.matches,
+    pairs: settings.get('pieces') === 'two' })
 }
 
 /** Othello's alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
 const inDiscs = each => LOOKS[state.game].turns && each.visits === null
 
+/** How much worse a move is than the best: 0 hardly, 1 by an inaccuracy, 2 by a mistake. */
+const gradeOf = (best, each) => inDiscs(each)
+  ? [200, 600].filter(least => best.scoreCp - each.scoreCp >= least).length
+  : [0.02, 0.1].filter(least => best.winrate - each.winrate >= least).length
+
 /** What stands on an arrow: the win rate in percent, or the discs that it wins by. */
-const label = each => inDiscs(each) ? discsWon(each) : percent(each.winrate, 0)
+const worth = each => inDiscs(each) ? discsWon(each) : percent(each.winrate, 0)
 
 function discsWon ({ scoreCp }) {
   const discs = Math.round(scoreCp / 100)
   return `${discs > 0 ? '+' : ''}${discs}`
 }
 
-const percent = (share, digits = 1) => (100 * share).toFixed(digits)
-
 function drawLines () {
   const moveInfos = info?.moveInfos ?? []
   const discs = moveInfos.every(inDiscs)
-  const before = $('lines').children.length
   $('candidates').hidden = !moveInfos.length
   $('lineField').hidden = !moveInfos.length
   $('third').textContent = word(discs ? 'discs' : 'visits')
@@ -335,7 +357,6 @@ function drawLines () {
     cells.forEach((text, column) => { row.children[column].textContent = text })
   })
   const root = info?.rootInfo
-  if (before !== moveInfos.length) showCurrentMove()
   $('speed').textContent = info?.bestMove === 'win' ? word('declare') : root?.visits ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
 }
 
@@ -372,8 +393,13 @@ function lineRow (place) {
 }
 
 for (const chart of ['graph', 'losses']) $(chart).onclick = event => goTo(clicked(event, state))
-$('graph').onpointermove = event => drawGraphAt(clicked(event, state))
-$('graph').onpointerleave = () => drawGraphAt(state.at)
+$('graph').onpointermove = event => pointAt(clicked(event, state))
+$('graph').onpointerleave = () => pointAt(null)
+
+function pointAt (ply) {
+  drawWinRates($('graph'), state, ply)
+  drawGraphAt(ply ?? state.at)
+}
 
 /** What the graph says of one place in it. */
 function drawGraphAt (ply) {
@@ -382,71 +408,36 @@ function drawGraphAt (ply) {
   $('graphAt').textContent = rate === null ? '' : `${percent(rate)} % ${place}`
 }
 
-/** The list stays as it is but for what is new: news come between the press of a button and its release. */
-function drawMoves () {
-  const list = $('moves')
-  const judged = new Map(state.judged.map(each => [each.number, each]))
-  const names = written(state.game, state.start, state.moves, language, word)
-  let position = state.start
-  const others = new Map(state.variations)
-  const before = list.querySelector('[aria-current=step]')
-  while (list.children.length > state.moves.length) list.lastChild.remove()
-  state.moves.forEach((move, index) => {
-    const each = judged.get(index + 1)
-    const best = each?.mark && each.best ? written(state.game, position, [each.best], language, word)[0] : word('declare')
-    const better = index === veiled || each?.best === null ? '' : ` (${word('better')} ${best})`
-    const lost = each?.mark ? ` ${each.mark} −${percent(each.loss)} %${better}` : ''
-    const item = list.children[index] ?? list.appendChild(made('li', {}, made('button', { onclick: () => goTo(index + 1) }), made('span')))
-    const button = item.firstChild
-    const text = sign(index) + names[index] + lost
-    if (button.textContent !== text) button.textContent = text
-    button.className = markOf(each)
-    button.setAttribute('aria-current', index + 1 === state.at ? 'step' : 'false')
-    drawVariations(item.lastChild, index, position, others.get(index) ?? [])
-    if (state.judged.length || others.size) position = after(position, move)
-    if (index + 1 === state.moves.length && others.has(index + 1)) drawVariations(item.lastChild, index + 1, position, others.get(index + 1))
-  })
-  say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${names[state.at - 1]}` : '')
-  if (list.querySelector('[aria-current=step]') !== before) showCurrentMove()
+/** The moves that follow so many of the game, each with the sign of its side, as Japanese records have it. */
+function write (sfen, moves, ply) {
+  const signed = language === 'ja' && !LOOKS[state.game].turns
+  const first = (state.turn + state.at + ply) % 2
+  return written(state.game, sfen, moves, language, word).map((name, place) => (signed ? '▲△'[(first + place) % 2] : '') + name)
 }
 
-/** Where the list has another height, or the game has gone on, the move is in view that led to the position shown. */
-function showCurrentMove () {
-  const current = $('moves').querySelector('[aria-current=step]')
-  if (current) $('moves').scrollTop = current.offsetTop - $('moves').clientHeight / 2
-}
-new ResizeObserver(showCurrentMove).observe($('moves'))
-
-/** Whose move it is, as Japanese records have it. */
-const sign = ply => language === 'ja' && !LOOKS[state.game].turns ? '▲△'[(ply + firstTurn()) % 2] : ''
-const firstTurn = () => (state.turn + state.at) % 2
-
-/** How a move is marked: grey until no later look of the analysis can change it. */
-const markOf = each => each?.mark ? (each.sure ? MARKS[each.mark] : 'unsure') : ''
-
-/** Other moves that were played after so many, each a button that shows its line. */
-function drawVariations (root, ply, position, moves) {
-  const shown = moves.join(' ')
-  if (root.dataset.moves === shown) return
-  root.dataset.moves = shown
-  root.className = 'variations'
-  root.replaceChildren(...moves.map(move => made('button', {
-    textContent: `↳ ${sign(ply)}${written(state.game, position, [move], language, word)[0]}`,
-    onclick: () => send({ do: 'variation', ply, move })
-  })))
+/** What there is to say of the move that led to the position shown, or of how to begin. */
+function drawSentence () {
+  const asked = state.at === veiled && veiled < state.moves.length
+  const said = asked ? [`${word('findBetter')} ${write(state.position, [state.moves[veiled]], veiled)[0]}`] : sentence(state, write, word)
+  const text = said.length ? said : [state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : '']
+  $('sentence').replaceChildren(...text)
+  say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${write(state.start, state.moves, 0)[state.at - 1]}` : '')
 }
 
 /** What the analysis of the whole game has found. */
 function drawJudged () {
   $('judged').hidden = !state.judged.length
   drawLosses($('losses'), state)
-  if (setup) drawHistogram($('histogram'), state.summary, setup.losses)
-  $('summary').replaceChildren(...state.summary.map(each => {
-    const counts = Object.entries(each.marks).map(([mark, count]) => `${word(mark)} ${count}`)
-    const name = word(each.side === 'b' ? 'black' : 'white')
-    return made('p', {}, made('strong', { textContent: `${name} ${each.accuracy.toFixed(0)} %` }), ` ${word('accuracy')}: ` +
-      `${word('found')} ${each.found} ${word('of')} ${each.moves}, ${word('lost')} ${percent(each.loss)} %; ${counts.join(', ')}`)
-  }))
+  const inDiscs = (state.summary[0]?.discs ?? null) !== null
+  if (setup) drawHistogram($('histogram'), state.summary, inDiscs ? setup.discLosses : setup.losses.map(loss => `${percent(loss, 0)} %`))
+  const share = number => number === null ? '' : number.toFixed(0)
+  const marks = Object.keys(state.summary[0]?.marks ?? {})
+  const head = [...['accuracy', 'opening', 'middle game', 'endgame', 'found', inDiscs ? 'discsLostEach' : 'lost'].map(word), ...marks]
+  $('summary').replaceChildren(
+    made('thead', {}, made('tr', {}, made('td'), ...head.map(textContent => made('th', { textContent, scope: 'col' })))),
+    made('tbody', {}, ...state.summary.map(each => made('tr', {}, made('th', { textContent: word(each.side === 'b' ? 'black' : 'white'), scope: 'row' }),
+      ...[`${share(each.accuracy)} %`, ...each.phases.map(share), `${each.found}/${each.moves}`,
+        inDiscs ? each.discs.toFixed(1) : `${percent(each.loss)} %`, ...marks.map(mark => each.marks[mark])].map(textContent => made('td', { textContent }))))))
 }
 
 // Doing
@@ -523,8 +514,6 @@ $('turn').onclick = () => {
   show()
 }
 WIDE.onchange = () => state && drawBoard()
-new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty('--nav', `${target.offsetHeight}px`))
-  .observe(document.querySelector('nav'))
 /** The same game once more; in an even one the sides are changed. */
 $('rematch').onclick = () => {
   const { game, start, sides, clock } = state
@@ -574,9 +563,9 @@ async function openRecord (data) {
     return
   }
   const before = $('status').textContent
-  say('status', word('opening'))
+  say('status', word('openingRecord'))
   const answer = await inTurn('record', data)
-  if (!answer?.ok && $('status').textContent === word('opening')) say('status', before)
+  if (!answer?.ok && $('status').textContent === word('openingRecord')) say('status', before)
   return answer
 }
 $('open').onclick = () => {
@@ -616,24 +605,76 @@ $('fileNumber').onchange = async () => {
 $('save').onclick = async () => {
   const answer = await ask('record')
   if (!answer?.ok) return
-  const address = URL.createObjectURL(await answer.blob())
-  const [, download] = /filename="(.+)"/.exec(answer.headers.get('Content-Disposition'))
-  made('a', { href: address, download }).click()
-  URL.revokeObjectURL(address)
+  const [, name] = /filename="(.+)"/.exec(answer.headers.get('Content-Disposition'))
+  offer(await answer.blob(), name)
 }
 
+// Copies and pictures
+
+const COPIES = {
+  record: async () => textOf(await (await ask('record')).arrayBuffer()),
+  position: () => state.position,
+  line: () => `position sfen ${[state.start, ...(state.moves.length ? ['moves', ...state.moves] : [])].join(' ')}`
+}
+const fillCopy = async () => { $('copyText').value = await COPIES[$('copyWhat').value]() }
+$('copy').onclick = async () => {
+  await fillCopy()
+  present($('copyDialog'))
+}
+$('copyWhat').onchange = fillCopy
+$('copyIt').onclick = () => copyField($('copyText'))
+$('svg').onclick = () => offer(new Blob([picture($('board').firstChild)], { type: 'image/svg+xml' }), 'board.svg')
+$('png').onclick = async () => offer(await png($('board').firstChild), 'board.png')
+
+// A position of one's own
+
+const editor = new Editor(word)
+$('edit').onclick = () => {
+  present($('editDialog'))
+  editor.open(board.view)
+}
+$('editDialog').onclose = () => {
+  editor.close()
+  if ($('editDialog').returnValue !== 'play') return
+  home.prepare(state.game)
+  $('startText').value = editor.sfen
+  present($('newDialog'))
+}
+
+// A phone
+
+function offerPhone ({ address, code }) {
+  const size = code.length
+  $('phoneAddress').textContent = address
+  $('code').setAttribute('viewBox', `-2 -2 ${size + 4} ${size + 4}`)
+  $('code').innerHTML = `<path d="${code.flatMap((row, y) => [...row].map((dark, x) => dark === '1' ? `M${x} ${y}h1v1h-1z` : '')).join('')}"/>`
+  $('code').toggleAttribute('hidden', !size)
+  $('phone').hidden = false
+}
+$('phone').onclick = () => present($('phoneDialog'))
+
 // The language
+
+/** A button with a picture has a short word below it, and the whole of it under the pointer. */
+function label (button, name) {
+  button.ariaLabel = wordIn(language, name)
+  button.title = button.ariaLabel + (button.dataset.key ? ` (${button.dataset.key})` : '')
+  say(button.querySelector('span'), wordIn(language, `short ${name}`))
+}
 
 function speak () {
   document.documentElement.lang = language
   document.title = word('title')
-  for (const element of document.querySelectorAll('[data-word]')) element.textContent = wordIn(language, element.dataset.word)
+  for (const element of document.querySelectorAll('[data-word]:not([data-icon])')) element.textContent = wordIn(language, element.dataset.word)
+  for (const button of document.querySelectorAll('[data-word][data-icon]')) label(button, button.dataset.word)
   for (const element of document.querySelectorAll('[data-label]')) {
     element.ariaLabel = wordIn(language, element.dataset.label)
-    if (element.matches('button, select')) element.title = element.ariaLabel
+    if (element.matches('button')) element.title = element.ariaLabel
   }
+  settings.speak(word)
   home.language = language
   home.fill()
+  for (const option of $('copyWhat').options) option.textContent = word(`copy ${option.value}`)
   for (const [place, option] of [...$('depth').options].entries()) option.textContent = word(`depth ${place}`)
   if (state) {
     show()
@@ -646,6 +687,11 @@ $('language').onclick = () => {
   speak()
 }
 
+$('settings').onclick = () => present($('settingsDialog'))
+for (const button of document.querySelectorAll('[data-icon]')) {
+  if (button.dataset.word) button.append(made('span'))
+  dress(button)
+}
 $('status').textContent = word('connecting')
 speak()
 listen()

@@ -5,13 +5,19 @@ const KANJI = {
   K: '玉', R: '飛', B: '角', G: '金', S: '銀', N: '桂', L: '香', P: '歩',
   '+R': '龍', '+B': '馬', '+S': '全', '+N': '圭', '+L': '杏', '+P': 'と'
 }
+const PAIRS = {
+  K: '王将', R: '飛車', B: '角行', G: '金将', S: '銀将', N: '桂馬', L: '香車', P: '歩兵',
+  '+R': '龍王', '+B': '龍馬', '+S': '成銀', '+N': '成桂', '+L': '成香', '+P': 'と金'
+}
 const SIZES = { K: 1, R: 0.97, B: 0.97, G: 0.93, S: 0.93, N: 0.9, L: 0.86, P: 0.82 }
 
-function wooden (piece) {
+/** A piece of wood with one letter on it, or two, one above the other. */
+function wooden (piece, letters) {
   const size = SIZES[piece.at(-1)]
+  const places = letters.length === 1 ? [[4, 0.58, 0.66]] : [[-13, 0.4, 0.38], [22, 0.4, 0.38]]
   return `<path class="wood" transform="scale(${size})" d="M0-46 28-35 40 43Q0 47-40 43L-28-35z"/>` +
-    `<path class="${piece[0] === '+' ? 'promoted' : 'ink'}" d="${GLYPHS[KANJI[piece]]}" ` +
-    `transform="translate(0 4)scale(${0.58 * size} ${0.66 * size})"/>`
+    places.map(([y, wide, high], place) => `<path class="${piece[0] === '+' ? 'promoted' : 'ink'}" d="${GLYPHS[letters[place]]}" ` +
+      `transform="scale(${size})translate(0 ${y})scale(${wide} ${high})"/>`).join('')
 }
 
 // Where an animal may go: directions clockwise from straight ahead.
@@ -43,18 +49,21 @@ function tile (piece) {
   return square.replace('/>', ' stroke="#6b4a1b" stroke-width="2"/>') + FACES[piece] + dots
 }
 
-const drawn = (pieces, draw) => Object.fromEntries(Object.keys(pieces).map(piece => [piece, draw(piece)]))
+const drawn = (pieces, draw) => Object.fromEntries(Object.entries(pieces).map(([piece, what]) => [piece, draw(piece, what)]))
 
 const DISC = '<circle r="41" stroke="#0008" stroke-width="2"/>' // its colour is that of its side
 
-/** For each game: the markup of its pieces, their names, how much higher than wide a square is, room for hands,
- * the letters that stand for pieces in moves where an sfen has others, whether discs turn (then squares are named as in
- * chess), and the picture on its card, if that is not its first piece. */
+/** For each game: the markup of its pieces, that of a set with two letters if there is one, their names, how much higher
+ * than wide a square is, room for hands, where on the lines the stars are, the letters that stand for pieces in moves
+ * where an sfen has others, whether discs turn (then squares are named as in chess), and the picture on its card, if that
+ * is not its first piece. */
 export const LOOKS = {
   shogi: {
     pieces: drawn(KANJI, wooden),
+    pairs: drawn(PAIRS, wooden),
     ratio: 1.08,
     hand: 104,
+    stars: [3, 6],
     names: {
       K: 'king', R: 'rook', B: 'bishop', G: 'gold', S: 'silver', N: 'knight', L: 'lance', P: 'pawn', '+R': 'dragon',
       '+B': 'horse', '+S': 'promoted silver', '+N': 'promoted knight', '+L': 'promoted lance', '+P': 'tokin'
@@ -71,6 +80,7 @@ export const LOOKS = {
     pieces: { D: DISC },
     ratio: 1,
     hand: 0,
+    stars: [2, 6],
     turns: true,
     picture: `<g transform="translate(-14 -8)scale(.8)" class="black">${DISC}</g>` +
       `<g transform="translate(14 10)scale(.8)" class="white">${DISC}</g>`,

@@ -1,6 +1,16 @@
 // What the page says, in English and Japanese.
 
 const ENGLISH = {
+  copy: 'Copy, picture', 'copy record': 'the record', 'copy position': 'the position (sfen)', 'copy line': 'the moves (USI)', text: 'Text', copyIt: 'Copy',
+  picture: 'Picture:', edit: 'Set up a position', toBlack: "to Black's hand", toWhite: "to White's hand", sideToMove: 'Side to move', clear: 'Clear',
+  playFromHere: 'Play from here', phone: 'On a phone in this network', 'short copy': 'Copy', 'short edit': 'Set up', 'short phone': 'Phone',
+  theme: 'Board', 'theme wood': 'wood', 'theme calm': 'calm', pieces: 'Pieces of shogi', 'pieces one': 'one character', 'pieces two': 'two characters',
+  sound: 'Sounds', 'sound on': 'on', 'sound off': 'off', letters: 'Letters', 'letters normal': 'normal', 'letters large': 'large',
+  actions: 'What can be done', settings: 'Settings', done: 'Done', theBest: 'the best move', findBetter: 'Find a better move than',
+  discsLost: 'discs', discsLostEach: 'discs lost', opening: 'opening', 'middle game': 'middle', endgame: 'end',
+  'short newGame': 'New', 'short undo': 'Undo', 'short hint': 'Hint', 'short resign': 'Resign', 'short declare': 'Declare', 'short pass': 'Pass',
+  'short watch': 'Thinking', 'short pause': 'Stop', 'short policy': 'Intuition', 'short judge': 'Review', 'short stop': 'Stop',
+  'short open': 'Open', 'short save': 'Save', 'short earlier': 'Earlier', 'short turn': 'Turn', 'short settings': 'Settings',
   title: 'pydlshogi board', after: 'after move', shogi: 'Shogi', dobutsu: 'Dobutsu shogi', othello: 'Othello', pass: 'Pass', passed: '(the other side had to pass)',
   'more discs': 'by discs', 'equal discs': 'with equal discs',
   'more discs, both pass': 'by discs: neither side can move (double pass)',
@@ -9,7 +19,7 @@ const ENGLISH = {
   'too many moves': 'at the longest number of moves', 'as recorded': 'by the record', ranks: 'abcdefghi', discs: 'Discs', nodes: 'positions',
   nodesPerSecond: 'positions/s', none: 'none', minutes: 'min', seconds: 's', mainTime: 'Time for each side',
   byoyomi: 'For each move (byoyomi)', openFile: 'or a file: CSA, KIF, KI2, WTHOR (.wtb), GGF, transcripts',
-  fileGame: 'Game', backToGame: 'Back to the game', earlier: 'Earlier game', opening: 'Opening the record …', retry: 'Try another move', yourMove: 'to move: your turn',
+  fileGame: 'Game', backToGame: 'Back to the game', earlier: 'Earlier game', openingRecord: 'Opening the record …', retry: 'Try another move', yourMove: 'to move: your turn',
   mustPass: 'cannot move and has to pass', transcript: 'or after a transcript (f5d6c3), or from a position',
   'advice shogi': 'Touch a piece, then one of the marked squares; or drag it. Drag with the right button to draw arrows.',
   'advice dobutsu': 'Catch the lion, or bring yours safely to the far row. The dots show where an animal may step. ' +
@@ -17,7 +27,7 @@ const ENGLISH = {
   'advice othello': 'Touch a marked square: the discs between it and another of yours turn.',
   'losses label': 'What each move lost, Black upwards, White downwards', 'histogram label': 'How many moves lost how much',
   language: '日本語',
-  play: 'Play', analyse: 'Analyse', files: 'File', settings: 'Settings', depth: 'Depth of the review', 'depth 0': 'quick', 'depth 1': 'normal',
+  play: 'Play', analyse: 'Analyse', files: 'File', depth: 'Depth of the review', 'depth 0': 'quick', 'depth 1': 'normal',
   'depth 2': 'deep', rematch: 'Rematch', opponent: 'Opponent', side: 'You play', watchGame: 'nobody: watch two engines', otherEngine: 'Other engine',
   goOn: 'Go on with the earlier game', charts: 'Charts', keysTitle: 'Keys', accuracy: 'accuracy',
   'about shogi': 'Japanese chess: captured pieces come back', 'about dobutsu': 'A small shogi with animals, for all ages',
@@ -39,14 +49,24 @@ const ENGLISH = {
   'graph label': "Black's win rate", candidates: 'Candidates', moves: 'Moves',
   wins: 'wins', nobody: 'A draw', mate: 'by mate', repetition: 'by repetition',
   'perpetual check': 'because of perpetual check', resignation: 'by resignation', declaration: 'by declaration',
-  try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best move',
-  lost: 'average loss', '??': 'blunders', '?': 'mistakes', '?!': 'inaccuracies', better: 'better', of: 'of',
+  try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best',
+  lost: 'loss', better: 'better',
   confirmResign: 'Resign this game?', keys: 'Keys: arrows and Enter move pieces; outside the board ← → step through the ' +
     'game, u undoes, h hints, a shows the thinking, p the policy, j reviews the game, P passes, m and M go to mistakes, r tries again, b goes back to the game, ' +
     'f turns the board.'
 }
 
 const JAPANESE = {
+  copy: 'コピー・画像', 'copy record': '棋譜', 'copy position': '局面 (sfen)', 'copy line': '手順 (USI)', text: 'テキスト', copyIt: 'コピー',
+  picture: '画像:', edit: '局面編集', toBlack: '先手の持ち駒へ', toWhite: '後手の持ち駒へ', sideToMove: '手番', clear: '全て消す',
+  playFromHere: 'ここから対局', phone: '同じネットワークのスマホで', 'short copy': 'コピー', 'short edit': '編集', 'short phone': 'スマホ',
+  theme: '盤', 'theme wood': '木目', 'theme calm': '淡色', pieces: '将棋の駒', 'pieces one': '一字駒', 'pieces two': '二字駒',
+  sound: '音', 'sound on': 'あり', 'sound off': 'なし', letters: '文字の大きさ', 'letters normal': '標準', 'letters large': '大きい',
+  actions: '操作', settings: '設定', done: '閉じる', theBest: '最善手', findBetter: 'より良い手を探してください:',
+  discsLost: '石', discsLostEach: '石損', opening: '序盤', 'middle game': '中盤', endgame: '終盤',
+  'short newGame': '対局', 'short undo': '待った', 'short hint': 'ヒント', 'short resign': '投了', 'short declare': '宣言', 'short pass': 'パス',
+  'short watch': '検討', 'short pause': '止める', 'short policy': '直感', 'short judge': '解析', 'short stop': '止める',
+  'short open': '開く', 'short save': '保存', 'short earlier': '前の対局', 'short turn': '反転', 'short settings': '設定',
   'the file holds the line that is shown alone: its format has no variations': 'この形式は分岐を保存できないため、表示中の手順だけを保存しました。',
   title: 'pydlshogi 盤', after: '手目', shogi: '将棋', dobutsu: 'どうぶつしょうぎ', othello: 'オセロ', pass: 'パス', passed: '(相手はパス)', disc: '石',
   'more discs': '(石の数)', 'equal discs': '(石の数が同じ)',
@@ -54,7 +74,7 @@ const JAPANESE = {
   time: '(切れ負け)', 'illegal move': '(反則)', default: '(不戦)', impasse: '(持将棋)', 'too many moves': '(最大手数)', 'as recorded': '(記録による)',
   ranks: '一二三四五六七八九', discs: '石差', nodes: '局面', nodesPerSecond: '局面/秒', none: 'なし', minutes: '分', seconds: '秒',
   mainTime: '持ち時間', byoyomi: '秒読み', openFile: 'またはファイル: CSA・KIF・KI2・WTHOR (.wtb)・GGF・手順', fileGame: '対局',
-  backToGame: '元の対局に戻る', earlier: '前の対局', opening: '棋譜を開いています…', 'there is no earlier game': '前の対局はありません', retry: '別の手を試す', yourMove: 'の手番 (あなたの番です)', mustPass: 'は打てる所がなくパスです',
+  backToGame: '元の対局に戻る', earlier: '前の対局', openingRecord: '棋譜を開いています…', 'there is no earlier game': '前の対局はありません', retry: '別の手を試す', yourMove: 'の手番 (あなたの番です)', mustPass: 'は打てる所がなくパスです',
   transcript: 'または棋譜 (f5d6c3) か局面から', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をドラッグします。右ボタンでドラッグすると矢印を描けます。',
   'advice dobutsu': 'ライオンを捕まえるか、自分のライオンを安全に一番奥まで進めると勝ちです。点は動ける方向です。動物に触れ、印の付いたマスに触れるか、' +
     'ドラッグします。捕まえた動物は打てます。',
@@ -67,7 +87,7 @@ const JAPANESE = {
   'black othello': '黒', 'white othello': '白', 'black odds': '下手', 'white odds': '上手',
   'blacksHand odds': '下手の持ち駒', 'whitesHand odds': '上手の持ち駒',
   language: 'English',
-  play: '対局', analyse: '検討', files: 'ファイル', settings: '設定', depth: '解析の深さ', 'depth 0': '速い', 'depth 1': '普通', 'depth 2': '深い',
+  play: '対局', analyse: '検討', files: 'ファイル', depth: '解析の深さ', 'depth 0': '速い', 'depth 1': '普通', 'depth 2': '深い',
   rematch: 'もう一局', opponent: '対局相手', side: 'あなたの手番', watchGame: '観戦 (エンジン同士)', otherEngine: 'もう一方のエンジン', goOn: '前の対局を続ける',
   charts: 'グラフ', keysTitle: 'キー操作', accuracy: '正確さ', 'about shogi': '取った駒を使える日本のチェス', 'about dobutsu': '動物たちの小さな将棋',
   'about othello': 'はさんで返す黒と白の石',
@@ -86,8 +106,7 @@ const JAPANESE = {
   tokenless: '表示されたアドレスを # の後まで全部開いてください。', 'graph label': '先手の勝率', 'graph label othello': '黒の勝率', 'graph label odds': '下手の勝率',
   candidates: '候補手', moves: '指し手', wins: 'の勝ち', nobody: '引き分け', mate: '(詰み)',
   repetition: '(千日手)', 'perpetual check': '(連続王手の千日手)', resignation: '(投了)', declaration: '(入玉宣言)',
-  try: '(トライ)', 'lion caught': '(ライオンを捕まえた)', found: '最善手', lost: '一手平均の損', '??': '大悪手', '?': '悪手',
-  '?!': '疑問手', better: '最善', of: '/', confirmResign: '投了しますか', keys: 'キー: 盤上は矢印と Enter。盤の外では ← → で' +
+  try: '(トライ)', 'lion caught': '(ライオンを捕まえた)', found: '最善', lost: '損', better: '最善', confirmResign: '投了しますか', keys: 'キー: 盤上は矢印と Enter。盤の外では ← → で' +
     '手を進め、u 待った、h ヒント、a 検討、p 方策、j 棋譜解析、P パス、m と M で悪手、r で別の手、b で元の対局、f で盤面反転です。',
   king: '玉', rook: '飛', bishop: '角', lance: '香', gold: '金', silver: '銀', knight: '桂', pawn: '歩', dragon: '龍', horse: '馬', 'promoted silver': '成銀',
   'promoted knight': '成桂', 'promoted lance': '成香', tokin: 'と', lion: 'ライオン', elephant: 'ぞう', giraffe: 'きりん',
