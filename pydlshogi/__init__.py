@@ -2,8 +2,23 @@
 
 import sys
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydlshogi.library import Answer, Engine, Game, analyse, read
+
+__all__ = ["Answer", "Engine", "Game", "analyse", "read"]
 
 __version__ = "0.2.0"
+
+
+def __getattr__(name: str) -> Any:
+    """What programs in Python use is imported by who asks: an engine has to say `usiok` before numba is there."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pydlshogi import library
+
+    return getattr(library, name)
 
 
 def _say_stopped(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:

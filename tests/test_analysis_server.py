@@ -182,6 +182,29 @@ def test_what_is_solved_is_on_the_scale_of_what_is_estimated(client: Client) -> 
         assert root["winrate"] == pytest.approx(1 / (1 + math.exp(-root["scoreCp"] / 600)), abs=1e-3)
 
 
+def test_the_policy_and_the_visits_of_lines(client: Client) -> None:
+    client.send({"id": "a", "moves": ["7g7f"], "maxVisits": 200, "multiPV": 600, "includePVVisits": True})
+    line = client.next()
+    assert "policy" not in line
+    for info in line["moveInfos"]:
+        assert len(info["pvVisits"]) == len(info["pv"])
+        assert info["pvVisits"][0] == info["visits"]
+        assert info["pvVisits"] == sorted(info["pvVisits"], reverse=True)
+    assert len(line["moveInfos"][0]["pv"]) > 2
+    client.send({"id": "b", "moves": ["7g7f"], "maxVisits": 200, "multiPV": 600, "includePolicy": True})
+    told = client.next()
+    assert told["policy"] == pytest.approx({info["move"]: info["prior"] for info in line["moveInfos"]}, abs=1e-6)
+    assert sum(told["policy"].values()) == pytest.approx(1, abs=1e-5)
+    assert "pvVisits" not in told["moveInfos"][0]
+
+
+def test_fields_of_other_programs_are_named_and_the_rest_is_answered(client: Client) -> None:
+    client.send({"id": "a", "rules": "japanese", "komi": 6.5, "maxVisits": 1})
+    warnings = [client.next(), client.next()]
+    assert warnings == [{"id": "a", "field": name, "warning": "there is no such field"} for name in ("komi", "rules")]
+    assert client.next()["bestMove"]
+
+
 # Order
 
 
@@ -206,8 +229,9 @@ def test_what_is_under_way_is_cancelled_with_what_is_known(busy: Client) -> None
 
 def test_what_waits_is_cancelled_without_results(busy: Client) -> None:
     busy.send({"id": "a", "moves": ["7g7f"], "analyzeTurns": [0, 1], "maxVisits": 1})
-    busy.send({"id": "one", "action": "terminate", "terminateId": "a", "turnNumbers": [1]})
-    assert busy.last_of("one")["terminated"] == 1
+    one = {"id": "one", "action": "terminate", "terminateId": "a", "turnNumbers": [1]}
+    busy.send(one)
+    assert busy.last_of("one") == one | {"terminated": 1}
     busy.send({"id": "rest", "action": "terminate_all"})
     assert busy.last_of("rest")["terminated"] == 2  # turn 1 has been answered before
 
@@ -220,6 +244,15 @@ def test_what_waits_is_cancelled_at_once(client: Client) -> None:
     client.send({"id": "rest", "action": "terminate", "terminateId": "a"})
     assert client.next()["terminated"] == 1
     assert client.next()["turnNumber"] == 0
+
+
+def test_each_turn_may_have_its_priority(busy: Client) -> None:
+    busy.send({"id": "a", "moves": ["7g7f"], "analyzeTurns": [0, 1], "priorities": [-1, 1], "maxVisits": 1})
+    busy.send({"id": "b", "maxVisits": 1}, {"id": "end", "action": "terminate", "terminateId": "long"})
+    while (line := busy.next())["id"] != "long" or line["isDuringSearch"]:
+        pass
+    lines = [busy.next() for _ in range(3)]
+    assert [(line["id"], line["turnNumber"]) for line in lines] == [("a", 1), ("b", 0), ("a", 0)]
 
 
 def test_to_terminate_what_is_not_there_is_no_error(client: Client) -> None:
@@ -260,7 +293,10 @@ def test_the_end_of_the_input_answers_what_is_due() -> None:
         ({"id": "x", "maxTime": -1}, "maxTime", "a number"),
         ({"id": "x", "priority": "high"}, "priority", "a whole number"),
         ({"id": "x", "opponent": "Meijin"}, "opponent", "none of beginner"),
-        ({"id": "x", "visits": 1}, "visits", "no such field"),
+        ({"id": "x", "action": "terminate", "terminateID": "long"}, "terminateID", "no such field"),
+        ({"id": "x", "priorities": [1, 2]}, "priorities", "one for each turn"),
+        ({"id": "x", "priorities": [1], "priority": 1}, "priorities", "no priority besides"),
+        ({"id": "x", "includePolicy": 1}, "includePolicy", "true or false"),
         ({"id": "x", "action": "explode"}, "action", "none of"),
         ({"id": "x", "action": "terminate"}, "terminateId", "names the query"),
         ({"id": "long"}, "id", "under way"),
@@ -275,8 +311,9 @@ def test_what_cannot_be_answered_is_refused_and_changes_nothing(
     assert reason in answer["error"]
     assert answer.get("field", "") == field
     assert answer.get("id") == (line["id"] if isinstance(line, dict) else None)
-    busy.send({"id": "v", "action": "query_version"})
+    busy.send({"id": "v", "action": "query_version"}, {"id": "c", "action": "clear_cache"})
     assert busy.last_of("v")["version"]
+    assert busy.last_of("c") == {"id": "c", "action": "clear_cache"}
 
 
 def test_options_that_no_engine_has_or_takes() -> None:

@@ -63,6 +63,8 @@ class Question:
     """So many moves are told of."""
     searchmoves: tuple[str, ...] = ()
     """Only these are searched; none: all."""
+    policy: bool = False
+    """What the network expects of every move, before any search, is wanted too."""
     report_every: float | None = None
     """Milliseconds between the answers on the way; None: none is wanted."""
     priority: int = 0
@@ -91,6 +93,8 @@ class Answer:
     """This is the last answer."""
     error: str = ""
     """Why there is none."""
+    policy: Mapping[str, float] | None = None
+    """What the network expects of each legal move; None: nobody asked, or the engine has no network."""
     repetitions: int = 0
     """How often the position was there before, as far as the question tells the game."""
 
@@ -235,7 +239,8 @@ class Pool:
                 players[key] = self._player(key)
             position = replay.position(self._engines[key], question.start, question.moves, question.turn)
             answer = self._think(task, players[key], position)
-            return replace(answer, repetitions=replay.repetitions)
+            policy = _policy(players[key], position) if question.policy else None
+            return replace(answer, repetitions=replay.repetitions, policy=policy)
         except PlayerError as error:
             return Answer(error=str(error))
         except Exception as error:  # one question that fails must not take the others along
@@ -310,3 +315,13 @@ class Pool:
         answer = player.think(position, clock, report)
         assert isinstance(answer, BestMove)
         return Answer(position.turn, tuple(lines), answer.move)
+
+
+def _policy(player: BasePlayer, position: PlayedPosition) -> Mapping[str, float] | None:
+    from pydlshogi.player.network_player import NetworkPlayer
+
+    moves = position.legal_moves()
+    if not isinstance(player, NetworkPlayer) or not len(moves):
+        return None
+    priors, _ = player.priors_and_value(position, moves)
+    return {position.usi(move): float(prior) for move, prior in zip(moves.tolist(), priors.tolist(), strict=True)}

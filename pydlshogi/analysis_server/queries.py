@@ -4,7 +4,7 @@ The names are those of KataGo's analysis engine where it has the thing.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
@@ -14,6 +14,12 @@ from pydlshogi.player.base_player import Info
 from pydlshogi.player.options import SearchOptions
 
 MOST_LINES: Final = SearchOptions.multi_pv.maximum
+ACTIONS: Final = ("query_version", "terminate", "terminate_all", "clear_cache")
+"""clear_cache is for programs that know KataGo: no answer depends on the questions before."""
+FIELDS: Final = {
+    *("id", "game", "start", "moves", "analyzeTurns", "opponent", "maxVisits", "maxTime", "multiPV", "searchMoves"),
+    *("reportDuringSearchEvery", "priority", "priorities", "includePolicy", "includePVVisits"),
+}
 VISITS: Final = 500
 """For a query that names neither visits nor time nor opponent."""
 
@@ -41,15 +47,20 @@ class Query:
     id: str
     turns: tuple[int, ...]
     questions: tuple[Question, ...]
+    visits_of_lines: bool
+    """How often each move of a line was visited is to be told."""
+    unknown: tuple[str, ...]
+    """Fields that mean nothing here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
     """Something else that is wanted."""
 
-    id: str
+    message: Mapping[str, Any]
+    """The line, which the answer repeats."""
     name: str
-    """query_version, terminate or terminate_all."""
+    """One of ACTIONS."""
     target: str = ""
     """The id of the query to terminate."""
     turns: frozenset[int] = field(default_factory=frozenset)
@@ -73,18 +84,16 @@ def parse(line: bytes) -> Query | Action:
 
 
 def _action(message: Mapping[str, Any]) -> Action:
-    known = {"id", "action", "terminateId", "turnNumbers"}
-    _check_names(message, known)
-    name = _one_of(message, "action", ("query_version", "terminate", "terminate_all"), "")
+    if unknown := message.keys() - {"id", "action", "terminateId", "turnNumbers"}:
+        raise QueryError("there is no such field", sorted(unknown)[0])
+    name = _one_of(message, "action", ACTIONS, "")
     if name == "terminate" and "terminateId" not in message:
         raise QueryError("it names the query to end", "terminateId")
     turns = frozenset(_list(message, "turnNumbers", int))
-    return Action(message["id"], name, _value(message, "terminateId", str, ""), turns)
+    return Action(message, name, _value(message, "terminateId", str, ""), turns)
 
 
 def _query(message: Mapping[str, Any]) -> Query:
-    known = {"id", "game", "start", "moves", "analyzeTurns", "opponent", "maxVisits", "maxTime", "multiPV"}
-    _check_names(message, known | {"searchMoves", "reportDuringSearchEvery", "priority"})
     game = _one_of(message, "game", tuple(GAMES), "shogi")
     moves = _list(message, "moves", str)
     turns = _list(message, "analyzeTurns", int) if "analyzeTurns" in message else (len(moves),)
@@ -109,25 +118,39 @@ def _query(message: Mapping[str, Any]) -> Query:
         lines=_whole(message, "multiPV", MOST_LINES) or 1,
         searchmoves=_list(message, "searchMoves", str),
         report_every=None if every is None else 1000 * every,
-        priority=_value(message, "priority", int, 0),
+        policy=_value(message, "includePolicy", bool, False),
     )
-    questions = (replace(question, after=turn) for turn in turns)
-    return Query(message["id"], turns, tuple(questions))
+    questions = (
+        replace(question, after=turn, priority=priority)
+        for turn, priority in zip(turns, _priorities(message, len(turns)), strict=True)
+    )
+    unknown = tuple(sorted(message.keys() - FIELDS))
+    return Query(message["id"], turns, tuple(questions), _value(message, "includePVVisits", bool, False), unknown)
 
 
-def _check_names(message: Mapping[str, Any], known: set[str]) -> None:
-    if unknown := message.keys() - known:
-        raise QueryError("there is no such field", sorted(unknown)[0])
+def _priorities(message: Mapping[str, Any], turns: int) -> Sequence[int]:
+    """One for each of the turns."""
+    if "priorities" not in message:
+        return [_value(message, "priority", int, 0)] * turns
+    priorities = _list(message, "priorities", int)
+    if len(priorities) != turns or "priority" in message:
+        raise QueryError("one for each turn is wanted, and no priority besides", "priorities")
+    return priorities
 
 
 def _value(message: Mapping[str, Any], name: str, kind: type[T], default: Any) -> Any:
     value = message.get(name, default)
-    if name in message and (not isinstance(value, kind) or isinstance(value, bool)):
+    if name in message and (not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)):
         raise QueryError(f"{_KINDS[kind]} is wanted", name)
     return value
 
 
-_KINDS: Final[Mapping[type[Any], str]] = {str: "a text", int: "a whole number", list: "a list"}
+_KINDS: Final[Mapping[type[Any], str]] = {
+    bool: "true or false",
+    str: "a text",
+    int: "a whole number",
+    list: "a list",
+}
 
 
 def _one_of(message: Mapping[str, Any], name: str, names: tuple[str, ...], default: str) -> str:
@@ -161,14 +184,20 @@ def _number(message: Mapping[str, Any], name: str, low: float, high: float) -> f
     return value
 
 
-def answer_line(query_id: str, turn: int, answer: Answer) -> dict[str, Any]:
+def answer_line(query: Query, turn: int, answer: Answer) -> dict[str, Any]:
     """An answer. Win rates and scores are for the side to move."""
+    query_id = query.id
     if answer.error:
         return {"id": query_id, "turnNumber": turn, "error": answer.error}
     line: dict[str, Any] = {"id": query_id, "turnNumber": turn, "isDuringSearch": not answer.final}
     if answer.final and not answer.move:
         return line | {"noResults": True}
-    return line | result(answer)
+    line |= result(answer)
+    if query.visits_of_lines:
+        told = [info for info in answer.lines if info.pv]
+        for move, info in zip(line["moveInfos"], told, strict=True):
+            move["pvVisits"] = list(info.pv_visits)
+    return line | ({} if answer.policy is None else {"policy": dict(answer.policy)})
 
 
 def result(answer: Answer) -> dict[str, Any]:

@@ -53,33 +53,35 @@ class Server:
         with self._changing:
             if query.id in self._tasks:
                 raise QueryError("a query of this id is under way", "id", query.id)
+            for field in query.unknown:
+                self._say({"id": query.id, "field": field, "warning": "there is no such field"})
             self._tasks[query.id] = {
-                turn: self._pool.ask(question, partial(self._tell, query.id, turn))
+                turn: self._pool.ask(question, partial(self._tell, query, turn))
                 for turn, question in zip(query.turns, query.questions, strict=True)
             }
 
-    def _tell(self, query_id: str, turn: int, answer: Answer) -> None:
+    def _tell(self, query: Query, turn: int, answer: Answer) -> None:
         if answer.final:
             with self._changing:
-                self._tasks[query_id].pop(turn)
-                if not self._tasks[query_id]:
-                    del self._tasks[query_id]
-        self._say(answer_line(query_id, turn, answer))
+                self._tasks[query.id].pop(turn)
+                if not self._tasks[query.id]:
+                    del self._tasks[query.id]
+        self._say(answer_line(query, turn, answer))
 
     def _act(self, action: Action) -> None:
         if action.name == "query_version":
-            self._say({"id": action.id, "action": action.name, "version": __version__})
+            self._say({**action.message, "version": __version__, "git_hash": "<omitted>"})
             return
         with self._changing:
-            wanted = [action.target] if action.name == "terminate" else [*self._tasks]
+            of_all = [*self._tasks] if action.name == "terminate_all" else []
+            wanted = [action.target] if action.name == "terminate" else of_all
             tasks = [
                 task
                 for query_id in wanted
                 for turn, task in self._tasks.get(query_id, {}).items()
                 if not action.turns or turn in action.turns
             ]
-        about = {"terminateId": action.target} if action.name == "terminate" else {}
-        self._say({"id": action.id, "action": action.name, **about, "terminated": len(tasks)})
+        self._say({**action.message, **({} if action.name == "clear_cache" else {"terminated": len(tasks)})})
         for task in tasks:
             self._pool.cancel(task)
 

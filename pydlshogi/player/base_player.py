@@ -54,6 +54,8 @@ class Info:
     prior: float | None = None
     """Of the first move of the line."""
     pv: tuple[str, ...] = ()
+    pv_visits: tuple[int, ...] = ()
+    """Of each move of the line, 0 for those that were found otherwise; none: nothing to say about that."""
     string: str = ""
     """Free text; it travels on a line of its own."""
 

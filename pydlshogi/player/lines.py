@@ -39,7 +39,7 @@ class Lines:
 
     def of(self, move: MoveStats) -> tuple[str, ...]:
         """The expected line after `move`; where a mate is proven, up to the mate."""
-        return self._line(move)[0]
+        return usi_line(self._position, self._line(move)[0])
 
     def infos(self, elapsed: float, multi_pv: int, chosen: MoveStats | None = None) -> Iterator[Info]:
         """The `multi_pv` best lines, `elapsed` milliseconds after `go`; `chosen`, if given, in place of the best."""
@@ -51,7 +51,8 @@ class Lines:
 
     def _info(self, move: MoveStats, rank: int | None, elapsed: float) -> Info:
         search = self._search
-        line, mates = self._line(move)
+        moves, mates = self._line(move)
+        line = usi_line(self._position, moves)
         win_rate = self._root.win_rate(move)
         mate = move.plies if move.plies and mates else None
         return Info(
@@ -68,14 +69,21 @@ class Lines:
             visits=move.visits,
             prior=move.prior,
             pv=line,
+            pv_visits=self._visits(move, moves),
         )
 
-    def _line(self, move: MoveStats) -> tuple[tuple[str, ...], bool]:
+    def _visits(self, move: MoveStats, line: Sequence[int]) -> tuple[int, ...]:
+        """Of each move of the line after `move`, as far as the tree has it."""
+        known = [(move.move, move.visits), *self._root.visited_line(move.move)[1:]]
+        padded = known + [(-1, 0)] * (len(line) - len(known))
+        return tuple(visits if here == there else 0 for (here, visits), there in zip(padded, line, strict=False))
+
+    def _line(self, move: MoveStats) -> tuple[Sequence[int], bool]:
         """The expected line after `move`, and whether it is proven to end in mate."""
         moves, mates = self._root.line(move.move), False
         if move.plies:
             moves, mates = self._scout.completed(moves, abs(move.plies))
-        return usi_line(self._position, moves), mates
+        return moves, mates
 
 
 def candidates(position: PlayedPosition, moves: Sequence[MoveStats]) -> Iterator[str]:

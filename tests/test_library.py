@@ -1,0 +1,102 @@
+"""pydlshogi as programs in Python use it: what README.md and docs/analysis.ipynb show is run."""
+
+import json
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import pydlshogi
+from pydlshogi import Engine, analyse, read
+from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.option_settings import OptionError
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORD = Path(__file__).parent / "fixtures" / "kifu" / "floodgate.csa"
+QUICK = partial(Engine, Backend="hash", Threads="1", USI_Hash="4")
+
+
+def test_an_import_is_instant() -> None:
+    script = "import sys, pydlshogi; print(*sys.modules); pydlshogi.Engine"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"numpy", "numba", "cshogi", "json", "logging"} & {*done.stdout.split()}
+
+
+def test_a_position_is_asked_about() -> None:
+    with QUICK() as engine:
+        answer = engine.ask(["7g7f"], visits=60, lines=600, policy=True)
+        assert answer.policy is not None
+        assert len(answer.lines) == len(answer.policy) == 30
+        assert sum(line.visits or 0 for line in answer.lines) == 60
+        assert answer.move == answer.lines[0].pv[0] in answer.policy
+        assert engine.ask(game="othello", visits=20).move in {"f5", "d6", "c4", "e3"}
+        with pytest.raises(PlayerError, match="7g7e is not a legal move"):
+            engine.ask(["7g7e"])
+        assert engine.ask(start="4k4/9/4P4/9/9/9/9/9/4K4 b G 1").lines[0].score_mate == 1
+
+
+def test_a_game_is_analysed_in_its_order_however_many_searches_there_are() -> None:
+    game = read(RECORD)[0]
+    with QUICK() as one, QUICK(searches=2) as two:
+        rates = [[answer.lines and answer.lines[0].win_rate for answer in analyse(e, game, 5)] for e in (one, two)]
+    assert rates[0] == rates[1]
+    assert len(rates[0]) == len(game.moves) + 1
+
+
+def test_who_hears_enough_of_a_game_waits_for_no_more() -> None:
+    with QUICK() as engine:
+        answers = analyse(engine, read(RECORD)[0], 5)
+        next(answers)
+        answers.close()
+        assert engine.ask(visits=3).lines[0].nodes == 3
+
+
+def test_what_there_is_not_is_told() -> None:
+    with pytest.raises(OptionError, match="Knobs"):
+        Engine(Knobs=1)
+    with pytest.raises(AttributeError, match="no attribute 'Knobs'"):
+        pydlshogi.Knobs  # noqa: B018
+
+
+def test_the_readme_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    codes = [
+        re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
+        for name in ("README.md", "README.ja.md")
+    ]
+    assert codes[0] == codes[1]
+    (code,) = codes[0]
+    assert len(code.splitlines()) <= 10
+    (tmp_path / "game.kif").write_bytes(RECORD.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pydlshogi, "Engine", QUICK, raising=False)
+    exec(code.replace("200", "3"), {})
+    assert len(capsys.readouterr().out.splitlines()) == 3 + len(read(RECORD)[0].moves) + 1
+
+
+def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its cells one after the other, with fewer visits."""
+    matplotlib = pytest.importorskip("matplotlib", reason="the notebook needs matplotlib (extra train)")
+    matplotlib.use("agg")
+    monkeypatch.chdir(ROOT / "docs")
+    monkeypatch.setattr(pydlshogi, "Engine", QUICK, raising=False)
+    figures = []
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: figures.append(matplotlib.pyplot.gcf()))
+    cells = json.loads(Path("analysis.ipynb").read_text(encoding="utf-8"))["cells"]
+    names: dict[str, object] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == []
+            exec("".join(cell["source"]), names)
+            names |= {"VISITS": 8} if "VISITS" in names else {}
+    assert "moves" in capsys.readouterr().out
+    rate, policy, tree = (figure.axes[0] for figure in figures)
+    game = names["game"]
+    assert isinstance(game, pydlshogi.Game)
+    assert len(rate.lines[0].get_xdata()) >= len(game.moves)
+    assert len(policy.patches) == 20
+    assert len(tree.lines) > 8
