@@ -1329,7 +1329,7 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     page.get_by_role("button", name="開始").click()
     person.moves(1)
     assert person.text("#nearPlayer") == "下手: 人"
-    assert person.text("#farPlayer") == "上手: エンジン: 入門"
+    assert person.text("#farPlayer") == "上手: レベル1 (入門)"
     assert person.text("#status") == "下手の手番 (あなたの番です)"
     assert "下手 歩" in person.drawn()
     assert "落ち" not in person.drawn()  # a bishop is no bishop handicap
