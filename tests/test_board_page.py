@@ -1367,7 +1367,10 @@ def take_pictures(browser: Any, folder: Path) -> None:
                 board.new(game, start, sides=("", "medium"))
                 board.do("watch", on=True)
                 board.news.until(
-                    lambda info: info["generation"] == board.state()["generation"] and info["rootInfo"]["visits"] > 500,
+                    lambda info: (
+                        info["generation"] == board.state()["generation"]
+                        and (info["rootInfo"]["visits"] > 500 or info["final"])
+                    ),
                     "info",
                 )
                 person = Person(browser, board, viewport={"width": WIDTH, "height": HEIGHT}, locale="en-US")
