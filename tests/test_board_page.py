@@ -593,6 +593,7 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     assert page.locator("#lines tr").count() == 5
     assert page.locator("#graph .here").count() == 1
     assert page.locator("#hint").is_disabled()  # there is nothing to add
+    assert page.evaluate(CONTRASTS) == []
     news = page.locator("#speed").inner_text()
     person.at("7g").hover()
     page.mouse.down()
@@ -1353,7 +1354,7 @@ LARGEST = 100_000
 """Bytes of a picture."""
 POSITIONS = {
     "shogi": "startpos moves 7g7f 3c3d 2g2f 8c8d 2f2e 8d8e 6i7h 4a3b",
-    "dobutsu": "startpos moves 1d1c 3a3b 2c2b 1a2b",
+    "dobutsu": "startpos moves 1d1c 3a3b",
     "othello": "f5d6c3d3c4f4c5b3c2e6c6",
 }
 
