@@ -87,6 +87,16 @@ def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str])
     assert f"cycle {before + 1}: 12 games" in capsys.readouterr().out
 
 
+def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[str] = ["bfloat16"]
+    monkeypatch.setattr("pydlshogi.training.run.faster_precision", lambda *_: measured.pop())
+    place = TINY.index("--precision")
+    words = ["dobutsu", "--out", str(tmp_path), *TINY[:place], *TINY[place + 2 :]]
+    for minutes in ("0.01", "0.05"):
+        assert cycle.main([*words, "--minutes", minutes]) == 0
+    assert measured == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

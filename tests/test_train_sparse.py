@@ -156,7 +156,7 @@ def position_of(recorded: Any) -> ShogiPosition:
 
 def test_random_moves_teach_no_policy_and_no_result_before_them_counts() -> None:
     (game,) = random_games(1, plies=20, seed=2)
-    record = {"win": "b", "end": "resign", "moves": " ".join(game.moves)}
+    record = {"win": "b", "end": "resign", "moves": " ".join(game.usi)}
     lines = [json.dumps({**record, "random": [4, 9]}), json.dumps(record)]
     positions, games, complaints = pack_units(lines, "train")
     assert (games, complaints) == (2, [])

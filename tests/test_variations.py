@@ -150,7 +150,9 @@ def test_what_json_kifu_format_says_of_itself() -> None:
      '{"header": {}, "moves": [{"move": 7}]}',
      '{"header": {}, "moves": [{}, {"move": {"from": {"x": 7, "y": 7}, "to": {"x": 7, "y": 5}, "piece": "FU"}}]}',
      '{"header": {}, "moves": [{}, {"move": {"to": {"x": 5, "y": 5}, "piece": "TO"}}]}',
-     '{"header": {}, "initial": {"preset": "9"}, "moves": []}'],
+     '{"header": {}, "initial": {"preset": "9"}, "moves": []}', '{"header": {"先手": 5}, "moves": []}',
+     '{"header": {}, "moves": [{}, {"move": {"from": {"x": 7, "y": 7}, "to": {"x": 7, "y": 6}}, '
+     '"time": {"now": {"m": 0, "s": NaN}}}]}'],
 )  # fmt: skip
 def test_what_is_no_jkf_is_refused_in_a_line(text: str) -> None:
     with pytest.raises(KifuError) as refused:

@@ -93,7 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m utils.convert", description="Convert training data of shogi from one format into another."
     )
-    parser.add_argument("paths", type=Path, nargs="+", metavar="IN... OUT", help="files, folders, records; and a file")
+    parser.add_argument(
+        "paths", type=Path, nargs="+", metavar="FILE", help="what to read: files, folders, records; at last OUT"
+    )
     parser.add_argument("--check", action="store_true", help="read them all, and write nothing")
     options = parser.parse_args(arguments)
     *sources, out = options.paths

@@ -32,6 +32,8 @@ _PRESETS: Final = {
 }  # fmt: skip
 _KINDS: Final = {name: cshogi.PIECE_SYMBOLS.index(letter.lower()) for name, letter in LETTERS.items()}
 _NAMES: Final = {kind: name for name, kind in _KINDS.items()}
+_LONGEST: Final = 10**7
+"""Seconds."""
 _HEADERS: Final = (("先手", "下手"), ("後手", "上手"))
 _NEAREST: Final[tuple[Ending, ...]] = ("mate", "illegal_move", "jishogi", "interrupted")
 """What JKF has no word for is written as the first of these that says who won."""
@@ -52,6 +54,8 @@ class _Reader:
     """Reads the lines of a record, each with those that leave it."""
 
     def __init__(self, header: dict[str, str], initial: dict[str, Any], moves: Sequence[dict[str, Any]]) -> None:
+        if not all(isinstance(value, str) for value in header.values()):
+            raise RecordError("a header of a JKF record is no text")
         self._header = header
         self._start_sfen = _start(initial)
         self._board = cshogi.Board(self._start_sfen)
@@ -126,7 +130,10 @@ class _Reader:
         line.moves.append(move)
         line.evals.append(None)
         now = (time or {}).get("now")
-        line.times.append(now and 3600 * now.get("h", 0) + 60 * now["m"] + now["s"])
+        seconds = now and 3600 * now.get("h", 0) + 60 * now["m"] + now["s"]
+        if seconds and not 0 < seconds < _LONGEST:
+            raise RecordError(f"a move took {seconds} s")
+        line.times.append(seconds)
 
 
 def _square(place: dict[str, int]) -> int:

@@ -71,7 +71,9 @@ class Learner:
         if goes_on:
             self._run.load(read_checkpoint(folder.checkpoint))
             self._run.kept.setdefault("anchor", float(settings.compare_every))  # older checkpoints have none
-        folder.describe(game.name, replace(settings, encoding=self._encoding.name))
+        # What was measured at the beginning is not measured anew when it goes on.
+        measured = replace(settings, encoding=self._encoding.name, precision=self._run.settings.precision)
+        folder.describe(game.name, measured)
         newest = folder.network(int(self._run.kept["cycle"]))
         if not goes_on or not newest.exists():
             write_weights(newest, to_npz(self._run.averaged))

@@ -168,6 +168,7 @@ class NetworkPlayer(BasePlayer):
             if not (options.batch_size or self.one_at_a_time):
                 with step("measuring how many positions to evaluate at once"):
                     batch_size = best_batch_size(backend, modelfile)
+                remarks += (f"{modelfile.name}: {backend.description}, {batch_size} positions at once",)
             evaluator = NetworkEvaluator(backend)
             description = f"{modelfile.name}: {backend.description}"
             # A sparse network needs none of them.

@@ -137,7 +137,9 @@ class Gtp:
 
     def _play(self, words: list[str]) -> str:
         try:
-            self._game.append(played(self._turn(words[0]), parse_move(words[1])))
+            position, move = self._turn(words[0]), parse_move(words[1])
+            if not (position.now.over and move == PASS):  # which `genmove` answers then
+                self._game.append(played(position, move))
         except IllegalMove as error:
             raise CommandError("illegal move") from error
         return ""

@@ -7,37 +7,27 @@ from typing import Any, Final
 import cshogi
 import numpy as np
 
-from pydlshogi.support.arrays import BoolArray, Int8Array, Records, Uint8Array, Uint16Array, Uint32Array
+from pydlshogi.support.arrays import BoolArray, Int32Array, Records, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.compiled import compiled, wide
-from pydlshogi.training.shogi.huffman import (
-    MAILBOX,
-    READ_HCP,
-    READ_PSFEN,
-    WRITE_HCP,
-    WRITE_PSFEN,
-    fits,
-    read_code,
-    write_code,
-)
+from pydlshogi.training.shogi.huffman import HCP, HCP_TO_PSFEN, MAILBOX, PSFEN_TO_HCP, fits, read_code
 from pydlshogi.training.shogi.parts import Part, Taken, for_black, played_alone
 from pydlshogi.training.shogi.records import DRAW, LOSS, POSITION, WIN, Positions
 
 
 @compiled
-def _translate(
-    codes: Uint32Array, moves: Uint16Array, reading: Int8Array, writing: Uint8Array, boards: Records, told: Uint32Array
-) -> None:
+def _translate(codes: Uint32Array, moves: Uint16Array, table: Int32Array, boards: Records, told: Uint32Array) -> None:
     """Write `codes`, uint32 [n, 8], in another way; one that is no position, or has not this move, becomes 0."""
     board = boards[0]
     for i in range(len(codes)):
         move = wide(moves[i])
-        if read_code(codes[i], reading, board) and (move == 0 or fits(board, move)):
-            write_code(board, writing, told[i])
+        if not (read_code(codes[i], table, board, told[i]) and (move == 0 or fits(board, move))):
+            for place in range(8):
+                told[i, place] = 0
 
 
-def _translated(codes: Uint8Array, moves: Uint16Array, reading: Int8Array, writing: Uint8Array) -> Uint8Array:
+def _translated(codes: Uint8Array, moves: Uint16Array, table: Int32Array) -> Uint8Array:
     words, told = np.ascontiguousarray(codes).view(np.uint32), np.zeros((len(codes), 8), np.uint32)
-    _translate(words, np.ascontiguousarray(moves), reading, writing, np.zeros(1, MAILBOX), told)
+    _translate(words, np.ascontiguousarray(moves), table, np.zeros(1, MAILBOX), told)
     return told.view(np.uint8)
 
 
@@ -70,7 +60,7 @@ def _take_fixed(record: np.dtype[Any], told: Callable[[Records, Positions], Bool
 
 def _of_psv(records: Records, positions: Positions) -> BoolArray:
     positions["move"] = moves = _move_of_psv(records["move"])
-    positions["hcp"] = _translated(records["sfen"], moves, READ_PSFEN, WRITE_HCP)
+    positions["hcp"] = _translated(records["sfen"], moves, PSFEN_TO_HCP)
     positions["eval"], positions["result"] = records["score"], records["game_result"]
     positions["ply"] = np.maximum(records["gamePly"], 1) - 1
     return np.abs(records["game_result"].astype(np.int64)) <= WIN
@@ -78,7 +68,7 @@ def _of_psv(records: Records, positions: Positions) -> BoolArray:
 
 def _of_hcpe(records: Records, positions: Positions) -> BoolArray:
     positions["move"] = records["bestMove16"].view(np.uint16)
-    positions["hcp"] = codes = _translated(records["hcp"], positions["move"], READ_HCP, WRITE_HCP)
+    positions["hcp"] = codes = _translated(records["hcp"], positions["move"], HCP)
     result = records["gameResult"].view(np.uint8)
     positions["eval"], positions["ending"] = records["eval"], result & ~np.uint8(3)
     positions["result"] = _for_mover(result & 3, codes)
@@ -93,7 +83,7 @@ def _of_own(records: Records, positions: Positions) -> BoolArray:
 def give_psv(part: Part) -> bytes:
     positions = part.positions
     records = np.zeros(len(positions), cshogi.PackedSfenValue)
-    records["sfen"] = _translated(positions["hcp"], positions["move"], READ_HCP, WRITE_PSFEN)
+    records["sfen"] = _translated(positions["hcp"], positions["move"], HCP_TO_PSFEN)
     records["move"] = _move_to_psv(positions["move"])
     records["score"], records["game_result"] = positions["eval"], positions["result"]
     records["gamePly"] = positions["ply"] + 1

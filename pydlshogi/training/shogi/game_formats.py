@@ -8,7 +8,7 @@ import numpy as np
 
 from pydlshogi.support.arrays import BoolArray, Int64Array, Records, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.compiled import compiled, rule, wide
-from pydlshogi.training.shogi.huffman import MAILBOX, READ_HCP, WRITE_HCP, fits, play_on, read_code, write_code
+from pydlshogi.training.shogi.huffman import HCP, MAILBOX, fits, play_on, read_code, write_code
 from pydlshogi.training.shogi.parts import Part, Taken, for_black, played_alone
 from pydlshogi.training.shogi.records import DRAW, LOSS, NO_EVAL, NO_RESULT, POSITION, WIN, Positions
 
@@ -47,7 +47,7 @@ def _begin(data: Uint8Array, place: int, words: Uint32Array, board: Any) -> bool
     """Set up the position whose code begins at `place`."""
     for i in range(8):
         words[i] = _number(data, place + 4 * i) | _number(data, place + 4 * i + 2) << 16
-    return read_code(words, READ_HCP, board)
+    return read_code(words, HCP, board, words)
 
 
 @rule
@@ -55,7 +55,7 @@ def _step(row: Any, board: Any, words: Uint32Array, move: int, score: int) -> bo
     """Note a position in `row`, and play on; False where it has not this move."""
     if not fits(board, move):
         return False
-    write_code(board, WRITE_HCP, words)
+    write_code(board, words)
     for i in range(8):
         for byte in range(4):
             row.hcp[4 * i + byte] = wide(words[i]) >> 8 * byte & 255
@@ -203,12 +203,12 @@ def _follow(
     board, known = boards[0], False
     for i in range(len(codes) - 1):
         move, follows[i + 1] = wide(moves[i]), False
-        known = known or read_code(codes[i], READ_HCP, board)
+        known = known or read_code(codes[i], HCP, board, codes_after[0])
         if not known or move == 0 or not fits(board, move):
             known = False
             continue
         play_on(board, move)
-        write_code(board, WRITE_HCP, codes_after[0])
+        write_code(board, codes_after[0])
         known = True
         for place in range(8):
             known = known and codes_after[0, place] == codes[i + 1, place]

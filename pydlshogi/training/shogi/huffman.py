@@ -22,7 +22,7 @@ from pydlshogi.games.shogi.mate import NO_SQUARE
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.tables import PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD
-from pydlshogi.support.arrays import Int8Array, Record, Uint8Array, Uint16Array, Uint32Array
+from pydlshogi.support.arrays import Int32Array, Record, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.bits import bit
 from pydlshogi.support.compiled import inlined, rule, wide, word
 
@@ -90,21 +90,23 @@ def _of_yaneuraou() -> Codes:
 
 _BITS: Final = 8
 """Of the longest code."""
+_LENGTH, _PIECE, _ANY_PIECE, _OTHER = 15, 4, 63, 10
 
 
-def _reading(codes: Codes) -> Int8Array:
-    """int8 [2, 256, 2]: on and beside the board, the piece whose code the lowest bits are, and the length of that; 0
-    for bits that are no code."""
-    table = np.zeros((2, 1 << _BITS, 2), np.int8)
-    for place, of_piece in enumerate(codes):
+def _translating(codes: Codes, others: Codes) -> Int32Array:
+    """int32 [2, 256]: on and beside the board, of the code that the lowest bits are: its length, from _PIECE on the
+    piece, from _OTHER on the code among `others`, which is as long; 0 for bits that are no code."""
+    table = np.zeros((2, 1 << _BITS), np.int32)
+    for place, (of_piece, other) in enumerate(zip(codes, others, strict=True)):
         for piece, code in of_piece.items():
             for rest in range(1 << (_BITS - len(code))):
-                table[place, int(code[::-1], 2) | rest << len(code)] = piece, len(code)
+                entry = len(code) | piece << _PIECE | int(other[piece][::-1], 2) << _OTHER
+                table[place, int(code[::-1], 2) | rest << len(code)] = entry
     return table
 
 
 def _writing(codes: Codes) -> Uint8Array:
-    """uint8 [2, 64, 2]: on and beside the board, by piece, its code and the length of that."""
+    """uint8 [2, 64, 2]: on and beside the board, by piece, its code and the length of that; 0 for kings."""
     table = np.zeros((2, UNOWNED + COLOUR, 2), np.uint8)
     for place, of_piece in enumerate(codes):
         for piece, code in of_piece.items():
@@ -112,17 +114,23 @@ def _writing(codes: Codes) -> Uint8Array:
     return table
 
 
-READ_HCP, WRITE_HCP = _reading(_of_cshogi()), _writing(_of_cshogi())
-READ_PSFEN, WRITE_PSFEN = _reading(_of_yaneuraou()), _writing(_of_yaneuraou())
-_ON_BOARD, _BESIDE = READ_HCP
+HCP: Final = _translating(_of_cshogi(), _of_cshogi())
+PSFEN_TO_HCP: Final = _translating(_of_yaneuraou(), _of_cshogi())
+HCP_TO_PSFEN: Final = _translating(_of_cshogi(), _of_yaneuraou())
+_WRITING: Final = _writing(_of_cshogi())
+_ON_BOARD, _BESIDE = HCP.astype(np.int64)
+_COUNTED: Final = np.array(
+    [1 << 8 * (piece & 7) if piece & 15 not in (0, KING) else 0 for piece in range(64)], np.int64
+)
+"""By piece, one of its kind: a byte for each."""
 _FULL_SET: Final = sum(
     count << 8 * kind for kind, count in {PAWN: 18, LANCE: 4, KNIGHT: 4, SILVER: 4, GOLD: 4, BISHOP: 2, ROOK: 2}.items()
 )
-"""A byte for each kind."""
 MAILBOX: Final = np.dtype(
     [
         ("squares", np.int8, 81),  # cshogi's pieces
         ("beside", np.int8, UNOWNED + COLOUR),  # how many of each piece are in hand, or of no side
+        ("kings", np.int8, 2),
         ("turn", np.int8),
     ]
 )
@@ -130,6 +138,8 @@ MAILBOX: Final = np.dtype(
 _LAST_BIT: Final = 256
 _CODE_BITS: Final[Any] = np.uint64((1 << _BITS) - 1)
 _32_BITS: Final[Any] = np.uint64((1 << 32) - 1)
+_BEFORE_BOARD: Final = (1 << 15) - 1
+"""Bits of the side to move and the kings."""
 _TURN_KEY: Final[Any] = np.uint64(1)
 
 
@@ -178,8 +188,8 @@ def lay(code: Uint8Array, before: Uint16Array, mirrored: int, state: Record) -> 
             piece = wide(COLOUR + KING)
         else:
             bits = _bits(code, place)
-            piece = wide(_ON_BOARD[bits, 0])
-            place += wide(_ON_BOARD[bits, 1])
+            piece = _ON_BOARD[bits] >> _PIECE & _ANY_PIECE
+            place += wide(_ON_BOARD[bits] & _LENGTH)
         if piece:
             seen = _seen(square, mirrored)
             board_key += ON_BOARD[piece, seen]
@@ -192,10 +202,10 @@ def lay(code: Uint8Array, before: Uint16Array, mirrored: int, state: Record) -> 
     hands[0], hands[1] = word(0), word(0)
     while place < _LAST_BIT:
         bits = _bits(code, place)
-        piece = wide(_BESIDE[bits, 0])
+        piece = _BESIDE[bits] >> _PIECE & _ANY_PIECE
         if not piece or piece >= UNOWNED:
             break
-        place += wide(_BESIDE[bits, 1])
+        place += wide(_BESIDE[bits] & _LENGTH)
         hands[piece // COLOUR] += one_held(piece % COLOUR)
         hands_key += IN_HAND[piece]
     kings[0] = _seen(black, mirrored) if black < NO_SQUARE else NO_SQUARE
@@ -212,70 +222,71 @@ def lay(code: Uint8Array, before: Uint16Array, mirrored: int, state: Record) -> 
 
 
 @rule
-def read_code(code: Uint32Array, reading: Int8Array, board: Record) -> bool:
-    """Fill `board`, of MAILBOX, from `code`, uint32 [8], by the table `reading`; False where it is no position with
-    two kings and a full set of pieces."""
+def read_code(code: Uint32Array, table: Int32Array, board: Record, told: Uint32Array) -> bool:
+    """Fill `board`, of MAILBOX, from `code`, uint32 [8], by one of the tables above, and `told` with the code that this
+    translates it to; they may be the same array. False where it is no position with two kings and a full set of pieces.
+
+    Pieces beside the board stay in their order.
+    """
     first = wide(code[0])
     black, white = first >> 1 & 127, first >> 8 & 127
     if black > 80 or white > 80 or black == white:
         return False
-    board.turn = first & 1
+    board.turn, board.kings[0], board.kings[1] = first & 1, black, white
     for piece in range(UNOWNED + COLOUR):
         board.beside[piece] = 0
-    bits, ready, word_read, pieces = word(first >> 15), wide(17), wide(1), wide(0)
-    square = wide(0)
-    while square < 81:
-        if ready <= 32 and word_read < 8:
-            bits |= word(code[word_read]) << word(ready)
-            ready, word_read = ready + 32, word_read + 1
+    bits, result = word(first >> 15) | word(code[1]) << word(17), word(first & _BEFORE_BOARD)
+    ready, taken, pieces = wide(49), wide(2), wide(0)
+    for square in range(81):
         if square in (black, white):
             board.squares[square] = KING if square == black else COLOUR + KING
-        else:
-            place = wide(bits & _CODE_BITS)
-            piece, length = wide(reading[0, place, 0]), wide(reading[0, place, 1])
-            if not length:
-                return False
-            board.squares[square] = piece
-            bits, ready = bits >> word(length), ready - length
-            if piece:
-                pieces += wide(1) << 8 * (piece & 7)
-        square += 1
-    while ready > 0:
-        if ready <= 32 and word_read < 8:
-            bits |= word(code[word_read]) << word(ready)
-            ready, word_read = ready + 32, word_read + 1
-        place = wide(bits & _CODE_BITS)
-        piece, length = wide(reading[1, place, 0]), wide(reading[1, place, 1])
-        if not length:
+            continue
+        if ready <= 32 and taken < 8:
+            told[taken - 2] = result & _32_BITS
+            bits, result = bits | word(code[taken]) << word(ready), result >> word(32)
+            ready, taken = ready + 32, taken + 1
+        low = wide(bits & _CODE_BITS)
+        entry = wide(table[0, low])
+        length, piece = entry & _LENGTH, entry >> _PIECE & _ANY_PIECE
+        if not entry:
             return False
+        result |= word(entry >> _OTHER) << word(64 - ready)
+        board.squares[square] = piece
+        bits, ready, pieces = bits >> word(length), ready - length, pieces + _COUNTED[piece]
+    while ready > 0:
+        if ready <= 32 and taken < 8:
+            told[taken - 2] = result & _32_BITS
+            bits, result = bits | word(code[taken]) << word(ready), result >> word(32)
+            ready, taken = ready + 32, taken + 1
+        low = wide(bits & _CODE_BITS)
+        entry = wide(table[1, low])
+        length, piece = entry & _LENGTH, entry >> _PIECE & _ANY_PIECE
+        if not entry:
+            return False
+        result |= word(entry >> _OTHER) << word(64 - ready)
         board.beside[piece] += 1
-        bits, ready = bits >> word(length), ready - length
-        pieces += wide(1) << 8 * (piece & 7)
+        bits, ready, pieces = bits >> word(length), ready - length, pieces + _COUNTED[piece]
+    told[6], told[7] = result & _32_BITS, result >> word(32)
     return ready == 0 and pieces == _FULL_SET
 
 
 @rule
-def write_code(board: Record, writing: Uint8Array, code: Uint32Array) -> None:
-    """Fill `code`, uint32 [8], with a board of MAILBOX that has both kings, by the table `writing`."""
-    bits, filled, done = word(board.turn), wide(15), wide(0)
+def write_code(board: Record, code: Uint32Array) -> None:
+    """Fill `code`, uint32 [8], with cshogi's code of a board of MAILBOX."""
+    bits, filled, done = word(board.turn | wide(board.kings[0]) << 1 | wide(board.kings[1]) << 8), wide(15), wide(0)
     for square in range(81):
         piece = wide(board.squares[square])
-        if piece & 15 == KING:
-            bits |= word(square) << word(1 if piece == KING else 8)
-    for square in range(81):
-        piece = wide(board.squares[square])
-        if piece & 15 != KING:
-            bits |= word(writing[0, piece, 0]) << word(filled)
-            filled += wide(writing[0, piece, 1])
-            if filled >= 32:
-                code[done] = bits & _32_BITS
-                bits, filled, done = bits >> word(32), filled - 32, done + 1
+        bits |= word(_WRITING[0, piece, 0]) << word(filled)
+        filled += wide(_WRITING[0, piece, 1])
+        if filled >= 32:
+            code[done] = bits & _32_BITS
+            bits, filled, done = bits >> word(32), filled - 32, done + 1
     for side in range(3):
         for place in range(7):
             piece = COLOUR * side + HELD[place]
             for _ in range(board.beside[piece]):
-                bits |= word(writing[1, piece, 0]) << word(filled)
-                filled += wide(writing[1, piece, 1])
+                bits |= word(_WRITING[1, piece, 0]) << word(filled)
+                filled += wide(_WRITING[1, piece, 1])
                 if filled >= 32:
                     code[done] = bits & _32_BITS
                     bits, filled, done = bits >> word(32), filled - 32, done + 1
@@ -314,6 +325,9 @@ def play_on(board: Record, move: int) -> None:
         board.beside[piece] -= 1
         board.squares[target] = piece
     else:
-        board.squares[target] = wide(board.squares[origin]) + (PROMOTED if move & PROMOTE else 0)
+        piece = wide(board.squares[origin])
+        if piece & 15 == KING:
+            board.kings[board.turn] = target
+        board.squares[target] = piece + (PROMOTED if move & PROMOTE else 0)
         board.squares[origin] = 0
     board.turn = 1 - board.turn
