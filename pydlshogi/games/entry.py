@@ -102,8 +102,8 @@ class Look(NamedTuple):
 
 
 def ladder(milliseconds: int) -> dict[str, Opponent]:
-    """Opponents that search, from one for beginners to one that takes so long for a move."""
-    skills = {"beginner": 1, "easy": 4, "medium": 8, "hard": 14}
+    """Opponents that search, from one for beginners to one that takes so long for a move: see docs/strength.md."""
+    skills = {"beginner": 0, "novice": 2, "easy": 4, "casual": 6, "medium": 7, "strong": 8, "hard": 10, "expert": 14}
     return {
         **{name: Opponent("mcts", {"Skill_Level": str(skill)}) for name, skill in skills.items()},
         "full strength": Opponent("mcts", {}, milliseconds),

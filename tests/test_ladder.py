@@ -1,0 +1,75 @@
+"""The ladder: what its simple players see, what it makes of results, and that it goes on where it was broken off."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from pydlshogi.games.catalogue import GAMES
+from pydlshogi.support.elo import elo_of_score
+from utils.ladder import VIRTUAL, Played, Simple, main, random_opening, rate
+
+
+def chosen(game: str, sfen: str, plies: int, *, greedy: bool = False) -> set[str]:
+    """What a simple player plays, of many tries."""
+    player, position = Simple(game, plies, Random(1), greedy=greedy), GAMES[game].position(sfen)
+    return {player(position) for _ in range(60)}
+
+
+def test_simple_players_see_so_far_and_no_farther() -> None:
+    guarded = "4k4/9/3s5/4p4/9/9/9/4R4/4K4 b - 1"  # who takes the pawn loses the rook
+    assert chosen("shogi", guarded, 1) == {"5h5d"}
+    assert "5h5d" not in chosen("shogi", guarded, 2)
+    assert len(chosen("shogi", guarded, 0)) > 10
+    two = "4k4/9/9/4p4/9/4b4/9/4R4/4K4 b - 1"  # the bishop stands before the pawn
+    assert chosen("shogi", two, 1) == chosen("shogi", two, 1, greedy=True) == {"5h5f"}
+    lion = chosen("dobutsu", "1k1/1P1/3/1K1 b - 1", 1)
+    assert {move[:4] for move in lion} == {"2b2a"}
+    assert chosen("othello", "8/8/8/3dD3/3Dd3/8/8/8 b - 1", 1) == {"d3", "c4", "f5", "e6"}
+
+
+def test_an_opening_is_not_decided_by_the_next_move() -> None:
+    start = GAMES["dobutsu"].position()
+    before = start.sfen()
+    for seed in range(20):
+        opening = random_opening("dobutsu", start, Random(seed))
+        assert start.sfen() == before
+        assert len(opening) == 2
+        for move in opening:
+            start.push(move)
+        for reply in start.legal_moves().tolist():  # after 2c2b, say, many leave the lion to be caught
+            start.push(reply)
+            assert start.ending() is None
+            start.pop()
+        for _ in opening:
+            start.pop()
+
+
+def test_two_players_are_rated_by_their_score() -> None:
+    games = [Played("a", "b", score, []) for score in (1.0, 1.0, 1.0, 0.0) * 10]
+    ratings = rate(games)
+    expected = elo_of_score((30 + VIRTUAL / 2) / (40 + VIRTUAL))
+    assert ratings["a"].elo - ratings["b"].elo == pytest.approx(expected, abs=0.1)
+    assert rate(games * 4)["a"].margin == pytest.approx(ratings["a"].margin / 2, rel=0.02)
+
+
+def test_who_never_met_is_compared_by_whom_both_met() -> None:
+    games = [Played(*pair, score, []) for pair in (("a", "b"), ("b", "c")) for score in (1.0, 1.0, 0.5, 0.0)]
+    a, b, c = (rate(games)[name].elo for name in "abc")
+    assert a - b == pytest.approx(b - c)
+    assert b == pytest.approx(0, abs=1e-6)
+
+
+def test_it_goes_on_where_it_was_broken_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "games.jsonl"
+    command = ["dobutsu", "--levels", "0", "--games", "2", "--out", str(out)]
+    assert main(command) == 0
+    lines = out.read_text().splitlines()
+    assert len(lines) == 2 * 9
+    out.write_text("\n".join(lines[:4]) + "\n")
+    assert main(command) == 0
+    again = out.read_text().splitlines()
+    assert (len(again), again[:4]) == (len(lines), lines[:4])
+    assert main(command) == 0
+    assert out.read_text().splitlines() == again
+    assert capsys.readouterr().out.count("| level 0 | ") == 3
