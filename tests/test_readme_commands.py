@@ -53,6 +53,7 @@ RUNS = [
         f"{ENGINE} C_init=144,50,300 --nodes 2 --pairs 1 --max-moves 8 --workers 1 --out {{here}}/tune",
         "C_init",
     ),
+    ("utils.ladder", "dobutsu --levels 0 1 --games 2 --out {here}/ladder.jsonl", "Elo"),
     ("utils.readme", "", ""),
     ("pydlshogi.games.dobutsu.solve", "", "the start is lost in 78 plies"),
     ("utils.package", "--out {here}/dist", "installed and answers"),
