@@ -1,6 +1,7 @@
 """pydlshogi: a shogi engine that searches with PUCT and judges positions with a policy-value network."""
 
 import sys
+from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,7 @@ def __getattr__(name: str) -> Any:
     """What programs in Python use is imported by who asks: an engine has to say `usiok` before numba is there."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pydlshogi import library
-
-    return getattr(library, name)
+    return getattr(import_module(f"{__name__}.library"), name)
 
 
 def _say_stopped(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, draw, lcb_move, should_resign, weak_move
+from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, should_resign, weak_move
 from pydlshogi.uct.root import MoveStats
 
 
@@ -52,7 +52,7 @@ def stats(move: int, visits: int, value: float, plies: int | None = None) -> Mov
 def test_a_sampled_move_is_nearly_as_good_and_comes_as_often_as_it_was_visited() -> None:
     moves = [stats(1, 60, 0.50), stats(2, 20, 0.48), stats(3, 20, 0.75), stats(4, 99, 0.47), stats(5, 99, 0.6, -2)]
     rng = random.Random(1)
-    drawn = [draw(moves, 0.02, rng).move for _ in range(3000)]
+    drawn = [sample(moves, 0.02, rng).move for _ in range(3000)]
     assert {*drawn} == {1, 2, 3}
     assert drawn.count(1) == pytest.approx(1800, abs=100)
 
@@ -60,7 +60,7 @@ def test_a_sampled_move_is_nearly_as_good_and_comes_as_often_as_it_was_visited()
 @pytest.mark.parametrize("best", [stats(1, 10, 0.5, plies=3), stats(1, 10, 0.5, plies=-4), stats(1, 10, math.nan)])
 def test_a_best_move_that_is_proven_or_not_yet_judged_is_not_sampled_away(best: MoveStats) -> None:
     rng = random.Random(1)
-    assert {draw([best, stats(2, 1000, 0.5)], 1.0, rng).move for _ in range(20)} == {1}
+    assert {sample([best, stats(2, 1000, 0.5)], 1.0, rng).move for _ in range(20)} == {1}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Dobutsu shogi: its rules against a slow version of them and against Fairy-Stockfish, and the engine over USI."""
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -303,7 +304,8 @@ def test_it_comes_with_a_network() -> None:
     conversation.ask("usi", "usiok")
     assert conversation.said[0].startswith("id name pydlshogi dobutsu ")
     conversation.ask("isready", "readyok")
-    assert not [line for line in conversation.said if line.startswith("info string")]
+    (chosen,) = (line for line in conversation.said if line.startswith("info string"))
+    assert re.fullmatch(r"info string dobutsu\.npz: .+, \d+ positions at once", chosen)
     conversation.send("bench 0.1")
     assert any("dobutsu.npz" in line for line in conversation.settle())
     conversation.close()

@@ -106,7 +106,7 @@ def test_records_can_be_read_back(tmp_path: Path) -> None:
     record = tmp_path / "m" / "records" / "m-00002.txt"
     assert record.read_text() == f"# m 2: b (Black) against a (White), Black wins: mate\nstartpos moves {KEPT}\n"
     (game,) = open_record(record.read_bytes(), "dobutsu")
-    assert game().moves == KEPT.split()
+    assert game().line.moves == KEPT.split()
     assert read_openings(record, 3, "dobutsu") == [Opening(None, tuple(KEPT.split()[:3]), "dobutsu")]
 
 

@@ -42,7 +42,10 @@ def inputs(position: ShogiPosition, encoding: Encoding = DLSHOGI) -> list[np.nda
     """As cshogi fills them."""
     planes = [np.zeros((part, 9, 9), np.float32) for part in encoding.parts]
     use_nyugyoku_features(encoding is NYUGYOKU)
-    make_input_features(position.board, *planes)
+    try:
+        make_input_features(position.board, *planes)
+    finally:
+        use_nyugyoku_features(False)  # else another test's arrays are too small for what cshogi writes
     return planes
 
 

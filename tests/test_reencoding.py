@@ -39,7 +39,7 @@ def test_it_thinks_the_same(kind: str, depth: int) -> None:
     assert in_planes_of(DLSHOGI, longer) is longer
     for game in random_games(3, plies=120, seed=9):
         position = ShogiPosition()
-        for move in game.moves:
+        for move in game.usi:
             position.push_usi(move)
         (policy, value), (policy_told, value_told) = opinion(BOOK, weights, position), opinion(DLSHOGI, told, position)
         assert value_told == pytest.approx(value, abs=1e-5)

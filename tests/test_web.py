@@ -1310,8 +1310,8 @@ def test_every_page_sees_the_same(board: Board) -> None:
     for page in pages:
         page.close()
     again = News(board)  # after a reload
-    assert again.next() == board.state()
     assert again.next("setup")["games"]["shogi"]["opponents"][0] == "beginner"
+    assert again.next() == board.state()
     again.close()
 
 

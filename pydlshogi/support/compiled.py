@@ -33,6 +33,8 @@ _IMPORT: Final = re.compile(
     rf"^[ \t]*(?:from|import) +({PACKAGE.name}[\w.]*)(?: +import +(\([^)]*\)|[^\n]*))?", re.MULTILINE
 )
 """An import as `ruff format` writes it. To parse the sources would cost each start a third of a second."""
+_LIBRARY: Final = PACKAGE / "__init__.py"
+"""It imports what programs in Python ask for, and nothing of it is compiled."""
 _LONGEST_NAME: Final = "-" * 120
 """About as long as the names that numba gives its files: Windows refuses paths of more than 260 characters."""
 
@@ -59,7 +61,7 @@ def sources_of(source: Path) -> set[Path]:
     added = {source}
     while added:
         reached |= added
-        added = {imported for file in added for imported in imports_of(file)} - reached
+        added = {imported for file in added if file != _LIBRARY for imported in imports_of(file)} - reached
     return reached
 
 
