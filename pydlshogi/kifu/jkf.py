@@ -191,15 +191,16 @@ class _Writer:
         self.last: list[dict[str, Any]] = []
         """The line that it ends with."""
         self._spent: list[float] = []
+        """By each move on the board, what its side has spent by then."""
 
     def line(
         self, moves: Sequence[int], evals: Sequence[int | None], times: Sequence[float | None], said: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
         for move, evaluation, time, comment in zip(moves, evals, times, said, strict=True):
             written: dict[str, Any] = {"move": self._move(move)}
-            self._spent.append(time or 0.0)
+            self._spent.append((self._spent[-2] if len(self._spent) > 1 else 0) + (time or 0))
             if time is not None:
-                written["time"] = {"now": _time(time), "total": _time(sum(self._spent[::-1][::2]))}
+                written["time"] = {"now": _time(time), "total": _time(self._spent[-1])}
             self.board.push(move)
             lines = [f"#評価値={evaluation}"] * (evaluation is not None) + [comment] * bool(comment)
             yield _with_comments(written, "\n".join(lines))

@@ -557,12 +557,12 @@ class _Writer:
     def __init__(self, board: Any) -> None:
         self.board, self.text = board, list[str]()
         self._made: list[tuple[int, float]] = []
-        """The moves on the board, and how long each took."""
+        """The moves on the board, and what the side of each has spent by then."""
 
     def add(self, move: int, time: float | None) -> None:
         previous = self._made[-1][0] if self._made else None
-        self._made.append((move, time or 0.0))
-        spent = sum(seconds for _, seconds in self._made[::-1][::2])
+        spent = (self._made[-2][1] if len(self._made) > 1 else 0.0) + (time or 0.0)
+        self._made.append((move, spent))
         clock = "" if time is None else f"   ({_clock(time)}/{_clock(spent, hours=True)})"
         self.text.append(f"{len(self._made):4} {KIF.move_to_kif(move, previous)}{clock}")
         self.board.push(move)
