@@ -51,7 +51,7 @@ class Lines:
 
     def _info(self, move: MoveStats, rank: int | None, elapsed: float) -> Info:
         search = self._search
-        moves, mates = self._line(move)
+        moves, visits, mates = self._line(move)
         line = usi_line(self._position, moves)
         win_rate = self._root.win_rate(move)
         mate = move.plies if move.plies and mates else None
@@ -69,21 +69,19 @@ class Lines:
             visits=move.visits,
             prior=move.prior,
             pv=line,
-            pv_visits=self._visits(move, moves),
+            pv_visits=visits,
         )
 
-    def _visits(self, move: MoveStats, line: Sequence[int]) -> tuple[int, ...]:
-        """Of each move of the line after `move`, as far as the tree has it."""
+    def _line(self, move: MoveStats) -> tuple[Sequence[int], tuple[int, ...], bool]:
+        """The expected line after `move`, how often each move of it was visited as far as the tree has it, and whether
+        it is proven to end in mate."""
         known = [(move.move, move.visits), *self._root.visited_line(move.move)[1:]]
-        padded = known + [(-1, 0)] * (len(line) - len(known))
-        return tuple(visits if here == there else 0 for (here, visits), there in zip(padded, line, strict=False))
-
-    def _line(self, move: MoveStats) -> tuple[Sequence[int], bool]:
-        """The expected line after `move`, and whether it is proven to end in mate."""
-        moves, mates = self._root.line(move.move), False
+        line, mates = [each for each, _ in known], False
         if move.plies:
-            moves, mates = self._scout.completed(moves, abs(move.plies))
-        return moves, mates
+            line, mates = self._scout.completed(line, abs(move.plies))
+        padded = known + [(-1, 0)] * (len(line) - len(known))
+        visits = (visits if here == there else 0 for (here, visits), there in zip(padded, line, strict=False))
+        return line, tuple(visits), mates
 
 
 def candidates(position: PlayedPosition, moves: Sequence[MoveStats]) -> Iterator[str]:
