@@ -15,7 +15,7 @@ from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, parse_transcript, transcript
 from pydlshogi.support.processes import ProcessPool
-from utils.othello.finished import TableError
+from utils.arena.finished import TableError
 from utils.othello.probcut import (
     FORMS,
     MOST_POSITIONS,

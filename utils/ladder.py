@@ -6,10 +6,10 @@ with colours changed. A finished game is a line of --out; the same command goes 
 """
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from copy import copy
 from functools import partial
 from itertools import pairwise
@@ -28,6 +28,7 @@ from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import OptionError, apply_settings
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import Z95
+from utils.arena.finished import FinishedGames, TableError
 
 Choose: TypeAlias = Callable[[PlayedPosition], str]
 """A player: its move, "resign" or "win"."""
@@ -234,20 +235,17 @@ def _run(arguments: argparse.Namespace) -> None:
     game, rng, out = arguments.game, Random(arguments.seed), arguments.out
     opponents = {f"level {level}": Opponent("mcts", {"Skill_Level": str(level)}) for level in arguments.levels}
     opponents |= {name: GAMES[game].opponents[name] for name in arguments.opponents}
-    played = [Played(*json.loads(line)) for line in out.read_text().splitlines()] if out.exists() else []
-    players = players_of(game, opponents, rng)
-    start = GAMES[game].position()
-    with out.open("a") as file:
+    with closing(FinishedGames(out, Played._fields)) as finished:
+        players = players_of(game, opponents, rng)
+        start = GAMES[game].position()
         for black, white in pairings([*players], len(opponents)):
-            done = sum({game.black, game.white} == {black, white} for game in played)
-            for number in range(done, arguments.games, 2):
-                opening = random_opening(game, start, Random(f"{arguments.seed} {number}"))
-                for first, second in ((black, white), (white, black)):
-                    score, moves = play(start, opening, players[first], players[second])
-                    played.append(Played(first, second, score, moves))
-                    file.write(json.dumps(played[-1]) + "\n")
-                file.flush()
-    print(table(played, [*players]))
+            done = sum({each["black"], each["white"]} == {black, white} for each in finished.games)
+            for number in range(done, arguments.games + arguments.games % 2):
+                opening = random_opening(game, start, Random(f"{arguments.seed} {number - number % 2}"))
+                first, second = (white, black) if number % 2 else (black, white)
+                score, moves = play(start, opening, players[first], players[second])
+                finished.add(Played(first, second, score, moves)._asdict())
+        print(table([Played(**each) for each in finished.games], [*players]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -261,7 +259,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=int, default=20, help="of each pairing, an even number (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="of the games, a line each")
-    return exit_status("ladder", partial(_run, parser.parse_args(arguments)), OptionError)
+    return exit_status("ladder", partial(_run, parser.parse_args(arguments)), OptionError, TableError)
 
 
 if __name__ == "__main__":

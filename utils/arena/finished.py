@@ -1,4 +1,4 @@
-"""The file of the games of a table: a line of JSON each, so that the table goes on however rudely it is broken off."""
+"""The file of the games of a table: a line of JSON each, so that the table goes on wherever it was broken off."""
 
 import json
 from collections.abc import Sequence

@@ -18,10 +18,9 @@ from tqdm import tqdm
 
 from pydlshogi.engines.othello.patterns import (
     DISC,
-    SHIPPED_WEIGHTS,
     WORDS,
     evaluate,
-    load_weights,
+    shipped_weights,
     stage_of,
     write_numbers,
 )
@@ -47,7 +46,6 @@ from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int
 from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.compiled import allocating, inlined
-from pydlshogi.support.files import shipped_model
 from utils.othello.checkpoint import Checkpoint, kept
 
 _NO_SQUARE: Final = np.uint64(64)
@@ -286,7 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.kind == "rollouts":
             save_rollouts(options.out, weights)
             return
-        patterns = load_weights(shipped_model() / SHIPPED_WEIGHTS)
+        patterns = shipped_weights()
         scales, _ = fit_scales(games, np.flatnonzero(~held), patterns)
         _, right = fit_scales(games, np.flatnonzero(held), patterns)
         print(by_four_plies(right))

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import NUMBERS, SHIPPED_WEIGHTS, STAGES, load_weights, save_weights
+from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, save_weights, shipped_weights
 from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.wthor import GAME, Archive, Games, held_out, read_archive
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         games, plies = play_from_random_moves(supervised, reinforced, options.count, options.seed)
         value = value_of(games, plies, scales)
         save_weights(options.out, value)
-        for name, weights in (("this value", value), ("the engine's", load_weights(shipped_model() / SHIPPED_WEIGHTS))):
+        for name, weights in (("this value", value), ("the engine's", shipped_weights())):
             _, right = fit_scales(archive, np.flatnonzero(held_out(archive)), weights)
             print(by_four_plies(right, f", {name}"))
 

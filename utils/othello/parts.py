@@ -29,7 +29,7 @@ from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.elo import estimate, histogram_of_pairs, mean_score
 from pydlshogi.support.files import digest, shipped_model
-from utils.othello.finished import FinishedGames, TableError
+from utils.arena.finished import FinishedGames, TableError
 
 _MEGABYTES: Final = 64
 

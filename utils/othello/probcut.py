@@ -35,7 +35,7 @@ from pydlshogi.support.command_line import exit_status, remedy
 from pydlshogi.support.files import check_writable, replacing, shipped_model
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.processes import ProcessPool
-from utils.othello.finished import TableError
+from utils.arena.finished import TableError
 from utils.othello.probcut_table import LONGEST_TASK, Results, deepened, fill, table, tasks
 
 FIRST_PLY: Final = 8

@@ -27,7 +27,7 @@ from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.elo import histogram_of_pairs
 from pydlshogi.support.pool import Plain, WorkerPool
-from utils.othello.finished import FinishedGames, TableError
+from utils.arena.finished import FinishedGames, TableError
 
 LONGEST_TASK: Final = 3600.0
 """Seconds after which a game, or a process that searches some positions, is given up."""
