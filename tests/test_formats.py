@@ -1,6 +1,7 @@
 """Training data of other programs against cshogi: its types, its codes and its numbers of moves."""
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,35 +42,37 @@ def some_games() -> list[tuple[Any, list[int], list[int], int]]:
 GAMES = some_games()
 
 
+def plies() -> Iterator[tuple[Any, int, int, int]]:
+    """Each move of GAMES: the board before it, which moves on, the move, its evaluation, and the result of the game."""
+    for start, moves, evals, result in GAMES:
+        board = start.copy()
+        for move, score in zip(moves, evals, strict=True):
+            yield board, move, score, result
+            board.push(move)
+
+
+COUNT = sum(len(moves) for _, moves, _, _ in GAMES)
+
+
 def mover_won(board: Any, result: int) -> int:
     return DRAW if result == cshogi.DRAW else WIN if result - 1 == board.turn else LOSS
 
 
 def write_psv(path: Path) -> None:
     """As YaneuraOu-ScriptCollection does, position by position with cshogi."""
-    rows = np.zeros(sum(len(moves) for _, moves, _, _ in GAMES), cshogi.PackedSfenValue)
-    row = iter(rows)
-    for start, moves, evals, result in GAMES:
-        board = start.copy()
-        for move, score in zip(moves, evals, strict=True):
-            record = next(row)
-            board.to_psfen(record["sfen"])
-            record["score"], record["move"] = score, cshogi.move16_to_psv(cshogi.move16(move))
-            record["gamePly"], record["game_result"] = board.move_number, mover_won(board, result)
-            board.push(move)
+    rows = np.zeros(COUNT, cshogi.PackedSfenValue)
+    for record, (board, move, score, result) in zip(rows, plies(), strict=True):
+        board.to_psfen(record["sfen"])
+        record["score"], record["move"] = score, cshogi.move16_to_psv(cshogi.move16(move))
+        record["gamePly"], record["game_result"] = board.move_number, mover_won(board, result)
     rows.tofile(path)
 
 
 def write_hcpe(path: Path) -> None:
-    rows = np.zeros(sum(len(moves) for _, moves, _, _ in GAMES), cshogi.HuffmanCodedPosAndEval)
-    row = iter(rows)
-    for start, moves, evals, result in GAMES:
-        board = start.copy()
-        for move, score in zip(moves, evals, strict=True):
-            record = next(row)
-            board.to_hcp(record["hcp"])
-            record["eval"], record["bestMove16"], record["gameResult"] = score, cshogi.move16(move), result
-            board.push(move)
+    rows = np.zeros(COUNT, cshogi.HuffmanCodedPosAndEval)
+    for record, (board, move, score, result) in zip(rows, plies(), strict=True):
+        board.to_hcp(record["hcp"])
+        record["eval"], record["bestMove16"], record["gameResult"] = score, cshogi.move16(move), result
     rows.tofile(path)
 
 
@@ -130,18 +133,13 @@ def positions_in(path: Path) -> Positions:
 
 def expected(suffix: str) -> Positions:
     """The same positions, by cshogi."""
-    rows = np.zeros(sum(len(moves) for _, moves, _, _ in GAMES), POSITION)
-    row = iter(rows)
-    for start, moves, evals, result in GAMES:
-        board = start.copy()
-        for move, score in zip(moves, evals, strict=True):
-            position = next(row)
-            board.to_hcp(position["hcp"])
-            position["move"], position["eval"] = cshogi.move16(move), score
-            position["result"], position["ply"] = mover_won(board, result), board.move_number - 1
-            if suffix == ".hcpe3" and not visits_of(board, move):
-                position["result"], position["eval"] = NO_RESULT, -32768
-            board.push(move)
+    rows = np.zeros(COUNT, POSITION)
+    for position, (board, move, score, result) in zip(rows, plies(), strict=True):
+        board.to_hcp(position["hcp"])
+        position["move"], position["eval"] = cshogi.move16(move), score
+        position["result"], position["ply"] = mover_won(board, result), board.move_number - 1
+        if suffix == ".hcpe3" and not visits_of(board, move):
+            position["result"], position["eval"] = NO_RESULT, -32768
     return rows
 
 

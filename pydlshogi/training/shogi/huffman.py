@@ -221,6 +221,24 @@ def lay(code: Uint8Array, before: Uint16Array, mirrored: int, state: Record) -> 
         steps[2 * i + 1] = origin + 1 if move and origin <= DROP else 0
 
 
+@inlined
+def _refilled(
+    code: Uint32Array, told: Uint32Array, bits: int, result: int, ready: int, taken: int
+) -> tuple[int, int, int, int]:
+    """Where few bits are left to read, the next word of `code` behind them; as many are written to `told` then."""
+    if ready <= 32 and taken < 8:
+        told[taken - 2] = result & _32_BITS
+        return bits | word(code[taken]) << word(ready), result >> word(32), ready + 32, taken + 1
+    return bits, result, ready, taken
+
+
+@inlined
+def _moved_on(entry: int, bits: int, result: int, ready: int) -> tuple[int, int, int, int]:
+    """Behind the token of a table's `entry`, which is told in the other code; and the piece that it stands for."""
+    length, piece = entry & _LENGTH, entry >> _PIECE & _ANY_PIECE
+    return bits >> word(length), result | word(entry >> _OTHER) << word(64 - ready), ready - length, piece
+
+
 @rule
 def read_code(code: Uint32Array, table: Int32Array, board: Record, told: Uint32Array) -> bool:
     """Fill `board`, of MAILBOX, from `code`, uint32 [8], by one of the tables above, and `told` with the code that this
@@ -241,31 +259,21 @@ def read_code(code: Uint32Array, table: Int32Array, board: Record, told: Uint32A
         if square in (black, white):
             board.squares[square] = KING if square == black else COLOUR + KING
             continue
-        if ready <= 32 and taken < 8:
-            told[taken - 2] = result & _32_BITS
-            bits, result = bits | word(code[taken]) << word(ready), result >> word(32)
-            ready, taken = ready + 32, taken + 1
-        low = wide(bits & _CODE_BITS)
-        entry = wide(table[0, low])
-        length, piece = entry & _LENGTH, entry >> _PIECE & _ANY_PIECE
+        bits, result, ready, taken = _refilled(code, told, bits, result, ready, taken)
+        entry = wide(table[0, wide(bits & _CODE_BITS)])
         if not entry:
             return False
-        result |= word(entry >> _OTHER) << word(64 - ready)
+        bits, result, ready, piece = _moved_on(entry, bits, result, ready)
         board.squares[square] = piece
-        bits, ready, pieces = bits >> word(length), ready - length, pieces + _COUNTED[piece]
+        pieces += _COUNTED[piece]
     while ready > 0:
-        if ready <= 32 and taken < 8:
-            told[taken - 2] = result & _32_BITS
-            bits, result = bits | word(code[taken]) << word(ready), result >> word(32)
-            ready, taken = ready + 32, taken + 1
-        low = wide(bits & _CODE_BITS)
-        entry = wide(table[1, low])
-        length, piece = entry & _LENGTH, entry >> _PIECE & _ANY_PIECE
+        bits, result, ready, taken = _refilled(code, told, bits, result, ready, taken)
+        entry = wide(table[1, wide(bits & _CODE_BITS)])
         if not entry:
             return False
-        result |= word(entry >> _OTHER) << word(64 - ready)
+        bits, result, ready, piece = _moved_on(entry, bits, result, ready)
         board.beside[piece] += 1
-        bits, ready, pieces = bits >> word(length), ready - length, pieces + _COUNTED[piece]
+        pieces += _COUNTED[piece]
     told[6], told[7] = result & _32_BITS, result >> word(32)
     return ready == 0 and pieces == _FULL_SET
 
