@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.csa.client import Account, Client, ClientError, Patience
+from pydlshogi.csa.client import Client, ClientError, Login, Patience
 from pydlshogi.csa.terms import TermsError, parse_terms
 from pydlshogi.csa.thinker import Thinker
 from pydlshogi.game import PlayedPosition
@@ -145,7 +145,7 @@ class Table:
         quick = Patience(**({"pause": 0.01, "longest_pause": 0.02, "answer": WAIT, "slack": WAIT} | patience))
         engine = self.player.engine()
         self._thinker = Thinker(engine)
-        account = Account("127.0.0.1", port, "me", "secret")
+        account = Login("127.0.0.1", port, "me", "secret")
         self.client = Client(account, engine, self._thinker, folder, self.said.append, comments=True, patience=quick)
         self.failure: Exception | None = None
         self._thread = threading.Thread(target=self._play, daemon=True)

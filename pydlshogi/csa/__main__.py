@@ -15,7 +15,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from pydlshogi.csa.client import Account, Client, ClientError
+from pydlshogi.csa.client import Client, ClientError, Login
 from pydlshogi.csa.thinker import Thinker
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.player.base_player import PlayerError
@@ -59,7 +59,7 @@ def _run(options: argparse.Namespace) -> None:
         raise ClientError("--user is 1 to 32 letters, digits, and _ @ - .")
     if not 0 < options.port < 1 << 16:
         raise ClientError("--port is 1 to 65535")
-    account = Account(options.host, options.port, options.user, _password(options.password_file))
+    account = Login(options.host, options.port, options.user, _password(options.password_file))
     options.records.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(
         filename=options.log or os.devnull, level=logging.INFO, format="%(asctime)s %(message)s", encoding="utf-8"

@@ -54,7 +54,7 @@ PATIENCE: Final = Patience()
 
 
 @dataclass(frozen=True)
-class Account:
+class Login:
     """Where to play, and as whom."""
 
     host: str
@@ -68,7 +68,7 @@ class Client:
 
     def __init__(
         self,
-        account: Account,
+        account: Login,
         engine: Engine,
         thinker: Thinker,
         records: Path,

@@ -18,7 +18,7 @@ class TermsError(ValueError):
     """What is proposed cannot be played; the message says why, in one line."""
 
 
-class TimeControl(NamedTuple):
+class SideClock(NamedTuple):
     """The clock of one side, in milliseconds. All 0: there is none."""
 
     unit: int
@@ -46,7 +46,7 @@ class Terms(NamedTuple):
     names: tuple[str, str]
     own: int
     """The side that we play: 0 Black, 1 White."""
-    times: tuple[TimeControl, TimeControl]
+    times: tuple[SideClock, SideClock]
     max_moves: int
     """The game is drawn after so many; 0: no such rule."""
     start: Game
@@ -99,14 +99,14 @@ def parse_terms(lines: Iterable[str]) -> Terms:
     )
 
 
-def _time_control(fields: Mapping[str, str]) -> TimeControl:
+def _time_control(fields: Mapping[str, str]) -> SideClock:
     told = fields.get("Time_Unit", "1sec").strip()
     unit = _UNIT.fullmatch(told)
     if unit is None:
         raise TermsError(f"a unit of time that is unknown: {told[:40]}")
     milliseconds = int(unit[1] or 1) * _MILLISECONDS[unit[2]]
     keys = ("Total_Time", "Byoyomi", "Delay", "Increment")
-    return TimeControl(milliseconds, *(milliseconds * _number(fields, key) for key in keys))
+    return SideClock(milliseconds, *(milliseconds * _number(fields, key) for key in keys))
 
 
 def _number(fields: Mapping[str, str], key: str) -> int:

@@ -40,11 +40,11 @@ def usi_lines(text: str) -> list[UsiLine]:
             evaluations = [None if word == "-" else int(word) for word in found[1].split()]
             games[-1:] = [game._replace(evaluations=evaluations) for game in games[-1:]]
         elif line.strip() and not line.startswith("#"):
-            games.append(usi_line(line))
+            games.append(read_line(line))
     return games
 
 
-def usi_line(line: str) -> UsiLine:
+def read_line(line: str) -> UsiLine:
     """The game of one line."""
     words = line.split()
     for word in ("position", "sfen"):

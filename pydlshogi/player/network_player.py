@@ -165,12 +165,12 @@ class NetworkPlayer(BasePlayer):
                 raise OtherGameError(str(error)) from None
             except (BackendError, ModelError) as error:
                 raise PlayerError(str(error)) from None
+            description = f"{modelfile.name}: {backend.description}"
             if not (options.batch_size or self.one_at_a_time):
                 with step("measuring how many positions to evaluate at once"):
                     batch_size = best_batch_size(backend, modelfile)
-                remarks += (f"{modelfile.name}: {backend.description}, {batch_size} positions at once",)
+                remarks += (f"{description}, {batch_size} positions at once",)
             evaluator = NetworkEvaluator(backend)
-            description = f"{modelfile.name}: {backend.description}"
             # A sparse network needs none of them.
             remarks += _broken_backends() if options.backend == "auto" and not backend.encoding.features else ()
             fitted, remark = _fitted_for(backend, modelfile)

@@ -14,7 +14,7 @@ from pydlshogi.analysis import Judgement
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.kif import AnalysedMove
-from pydlshogi.kifu.usi import UsiLine, holds_usi, usi_line, usi_lines, written
+from pydlshogi.kifu.usi import UsiLine, holds_usi, read_line, usi_lines, written
 from pydlshogi.web.played import Recorded, RecordedLine, TableGame
 
 Opened: TypeAlias = Sequence[Callable[[], Recorded]]
@@ -70,7 +70,7 @@ def begin(game: str, text: str) -> Recorded:
         return Recorded(game, entry.starts[text])
     if entry.files and (typed := _files_of(entry.files).typed(text)):
         return typed
-    line = usi_line(text)
+    line = read_line(text)
     return Recorded(game, line.start, RecordedLine(line.moves))
 
 

@@ -13,7 +13,7 @@ from pydlshogi.engines.othello.cuts import SHIPPED_CUTS, probing_of, read_cuts
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.openings import SHIPPED_OPENINGS, OpeningBook, read_openings
 from pydlshogi.engines.othello.options import AlphaBetaOptions
-from pydlshogi.engines.othello.patterns import DISC, SHIPPED_WEIGHTS, load_weights
+from pydlshogi.engines.othello.patterns import DISC, load_weights, shipped_weights
 from pydlshogi.engines.othello.solving import ENDING, LAST_PLY, solvable, time_to_solve, win_rate
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
@@ -261,7 +261,7 @@ def _load(options: AlphaBetaOptions, needed: tuple[object, ...]) -> LoadedTables
     """What the options need, which `needed` repeats. Raises PlayerError."""
     models = shipped_model()
     try:
-        weights = load_weights(Path(options.weights or models / SHIPPED_WEIGHTS))
+        weights = load_weights(Path(options.weights)) if options.weights else shipped_weights()
         probing = Probing() if options.plain else probing_of(read_cuts(Path(options.cuts or models / SHIPPED_CUTS)))
         file = Path(options.openings_file or models / SHIPPED_OPENINGS)
         return LoadedTables(needed, weights, probing, OpeningBook(read_openings(file) if options.openings else []))

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from pydlshogi.engines.othello.patterns import SHIPPED_WEIGHTS, load_weights
+from pydlshogi.engines.othello.patterns import shipped_weights
 from pydlshogi.engines.othello.policy import SHIPPED_POLICY, Tables, judge, load_policy, room_for_moves
 from pydlshogi.engines.othello.rollouts import play_all
 from pydlshogi.games.othello.encodings import OTHELLO
@@ -41,7 +41,7 @@ class TableEvaluator:
 def shipped_tables() -> TableEvaluator:
     """By the tables that come with the package. Raises ValueError, OSError."""
     policy, scales = load_policy(shipped_model() / SHIPPED_POLICY)
-    return TableEvaluator(Tables(policy, scales, load_weights(shipped_model() / SHIPPED_WEIGHTS)))
+    return TableEvaluator(Tables(policy, scales, shipped_weights()))
 
 
 class TableRollouts:

@@ -35,9 +35,9 @@ LARGE: Final = 16 * 2**20
 
 _SAMPLES: Final = 200
 _LONGEST_LINE: Final = 1 << 16
+"""Bytes. What comes after them counts as another line, which is hardly one of a book."""
 _MOST_LINES: Final = 2000
 """Of a position, which has no more than 593 moves: a search for one of them must not last."""
-"""Bytes. What comes after them counts as another line, which is hardly one of a book."""
 _LARGEST_NUMBER: Final = (1 << 31) - 1
 _NO_MOVES: Final = frozenset(["none", "resign", "win", "pass"])
 _COMMENTS: Final = (b"#", b"//")
