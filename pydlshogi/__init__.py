@@ -5,12 +5,12 @@ from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from pydlshogi.support.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from pydlshogi.library import Answer, Engine, Game, analyse, read
 
 __all__ = ["Answer", "Engine", "Game", "analyse", "read"]
-
-__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from pydlshogi import __version__
 from pydlshogi.analysis_server.pool import Answer, Pool, Task
 from pydlshogi.analysis_server.queries import Action, Query, QueryError, answer_line, parse
 from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.player.base_player import PlayerError
+from pydlshogi.support.version import __version__
 
 
 class Server:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from pydlshogi import __version__
 from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, move_name, parse_move, position_of
@@ -18,6 +17,7 @@ from pydlshogi.player.base_player import Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.protocols.inbox import Line
 from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, discs_of
+from pydlshogi.support.version import __version__
 
 MOST_HINTS: Final = 5
 

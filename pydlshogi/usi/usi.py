@@ -33,10 +33,10 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Final
 
-from pydlshogi import __version__
 from pydlshogi.player.base_player import Engine, PlayerError
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import UnknownOption
+from pydlshogi.support.version import __version__
 from pydlshogi.usi.asked import Asked, PlayerQuestion, Search
 from pydlshogi.usi.board import Board
 from pydlshogi.usi.clocks import Clocks
