@@ -10,7 +10,8 @@ import pytest
 
 from pydlshogi.web.records import open_record
 from utils.arena.dobutsu import DobutsuReferee
-from utils.arena.openings import Opening, read_openings
+from utils.arena.games import Opening
+from utils.arena.openings import read_openings
 from utils.arena.referee import Verdict
 from utils.match import main
 

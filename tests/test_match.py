@@ -18,7 +18,8 @@ from cshogi.elo import Elo as SingleGames
 from pydlshogi.kifu.csa import parse
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
 from utils.arena.engine_process import EngineSilent, command_line
-from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
+from utils.arena.games import STANDARD, Opening
+from utils.arena.openings import OpeningError, read_openings
 from utils.arena.play_game import ChessClock, Limit, go_limits, parse_limit
 from utils.arena.referee import Referee, Verdict
 from utils.arena.report import Score

@@ -24,8 +24,8 @@ from pydlshogi.support.command_line import add_cluster_option, exit_status, pool
 from pydlshogi.support.elo import Sprt
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, option_of
-from utils.arena.games import kind_of
-from utils.arena.openings import Opening, OpeningError, check_room, read_openings
+from utils.arena.games import Opening, kind_of
+from utils.arena.openings import OpeningError, check_room, read_openings
 from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
 from utils.arena.report import Score, report, standing
 from utils.arena.seats import longest_game, pairings, seated

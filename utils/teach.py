@@ -44,7 +44,8 @@ from pydlshogi.training.shogi.records import (
     Positions,
 )
 from utils.arena.engine_process import START_SECONDS, EngineDied, EngineError, EngineSilent
-from utils.arena.openings import STANDARD, Opening, OpeningError, read_openings
+from utils.arena.games import STANDARD, Opening
+from utils.arena.openings import OpeningError, read_openings
 from utils.arena.referee import Referee, Verdict, other
 from utils.arena.usi_engine import UsiEngine
 

@@ -35,7 +35,8 @@ from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.journal import Journal
 from utils.arena.engine_process import EngineError
-from utils.arena.openings import STANDARD, Opening, OpeningError, check_room, read_openings
+from utils.arena.games import STANDARD, Opening
+from utils.arena.openings import OpeningError, check_room, read_openings
 from utils.arena.play_game import Limit, MatchRules, parse_limit, play_game
 from utils.arena.seats import longest_game
 from utils.arena.usi_engine import UsiEngine

@@ -1,22 +1,16 @@
-"""How matches of a game are played: its entry, and what it needs that others do not."""
+"""How matches of a game are played, where they begin and what comes of them: all that differs between games."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pydlshogi.games.catalogue import game_named
+from utils.arena.engine_process import EngineProcess
 from utils.arena.referee import Colour, Judge, Verdict, other
 from utils.arena.usi_engine import UsiEngine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from utils.arena.engine_process import EngineProcess
-    from utils.arena.openings import Opening
-    from utils.arena.play_game import PlayedGame
 
 
 class EntryReferee:
@@ -47,6 +41,56 @@ class EntryReferee:
         if self._position.declares():
             return Verdict(self.turn, "declaration")
         return Verdict(other(self.turn), "false_declaration")
+
+
+class Opening(NamedTuple):
+    """A position as USI's `position` command names it, and as records need it."""
+
+    sfen: str | None
+    """None: the standard start position."""
+    moves: tuple[str, ...]
+    game: str = "shogi"
+
+    @property
+    def start(self) -> str:
+        """What follows `position` and precedes `moves`."""
+        return "startpos" if self.sfen is None else f"sfen {kind_of(self.game).sfen(self.sfen)}"
+
+    def referee(self, max_moves: int) -> Judge:
+        """The game after these moves. Raises ValueError if they are illegal or end it."""
+        referee = kind_of(self.game).referee(self.sfen, max_moves)
+        for move in self.moves:
+            verdict = referee.play(move)
+            if verdict is not None:
+                raise ValueError(f"{verdict.ending} at {move}")
+        return referee
+
+
+STANDARD = Opening(None, ())
+
+
+class Overrun(NamedTuple):
+    """A move that took too long."""
+
+    ply: int
+    """Number of the move, the first of the game being 1."""
+    colour: Colour
+    milliseconds: int
+
+
+@dataclass
+class PlayedGame:
+    """A finished game. `evals` and `times_ms` have one entry per move; None and 0 for those of the opening."""
+
+    opening: Opening
+    verdict: Verdict
+    moves: list[str]
+    evals: list[int | None] = field(default_factory=list)
+    """Centipawns from Black's view."""
+    times_ms: list[int] = field(default_factory=list)
+    overruns: list[Overrun] = field(default_factory=list)
+    answer: str | None = None
+    """The answer that ended the game without becoming a move: an illegal move, resign, win."""
 
 
 def usi_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:

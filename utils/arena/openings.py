@@ -5,44 +5,18 @@ from collections.abc import Iterable
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.support.files import open_plain
-from utils.arena.games import kind_of
-from utils.arena.referee import Judge
+from utils.arena.games import Opening, kind_of
 
 
 class OpeningError(Exception):
     """A file of openings cannot be used; the text says which line and why."""
 
 
-class Opening(NamedTuple):
-    """A position as USI's `position` command names it, and as records need it."""
-
-    sfen: str | None
-    """None: the standard start position."""
-    moves: tuple[str, ...]
-    game: str = "shogi"
-
-    @property
-    def start(self) -> str:
-        """What follows `position` and precedes `moves`."""
-        return "startpos" if self.sfen is None else f"sfen {kind_of(self.game).sfen(self.sfen)}"
-
-    def referee(self, max_moves: int) -> Judge:
-        """The game after these moves. Raises ValueError if they are illegal or end it."""
-        referee = kind_of(self.game).referee(self.sfen, max_moves)
-        for move in self.moves:
-            verdict = referee.play(move)
-            if verdict is not None:
-                raise ValueError(f"{verdict.ending} at {move}")
-        return referee
-
-
 _LONGEST_LINE: Final = 1 << 16
-
-STANDARD = Opening(None, ())
 
 
 def check_room(openings: Iterable[Opening], max_moves: int, random_plies: int = 0) -> None:

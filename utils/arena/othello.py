@@ -9,10 +9,9 @@ from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import START, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, after, game_of
-from utils.arena.games import EntryReferee, GameKind
+from utils.arena.games import EntryReferee, GameKind, Opening, PlayedGame
 from utils.arena.gtp_engine import GtpEngine
-from utils.arena.openings import Opening, OpeningError
-from utils.arena.play_game import PlayedGame
+from utils.arena.openings import OpeningError
 
 
 def read_othello_openings(path: Path, plies: int | None = None) -> list[Opening]:

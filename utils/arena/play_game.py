@@ -1,12 +1,11 @@
 """One game between two engines: whose turn, whose clock, whose fault. It knows no match, no files and no Elo."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
 
 from utils.arena.engine_process import EngineDied, EngineError, EngineProcess, EngineSilent
-from utils.arena.openings import Opening
+from utils.arena.games import Opening, Overrun, PlayedGame
 from utils.arena.referee import Colour, Judge, Verdict, other
 
 LONGEST_MS = 10**9
@@ -89,30 +88,6 @@ class MatchRules:
     """The game is won for the side that both engines have seen ahead by this much..."""
     adjudicate_plies: int = 8
     """...with each of their last moves, so many together."""
-
-
-class Overrun(NamedTuple):
-    """A move that took too long."""
-
-    ply: int
-    """Number of the move, the first of the game being 1."""
-    colour: Colour
-    milliseconds: int
-
-
-@dataclass
-class PlayedGame:
-    """A finished game. `evals` and `times_ms` have one entry per move; None and 0 for those of the opening."""
-
-    opening: Opening
-    verdict: Verdict
-    moves: list[str]
-    evals: list[int | None] = field(default_factory=list)
-    """Centipawns from Black's view."""
-    times_ms: list[int] = field(default_factory=list)
-    overruns: list[Overrun] = field(default_factory=list)
-    answer: str | None = None
-    """The answer that ended the game without becoming a move: an illegal move, resign, win."""
 
 
 def play_game(

@@ -9,9 +9,8 @@ from random import Random
 from typing import NamedTuple
 
 from utils.arena.engine_process import START_SECONDS, EngineError, EngineProcess
-from utils.arena.games import kind_of
-from utils.arena.openings import Opening
-from utils.arena.play_game import OPENING_ATTEMPTS, Limit, MatchRules, PlayedGame, play_game, random_opening
+from utils.arena.games import Opening, PlayedGame, kind_of
+from utils.arena.play_game import OPENING_ATTEMPTS, Limit, MatchRules, play_game, random_opening
 from utils.arena.store import SIDES, MatchError, Settings, Side, opening_of
 
 

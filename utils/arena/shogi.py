@@ -6,8 +6,7 @@ import cshogi
 
 from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.game import Ending, Game, Win, moves_of
-from utils.arena.games import GameKind
-from utils.arena.play_game import PlayedGame
+from utils.arena.games import GameKind, PlayedGame
 from utils.arena.referee import Referee
 
 _KEPT: Final[dict[str, Ending]] = {

@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 from pydlshogi.support.files import append_whole, replacing, reserved
 from pydlshogi.support.settings import settle
-from utils.arena.games import kind_of
-from utils.arena.openings import Opening
-from utils.arena.play_game import Limit, MatchRules, PlayedGame
+from utils.arena.games import Opening, PlayedGame, kind_of
+from utils.arena.play_game import Limit, MatchRules
 from utils.arena.referee import Colour
 
 Side = Literal["A", "B"]
