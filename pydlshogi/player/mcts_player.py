@@ -251,10 +251,10 @@ class MCTSPlayer(NetworkPlayer):
         self._run(thinking, clock, lambda: report(known()), ponder=True)
         last = known()
         search.puct = puct
-        clock.wait_until_hit()
         if clock.pondering:
-            report(last)
-        else:
+            report(last)  # before the wait: other threads may have made all the playouts between two reports
+        clock.wait_until_hit()
+        if not clock.pondering:
             clock.count_anew()  # as the next search will its playouts
         return BestMove(*last.pv[:2])
 
