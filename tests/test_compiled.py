@@ -76,7 +76,13 @@ class Installation:
     def __init__(self, folder: Path) -> None:
         self.package = folder / "site" / "pydlshogi"
         (self.package / "support").mkdir(parents=True)
-        for name in ("__init__.py", "support/__init__.py", "support/compiled.py", "support/files.py"):
+        for name in (
+            "__init__.py",
+            "support/__init__.py",
+            "support/compiled.py",
+            "support/files.py",
+            "support/version.py",
+        ):
             (self.package / name).write_bytes((PACKAGE / name).read_bytes())
         self.helper = self.package / "support" / "bits.py"
         self.helper.write_text(HELPER)

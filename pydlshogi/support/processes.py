@@ -83,11 +83,10 @@ class _Worker:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call a function there."""
-        self.future: Future[Any]
+        self.future: Future[Any] = Future()  # Ctrl-C may come when the work is handed over and its future is not
         try:
             self.future = self.executor.submit(function, *arguments)
         except BrokenProcessPool as error:  # it died while it had nothing to do
-            self.future = Future()
             self.future.set_exception(error)
 
     def idle(self) -> bool:
@@ -107,11 +106,17 @@ class _Worker:
         self.process.join()
 
 
+_leaving: Final = threading.Event()
+
+
 def _work(task: bytes, item: bytes, deadline: float) -> Outcome:
     try:
-        return work(task, item, deadline)
+        if not _leaving.is_set():
+            return work(task, item, deadline)
+        close_task()  # where the signal comes while a result is sent back, the executor swallows the exception
     except SystemExit:  # an executor's process would go on
-        os._exit(0)
+        pass
+    os._exit(0)
 
 
 def _begin() -> None:
@@ -123,6 +128,7 @@ def _begin() -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
+    _leaving.set()
     raise SystemExit(number)
 
 
