@@ -1,13 +1,16 @@
 """The solver of end games: against a slow obvious one, and against published solutions."""
 
-import re
+import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from othello_games import random_position
 
 from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.stability import stable_discs
 from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
+from utils.othello.solve import parse_obf
 
 FFO = {
     40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X-------- X", 38, "a2"),
@@ -98,13 +101,30 @@ def test_what_was_proven_before_it_was_stopped_is_known() -> None:
         assert (solver.leader is not None) == known
 
 
+@pytest.mark.parametrize("seed", range(0, 200, 10))
+def test_stable_discs_stay(seed: int) -> None:
+    position = random_position(seed, 8 + seed % 20)
+    empty = np.uint64(2**64 - 1 - (position.mover | position.opponent))
+    black, white = (int(stable_discs(np.uint64(discs), empty)) for discs in (position.black, position.white))
+    rng = random.Random(seed)
+    for _ in range(20):
+        later = position
+        while moves := later.moves():
+            later = later.play(rng.choice(moves))
+            assert (later.black & black, later.white & white) == (black, white)
+
+
+def test_corners_edges_and_what_leans_on_them_are_stable() -> None:
+    own = squares("a1 b1 a2 b2 a3 d1 h8 e5") | squares("a8 b8 c8 d8 e8 f8 g8")
+    empty = np.uint64(2**64 - 1 - own)
+    assert int(stable_discs(np.uint64(own), empty)) == own & ~squares("d1 e5")
+
+
 def test_published_solutions(shared_data: Path) -> None:
-    for line in (shared_data / "othello" / "ffo-01-19.obf").read_text().splitlines():
-        diagram, _, rest = line.partition(";")
-        scores = {name.lower(): int(score) for name, score in re.findall(r"([A-H][1-8]):([+-]\d+)", rest)}
-        solution = Solver(megabytes=16).solve(position_of(diagram))
+    for problem in parse_obf((shared_data / "othello" / "ffo-01-19.obf").read_text()):
+        solution = Solver(megabytes=16).solve(problem.position)
         assert solution is not None
-        assert solution.score == max(scores.values()) == scores[move_name(solution.move)]
+        assert solution.score == max(problem.scores.values()) == problem.scores[solution.move]
 
 
 @pytest.mark.long
