@@ -126,8 +126,8 @@ class TestMeasuring:
     def test_positions_begin_after_the_opening_and_nobody_passes_in_them(self) -> None:
         game = random_game(1)
         positions = samples([game])
-        assert len(positions) == sum(move != PASS for move in game.moves[8:])
-        assert positions[0] == parse_transcript(transcript(game.moves[:8])).end
+        assert len(positions) == sum(move != PASS for move in game.moves[9:])
+        assert positions[0] == parse_transcript(transcript(game.moves[:9])).end
 
     def test_of_many_positions_so_many_are_drawn_from_all_games(self) -> None:
         games = [random_game(seed) for seed in range(200)]

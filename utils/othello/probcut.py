@@ -38,8 +38,8 @@ from pydlshogi.support.processes import ProcessPool
 from utils.arena.finished import TableError
 from utils.othello.probcut_table import LONGEST_TASK, Results, deepened, fill, table, tasks
 
-FIRST_PLY: Final = 8
-"""Positions are taken from a game after so many moves,"""
+FIRST_PLY: Final = 9
+"""Positions are taken from a game after so many moves, as the tutorial does,"""
 ROOM: Final = 15
 """while so many more squares are empty than a search is deep."""
 MOST_POSITIONS: Final = 8000
