@@ -271,14 +271,18 @@ def test_no_two_comparisons_play_the_same_openings(compared: Compared) -> None:
 
 
 def test_nobody_need_read_what_a_run_says(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    again = copied(run, tmp_path)
+    (again / "net.npz").unlink()
     reading, writing = os.pipe()
     os.close(reading)
     unread = os.fdopen(writing, "w")
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", unread)
-        one_more_cycle(copied(run, tmp_path))
+        cycle.main(["dobutsu", "--out", str(again), "--minutes", f"{taken(run) + 1e-6}"])
     with suppress(BrokenPipeError):
         unread.close()
+    assert len(lines(again)) == len(lines(run)) + 1
+    assert read_weights(again / "net.npz")
 
 
 def test_games_that_were_there_already_do_not_make_a_run_faster(
@@ -356,9 +360,9 @@ def test_when_killed_it_leaves_no_worker_and_goes_on(tmp_path: Path) -> None:
         process.kill()
     for each in started:
         await_end(each)
-    before = len(lines(tmp_path))
-    one_more_cycle(tmp_path)
-    assert len(whole(tmp_path)) == before + 1
+    again = f"{taken(tmp_path) + 1e-6}"
+    assert cycle.main(["dobutsu", "--out", str(tmp_path), "--minutes", again]) == 0
+    assert len(whole(tmp_path)) > 2
     assert read_weights(tmp_path / "net.npz")
 
 

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -376,9 +377,27 @@ def test_the_journal_outlives_a_full_disk(tmp_path: Path) -> None:
     assert [json.loads(line)["step"] for line in path.read_text().splitlines()] == [1, 2, 3]
 
 
+def with_games(folder: Path) -> Path:
+    write_jsonl(folder / "games.jsonl", random_games(6, plies=60, seed=7), random_games(2, plies=40, seed=8))
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_jsonl(tmp_path / "games.jsonl", random_games(6, plies=60, seed=7), random_games(2, plies=40, seed=8))
+    return with_games(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def four_steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = with_games(tmp_path_factory.mktemp("finished"))
+    assert train.main(options(folder, "run", steps=4)) == 0
+    return folder / "run"
+
+
+@pytest.fixture
+def finished(four_steps: Path, tmp_path: Path) -> Path:
+    """A folder with a run that has come to its end."""
+    shutil.copytree(four_steps, tmp_path / "run")
     return tmp_path
 
 
@@ -550,13 +569,12 @@ def test_a_run_that_is_stopped_says_what_could_not_be_saved(
     assert "could not be saved" in capsys.readouterr().err
 
 
-def test_a_new_run_destroys_no_other(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train.main(options(folder, "run", steps=4)) == 0
-    (folder / "run" / train.CHECKPOINT).unlink()
-    journal = (folder / "run" / "log.jsonl").read_bytes()
-    assert train.main(options(folder, "run", steps=4)) == 1
+def test_a_new_run_destroys_no_other(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (finished / "run" / train.CHECKPOINT).unlink()
+    journal = (finished / "run" / "log.jsonl").read_bytes()
+    assert train.main(options(finished, "run", steps=4)) == 1
     assert "holds the log.jsonl of another run" in capsys.readouterr().err
-    assert (folder / "run" / "log.jsonl").read_bytes() == journal
+    assert (finished / "run" / "log.jsonl").read_bytes() == journal
 
 
 def test_a_run_that_was_killed_before_its_first_step_begins_again(folder: Path) -> None:
@@ -582,13 +600,12 @@ def test_nobody_need_read_what_a_run_says(folder: Path, monkeypatch: pytest.Monk
     assert train.main(options(folder, "run")) == 0
 
 
-def test_a_checkpoint_of_another_version_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train.main(options(folder, "run", steps=4)) == 0
-    path = folder / "run" / train.CHECKPOINT
+def test_a_checkpoint_of_another_version_is_one_line(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = finished / "run" / train.CHECKPOINT
     state = runs.read_checkpoint(path)
     for change in ({"settings": {**state["settings"], "colour": 1}}, {"window": torch.zeros(1), "optimisers": []}):
         torch.save({**state, **change}, path)
-        assert train.main(["--resume", f"--out={folder / 'run'}", "--steps=8"]) == 1
+        assert train.main(["--resume", f"--out={finished / 'run'}", "--steps=8"]) == 1
         assert "does not fit this program" in capsys.readouterr().err
 
 
@@ -613,15 +630,14 @@ def test_a_checkpoint_that_cannot_be_read_is_not_called_damaged(tmp_path: Path) 
         runs.read_checkpoint(tmp_path)
 
 
-def test_a_flipped_bit_in_a_checkpoint_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train.main(options(folder, "run", steps=4)) == 0
-    path = folder / "run" / train.CHECKPOINT
+def test_a_flipped_bit_in_a_checkpoint_is_noticed(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = finished / "run" / train.CHECKPOINT
     content = path.read_bytes()
     for place in np.random.default_rng(0).integers(0, len(content), 12):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
         with pytest.raises(runs.TrainingError, match="damaged"):
             runs.read_checkpoint(path)
-    assert train.main(["--resume", f"--out={folder / 'run'}", "--steps=8"]) == 1
+    assert train.main(["--resume", f"--out={finished / 'run'}", "--steps=8"]) == 1
     error = capsys.readouterr().err
     assert error == f"train: {path} is damaged: something in it was changed after it was written\n"
 
@@ -661,18 +677,16 @@ def test_a_run_that_dies_before_its_second_checkpoint_goes_on(folder: Path, monk
     assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
 
 
-def test_a_damaged_journal_does_not_keep_a_run_from_going_on(folder: Path) -> None:
-    assert train.main(options(folder, "run", steps=4)) == 0
-    with (folder / "run" / "log.jsonl").open("ab") as journal:
+def test_a_damaged_journal_does_not_keep_a_run_from_going_on(finished: Path) -> None:
+    with (finished / "run" / "log.jsonl").open("ab") as journal:
         journal.write(b'{"a": 1}\n[1]\n\xff\xfe\n')
-    assert train.main(["--resume", f"--out={folder / 'run'}", "--steps=8"]) == 0
-    assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
+    assert train.main(["--resume", f"--out={finished / 'run'}", "--steps=8"]) == 0
+    assert [row[0] for row in curve(finished, "run")] == [2, 4, 6, 8]
 
 
-def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train.main(options(folder, "run", steps=4)) == 0
-    out = f"--out={folder / 'run'}"
-    assert train.main(options(folder, "run", steps=4)) == 1
+def test_resuming_takes_the_settings_along(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = f"--out={finished / 'run'}"
+    assert train.main(options(finished, "run", steps=4)) == 1
     assert "holds a run already" in capsys.readouterr().err
     assert train.main(["--resume", out, "--channels=16"]) == 1
     assert "--channels cannot change on the way: it was 8" in capsys.readouterr().err
@@ -680,7 +694,7 @@ def test_resuming_takes_the_settings_along(folder: Path, capsys: pytest.CaptureF
         assert train.main(["--resume", out, end]) == 1
         assert "the run has come to its end: --steps makes it longer" in capsys.readouterr().err
     assert train.main(["--resume", out, "--steps=8"]) == 0
-    assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
+    assert [row[0] for row in curve(finished, "run")] == [2, 4, 6, 8]
 
 
 def test_a_run_that_is_resumed_after_its_end_is_not_taken_for_finished(
