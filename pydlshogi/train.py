@@ -416,7 +416,7 @@ def benchmark(settings: Settings, seconds: float = 10.0) -> None:
     bare, fed = [], []
     with closing(batches(prepare, 0, LOADER_THREADS)) as loader:
         same = repeat(next(loader))
-        steps(same, 2.0)
+        steps(same, min(2.0, seconds))
         # In turns, so that whatever else the machine does slows both.
         for _ in range(10):
             bare.append(steps(same, seconds / 10))

@@ -280,10 +280,7 @@ class TestGames:
             ("A", "B", 0),
             ("B", "B", 1),
         ] * 2
-        assert heard(log, "setoption") == [
-            "setoption name Strength of Play value 7",
-            "setoption name MultiPV value 1",
-        ]
+        assert heard(log, "setoption") == ["setoption name Strength of Play value 7", "setoption name MultiPV value 1"]
         assert len(heard(log, "usinewgame")) == 4
         assert heard(log, "go") == ["go btime 0 wtime 0 byoyomi 60000"] * 2
         assert heard(log, "gameover") == ["gameover win"] * 4

@@ -16,17 +16,7 @@ from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, parse_transcript, transcript
 from pydlshogi.support.processes import ProcessPool
 from utils.arena.finished import TableError
-from utils.othello.probcut import (
-    FORMS,
-    MOST_POSITIONS,
-    ROOM,
-    TUTORIAL_PAIRS,
-    fit,
-    main,
-    measure,
-    samples,
-    values,
-)
+from utils.othello.probcut import FORMS, MOST_POSITIONS, ROOM, TUTORIAL_PAIRS, fit, main, measure, samples, values
 from utils.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table, tasks
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -234,11 +234,7 @@ def test_ctrl_c_spares_a_worker_that_is_still_starting(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(STRUCK_AT_THE_START)
     ended = subprocess.run(
-        [sys.executable, str(program)],
-        env=finding_all(),
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, str(program)], env=finding_all(), capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "45\n", "")
 

@@ -50,10 +50,7 @@ CPU = torch.device("cpu")
 torch.set_num_threads(1)  # tests run side by side
 ROOT = Path(__file__).resolve().parent.parent
 BOTH = [architecture_for(SQUARE, "policy_value", 12, 8), architecture_for(SQUARE, "policy_value_resnet", 2, 8)]
-OTHERS = [
-    architecture_for(NARROW, "policy_value_resnet", 2, 8),
-    architecture_for(ODD_LABELS, "policy_value", 12, 8),
-]
+OTHERS = [architecture_for(NARROW, "policy_value_resnet", 2, 8), architecture_for(ODD_LABELS, "policy_value", 12, 8)]
 
 
 @pytest.mark.parametrize("architecture", [*BOTH, *OTHERS], ids=str)

@@ -114,10 +114,7 @@ def test_examples_have_all_legal_moves_of_their_positions_and_of_mirror_images()
         board = cshogi.Board()
         board.set_hcp(np.ascontiguousarray(positions["hcp"][row]))
         usi = cshogi.move_to_usi(int(positions["move"][row]))
-        for examples, sfen, move in (
-            (plain, board.sfen(), usi),
-            (turned, mirrored(board.sfen()), mirrored_usi(usi)),
-        ):
+        for examples, sfen, move in ((plain, board.sfen(), usi), (turned, mirrored(board.sfen()), mirrored_usi(usi))):
             position = ShogiPosition(sfen)
             seen, labels = asked_by_hand(position)
             played = labels[position.board.move_from_usi(move) & 0xFFFF]

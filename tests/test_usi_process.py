@@ -75,10 +75,7 @@ run(Player().engine())
 
 @pytest.mark.parametrize(
     ("argument", "status", "said"),
-    [
-        ("--help", 0, "pydlshogi: speaks USI"),
-        ("--threads=2", 2, "unrecognized arguments: --threads=2"),
-    ],
+    [("--help", 0, "pydlshogi: speaks USI"), ("--threads=2", 2, "unrecognized arguments: --threads=2")],
 )
 def test_whoever_starts_it_with_arguments_is_told_what_it_is(argument: str, status: int, said: str) -> None:
     command, environment = [*ENGINES["mcts"], argument], os.environ | {"PYTHONPATH": str(ROOT)}
@@ -517,10 +514,7 @@ def test_a_log_that_cannot_be_put_aside_grows_on(start: Callable[..., OverPipes]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("clock", "loops"),
-    [(1000, 0), (3000, 0), (10_000, 0), (60_000, 0), (10_000, 6), (60_000, 6)],
-)
+@pytest.mark.parametrize(("clock", "loops"), [(1000, 0), (3000, 0), (10_000, 0), (60_000, 0), (10_000, 6), (60_000, 6)])
 def test_no_flag_falls_in_512_plies(start: Callable[..., OverPipes], clock: int, loops: int) -> None:
     """Sudden death, also beside busy loops. The moves of the game are not the engine's, which would end it earlier."""
     sides, left = [start(ENGINES["mcts"]), start(ENGINES["mcts"])], [float(clock)] * 2
