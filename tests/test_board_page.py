@@ -1277,6 +1277,8 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     assert person.text("#status") == "黒の手番 (2-2)"
     assert "d4 白 石" in person.drawn()
     assert person.text("#graphLabel") == "黒の勝率"
+    board.play("f5 d6 c3 d3 c4")
+    playwright.expect(person.page.locator("#opening")).to_have_text("虎", timeout=WAIT)
     board.new("shogi")
     playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
     assert person.text("#graphLabel") == "先手の勝率"

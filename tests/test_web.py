@@ -206,6 +206,18 @@ def test_two_people_play(board: Board) -> None:
     assert board.state()["moves"][-1] == "3a2b"
 
 
+def test_the_opening_is_named(board: Board) -> None:
+    board.play("7g7f 8c8d 7i6h 3c3d 6h7g")
+    assert board.state()["opening"] == (("Yagura", "矢倉"),)
+    board.do("goto", ply=0)
+    assert board.state()["opening"] == ()
+    board.new(start="two pieces")
+    board.play("3c3d 7g7f")
+    assert board.state()["opening"] == ()  # they are names of even games
+    board.new("othello", "f5d6c3d3c4")
+    assert board.state()["opening"] == (("Tiger", "虎"),)
+
+
 def test_illegal_and_late_moves_change_nothing(board: Board) -> None:
     before = board.state()
     for move in ("7g7e", "P*5e", "", "7g7f+"):

@@ -35,6 +35,7 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {boolean} watching
  * @property {?{look: number, left: number, of: number}} judging how many positions this look of the analysis has still to do
  * @property {string} comment of a record, on the position shown
+ * @property {Array<[string, string]>} opening how the game has begun, in English and in Japanese
  * @property {number} lines how many candidates are shown
  * @property {Array<?number>} winRates Black's, after so many moves
  * @property {Judged[]} judged
@@ -208,6 +209,7 @@ function show () {
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
   say('comment', state.comment)
+  $('opening').textContent = state.opening.map(([english, japanese]) => language === 'ja' ? japanese : english).join(' · ')
   if (state.error) $('error').textContent = word(state.error)
   showButtons()
   // Of a button that is gone, or can be pressed no more, the page as a whole would have the focus.
