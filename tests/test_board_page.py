@@ -681,9 +681,36 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     page.locator(".movable").first.click()
     page.locator(".target").first.click()
     assert person.moves(marked[0]) != game  # and what it is worth is said at once
-    verdict = re.compile(r": the best move$| −[0-9.]+ %, better ")
+    verdict = re.compile(r": right!$| −[0-9.]+ %: not yet$")
     playwright.expect(sentence).to_have_text(verdict, timeout=WAIT)
     assert person.board.state()["judged"][-1]["number"] == marked[0]
+
+
+def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None:
+    board.new(start=MATE_IN_ONE)
+    board.play("G*9i")
+    person = Person(browser, board, viewport={"width": 390, "height": 844}, has_touch=True, locale="en-US")
+    page = person.page
+    sentence = page.locator("#sentence")
+    page.locator("#judge").tap()
+    page.get_by_role("button", name="Practise (1)").tap()
+    person.moves(0)
+    playwright.expect(sentence).to_have_text("There is a mate. Find a better move than G*9i", timeout=WAIT)
+    assert page.locator(".arrows .ring").count() == 0
+    person.at("G*").tap()
+    person.at("1i").tap()
+    playwright.expect(sentence).to_contain_text("not yet", timeout=WAIT)
+    page.get_by_role("button", name="Try another move").tap()
+    person.moves(0)
+    page.get_by_role("button", name="Answer").tap()
+    page.wait_for_selector(".arrows .ring")
+    person.at("G*").tap()
+    person.at("5b").tap()
+    playwright.expect(sentence).to_have_text("G*5b: right!", timeout=WAIT)
+    page.get_by_role("button", name="Back to the game").tap()
+    page.wait_for_selector('body[data-moves="G*9i"]')
+    page.context.close()
+    assert person.wrong == []
 
 
 def test_keys_pressed_quickly_are_met_in_their_order(person: Person) -> None:

@@ -1312,6 +1312,61 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     assert black["accuracy"] < white["accuracy"] == pytest.approx(100, abs=0.1)
 
 
+def answer(task: Task, win_rate: float, score_mate: int | None = None) -> None:
+    info = Info(score_cp=0, score_mate=score_mate, win_rate=win_rate, nodes=1, pv=("9g9f",), multipv=1)
+    task.tell(Answer(task.question.turn % 2, (info,), "9g9f"))
+
+
+def test_what_a_person_did_badly_is_practised(board: Board, asked: list[Task]) -> None:
+    def reviewed(*tasks: Task) -> Message:
+        """The third move loses 30 %; the fifth misses a mate, and hardly loses; White's fourth loses 30 % too."""
+        rates = [0.5, 0.5, 0.5, 0.8, 0.5, 0.5, 0.02]
+        for task in tasks:
+            ply = task.question.turn
+            answer(task, rates[ply], 7 if ply == 4 else None)
+        return board.state()
+
+    board.new(start=f"{EVEN} moves 7g7f 3c3d 2g2f 8c8d 2f2e 8d8e", sides=("", "easy"))
+    assert board.do("resign") == ""
+    first = len(asked)
+    board.do("judge", on=True)
+    while (state := board.state())["judging"]:
+        tasks = [task for task in asked[first:] if not task.cancelled.is_set()]
+        del asked[first:]
+        state = reviewed(*tasks)
+    assert state["practice"] == [2, 4]  # what the engine did badly is its own affair
+    assert state["asked"] is None
+    assert board.do("retry", ply=6) == "there is no move to be bettered"
+    assert board.do("retry", ply=2) == ""
+    assert (board.state()["at"], board.state()["asked"]) == (2, {"ply": 2, "mate": False, "found": None})
+    board.play("1g1f")
+    assert board.state()["asked"] == {"ply": 2, "mate": False, "found": None}
+    (task,) = asked[first:]  # to judge the move: no engine plays on
+    assert (task.question.opponent, task.question.moves) == ("", ("7g7f", "3c3d", "1g1f"))
+    answer(task, 0.7)
+    assert board.state()["asked"]["found"] is False
+    board.do("retry", ply=2)
+    board.play("2g2f")
+    assert board.state()["asked"]["found"] is False  # as in the game
+    board.do("retry", ply=2)
+    board.play("9g9f")
+    answer(asked[-1], 0.5)
+    assert board.state()["asked"]["found"] is True
+    assert board.state()["practice"] == [2, 4]  # of the game, whatever is tried
+    board.do("back")
+    assert board.do("retry", ply=4) == ""
+    assert board.state()["asked"]["mate"]
+    board.play("1g1f")
+    answer(asked[-1], 0.05)  # which wins nearly as surely
+    assert board.state()["asked"]["found"] is False
+    board.do("retry", ply=4)
+    board.play("9g9f")
+    answer(asked[-1], 0.0, -6)
+    assert board.state()["asked"]["found"] is True
+    board.do("goto", ply=2)
+    assert board.state()["asked"] is None
+
+
 @pytest.mark.parametrize(
     ("game", "start", "moves", "win_rate"),
     [

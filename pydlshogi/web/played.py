@@ -127,6 +127,8 @@ class TableGame:
         self.nodes = [*self.line]
         """All positions, as they were added."""
         self.left: Left | None = None
+        self.asked: Node | None = None
+        """Where a better move is to be found: until the answer is judged no engine plays on."""
         self.from_file = 0
         """So many of `nodes` come from a file, whose line nothing is taken from."""
 
@@ -195,7 +197,7 @@ class TableGame:
     @property
     def engine_to_move(self) -> str:
         """The opponent that is to move where the game is shown; "" where a person is, or who looks back."""
-        return self.sides[self.position.turn] if self.at_tip and not self.ending else ""
+        return "" if self.asked or self.ending or not self.at_tip else self.sides[self.position.turn]
 
     @property
     def person_to_move(self) -> bool:
@@ -271,13 +273,22 @@ class TableGame:
     def play(self, move: str) -> None:
         """Make a move where the game is shown; from the midst of a game that begins or takes up a variation. Raises
         PlayerError."""
+        answers = self.asked is self.shown
         if not self.at_tip and self.line[self.at + 1].move == move:
             self.go_to(self.at + 1)
-            return
-        if not self.at_tip:
-            self.leave()
-        self.add(move)
-        self.judge_tip()
+        else:
+            if not self.at_tip:
+                self.leave()
+            self.add(move)
+            self.judge_tip()
+        self.asked = self.line[self.at - 1] if answers else None
+
+    def ask(self, ply: int) -> None:
+        """Let a better move be found than the one that follows so many of the line. Raises ValueError."""
+        if ply == len(self.line) - 1:
+            raise ValueError("there is no move to be bettered")
+        self.go_to(ply)
+        self.asked = self.shown
 
     def judge_tip(self) -> None:
         """Ask the rules how the game stands at the end of the line, where it is shown."""
@@ -292,7 +303,7 @@ class TableGame:
             self.position.pop()
         for node in path[same:]:
             self.position.push(node.number)
-        self.line, self.at = line, at
+        self.line, self.at, self.asked = line, at, None
 
     def go_to(self, ply: int) -> None:
         """Raises ValueError."""

@@ -402,6 +402,7 @@ _IN_GAME: Final[Mapping[str, Callable[[TableGame, Command], None]]] = {
     "resign": lambda game, _: game.resign(),
     "declare": lambda game, _: game.declare(),
     "back": lambda game, _: game.come_back(),
+    "retry": lambda game, command: game.ask(_whole(command, "ply")),
     "goto": lambda game, command: game.go_to(_whole(command, "ply")),
     "variation": lambda game, command: game.take_variation(_whole(command, "ply"), _text(command, "move")),
 }

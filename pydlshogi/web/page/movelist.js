@@ -78,13 +78,16 @@ export const lossOf = ({ loss, discs }) => discs === null ? `−${percent(loss)}
  * @returns {Array<string|Element>}
  */
 export function sentence (state, write, word) {
-  const each = state.judged.find(({ number }) => number === state.at)
+  const { asked, at, moves } = state
+  if (asked?.ply === at) return [`${word(asked.mate ? 'findMate' : 'findBetter')} ${write(state.position, [moves[at]], at)[0]}`]
+  const each = state.judged.find(({ number }) => number === at)
   if (!each) return []
   const before = state.moves.slice(0, state.at - 1).reduce(after, state.start)
   const [played, best] = [each.move, each.best].map(move => move ? write(before, [move], state.at - 1)[0] : word('declare'))
   const name = made('strong', { textContent: played })
-  if (each.move === each.best) return [name, `: ${word('theBest')}`]
   const unit = each.discs === null ? '' : ` ${word('discsLost')}`
+  if (asked) return [name, `${asked.found ? '' : ` ${lossOf(each)}${unit}`}: ${word(asked.found ? 'rightMove' : 'notYet')}`]
+  if (each.move === each.best) return [name, `: ${word('theBest')}`]
   const lost = ` ${each.mark ? `${each.mark} ` : ''}${lossOf(each)}${unit}`
   if (each.best === null) return [name, lost] // as a record has it, which knows of no better move
   return [name, `${lost}, ${word('better')} `, made('strong', { textContent: best })]

@@ -41,6 +41,8 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {Judged[]} judged
  * @property {Array<{side: string, moves: number, found: number, loss: number, marks: Object<string, number>,
  *   histogram: number[], accuracy: number, phases: Array<?number>, discs: ?number}>} summary
+ * @property {number[]} practice after how many moves somebody could have done much better
+ * @property {?{ply: number, mate: boolean, found: ?boolean}} asked where a better move is to be found, and whether it was
  * @property {?{number: number, games: number}} file
  * @property {?number} leftAt the ply where the game was left to try other moves
  * @property {number} earlier how many games can be taken up again that others have replaced
@@ -75,7 +77,7 @@ let heat = {}
 let stateCame = 0 // when, in milliseconds
 let turned = false
 let wanted = null // {ply, generation}: what was asked for, until a state of that generation is shown
-let veiled = null // the ply of which nothing is shown: there a better move is to be found
+let revealed = 0 // the generation in which the reader wants to see what a better move would be
 let fileShown = ''
 let choosing = 0 // how many games of the file have been asked for, and not been answered
 let preview = null // {place, moves, plies}: a line that is stepped through, and which of the candidates begins it
@@ -112,7 +114,7 @@ function inTurn (path, body) {
 }
 
 function send (command) {
-  if (command.do === 'hint') veiled = null
+  if (command.do === 'hint') revealed = state.generation
   return inTurn('do', JSON.stringify({ generation: state.generation, ...command }))
 }
 
@@ -151,11 +153,10 @@ function listen () {
     offerHome()
     stateCame = performance.now()
     forgetIfShown()
-    if (state.at !== veiled && wanted === null) veiled = null
     show()
   })
   on('info', message => {
-    if (message.generation !== state.generation || (veiled === message.ply && !state.watching)) return
+    if (message.generation !== state.generation || (veiled() && !state.watching)) return
     info = message
     if (preview?.place >= (info.moveInfos ?? []).length) preview = null // with its row, which nobody can leave any more
     state.winRates[message.ply] = message.winRate
@@ -221,6 +222,7 @@ function showButtons () {
   const mine = state.legal.length > 0
   const over = state.ending !== null && state.moves.length > 0
   const judged = state.judged.length > 0
+  const { asked } = state
   $('policy').disabled = !mine
   $('hint').disabled = !mine || state.watching
   $('resign').disabled = !mine || state.at < state.moves.length
@@ -229,8 +231,9 @@ function showButtons () {
   const hide = {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
-    endReview: !over || judged || state.judging, rematch: !over, previousMistake: !judged, nextMistake: !judged,
-    retry: !mistakes().includes(state.at), progress: !state.judging,
+    endReview: !over || judged || state.judging, rematch: !over || asked, previousMistake: !judged || asked, nextMistake: !judged || asked,
+    retry: asked ? asked.found !== false : !mistakes().includes(state.at), answer: !veiled(), progress: !state.judging,
+    practise: state.practice.length < (asked ? 2 : 1) || state.judging,
     pauseGame: !state.pace, oneMove: !state.pace?.paused || state.at < state.moves.length || state.thinks, pace: !state.pace
   }
   for (const [id, hidden] of Object.entries(hide)) $(id).hidden = Boolean(hidden)
@@ -242,6 +245,8 @@ function showButtons () {
   label($('watch'), state.watching ? 'pause' : 'watch')
   $('watch').setAttribute('aria-pressed', state.watching)
   label($('judge'), state.judging ? 'stop' : 'judge')
+  const place = asked ? state.practice.indexOf(asked.ply) + 1 : 0
+  say('practise', place ? `${word('nextTask')} (${place}/${state.practice.length})` : `${word('practise')} (${state.practice.length})`)
   if (state.pace) {
     say('pauseGame', word(state.pace.paused ? 'goOnGame' : 'pauseGame'))
     $('pace').value = state.pace.seconds
@@ -249,10 +254,13 @@ function showButtons () {
   $('progress').max = state.judging?.of ?? 1
   $('progress').value = state.judging ? state.judging.of - state.judging.left : 1
   const looksThrough = !state.sides[0] && !state.sides[1]
-  const first = state.judging ? 'judge' : state.pace?.paused ? 'pauseGame' : state.watching ? 'watch' : state.leftAt !== null ? 'left' : judged ? 'nextMistake'
+  const first = state.judging ? 'judge' : state.pace?.paused ? 'pauseGame' : state.watching ? 'watch' : asked ? (asked.found ? (state.practice.length > 1 ? 'practise' : 'left') : asked.found === false ? 'retry' : '') : state.leftAt !== null ? 'left' : judged ? 'nextMistake'
     : over ? 'endReview' : state.file ? 'judge' : !state.moves.length && looksThrough ? 'new' : ''
   for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)
 }
+
+/** Whether nothing is shown of what the engine thinks: the reader is to find a better move. */
+const veiled = () => state.asked?.ply === state.at && revealed !== state.generation
 
 /** White sits below where the board is turned, and where a person has White against an engine. */
 const flipped = () => turned !== (Boolean(state.sides[0]) && !state.sides[1])
@@ -270,7 +278,7 @@ function drawPlayers () {
 /** How much of winning is Black's in the position shown, where that is known. */
 function drawBar () {
   const rate = state.winRates[state.at] ?? null
-  const known = rate !== null && veiled === null
+  const known = rate !== null && !veiled()
   $('bar').className = `${flipped() ? 'flipped' : ''} ${known ? '' : 'unknown'}`
   $('barBlack').style.height = `${100 * (known ? rate : 0.5)}%`
   $('barNumber').textContent = known ? percent(Math.max(rate, 1 - rate), 0) : ''
@@ -427,8 +435,7 @@ function write (sfen, moves, ply) {
 
 /** What there is to say of the move that led to the position shown, or of how to begin. */
 function drawSentence () {
-  const asked = state.at === veiled && veiled < state.moves.length
-  const said = asked ? [`${word('findBetter')} ${write(state.position, [state.moves[veiled]], veiled)[0]}`] : sentence(state, write, word)
+  const said = sentence(state, write, word)
   const text = said.length ? said : [state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : '']
   $('sentence').replaceChildren(...text)
   say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${write(state.start, state.moves, 0)[state.at - 1]}` : '')
@@ -473,11 +480,7 @@ const GO = {
   forward: () => here() + 1,
   last: () => state.moves.length,
   previousMistake: () => mistakes().findLast(ply => ply < here()) ?? here(),
-  nextMistake: () => mistakes().find(ply => ply > here()) ?? here(),
-  retry: () => {
-    veiled = here() - 1
-    return veiled
-  }
+  nextMistake: () => mistakes().find(ply => ply > here()) ?? here()
 }
 const mistakes = () => state.judged.filter(each => each.mark).map(each => each.number)
 
@@ -517,6 +520,13 @@ for (const button of document.querySelectorAll('[data-do]')) button.onclick = ()
 for (const button of document.querySelectorAll('[data-go]')) button.onclick = () => goTo(GO[button.dataset.go]())
 $('watch').onclick = () => watch(!state.watching)
 $('pass').onclick = () => send({ do: 'move', move: 'pass' })
+const retry = ply => send({ do: 'retry', ply })
+$('retry').onclick = () => retry(state.asked?.ply ?? here() - 1)
+$('practise').onclick = () => {
+  const { practice, asked, leftAt } = state
+  if (leftAt !== null) send({ do: 'back' })
+  retry(practice.find(ply => ply > asked?.ply) ?? practice[0])
+}
 $('pauseGame').onclick = () => send({ do: 'pause', on: !state.pace.paused })
 $('pace').onchange = () => send({ do: 'pace', seconds: Number($('pace').value) })
 $('lineCount').onchange = () => state.watching && watch(true)
