@@ -203,7 +203,17 @@ def test_the_offer_of_a_game_goes_when_one_is_begun_in_another_tab(browser: Any)
 
 def test_two_engines_are_watched(person: Person) -> None:
     person.begin(game="dobutsu", opponent="beginner", side="watch", other="easy")
-    person.page.wait_for_function("() => document.body.dataset.at >= 2")
+    page = person.page
+    page.select_option("#pace", "0")
+    page.wait_for_function("() => document.body.dataset.at >= 2")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="One move").wait_for()
+    at = person.board.state()["at"]
+    page.get_by_role("button", name="One move").click()
+    person.moves(at + 1)
+    assert "the game waits" in person.text("#status")
+    page.get_by_role("button", name="Go on").click()
+    page.wait_for_function(f"() => document.body.dataset.at > {at + 1}")
     assert person.board.state()["sides"] == ["beginner", "easy"]
 
 
@@ -1267,6 +1277,8 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     assert person.text("#status") == "黒の手番 (2-2)"
     assert "d4 白 石" in person.drawn()
     assert person.text("#graphLabel") == "黒の勝率"
+    board.play("f5 d6 c3 d3 c4")
+    playwright.expect(person.page.locator("#opening")).to_have_text("虎", timeout=WAIT)
     board.new("shogi")
     playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
     assert person.text("#graphLabel") == "先手の勝率"

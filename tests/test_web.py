@@ -206,6 +206,18 @@ def test_two_people_play(board: Board) -> None:
     assert board.state()["moves"][-1] == "3a2b"
 
 
+def test_the_opening_is_named(board: Board) -> None:
+    board.play("7g7f 8c8d 7i6h 3c3d 6h7g")
+    assert board.state()["opening"] == (("Yagura", "矢倉"),)
+    board.do("goto", ply=0)
+    assert board.state()["opening"] == ()
+    board.new(start="two pieces")
+    board.play("3c3d 7g7f")
+    assert board.state()["opening"] == ()  # they are names of even games
+    board.new("othello", "f5d6c3d3c4")
+    assert board.state()["opening"] == (("Tiger", "虎"),)
+
+
 def test_illegal_and_late_moves_change_nothing(board: Board) -> None:
     before = board.state()
     for move in ("7g7e", "P*5e", "", "7g7f+"):
@@ -259,9 +271,62 @@ def test_othello_is_played_and_analysed(board: Board) -> None:
 def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> None:
     board.new("dobutsu", sides=("beginner", ""))
     assert board.news.until(lambda state: state["at"] == 1)["turn"] == 1
+    assert board.do("pace", seconds=0) == ""
     board.new("dobutsu", sides=("beginner", "easy"))
     ended = board.news.until(lambda state: state["ending"] or state["at"] > 20)
     assert ended["game"] == "dobutsu"
+
+
+def test_a_move_of_two_engines_is_shown_for_a_while(
+    board: Board, asked: list[Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hands = Hands()
+    monkeypatch.setattr("pydlshogi.web.pace.time", hands)
+    waits: list[float] = []
+
+    class Alarm(threading.Timer):
+        """Rings at once, and says how long it was to wait."""
+
+        def __init__(self, seconds: float, ring: Any) -> None:
+            waits.append(seconds)
+            super().__init__(0, ring)
+
+    monkeypatch.setattr("pydlshogi.web.pace.threading.Timer", Alarm)
+    assert board.do("pace", seconds=2) == "there is no such pace"
+    assert board.do("pace", seconds=3) == ""
+    hands.seconds = 100
+    board.new("dobutsu", sides=("easy", "easy"))
+    for ply, (move, took) in enumerate([("2c2b", 0), ("3a3b", 1), ("2b2a", 5)], 1):
+        hands.seconds += took
+        asked[-1].tell(Answer(move=move))
+        board.news.until(lambda state, ply=ply: state["at"] == ply)
+    assert waits == [0, 2, 0]  # nothing was shown before the first move; the third took longer
+    board.new("dobutsu", sides=("", "easy"))
+    board.play("2c2b")
+    asked[-1].tell(Answer(move="1a2b"))
+    assert board.state()["moves"] == ["2c2b", "1a2b"]  # who plays need not wait
+
+
+def test_two_engines_wait_and_make_a_move_at_a_time(board: Board, asked: list[Task]) -> None:
+    assert board.do("pause", on=True) == "only two engines can be made to wait"
+    assert board.do("step") == "no engine waits"
+    board.do("pace", seconds=0)
+    board.new("dobutsu", sides=("easy", "easy"))
+    assert board.do("pause", on=True) == ""
+    assert asked[-1].cancelled.is_set()
+    assert (board.state()["pace"], board.state()["thinks"]) == ({"seconds": 0, "paused": True}, False)
+    questions = len(asked)
+    assert board.do("step") == ""
+    asked[-1].tell(Answer(move="2c2b"))
+    board.news.until(lambda state: state["at"] == 1)
+    assert len(asked) == questions + 1  # it waits again
+    assert board.do("pause", on=False) == ""
+    asked[-1].tell(Answer(move="1a2b"))
+    board.news.until(lambda state: state["at"] == 2)
+    assert len(asked) == questions + 3
+    assert board.do("pause", on=True) == ""
+    board.new("dobutsu", sides=("easy", "easy"))
+    assert not board.state()["pace"]["paused"]
 
 
 def test_an_engine_that_is_ended_plays_no_hasty_move() -> None:

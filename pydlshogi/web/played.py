@@ -7,10 +7,12 @@ moves forward and back, so no step plays a game from its start.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile, zip_longest
+from pkgutil import resolve_name
 from typing import Any, NamedTuple, TypeAlias
 
 from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.games.catalogue import GAMES
+from pydlshogi.games.entry import NO_NAMES, NameOpening, Opening
 from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
 from pydlshogi.read_kifu import Ending
 
@@ -82,6 +84,7 @@ class Node:
     """Seconds that the side to move has thought here, up to when its clock last stood."""
     verdict: GameEnd | None = None
     """How the rules end the game here."""
+    opening: Opening = NO_NAMES
     children: list["Node"] = field(default_factory=list)
 
     @property
@@ -112,6 +115,8 @@ class TableGame:
         """Who made the first move."""
         self.start_sfen = self.position.sfen()
         self.start = None if set_up(game, None).sfen() == self.start_sfen else start
+        name = GAMES[game].opening if self.start is None else None
+        self._name_opening: NameOpening | None = resolve_name(name) if name else None
         self.names = ["", ""]
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
@@ -231,6 +236,7 @@ class TableGame:
             "mayDeclare": self.may_declare,
             "ending": ending and {"reason": ending.reason, "winner": ending.winner},
             "comment": self.shown.comment,
+            "opening": self.shown.opening.names,
         }
 
     def take_sides(self, sides: object) -> None:
@@ -257,6 +263,8 @@ class TableGame:
             self.tip.children.append(node)
             self.nodes.append(node)
         self.position.push(number)
+        if self._name_opening:
+            node.opening = self._name_opening(self.position, self.tip.opening)
         self.line.append(node)
         self.at += 1
 

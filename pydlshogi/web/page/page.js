@@ -35,6 +35,7 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {boolean} watching
  * @property {?{look: number, left: number, of: number}} judging how many positions this look of the analysis has still to do
  * @property {string} comment of a record, on the position shown
+ * @property {Array<[string, string]>} opening how the game has begun, in English and in Japanese
  * @property {number} lines how many candidates are shown
  * @property {Array<?number>} winRates Black's, after so many moves
  * @property {Judged[]} judged
@@ -44,6 +45,7 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {?number} leftAt the ply where the game was left to try other moves
  * @property {number} earlier how many games can be taken up again that others have replaced
  * @property {?{left: number[], byoyomi: number, running: ?number, spent: number, stands: boolean}} clock in seconds
+ * @property {?{seconds: number, paused: boolean}} pace of two engines: how long a move is shown at least
  * @property {string} error
  *
  * @typedef {{number: number, side: string, move: string, best: string, loss: number, discs: ?number, mark: string, sure: boolean, winRate: number}} Judged
@@ -129,7 +131,9 @@ function listen () {
     learnLooks(setup.games)
     learnWords(setup.games)
     home.fill()
-    $('depth').replaceChildren(...setup.depths.map((value, place) => made('option', { value, textContent: word(`depth ${place}`) })))
+    for (const [id, values] of [['depth', setup.depths], ['pace', setup.paces]]) {
+      $(id).replaceChildren(...values.map((value, place) => made('option', { value, textContent: word(`${id} ${place}`) })))
+    }
     if (!state) return
     offerHome()
     show()
@@ -205,6 +209,7 @@ function show () {
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
   say('comment', state.comment)
+  $('opening').textContent = state.opening.map(([english, japanese]) => language === 'ja' ? japanese : english).join(' · ')
   if (state.error) $('error').textContent = word(state.error)
   showButtons()
   // Of a button that is gone, or can be pressed no more, the page as a whole would have the focus.
@@ -225,7 +230,8 @@ function showButtons () {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
     endReview: !over || judged || state.judging, rematch: !over, previousMistake: !judged, nextMistake: !judged,
-    retry: !mistakes().includes(state.at), progress: !state.judging
+    retry: !mistakes().includes(state.at), progress: !state.judging,
+    pauseGame: !state.pace, oneMove: !state.pace?.paused || state.at < state.moves.length || state.thinks, pace: !state.pace
   }
   for (const [id, hidden] of Object.entries(hide)) $(id).hidden = Boolean(hidden)
   if (state.file && !choosing && fileShown !== JSON.stringify(state.file)) { // else a number that is being typed stays
@@ -236,10 +242,14 @@ function showButtons () {
   label($('watch'), state.watching ? 'pause' : 'watch')
   $('watch').setAttribute('aria-pressed', state.watching)
   label($('judge'), state.judging ? 'stop' : 'judge')
+  if (state.pace) {
+    say('pauseGame', word(state.pace.paused ? 'goOnGame' : 'pauseGame'))
+    $('pace').value = state.pace.seconds
+  }
   $('progress').max = state.judging?.of ?? 1
   $('progress').value = state.judging ? state.judging.of - state.judging.left : 1
   const looksThrough = !state.sides[0] && !state.sides[1]
-  const first = state.judging ? 'judge' : state.watching ? 'watch' : state.leftAt !== null ? 'left' : judged ? 'nextMistake'
+  const first = state.judging ? 'judge' : state.pace?.paused ? 'pauseGame' : state.watching ? 'watch' : state.leftAt !== null ? 'left' : judged ? 'nextMistake'
     : over ? 'endReview' : state.file ? 'judge' : !state.moves.length && looksThrough ? 'new' : ''
   for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)
 }
@@ -285,7 +295,7 @@ function statusText () {
   }
   const place = moves.length > at ? `${at}/${moves.length}: ` : ''
   const passed = moves[at - 1] === 'pass' ? ` ${word('passed')}` : ''
-  const what = legal.includes('pass') ? 'mustPass' : state.thinks ? 'thinks' : sides[1 - turn] && !sides[turn] ? 'yourMove' : 'toMove'
+  const what = legal.includes('pass') ? 'mustPass' : state.pace?.paused && !state.thinks ? 'waits' : state.thinks ? 'thinks' : sides[1 - turn] && !sides[turn] ? 'yourMove' : 'toMove'
   return `${place}${names[turn]}${joint}${word(what)}${discs()}${passed}`
 }
 
@@ -487,6 +497,7 @@ const KEYS = {
   b: press('left'),
   u: press('undo'),
   P: press('pass'),
+  w: press('pauseGame'),
   h: press('hint'),
   p: press('policy'),
   a: press('watch'),
@@ -506,6 +517,8 @@ for (const button of document.querySelectorAll('[data-do]')) button.onclick = ()
 for (const button of document.querySelectorAll('[data-go]')) button.onclick = () => goTo(GO[button.dataset.go]())
 $('watch').onclick = () => watch(!state.watching)
 $('pass').onclick = () => send({ do: 'move', move: 'pass' })
+$('pauseGame').onclick = () => send({ do: 'pause', on: !state.pace.paused })
+$('pace').onchange = () => send({ do: 'pace', seconds: Number($('pace').value) })
 $('lineCount').onchange = () => state.watching && watch(true)
 $('judge').onclick = $('endReview').onclick = () => send({ do: 'judge', on: !state.judging, depth: Number($('depth').value) })
 $('resign').onclick = () => confirm(word('confirmResign')) && send({ do: 'resign' })
@@ -675,7 +688,9 @@ function speak () {
   home.language = language
   home.fill()
   for (const option of $('copyWhat').options) option.textContent = word(`copy ${option.value}`)
-  for (const [place, option] of [...$('depth').options].entries()) option.textContent = word(`depth ${place}`)
+  for (const id of ['depth', 'pace']) {
+    for (const [place, option] of [...$(id).options].entries()) option.textContent = word(`${id} ${place}`)
+  }
   if (state) {
     show()
     board.draw()
