@@ -88,17 +88,6 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         help="of the policy, in percent: more is flatter; 0: what stands beside a network of another program, else "
         f"{GENERAL_TEMPERATURE}",
     )
-    leaf_modelfile = Filename(
-        "Leaf_Model",
-        "",
-        shown=False,
-        help="a sparse network that judges the leaves; modelfile then judges nodes of Refine_Visits visits",
-    )
-    leaf_temperature = Spin("Leaf_Temperature", 150, 1, 10000, shown=False, help="temperature of Leaf_Model")
-    refine_visits = Spin("Refine_Visits", 8, 1, 10**6, shown=False, help="see Leaf_Model")
-    refine_weight = Spin(
-        "Refine_Weight", 16, 0, 10**6, shown=False, help="for how many playouts the value of such a node counts"
-    )
     c_init = Spin("C_init", 144, 0, 10000, shown=False, help="exploration in percent")
     c_base = Spin("C_base", 28288, 1, 10**9, shown=False, help="visits after which exploration grows")
     fpu_reduction = Spin(
