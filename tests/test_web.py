@@ -878,12 +878,13 @@ def test_the_variations_of_a_record_are_shown_and_saved(board: Board, tmp_path: 
     (tmp_path / "before.kif").write_text(f"手合割：平手\n{moves}{forks}", encoding="utf-8")
     state = opened(board, (tmp_path / "before.kif").read_bytes())
     assert (state["moves"], state["at"]) == (["7g7f", "3c3d", "2g2f"], 0)
-    assert state["variations"] == [(0, ["2g2f"]), (2, ["6g6f"])]
+    assert branches(state) == [(2, "6g6f 8c8d"), (3, "2b3c"), (0, "2g2f")]
+    assert not any(each.own for each in state["variations"])
     (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
     assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
-    board.do("variation", ply=2, move="6g6f")
-    assert board.state()["variations"] == [(0, ["2g2f"]), (2, ["2g2f"]), (3, ["2b3c"])]
-    board.do("variation", ply=3, move="2b3c")
+    vary(board, "6g6f")
+    assert branches(board.state()) == [(3, "2b3c"), (2, "2g2f"), (0, "2g2f")]
+    vary(board, "2b3c")
     assert board.state()["comment"] == ""
 
 
@@ -1003,6 +1004,17 @@ def test_who_tries_another_move_can_come_back(board: Board) -> None:
     assert (board.state()["moves"], board.state()["ending"]) == (state["moves"], ending)
 
 
+def branches(state: Message) -> list[tuple[int, str]]:
+    """The variations: after how many moves each begins, and its moves; behind it those that leave it."""
+    return [(each.after, " ".join(each.moves)) for each in state["variations"]]
+
+
+def vary(board: Board, move: str, do: str = "variation") -> str:
+    """Do something with the variation that begins so."""
+    (number,) = (each.number for each in board.state()["variations"] if each.moves[0] == move)
+    return board.do(do, number=number)
+
+
 def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: list[Task]) -> None:
     board.new(sides=("", "easy"))
     board.play("7g7f")
@@ -1010,17 +1022,39 @@ def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: lis
         board.do("goto", ply=0)
         board.play(move)
     state = board.state()
-    assert (state["moves"], state["leftAt"], state["variations"]) == (["9g9f"], 0, [(0, ["7g7f", "2g2f"])])
+    assert (state["moves"], state["leftAt"], branches(state)) == (["9g9f"], 0, [(0, "7g7f"), (0, "2g2f")])
     assert board.do("back") == ""
-    assert (board.state()["moves"], board.state()["variations"]) == (["7g7f"], [(0, ["2g2f", "9g9f"])])
-    assert board.do("variation", ply=0, move="2g2f") == ""
+    state = board.state()
+    assert (state["moves"], branches(state)) == (["7g7f"], [(0, "2g2f"), (0, "9g9f")])
+    assert vary(board, "2g2f") == ""
     assert (board.state()["moves"], board.state()["at"], board.state()["leftAt"]) == (["2g2f"], 1, 0)
-    assert board.do("variation", ply=0, move="7g7f") == ""  # that is the game again
+    assert vary(board, "7g7f") == ""  # that is the game again
     assert (board.state()["moves"], board.state()["leftAt"]) == (["7g7f"], None)
     before = board.state()
-    for ply, move in ((0, "1g1f"), (9, "7g7f"), (-1, "7g7f"), ("0", "2g2f")):
-        assert board.do("variation", ply=ply, move=move) == "there is no such variation"
+    for number in (4, -1, "1", None):
+        assert board.do("variation", number=number) == "there is no such variation"
     assert board.state() == before
+
+
+def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None:
+    opened(board, b"position startpos moves 7g7f 3c3d 2g2f")
+    board.do("goto", ply=1)
+    board.play("8c8d 2g2f 8d8e")
+    board.do("goto", ply=2)
+    board.play("6i7h")
+    assert vary(board, "3c3d", "delete") == "it belongs to the game"
+    assert board.do("delete", number=0) == "it belongs to the game"
+    board.do("back")
+    assert branches(board.state()) == [(1, "8c8d 2g2f 8d8e"), (2, "6i7h")]
+    assert vary(board, "6i7h", "delete") == ""
+    assert branches(board.state()) == [(1, "8c8d 2g2f 8d8e")]
+    assert vary(board, "8c8d", "delete") == ""
+    assert (board.state()["moves"], board.state()["variations"]) == (["7g7f", "3c3d", "2g2f"], [])
+    board.new()
+    board.play("7g7f")
+    board.do("goto", ply=0)
+    board.play("2g2f")
+    assert vary(board, "7g7f", "delete") == "it belongs to the game"
 
 
 def test_variations_are_shown_with_all_their_moves(board: Board) -> None:
@@ -1030,11 +1064,11 @@ def test_variations_are_shown_with_all_their_moves(board: Board) -> None:
     board.do("goto", ply=2)
     board.play("6i7h")  # a variation of the variation
     board.do("back")
-    assert board.state()["variations"] == [(1, ["8c8d"])]
-    board.do("variation", ply=1, move="8c8d")
+    assert [(each.depth, each.own) for each in board.state()["variations"]] == [(0, True), (1, True)]
+    vary(board, "8c8d")
     state = board.state()
     assert (state["moves"], state["at"]) == (["7g7f", "8c8d", "2g2f", "8d8e"], 2)
-    assert state["variations"] == [(1, ["3c3d"]), (2, ["6i7h"])]
+    assert branches(state) == [(2, "6i7h"), (1, "3c3d 2g2f")]
 
 
 def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
@@ -1058,7 +1092,7 @@ def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
         assert board.state()["earlier"] == 9
         board.do("earlier")
         state = board.state()
-        assert (state["moves"], state["variations"]) == (["7g7f", "3c3d"], [(0, ["2g2f", "9g9f", "1g1f"])])
+        assert (state["moves"], branches(state)) == (["7g7f", "3c3d"], [(0, "2g2f"), (0, "9g9f"), (0, "1g1f")])
 
 
 def test_a_position_that_was_typed_can_be_taken_up_again(board: Board) -> None:
@@ -1144,14 +1178,14 @@ def test_who_looks_through_records_loses_no_game(board: Board) -> None:
     board.play("1c1d")  # that is in no file
     board.do("choose", number=1)
     board.do("choose", number=2)
-    assert (board.state()["moves"], board.state()["variations"]) == (["9g9f", "9c9d"], [(1, ["1c1d"])])
+    assert (board.state()["moves"], branches(board.state())) == (["9g9f", "9c9d"], [(1, "1c1d")])
     board.do("choose", number=1)
     opened(board, b"position startpos moves 5g5f")  # in place of the file
     assert board.state()["earlier"] == 2
     board.do("earlier")
     assert (board.state()["moves"], board.state()["file"]) == (["2g2f"], {"number": 1, "games": 2})
     board.do("choose", number=2)
-    assert board.state()["variations"] == [(1, ["1c1d"])]
+    assert branches(board.state()) == [(1, "1c1d")]
     board.do("earlier")
     assert (board.state()["moves"], board.state()["file"]) == (["7g7f", "3c3d"], None)
     for _ in range(20):

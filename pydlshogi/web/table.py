@@ -31,7 +31,7 @@ MOST_LINES: Final = 20
 ALL_MOVES: Final = 600
 HINT_TIME: Final = 1000.0
 """Milliseconds."""
-_OF_ONE_POSITION: Final = ("move", "undo", "resign", "declare", "earlier", "variation")
+_OF_ONE_POSITION: Final = ("move", "undo", "resign", "declare", "earlier", "variation", "delete")
 """Commands that mean the position that was seen. The others mean what there is, however quickly they follow."""
 _URGENT, _WATCHED = 2, 1
 """What the analysis of a whole game asks is less urgent than both."""
@@ -155,7 +155,7 @@ class Table:
         with self._lock:
             game = self._game
             file = saved(game, self._review.judgements(game.line), self._review.candidates(game.line))
-            if not file.whole and any(game.variations):
+            if not file.whole and game.variations:
                 self._error = "the file holds the line that is shown alone: its format has no variations"
                 self._say_state()
             return file
@@ -404,7 +404,8 @@ _IN_GAME: Final[Mapping[str, Callable[[TableGame, Command], None]]] = {
     "back": lambda game, _: game.come_back(),
     "retry": lambda game, command: game.ask(_whole(command, "ply")),
     "goto": lambda game, command: game.go_to(_whole(command, "ply")),
-    "variation": lambda game, command: game.take_variation(_whole(command, "ply"), _text(command, "move")),
+    "variation": lambda game, command: game.take_variation(_whole(command, "number")),
+    "delete": lambda game, command: game.delete_variation(_whole(command, "number")),
 }
 """Commands that the game alone obeys."""
 

@@ -25,7 +25,8 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {number} turn 0 Black, 1 White
  * @property {string[]} moves of the whole game
  * @property {number} at how many of them have been made on the board that is shown
- * @property {Array<[number, string[]]>} variations moves that other lines have, after how many moves of this one
+ * @property {Array<[number, number, number, string[], boolean]>} variations lines that leave this one, and behind each those that
+ *   leave it: after how many moves, how deep, the number of its first position, its moves, and whether it can be deleted
  * @property {string[]} sides an opponent of the game, or '' for a person
  * @property {string[]} names
  * @property {string[]} legal what a person may play now
@@ -86,7 +87,8 @@ const board = new Board($('board'), async move => {
   if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
 }, word)
 const settings = new Settings(storage(), () => state && drawBoard())
-const moveList = new MoveList($('moves'), ply => goTo(ply), (ply, move) => send({ do: 'variation', ply, move }))
+const moveList = new MoveList($('moves'), { goTo: ply => goTo(ply), vary: number => send({ do: 'variation', number }),
+  remove: number => send({ do: 'delete', number }) }, word)
 
 /** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
 const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'odds' : game
