@@ -76,7 +76,7 @@ run(Player().engine())
 @pytest.mark.parametrize(
     ("argument", "status", "said"),
     [
-        ("--help", 0, "pydlshogi: speaks USI"),
+        ("--help", 0, "speaks USI"),
         ("--threads=2", 2, "unrecognized arguments: --threads=2"),
     ],
 )

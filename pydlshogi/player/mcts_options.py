@@ -43,12 +43,6 @@ class NetworkOptions(EngineOptions):
         aliases=("UCT_Threads", "UCT_Threads1"),
         help="threads that search, each with a batch of its own, and cores of the network; 0: all cores",
     )
-    spinning = Check(
-        "Thread_Spinning",
-        False,
-        shown=False,
-        help="waiting threads keep their core busy: for otherwise idle machines",
-    )
     batch_size = Spin(
         "DNN_Batch_Size",
         0,
@@ -96,14 +90,6 @@ class MCTSOptions(NetworkOptions, SearchOptions):
     c_init_root = Spin("C_init_root", 116, 0, 10000, shown=False, help="C_init at the root")
     c_base_root = Spin("C_base_root", 25617, 1, 10**9, shown=False, help="C_base at the root")
     fpu_reduction_root = Spin("C_fpu_reduction_root", 0, 0, 100, shown=False, help="C_fpu_reduction at the root")
-    unvisited = Spin(
-        "Unvisited_Value",
-        -1,
-        -1,
-        100,
-        shown=False,
-        help="percent that unvisited moves are worth; -1: by C_fpu_reduction",
-    )
     draw_value_black = Spin(
         "Draw_Value_Black",
         500,

@@ -18,7 +18,7 @@ from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
 from pydlshogi.player.network_player import LoadedNetwork, NetworkPlayer
 from pydlshogi.player.options import EngineOptions
-from pydlshogi.player.scout import NoScout, Scout
+from pydlshogi.player.scout import Scout
 from pydlshogi.player.stopping import analysing
 from pydlshogi.player.thinking import Thinking, playouts_a_second
 from pydlshogi.uct.pipeline import Pipeline
@@ -36,7 +36,7 @@ class MCTSPlayer(NetworkPlayer):
 
     def __init__(self, options: MCTSOptions) -> None:
         super().__init__(options)
-        self.scout: Scout = NoScout()
+        self.scout = Scout()
         self.rng = SeededRng()
         self.rng.begin(options.seed)
         self._pipeline: Pipeline | None = None
@@ -137,7 +137,6 @@ class MCTSPlayer(NetworkPlayer):
             c_init_root=options.c_init_root / 100,
             c_base_root=options.c_base_root,
             fpu_reduction_root=options.fpu_reduction_root / 100,
-            unvisited=math.nan if options.unvisited < 0 else options.unvisited / 100,
             draw_value=(options.draw_value_white if turn else options.draw_value_black) / 1000,
         )
 

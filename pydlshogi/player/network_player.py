@@ -111,7 +111,6 @@ class NetworkPlayer(BasePlayer):
             options.device,
             options.precision,
             options.threads,
-            options.spinning,
             options.batch_size,
         )
 
@@ -185,7 +184,6 @@ class NetworkPlayer(BasePlayer):
                     precision=options.precision,
                     threads=threads,
                     streams=1 if self.one_at_a_time else threads,
-                    spinning=options.spinning,
                     batch_size=options.batch_size or (UNMEASURED_BATCH if self.one_at_a_time else 0),
                 )
 
