@@ -1335,7 +1335,7 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     ]
     assert state["judging"]["look"] == 2
     assert wanted() == [(ply, 30 * visits) for ply in (1, 2, 3, 4)]
-    assert looked(0.5, 0.5, 0.78, 0.22)["judging"]["look"] == 3
+    assert looked(0.5, 0.5, 0.65, 0.22)["judging"]["look"] == 3
     assert wanted() == [(ply, 120 * visits) for ply in (2, 3)]
     state = looked(0.5, 0.56)
     assert [(each["number"], each["mark"], each["sure"]) for each in state["judged"] if each["mark"]] == [

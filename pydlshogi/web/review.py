@@ -1,7 +1,7 @@
 """What the engines have said of the positions of a game, and the analysis of all its moves. It knows no lock.
 
 The analysis looks at all positions quickly; then ten times as long at those around moves that lost much; then longer
-again at those of moves that are blunders still. A mark is sure when no later look can change it.
+again at those of moves that are mistakes or blunders still. A mark is sure when no later look can change it.
 """
 
 import math
@@ -30,7 +30,7 @@ WHOLE_DISCS: Final = 32
 """Discs that count as all of winning."""
 _GRAVE: Final = tuple(mark for _, mark in MARKS[:2])
 """The marks of moves that are worth another try."""
-_DOUBTFUL: Final = ((), tuple(mark for _, mark in MARKS), (MARKS[0][1],))
+_DOUBTFUL: Final = ((), tuple(mark for _, mark in MARKS), _GRAVE)
 """The marks that the first look needs none of, and those that call for the second and the third."""
 
 
