@@ -20,6 +20,8 @@ from tests.random_games import random_games, write_jsonl
 from utils import teach
 from utils.arena.engine_process import command_line
 
+pytestmark = pytest.mark.lent_worker(teach)
+
 ENGINE = Path(__file__).with_name("judging_engine.py")
 
 

@@ -43,7 +43,7 @@ from pydlshogi.training.shogi.validation import validate  # noqa: E402
 from tests.networks import NARROW, ODD_LABELS, SQUARE, packed_positions  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(train)]
 
 CPU = torch.device("cpu")
 torch.set_num_threads(1)  # tests run side by side

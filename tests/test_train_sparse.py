@@ -23,7 +23,7 @@ from tests.positions import mirrored, mirrored_usi  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 from utils import convert  # noqa: E402
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(train)]
 
 FEW: Encoding = SPARSE._replace(name="few", features=50, words=9, label_parts=(20, 3, 2), labels=120)
 torch.set_num_threads(1)

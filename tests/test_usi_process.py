@@ -13,6 +13,7 @@ from pathlib import Path
 import cshogi.cli
 import psutil
 import pytest
+from processes import await_end
 from random_games import random_games
 from usi_driver import ROOT, OverPipes
 
@@ -227,7 +228,7 @@ def test_signals_end_it_quietly_and_leave_no_child(start: Callable[..., OverPipe
     (child,) = psutil.Process(engine.process.pid).children()
     engine.process.send_signal(getattr(signal, name))
     assert engine.end() == (0, b"")
-    child.wait(20)
+    await_end(child)
 
 
 @on_posix
