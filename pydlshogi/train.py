@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -356,45 +356,15 @@ def stopping_by_signal() -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-<<<<<<< HEAD
-def benchmark(settings: Settings, seconds: float = 10.0) -> None:
-    """Print positions a second of bare forward and backward passes, and of the same fed by the loader."""
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    data, _ = load_data(settings)
-    run = Run(settings, NAMED[settings.encoding], device)
-    examples = source_of(data, settings, dict.fromkeys(EVAL_COEF.values(), DEFAULT_EVAL_COEF))
-    prepare = preparing(settings, examples, np.arange(len(examples)))
-
-    def steps(source: Iterator[TrainingBatch], limit: float) -> tuple[int, float]:
-        """Steps made in `limit` seconds, and the seconds they took."""
-        start, count = time.perf_counter(), 0
-        while time.perf_counter() - start < limit:
-            run.shards.gradients(next(source)).tolist()
-            count += 1
-        return count, time.perf_counter() - start
-
-    bare, fed = [], []
-    with closing(batches(prepare, 0, LOADER_THREADS)) as loader:
-        same = repeat(next(loader))
-        steps(same, min(2.0, seconds))
-        # In turns, so that whatever else the machine does slows both.
-        for _ in range(10):
-            bare.append(steps(same, seconds / 10))
-            fed.append(steps(loader, seconds / 10))
-    rates = [settings.batch_size * sum(n for n, _ in runs) / sum(t for _, t in runs) for runs in (bare, fed)]
-    net = f"{run.network}, {run.settings.precision}, batch {settings.batch_size}, {run.device.type}"
-    print(f"{net}: {rates[0]:.0f} positions/s bare, {rates[1]:.0f} from the loader, ratio {rates[1] / rates[0]:.3f}")
-
-
-=======
->>>>>>> main
 def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
     """The settings of a checkpoint, changed by what was `given` on the command line.
 
     Raises TrainingError for a change that only a new run can have: see ON_RESUME.
     """
     try:
-        before = Settings(**state["settings"])
+        known = {each.name for each in fields(Settings)}
+        # What is gone since an older run began may have been off there.
+        before = Settings(**{name: value for name, value in state["settings"].items() if name in known or value})
     except TypeError as error:
         raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
     for name in sorted(given.keys() - ON_RESUME):
