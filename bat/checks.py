@@ -15,7 +15,8 @@ CHECKS = {
     "lint": ["ruff", "check", "."],
     "types": ["mypy", "--strict"],
     "kernels": ["pydlshogi.compile"],  # or each process of the tests would compile them
-    "tests": ["pytest", "--quiet", f"--numprocesses={min(os.cpu_count() or 1, 4)}", *sys.argv[1:]],
+    # A file's tests stay together, as long as both have enough to do: they share runs that take long to make.
+    "tests": ["pytest", "--quiet", f"--numprocesses={min(os.cpu_count() or 1, 4)}", "--dist=worksteal", *sys.argv[1:]],
 }
 
 

@@ -145,11 +145,6 @@ def install(extras: list[str], commands: "Commands") -> None:
         unfinished = stamp(group).with_suffix(".unfinished")
         unfinished.write_bytes(DECLARED.read_bytes())
         unfinished.replace(stamp(group))
-    try:
-        commands.run(4, [*COMPILE, "shogi"], "The engine does not load")
-    except InstallError as error:
-        # What its options say may repair it, so this is for its first `isready` to tell.
-        print(f"pydlshogi: {error}", file=sys.stderr)
     compile_by_the_side()
 
 
@@ -204,7 +199,7 @@ def install_packages(wanted: list[str], commands: "Commands") -> None:
 
 
 def compile_by_the_side() -> None:
-    """Compile the other games while shogi is played: it goes on when this script has ended."""
+    """Compile the other engines while one is played: it goes on when this script has ended."""
     idle = {"creationflags": subprocess.IDLE_PRIORITY_CLASS} if WINDOWS else {"start_new_session": True}
     subprocess.Popen(
         [*COMPILE, "--idle"],
@@ -263,7 +258,7 @@ def chosen_for(cuda: Cuda | None) -> str:
 class Commands:
     """Runs what installs, with its output in the log, and tells what is under way."""
 
-    NAMES = ("making .venv", "installing what compiles the engine", "installing and compiling", "compiling the engine")
+    NAMES = ("making .venv", "installing what compiles the engine", "installing and compiling")
 
     def __init__(self, lock: IO[bytes], tell: Callable[[str], None]) -> None:
         """`lock` is shared by all that runs: if this script is killed, it still counts."""

@@ -9,6 +9,8 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"{unknown[0]} is no game: {', '.join(GAMES)}")
     if given.idle and sys.platform != "win32":
         os.nice(19)
+        with suppress(OSError):  # Linux weighs sessions first, and `nice` only within one
+            Path("/proc/self/autogroup").write_text("19")
 
     def show() -> None:
         for line in (

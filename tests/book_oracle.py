@@ -12,18 +12,7 @@ MOST_IN_HAND = {
     shogi.BISHOP: 2,
     shogi.ROOK: 2,
 }
-DIRECTIONS = [
-    "UP",
-    "UP LEFT",
-    "UP RIGHT",
-    "LEFT",
-    "RIGHT",
-    "DOWN",
-    "DOWN LEFT",
-    "DOWN RIGHT",
-    "UP2 LEFT",
-    "UP2 RIGHT",
-]
+DIRECTIONS = ["UP", "UP LEFT", "UP RIGHT", "LEFT", "RIGHT", "DOWN", "DOWN LEFT", "DOWN RIGHT", "UP2 LEFT", "UP2 RIGHT"]
 
 
 def seen(square: int, turn: int) -> tuple[int, int]:

@@ -2,9 +2,19 @@
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from pydlshogi.support import command_line
+from pydlshogi.support.pool import Plain, WorkerPool
+from pydlshogi.support.processes import ProcessPool
+
+NOTHING = Plain(abs), [0], 3600.0
+"""For a worker to do."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,3 +33,33 @@ def shared_data() -> Path:
     if not path.is_dir():
         pytest.skip(f"needs the data folder {path}, which a fresh clone does not have")
     return path
+
+
+@pytest.fixture(scope="session")
+def worker() -> Iterator[ProcessPool]:
+    with ProcessPool(1) as pool:
+        list(pool.map(*NOTHING))  # it sees the environment as it is now
+        yield pool
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lent(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What `lent_worker` asks for: to start takes a worker longer than most of what it is to do."""
+    with pytest.MonkeyPatch.context() as patch:
+        for mark in request.node.iter_markers("lent_worker"):
+            for program in mark.args:
+                patch.setattr(program, "pool_of", partial(pool_of, request.getfixturevalue("worker")))
+        yield
+
+
+@contextmanager
+def pool_of(worker: ProcessPool, count: int, cluster: str | None) -> Iterator[WorkerPool]:
+    """In place of command_line.pool_of: the worker that is there, unless there are to be more."""
+    if count > 1:
+        with command_line.pool_of(count, cluster) as pool:
+            yield pool
+        return
+    try:
+        yield worker
+    finally:
+        list(worker.map(*NOTHING))  # what the program had open is closed

@@ -259,11 +259,7 @@ assert not set({others!r}.split()) & sys.modules.keys()
 @pytest.mark.parametrize(
     ("name", "module", "message"),
     [
-        (
-            "auto",
-            "onnxruntime",
-            "ONNX Runtime is not installed here: pip install onnxruntime onnx",
-        ),
+        ("auto", "onnxruntime", "ONNX Runtime is not installed here: pip install onnxruntime onnx"),
         ("openvino", "openvino", "OpenVINO is not installed here: pip install openvino"),
         ("chainer", "chainer", "Chainer is not installed here: run bat/install_chainer"),
         ("torch", "torch", "PyTorch is not installed here: pip install torch"),
@@ -423,11 +419,7 @@ def lacks_its_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_without_a_usable_openvino_auto_is_onnx(
-    name: str,
-    breaks: Callable[[pytest.MonkeyPatch], None],
-    reason: str,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, breaks: Callable[[pytest.MonkeyPatch], None], reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     breaks(monkeypatch)
     assert why_unusable("onnx") == ""
@@ -554,11 +546,7 @@ LOGITS = [tensor("policy", ["N", 2187]), tensor("value", ["N", 1])]
     ],
 )
 def test_a_foreign_onnx_file_is_a_line(
-    name: str,
-    inputs: list[onnx.ValueInfoProto],
-    outputs: list[onnx.ValueInfoProto],
-    message: str,
-    tmp_path: Path,
+    name: str, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto], message: str, tmp_path: Path
 ) -> None:
     onnx.save(graph_between(inputs, outputs), tmp_path / "foreign.onnx")
     assert refusal(name, tmp_path / "foreign.onnx") == message

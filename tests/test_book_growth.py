@@ -15,6 +15,8 @@ from pydlshogi.network.weights import write_weights
 from utils import make_book
 from utils.book_growth import PLY_COST, GrowingBook
 
+pytestmark = pytest.mark.lent_worker(make_book)
+
 START = key_of(cshogi.STARTING_SFEN.encode())
 
 

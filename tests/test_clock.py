@@ -73,12 +73,7 @@ def time() -> Time:
         (Limits(btime=1400), 40, ClockSettings(), Budget(50, 50, 100, 350)),
         (Limits(btime=15_000), 40, ClockSettings(minimum_thinking_time=500), Budget(500, 1000, 2000, 13_600)),
         # whole seconds: 2100 ms and the delay of 400 ms cost three
-        (
-            Limits(btime=1000 + 14 * 2100),
-            40,
-            ClockSettings(whole_seconds=True),
-            Budget(260, 2600, 5200, 29_000),
-        ),
+        (Limits(btime=1000 + 14 * 2100), 40, ClockSettings(whole_seconds=True), Budget(260, 2600, 5200, 29_000)),
         # nothing on the clock
         (Limits(btime=0, binc=0), 40, PLAIN, UNLIMITED),
         (Limits(btime=0, wtime=5000), 40, PLAIN, Budget(0, 0, 0, 0)),
@@ -181,9 +176,7 @@ def test_minimum_optimum_extended_and_maximum_are_in_that_order() -> None:
             byoyomi=rng.choice([None, 0, rng.randrange(10_000)]),
         )
         settings = ClockSettings(
-            byoyomi_margin=rng.choice([0, 500]),
-            whole_seconds=rng.random() < 0.5,
-            draw_ply=rng.choice([0, 256]),
+            byoyomi_margin=rng.choice([0, 500]), whole_seconds=rng.random() < 0.5, draw_ply=rng.choice([0, 256])
         )
         budget = allot(limits, 0, rng.randrange(1, 400), settings)
         assert 0 <= budget.minimum <= budget.optimum <= budget.extended <= budget.maximum

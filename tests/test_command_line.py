@@ -103,13 +103,7 @@ def test_input_that_is_no_text(encoding: str) -> None:
     done = subprocess.run(command, cwd=ROOT, env=environment, input=lines, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     answers = lines_of(done.stdout).split(b"\n\n")[:-1]
-    assert [answer.split()[0] for answer in answers] == [
-        b"=1",
-        b"?",
-        b"?2",
-        b"=3",
-        b"=",
-    ]
+    assert [answer.split()[0] for answer in answers] == [b"=1", b"?", b"?2", b"=3", b"="]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")

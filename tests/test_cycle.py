@@ -9,18 +9,20 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import psutil
 import pytest
+from processes import await_end
 from tqdm import tqdm
 
 from pydlshogi import cycle
 from pydlshogi.games.catalogue import GAMES, game_named
-from pydlshogi.games.shogi.encodings import DLSHOGI
+from pydlshogi.games.shogi.encodings import HISTORY
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.tasks import PlayComparisons
 from pydlshogi.network.weights import architecture_of, read_weights
@@ -30,24 +32,12 @@ pytest.importorskip("torch")
 learner = pytest.importorskip("pydlshogi.learning.learner")
 from pydlshogi.training.run import read_checkpoint  # noqa: E402
 
-TINY = [
-    *(
-        "--depth",
-        "1",
-        "--channels",
-        "8",
-        "--games",
-        "6",
-        "--playouts",
-        "6",
-        "--cheap-playouts",
-        "3",
-        "--draw-ply",
-        "24",
-    ),
-    *("--batch-size", "16", "--sets", "2", "--compare-every", "2", "--compare-games", "4", "--compare-playouts", "4"),
-    *("--precision", "float32", "--shards", "1", "--workers", "1"),
-]
+pytestmark = pytest.mark.lent_worker(cycle)
+
+TINY = (
+    "--depth 1 --channels 8 --games 6 --playouts 6 --cheap-playouts 3 --draw-ply 24 --batch-size 16 --sets 2 "
+    "--compare-every 2 --compare-games 4 --compare-playouts 4 --precision float32 --shards 1 --workers 1"
+).split()
 
 
 def lines(run: Path) -> list[dict[str, Any]]:
@@ -61,9 +51,11 @@ def taken(run: Path) -> float:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of a few cycles."""
+    """A run of a few cycles, of which the second is the first that was compared."""
     folder = tmp_path_factory.mktemp("cycle") / "run"
-    assert cycle.main(["dobutsu", "--out", str(folder), "--minutes", "0.08", *TINY]) == 0
+    assert cycle.main(["dobutsu", "--out", str(folder), "--minutes", "0.01", *TINY]) == 0
+    while len(lines(folder)) < 2:
+        one_more_cycle(folder)
     return folder
 
 
@@ -79,12 +71,10 @@ def test_a_run_leaves_a_network_its_games_and_a_journal(run: Path) -> None:
 
 
 def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = len(lines(run))
-    assert cycle.main(["dobutsu", "--out", str(run), "--minutes", f"{taken(run) + 0.05}"]) == 0
+    one_more_cycle(run)
     journal = lines(run)
-    assert len(journal) > before
     assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))
-    assert f"cycle {before + 1}: 12 games" in capsys.readouterr().out
+    assert f"cycle {len(journal)}: 12 games" in capsys.readouterr().out
 
 
 def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,8 +82,8 @@ def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("pydlshogi.training.run.faster_precision", lambda *_: measured.pop())
     place = TINY.index("--precision")
     words = ["dobutsu", "--out", str(tmp_path), *TINY[:place], *TINY[place + 2 :]]
-    for minutes in ("0.01", "0.05"):
-        assert cycle.main([*words, "--minutes", minutes]) == 0
+    assert cycle.main([*words, "--minutes", "0.01"]) == 0
+    one_more_cycle(tmp_path)
     assert measured == []
 
 
@@ -200,7 +190,7 @@ def test_an_older_run_goes_on_unless_it_had_a_setting_that_is_gone(
     about = json.loads((again / "run.json").read_bytes())
     about["settings"] |= {"gumbel": gumbel, "reanalyse": 0, "gate": False}
     (again / "run.json").write_text(json.dumps(about))
-    assert cycle.main(["dobutsu", "--out", str(again), "--minutes", f"{taken(run) + 1e-6}"]) == status
+    assert cycle.main(["dobutsu", "--out", str(again), "--minutes", "0.01"]) == status
     refusal = f"cycle: {again} is a run with --gumbel, which is gone: give another --out\n"
     assert capsys.readouterr().err == (refusal if gumbel else "")
 
@@ -235,50 +225,63 @@ def one_more_cycle(run: Path, *options: str) -> dict[str, Any]:
     return lines(run)[-1]
 
 
-def test_a_run_that_goes_on_is_compared_and_learned_as_is_asked_now(run: Path, tmp_path: Path) -> None:
-    again = copied(run, tmp_path)
-    while not any("last" in line for line in lines(again)):
-        one_more_cycle(again)
-    line = [one_more_cycle(again, "--compare-every", "1", "--weight-decay", "0.5") for _ in range(2)][-1]
-    assert line["last"]["against"] == line["step"] - 1
-    assert line["anchor"]["against"] == 2  # the first that was compared
-    optimisers = read_checkpoint(again / "checkpoint.pt")["optimisers"]
-    assert {group["weight_decay"] for each in optimisers for group in each["param_groups"]} == {0.0, 0.5}
+class Compared(NamedTuple):
+    """Two more cycles of a run, both compared, by two workers."""
+
+    run: Path
+    openings: list[set[Any]]
+    """What decides those of each cycle."""
 
 
-def test_all_games_of_a_comparison_are_played_by_however_many(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    again = copied(run, tmp_path)
-    monkeypatch.setattr(ProcessPool, "size", lambda _: 3)
-    eight = ["--compare-every", "1", "--compare-games", "8"]
-    line = [one_more_cycle(again, *eight) for _ in range(2)][-1]
-    assert sum(line["last"]["counts"]) == 4
-
-
-def test_no_two_comparisons_play_the_same_openings(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    again, pool_map = copied(run, tmp_path), ProcessPool.map
-    seeds: list[set[Any]] = []
+@pytest.fixture(scope="module")
+def compared(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Compared:
+    again, pool_map = copied(run, tmp_path_factory.mktemp("compared")), ProcessPool.map
+    openings: list[set[Any]] = []
 
     def noting(pool: ProcessPool, task: Any, items: Any, deadline: float) -> Any:
         if isinstance(task, PlayComparisons):
-            seeds[-1] |= set(items)
+            openings[-1] |= {seed for seed, _ in items}
         return pool_map(pool, task, items, deadline)
 
-    monkeypatch.setattr(ProcessPool, "map", noting)
-    for _ in range(3):
-        seeds.append(set())
-        one_more_cycle(again, "--compare-every", "1")
-    assert seeds[1]
-    assert seeds[2].isdisjoint(seeds[1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ProcessPool, "map", noting)
+        patch.setattr(ProcessPool, "size", lambda _: 2)
+        for _ in range(2):
+            openings.append(set())
+            one_more_cycle(again, "--compare-every", "1", "--compare-games", "6", "--weight-decay", "0.5")
+    return Compared(again, openings)
 
 
-def test_nobody_need_read_what_a_run_says(run: Path, tmp_path: Path) -> None:
+def test_a_run_that_goes_on_is_compared_and_learned_as_is_asked_now(compared: Compared) -> None:
+    line = lines(compared.run)[-1]
+    assert line["last"]["against"] == line["step"] - 1
+    assert line["anchor"]["against"] == 2  # the first that was compared
+    optimisers = read_checkpoint(compared.run / "checkpoint.pt")["optimisers"]
+    assert {group["weight_decay"] for each in optimisers for group in each["param_groups"]} == {0.0, 0.5}
+
+
+def test_all_games_of_a_comparison_are_played_by_however_many(compared: Compared) -> None:
+    assert [sum(line["last"]["counts"]) for line in lines(compared.run)[-2:]] == [3, 3]
+
+
+def test_no_two_comparisons_play_the_same_openings(compared: Compared) -> None:
+    first, second = compared.openings
+    assert len(first) == len(second) == 2
+    assert first.isdisjoint(second)
+
+
+def test_nobody_need_read_what_a_run_says(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     again = copied(run, tmp_path)
     (again / "net.npz").unlink()
-    with subprocess.Popen(command_for(again, taken(run) + 1e-6), stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.close()
+    reading, writing = os.pipe()
+    os.close(reading)
+    unread = os.fdopen(writing, "w")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", unread)
+        cycle.main(["dobutsu", "--out", str(again), "--minutes", f"{taken(run) + 1e-6}"])
+    with suppress(BrokenPipeError):
+        unread.close()
+    assert len(lines(again)) == len(lines(run)) + 1
     assert read_weights(again / "net.npz")
 
 
@@ -295,12 +298,14 @@ def test_games_that_were_there_already_do_not_make_a_run_faster(
 
 def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Path) -> None:
     asked, begun = tmp_path / "asked", tmp_path / "begun"
-    for run, first in ((asked, ["--encoding", "dlshogi"]), (begun, ["--init", str(asked / "net.npz")])):
-        assert cycle.main(["shogi", "--out", str(run), "--minutes", "0.01", *TINY, *first]) == 0
-        minutes = f"{taken(run) + 0.001}"
-        assert cycle.main(["shogi", "--out", str(run), "--minutes", minutes, *TINY, "--encoding", "dlshogi"]) == 0
-        assert len(lines(run)) > 1
-        assert architecture_of(read_weights(run / "net.npz")).planes == DLSHOGI.planes
+    short = [*TINY, "--games", "2", "--draw-ply", "8"]
+    for run, first in ((asked, ["--encoding", "history"]), (begun, ["--init", str(asked / "net.npz")])):
+        assert cycle.main(["shogi", "--out", str(run), "--minutes", "0.01", *short, *first]) == 0
+        begun_with = len(lines(run))
+        minutes = f"{taken(run) + 1e-6}"
+        assert cycle.main(["shogi", "--out", str(run), "--minutes", minutes, "--encoding", "history"]) == 0
+        assert len(lines(run)) == begun_with + 1
+        assert architecture_of(read_weights(run / "net.npz")).planes == HISTORY.planes
 
 
 def test_a_run_is_not_learned_by_two(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -342,17 +347,8 @@ def whole(folder: Path) -> list[dict[str, Any]]:
 def command_for(folder: Path, minutes: float) -> list[str]:
     """A run whose learning hangs on its seed alone, not on the time."""
     steady = [*TINY, "--warmup", "0", "--decay", "0"]
-    return [
-        sys.executable,
-        "-m",
-        "pydlshogi.cycle",
-        "dobutsu",
-        "--out",
-        str(folder),
-        "--minutes",
-        f"{minutes}",
-        *steady,
-    ]
+    words = ["dobutsu", "--out", str(folder), "--minutes", f"{minutes}", *steady]
+    return [sys.executable, "-m", "pydlshogi.cycle", *words]
 
 
 def test_when_killed_it_leaves_no_worker_and_goes_on(tmp_path: Path) -> None:
@@ -362,11 +358,11 @@ def test_when_killed_it_leaves_no_worker_and_goes_on(tmp_path: Path) -> None:
         started = psutil.Process(process.pid).children(recursive=True)
         assert sum("spawn_main" in " ".join(each.cmdline()) for each in started) == 1
         process.kill()
-    _, left = psutil.wait_procs(started, timeout=60)
-    assert left == []
-    before = lines(tmp_path)
-    assert cycle.main(["dobutsu", "--out", str(tmp_path), "--minutes", f"{taken(tmp_path) + 0.001}"]) == 0
-    assert len(whole(tmp_path)) > len(before)
+    for each in started:
+        await_end(each)
+    again = f"{taken(tmp_path) + 1e-6}"
+    assert cycle.main(["dobutsu", "--out", str(tmp_path), "--minutes", again]) == 0
+    assert len(whole(tmp_path)) > 2
     assert read_weights(tmp_path / "net.npz")
 
 
@@ -426,7 +422,7 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, 
 OTHERWISE = {
     "kind": "policy_value", "depth": 2, "channels": 4, "batch-size": 8, "optimiser": "adamw", "learning-rate": 0.1,
     "weight-decay": 0.9, "decay": 1, "clip": 0.01, "average": 0.5, "value-weight": 3, "seed": 1,
-    "label-smoothing": 0.5, "no-symmetries": None, "sets": 3, "window": 1, "window-growth": 0, "reuse": 2,
+    "no-symmetries": None, "sets": 3, "window": 1, "window-growth": 0, "reuse": 2,
     "search-value": 1, "compare-every": 2, "compare-games": 8, "compare-playouts": 1,
 }  # fmt: skip
 

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from pydlshogi.web.records import open_record
+from utils import match as match_program
 from utils.arena.dobutsu import DobutsuReferee
 from utils.arena.games import Opening
 from utils.arena.openings import read_openings
 from utils.arena.referee import Verdict
 from utils.match import main
+
+pytestmark = pytest.mark.lent_worker(match_program)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHORT = "2c2b 2a2b P*2c C*3b".split()

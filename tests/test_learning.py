@@ -60,13 +60,7 @@ QUIET = "9i8i 5a6a 8i9i 6a5a".split()
 
 @pytest.mark.parametrize(
     ("moves", "score"),
-    [
-        (2 * QUIET, None),
-        (3 * QUIET, 0.5),
-        (2 * CHECKS, None),
-        (3 * CHECKS, 0),
-        (QUIET + 2 * CHECKS, 0.5),
-    ],
+    [(2 * QUIET, None), (3 * QUIET, 0.5), (2 * CHECKS, None), (3 * CHECKS, 0), (QUIET + 2 * CHECKS, 0.5)],
 )
 def test_games_of_shogi_end_at_the_fourth_occurrence(moves: list[str], score: float | None) -> None:
     position = ShogiPosition(ROOK_AND_KINGS, moves)

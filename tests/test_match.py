@@ -17,7 +17,9 @@ from cshogi.elo import Elo as SingleGames
 
 from pydlshogi.kifu.csa import parse
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
-from utils.arena.engine_process import EngineSilent, command_line
+from utils import match as match_program
+from utils.arena import engine_process
+from utils.arena.engine_process import EngineError, EngineSilent, command_line
 from utils.arena.games import STANDARD, Opening
 from utils.arena.openings import OpeningError, read_openings
 from utils.arena.play_game import ChessClock, Limit, go_limits, parse_limit
@@ -25,6 +27,8 @@ from utils.arena.referee import Referee, Verdict
 from utils.arena.report import Score
 from utils.arena.usi_engine import UsiEngine
 from utils.match import main
+
+pytestmark = pytest.mark.lent_worker(match_program)
 
 ROOT = Path(__file__).resolve().parent.parent
 OPENING = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e", "6i7h", "4a3b"]
@@ -276,10 +280,7 @@ class TestGames:
             ("A", "B", 0),
             ("B", "B", 1),
         ] * 2
-        assert heard(log, "setoption") == [
-            "setoption name Strength of Play value 7",
-            "setoption name MultiPV value 1",
-        ]
+        assert heard(log, "setoption") == ["setoption name Strength of Play value 7", "setoption name MultiPV value 1"]
         assert len(heard(log, "usinewgame")) == 4
         assert heard(log, "go") == ["go btime 0 wtime 0 byoyomi 60000"] * 2
         assert heard(log, "gameover") == ["gameover win"] * 4
@@ -376,10 +377,9 @@ class TestGames:
             assert game["winner"] == ("A" if ending == "resign" else "B")
 
     def test_a_silent_engine_is_killed_and_loses(self, tmp_path: Path) -> None:
-        words = ("--patience", "0.1", "--tolerance", "0")
-        assert (
-            match(tmp_path / "m", engine("a", "silent", "silent"), engine("b", "2g2f"), *words, limit="--nodes=9") == 0
-        )
+        words = ("--patience", "0.1", "--tolerance", "0", "--b-time", "60000")
+        a, b = engine("a", "silent", "silent"), engine("b", "2g2f")
+        assert match(tmp_path / "m", a, b, *words, limit="--a-nodes=9") == 0
         assert [(game["ending"], game["winner"]) for game in games(tmp_path / "m")] == [("time_up", "B")] * 2
 
     def test_whoever_waits_for_it_kills_it(self, tmp_path: Path) -> None:
@@ -575,10 +575,14 @@ class TestMatch:
 
     @on_posix
     def test_an_engine_that_never_stops_talking_is_given_up(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        assert match(tmp_path / "m", engine("a"), "yes") == 1
-        assert "engine B `yes` talks on and on and does not answer while starting" in capsys.readouterr().err
+        monkeypatch.setattr(engine_process, "MOST_LINES", 1000)
+        with (
+            closing(UsiEngine("yes", tmp_path / "stderr")) as talking,
+            pytest.raises(EngineError, match="talks on and on and does not answer while starting"),
+        ):
+            talking.prepare({})
 
     @pytest.mark.parametrize("damaged", ['{"game": 1}', "5", "\0\0"])
     def test_a_damaged_game_is_one_line_and_stays(

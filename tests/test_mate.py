@@ -11,6 +11,7 @@ import cshogi
 import psutil
 import pytest
 import shogi
+from processes import await_end
 from usi_driver import ROOT
 
 from pydlshogi.engines.shogi import checkmate, mcts
@@ -409,7 +410,7 @@ sys.stdin.read()
     worker = psutil.Process(int(parent.stdout.readline()))
     parent.kill()
     parent.communicate()
-    worker.wait(timeout=10)
+    await_end(worker)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal when a pipe ends")

@@ -16,10 +16,7 @@ from pydlshogi.usi.notation import answer_line, info_line, parse_go, parse_posit
         ("", Limits()),
         ("btime 0 wtime 0 byoyomi 1000", Limits(btime=0, wtime=0, byoyomi=1000)),
         ("byoyomi 500", Limits(byoyomi=500)),
-        (
-            "btime -300 wtime 1000 binc 2000 winc 2000",
-            Limits(btime=-300, wtime=1000, binc=2000, winc=2000),
-        ),
+        ("btime -300 wtime 1000 binc 2000 winc 2000", Limits(btime=-300, wtime=1000, binc=2000, winc=2000)),
         ("movetime 1000.0", Limits(movetime=1000)),
         ("btime 4999.5 wtime 1e3", Limits(btime=4999, wtime=1000)),
         ("searchmoves 1a1b 7g7f nodes 5", Limits(nodes=5, searchmoves=("1a1b", "7g7f"))),

@@ -132,15 +132,7 @@ def test_a_pass_may_be_said_or_not() -> None:
     for line in ("play w pass", "genmove w"):
         assert ask(
             f"setup_board {PASSING} O", line, "genmove b", "final_score", "genmove w", "play w pass", "undo", "undo"
-        )[1:] == [
-            "= PASS" if line == "genmove w" else "=",
-            "= C1",
-            "= B+64",
-            "= PASS",
-            "=",
-            "=",
-            "=",
-        ]
+        )[1:] == ["= PASS" if line == "genmove w" else "=", "= C1", "= B+64", "= PASS", "=", "=", "="]
     assert ask(f"setup_board {PASSING} O", "play b c1", "undo", "undo") == ["=", "=", "=", "? cannot undo"]
 
 

@@ -80,7 +80,7 @@ def test_weights_survive_their_files(tmp_path: Path) -> None:
     assert np.abs(loaded - weights).max() <= 0.51 * np.abs(weights).max() / 127
     logits = rng.normal(0, 1, (policy.STAGES, rollouts.WEIGHTS)).astype(np.float32)
     rollouts.save_rollouts(tmp_path / "rollouts.npz", logits)
-    assert rollouts.load_rollouts(tmp_path / "rollouts.npz") == pytest.approx(rollouts.weights_of(logits), rel=1e-2)
+    assert np.allclose(rollouts.load_rollouts(tmp_path / "rollouts.npz"), rollouts.weights_of(logits), rtol=1e-2)
 
 
 @pytest.mark.parametrize("load", [policy.load_policy, rollouts.load_rollouts])

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from pydlshogi.games.othello.ggf import parse_ggf
+from utils import match as match_program
 from utils.arena.games import kind_of
 from utils.arena.referee import Judge, Verdict
 from utils.match import main
+
+pytestmark = pytest.mark.lent_worker(match_program)
 
 ROOT = Path(__file__).resolve().parent.parent
 WIPEOUT = "e6 f4 e3 f6 g5 d6 e7 f5 c5".split()
@@ -114,17 +117,22 @@ def test_openings_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[st
 )
 def test_ways_to_lose(tmp_path: Path, answer: str, ending: str, said: str | None) -> None:
     a, b = engine("a", answer, answer), engine("b", *WIPEOUT)
-    assert match(tmp_path / "m", a, b, "--tolerance", "100", limit="--time=200") == 0
+    words = ("--tolerance", "100", "--b-time", "60000")
+    limit = f"--a-time={200 if ending == 'time_up' else 60000}"
+    assert match(tmp_path / "m", a, b, *words, limit=limit) == 0
     first, second = games(tmp_path / "m")
     assert (first["winner"], first["ending"], first["answer"]) == ("B", ending, said)
     assert second["winner"] == "B"
 
 
 def test_an_engine_that_is_silent_loses_and_is_started_again(tmp_path: Path) -> None:
-    a, b = engine("a", "silent", "d6"), engine("b", "f5")
-    words = ("--patience", "0", "--tolerance", "100")
-    assert match(tmp_path / "m", a, b, *words, limit="--time=200") == 0
-    assert [(game["winner"], game["ending"]) for game in games(tmp_path / "m")] == [("B", "time_up"), ("A", "resign")]
+    log = tmp_path / "a.log"
+    a, b = engine("a", "silent", "d6", log=log), engine("b", "f5")
+    words = ("--patience", "0", "--tolerance", "100", "--b-time", "60000")
+    assert match(tmp_path / "m", a, b, *words, limit="--a-time=200") == 0
+    first, _ = games(tmp_path / "m")
+    assert (first["winner"], first["ending"]) == ("B", "time_up")
+    assert len(heard(log, "genmove")) == 2
 
 
 def test_clocks_are_told(tmp_path: Path) -> None:

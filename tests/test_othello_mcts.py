@@ -25,11 +25,7 @@ from pydlshogi.protocols.loaded_engine import LoadedEngine, engine_with
 from pydlshogi.protocols.play import main as play
 from pydlshogi.uct.batch import Batch
 
-SETTINGS = {
-    "alphazero": {},
-    "iago": {"IaGo": "true"},
-    "iago without rollouts": {"IaGo": "true", "Rollouts": "0"},
-}
+SETTINGS = {"alphazero": {}, "iago": {"IaGo": "true"}, "iago without rollouts": {"IaGo": "true", "Rollouts": "0"}}
 
 
 def prepared(**settings: str) -> OthelloMCTSPlayer:

@@ -16,17 +16,7 @@ from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, parse_transcript, transcript
 from pydlshogi.support.processes import ProcessPool
 from utils.arena.finished import TableError
-from utils.othello.probcut import (
-    FORMS,
-    MOST_POSITIONS,
-    ROOM,
-    TUTORIAL_PAIRS,
-    fit,
-    main,
-    measure,
-    samples,
-    values,
-)
+from utils.othello.probcut import FORMS, MOST_POSITIONS, ROOM, TUTORIAL_PAIRS, fit, main, measure, samples, values
 from utils.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table, tasks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -137,11 +127,10 @@ class TestMeasuring:
         every = [samples([game]) for game in games]
         assert all(set(positions) & set(each) for each in every)
 
-    def test_each_depth_is_measured_where_there_is_room(self) -> None:
+    def test_each_depth_is_measured_where_there_is_room(self, worker: ProcessPool) -> None:
         weights = random_weights(1)
         positions = samples(random_game(seed) for seed in range(4))
-        with ProcessPool(1) as pool:
-            measured = list(measure(positions, TUTORIAL, 4, weights, pool))
+        measured = list(measure(positions, TUTORIAL, 4, weights, worker))
         assert [each.depth for each in measured] == [1, 2, 3, 4]
         assert [[(pair.depth, pair.shallow) for pair in each.pairs] for each in measured] == [
             [],
@@ -158,9 +147,8 @@ class TestMeasuring:
         assert pair.offset[0] == pytest.approx(np.mean(deep - less))
         assert pair.deviation[0] == pytest.approx(np.std(deep - less))
 
-    def test_where_there_are_too_few_positions_it_ends(self) -> None:
-        with ProcessPool(1) as pool:
-            assert list(measure(samples([random_game(1)])[:20], TUTORIAL, 4, random_weights(1), pool)) == []
+    def test_where_there_are_too_few_positions_it_ends(self, worker: ProcessPool) -> None:
+        assert list(measure(samples([random_game(1)])[:20], TUTORIAL, 4, random_weights(1), worker)) == []
 
     def test_the_command(self, tmp_path: Path) -> None:
         save_weights(tmp_path / "weights.npz", random_weights(1))
@@ -223,28 +211,29 @@ class TestTable:
             assert game["evaluations"][0] > game["evaluations"][1] > 0
         assert first["moves"] != second["moves"]
 
-    def test_it_goes_on_after_whatever_broke_it_off(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
+    def test_it_goes_on_after_whatever_broke_it_off(
+        self, tmp_path: Path, parameters: tuple[Path, Path], worker: ProcessPool
+    ) -> None:
         path = tmp_path / "games.jsonl"
         wanted = [Fixture(2, 1, number, drawn_opening(number // 2)) for number in range(4)]
         results = Results(path, *parameters, None)
-        with ProcessPool(1) as pool:
-            fill(results, wanted[:2], *parameters, pool)
+        fill(results, wanted[:2], *parameters, worker)
         results.close()
         whole = path.read_text()
         path.write_text(whole + whole.splitlines()[0][:50])
         results = Results(path, *parameters, None)
         assert results.missing(wanted) == wanted[2:]
-        with ProcessPool(1) as pool:
-            fill(results, wanted, *parameters, pool)
+        fill(results, wanted, *parameters, worker)
         results.close()
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         assert [line["number"] for line in lines] == [0, 1, 2, 3]
         assert path.read_text().startswith(whole)
 
-    def test_games_of_other_parameters_are_not_mixed(self, tmp_path: Path, parameters: tuple[Path, Path]) -> None:
+    def test_games_of_other_parameters_are_not_mixed(
+        self, tmp_path: Path, parameters: tuple[Path, Path], worker: ProcessPool
+    ) -> None:
         path = tmp_path / "games.jsonl"
-        with ProcessPool(1) as pool:
-            fill(Results(path, *parameters, None), [Fixture(1, 0, 0, "f5d6")], *parameters, pool)
+        fill(Results(path, *parameters, None), [Fixture(1, 0, 0, "f5d6")], *parameters, worker)
         write_cuts(tmp_path / "other.toml", CUTS)
         for other in ((parameters[0], tmp_path / "other.toml", None), (*parameters, ["f5d6"])):
             with pytest.raises(TableError, match="other weights, cuts or openings"):

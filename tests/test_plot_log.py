@@ -52,11 +52,11 @@ def test_a_run_is_drawn(tmp_path: Path) -> None:
 def test_the_run_of_a_cycle_is_drawn(tmp_path: Path) -> None:
     line = {"step": 1, "games": 512, "positions": 9, "window": 9, "steps": 3, "length": 24.5, "draws": 0.1}
     line |= {"first_wins": 0.5, "exact": 0.1, "false_resignations": None, "play": 4.0, "learn": 1.0, "compare": 0.0}
-    line |= {"loss": 4.0, "policy_loss": 3.4, "value_loss": 0.6}
+    line |= {"loss": 4.0, "policy_loss": 3.4, "value_loss": 0.6, "played": 512}
     unmeasured = line | {"loss": None, "policy_loss": None, "value_loss": None}
     compared = line | {"step": 2, "compare": 3.0, "elo": 0.0}
     anchored = compared | {"step": 3, "elo": 60.0, "anchor": {"against": 2, "elo": 80.0, "counts": [0, 2, 4, 6, 4]}}
-    all_won = anchored | {"step": 4, "played": 256, "anchor": {"against": 2, "elo": 1200.0, "counts": [0, 0, 0, 0, 9]}}
+    all_won = anchored | {"step": 4, "anchor": {"against": 2, "elo": 1200.0, "counts": [0, 0, 0, 0, 9]}}
     write(tmp_path / "log.jsonl", line, unmeasured, compared, anchored, all_won)
     assert main([str(tmp_path)]) == 0
     assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")

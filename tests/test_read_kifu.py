@@ -144,10 +144,7 @@ def test_the_summary_of_the_server_decides(record, special: str, summary: str, e
     assert (game.ending, game.win) == (ending, win)
 
 
-@pytest.mark.parametrize(
-    "end",
-    ["%ILLEGAL_MOVE\n", "%+ILLEGAL_ACTION\n", "'summary:illegal move:a lose:b win\n"],
-)
+@pytest.mark.parametrize("end", ["%ILLEGAL_MOVE\n", "%+ILLEGAL_ACTION\n", "'summary:illegal move:a lose:b win\n"])
 def test_a_record_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -> None:
     game = record(f"PI\n+\n{OPENING}+8856KA\nT9\n'** 5\n{end}")
     assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
@@ -428,10 +425,7 @@ def test_a_kif_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -
         (["1 ７六歩成(77)"], "move 1, 7六歩成(77), is illegal"),
         (["1 ７六銀(77)"], "move 1, 7六銀(77), is illegal"),
         (["1 ５五歩打"], "move 1, 5五歩打, is illegal"),
-        (
-            ["1 ７六歩(77)", "2 ３四歩(33)", "3 ２二角成(88)", "4 同銀(31)", "5 ５五馬打"],
-            "move 5, 5五馬打, is illegal",
-        ),
+        (["1 ７六歩(77)", "2 ３四歩(33)", "3 ２二角成(88)", "4 同銀(31)", "5 ５五馬打"], "move 5, 5五馬打, is illegal"),
         (["1 同　歩(77)"], "move 1, 同　歩(77): the same square as which move?"),
         (["1 ７六歩(77)", "3 ２六歩(27)"], "move 3 follows move 1"),
         (["1 ７六歩(77)", "2 ３四何か"], "not a move: '2 3四何か'"),

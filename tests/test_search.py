@@ -274,13 +274,16 @@ def test_the_line_follows_the_most_visited_moves() -> None:
 
 # Invariants
 
+SIZES = pytest.mark.parametrize(("batch", "playouts"), [(1, 200), (8, 600), (64, 600)])
+"""The whole tree is looked at after each batch, so there are fewer where these are small."""
+
 
 @pytest.mark.parametrize("evaluator", [UniformEvaluator(), HashEvaluator()], ids=["uniform", "hash"])
-@pytest.mark.parametrize("batch", [1, 8, 64])
-def test_invariants_after_every_batch(evaluator: Any, batch: int) -> None:
+@SIZES
+def test_invariants_after_every_batch(evaluator: Any, batch: int, playouts: int) -> None:
     search = a_search(TicTacToe())
-    run(search, evaluator, 600, batch, check=True)
-    assert 600 <= search.root.visits < 600 + batch
+    run(search, evaluator, playouts, batch, check=True)
+    assert playouts <= search.root.visits < playouts + batch
 
 
 class Untangled(TicTacToe):
@@ -290,10 +293,10 @@ class Untangled(TicTacToe):
         return int("".join(map(str, (1, *self.played))))
 
 
-@pytest.mark.parametrize("batch", [1, 8, 64])
-def test_in_a_tree_edge_visits_are_the_child_s_own_plus_one(batch: int) -> None:
+@SIZES
+def test_in_a_tree_edge_visits_are_the_child_s_own_plus_one(batch: int, playouts: int) -> None:
     search = a_search(Untangled())
-    while search.playouts < 500:
+    while search.playouts < playouts:
         step(search, HashEvaluator(), batch)
         check_invariants(search)
         edges = np.concatenate([edges_of(search, node) for node in names_of(search.table)])
@@ -332,8 +335,8 @@ def test_every_node_has_its_own_evaluation(batch: int) -> None:
     assert compared > 100
 
 
-@pytest.mark.parametrize("batch", [1, 8, 64])
-def test_batches_in_flight_leave_no_trace(batch: int) -> None:
+@SIZES
+def test_batches_in_flight_leave_no_trace(batch: int, playouts: int) -> None:
     """Three batches out at once: what runs into an awaited node is undone, and no position is asked about twice."""
     search = a_search(TicTacToe())
     evaluator = HashEvaluator()
@@ -341,7 +344,7 @@ def test_batches_in_flight_leave_no_trace(batch: int) -> None:
     asked: Counter[int] = Counter()
     undone = 0
     step(search, evaluator, 1)
-    while search.playouts < 500:
+    while search.playouts < playouts:
         flight = []
         for filled in batches:
             before = search.playouts

@@ -25,6 +25,8 @@ from utils.search_records import item_of, reached
 
 pytest.importorskip("torch")
 
+pytestmark = pytest.mark.lent_worker(search_records, train)
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -7,6 +7,7 @@ from weakref import ref
 
 import pytest
 
+from pydlshogi import selfplay
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.architecture import architecture_for
@@ -14,6 +15,8 @@ from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.selfplay import main
 from pydlshogi.support.files import reserved
 from pydlshogi.training.shogi.records import load_positions
+
+pytestmark = pytest.mark.lent_worker(selfplay)
 
 QUICKLY = ["--games", "5", "--playouts", "4", "--cheap-playouts", "2", "--draw-ply", "30", "--workers", "1"]
 

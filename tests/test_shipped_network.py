@@ -62,8 +62,7 @@ def test_it_takes_what_hangs(player: ShogiMCTSPlayer, moves: tuple[str, ...], ca
 
 
 @pytest.mark.parametrize(
-    ("sfen", "mate"),
-    [("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "G*5b"), ("4k4/9/9/9/9/9/4p4/9/4K4 w g 1", "G*5h")],
+    ("sfen", "mate"), [("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "G*5b"), ("4k4/9/9/9/9/9/4p4/9/4K4 w g 1", "G*5h")]
 )
 def test_it_mates_in_one(player: ShogiMCTSPlayer, sfen: str, mate: str) -> None:
     move, info = answer(player, sfen)

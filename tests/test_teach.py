@@ -20,6 +20,8 @@ from tests.random_games import random_games, write_jsonl
 from utils import teach
 from utils.arena.engine_process import command_line
 
+pytestmark = pytest.mark.lent_worker(teach)
+
 ENGINE = Path(__file__).with_name("judging_engine.py")
 
 
@@ -105,14 +107,14 @@ def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(f
 
 @pytest.mark.parametrize("how", ["--die", "--silent", "--nonsense"])
 def test_an_engine_that_misbehaves_costs_one_position(how: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teach, "PATIENCE", 0.5)
+    monkeypatch.setattr(teach, "PATIENCE", 2.0)
     log = folder / "log"
-    engine = ("--log", str(log), "--every", "10", how)
+    engine = ("--log", str(log), "--every", "20", how)
     assert teach.main(arguments(folder, "--odd=1", engine=engine)) == 0
     asked = len(log.read_text().splitlines())
     assert 25 < asked <= 30
     # An engine that is started anew counts from the first question again.
-    assert len(taught_in(folder / "taught")) == asked - asked // 10
+    assert len(taught_in(folder / "taught")) == asked - asked // 20
 
 
 def test_whoever_is_killed_goes_on_with_whole_sets(folder: Path) -> None:

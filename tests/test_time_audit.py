@@ -117,9 +117,7 @@ def test_a_move_too_short_for_a_full_batch_still_gets_an_opinion(monkeypatch: py
     assert slow.wall.now == 70
 
 
-def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     wall = Wall()
     compiling = iter([5000.0, 3000.0])
 

@@ -23,7 +23,7 @@ from tests.positions import mirrored, mirrored_usi  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 from utils import convert  # noqa: E402
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(train)]
 
 FEW: Encoding = SPARSE._replace(name="few", features=50, words=9, label_parts=(20, 3, 2), labels=120)
 torch.set_num_threads(1)
@@ -114,10 +114,7 @@ def test_examples_have_all_legal_moves_of_their_positions_and_of_mirror_images()
         board = cshogi.Board()
         board.set_hcp(np.ascontiguousarray(positions["hcp"][row]))
         usi = cshogi.move_to_usi(int(positions["move"][row]))
-        for examples, sfen, move in (
-            (plain, board.sfen(), usi),
-            (turned, mirrored(board.sfen()), mirrored_usi(usi)),
-        ):
+        for examples, sfen, move in ((plain, board.sfen(), usi), (turned, mirrored(board.sfen()), mirrored_usi(usi))):
             position = ShogiPosition(sfen)
             seen, labels = asked_by_hand(position)
             played = labels[position.board.move_from_usi(move) & 0xFFFF]

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from utils import tune as tune_program
 from utils.tune import Spsa, Tuned, main
+
+pytestmark = pytest.mark.lent_worker(tune_program)
 
 ROOT = Path(__file__).resolve().parent.parent
 SPSA = Spsa((Tuned("x", 20, 0, 100), Tuned("y", 90, 50, 100)), 1000, 0.1, 0.03, 1)

@@ -223,13 +223,7 @@ def test_visited_edges_come_first_and_the_best_of_the_others_is_next() -> None:
     for visited in range(5):
         assert visit(table, node, visited) == visited
         seen.append(moves_of(table, node)[: visited + 2])
-    assert seen == [
-        [11, 14],
-        [11, 14, 12],
-        [11, 14, 12, 13],
-        [11, 14, 12, 13, 10],
-        [11, 14, 12, 13, 10],
-    ]
+    assert seen == [[11, 14], [11, 14, 12], [11, 14, 12, 13], [11, 14, 12, 13, 10], [11, 14, 12, 13, 10]]
     assert table.tree.priors[table.tree.nodes[node]["first"] :][:5].tolist() == pytest.approx(
         [0.4, 0.3, 0.2, 0.15, 0.1]
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 import cshogi.cli
 import psutil
 import pytest
+from processes import await_end
 from random_games import random_games
 from usi_driver import ROOT, OverPipes
 
@@ -74,10 +75,7 @@ run(Player().engine())
 
 @pytest.mark.parametrize(
     ("argument", "status", "said"),
-    [
-        ("--help", 0, "pydlshogi: speaks USI"),
-        ("--threads=2", 2, "unrecognized arguments: --threads=2"),
-    ],
+    [("--help", 0, "speaks USI"), ("--threads=2", 2, "unrecognized arguments: --threads=2")],
 )
 def test_whoever_starts_it_with_arguments_is_told_what_it_is(argument: str, status: int, said: str) -> None:
     command, environment = [*ENGINES["mcts"], argument], os.environ | {"PYTHONPATH": str(ROOT)}
@@ -227,7 +225,7 @@ def test_signals_end_it_quietly_and_leave_no_child(start: Callable[..., OverPipe
     (child,) = psutil.Process(engine.process.pid).children()
     engine.process.send_signal(getattr(signal, name))
     assert engine.end() == (0, b"")
-    child.wait(20)
+    await_end(child)
 
 
 @on_posix
@@ -516,10 +514,7 @@ def test_a_log_that_cannot_be_put_aside_grows_on(start: Callable[..., OverPipes]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("clock", "loops"),
-    [(1000, 0), (3000, 0), (10_000, 0), (60_000, 0), (10_000, 6), (60_000, 6)],
-)
+@pytest.mark.parametrize(("clock", "loops"), [(1000, 0), (3000, 0), (10_000, 0), (60_000, 0), (10_000, 6), (60_000, 6)])
 def test_no_flag_falls_in_512_plies(start: Callable[..., OverPipes], clock: int, loops: int) -> None:
     """Sudden death, also beside busy loops. The moves of the game are not the engine's, which would end it earlier."""
     sides, left = [start(ENGINES["mcts"]), start(ENGINES["mcts"])], [float(clock)] * 2

@@ -46,14 +46,19 @@ def run(command: Sequence[str | Path], text: str = "", environ: Mapping[str, str
 
 def programs(environment: Path) -> Path:
     """Where a new environment keeps its programs."""
-    venv.create(environment, with_pip=True)
+    venv.create(environment)
     return environment / ("Scripts" if sys.platform == "win32" else "bin")
+
+
+def install(python: Path, package: str | Path) -> None:
+    """For another Python, which needs no pip of its own. Raises PackageError."""
+    run([sys.executable, "-m", "pip", "--python", python, "install", package])
 
 
 def build(out: Path, work: Path) -> Path:
     """Make sdist and wheel, and return the wheel."""
     python = programs(work / "builder") / "python"
-    run([python, "-m", "pip", "install", "build"])
+    install(python, "build")
     run([python, "-m", "build", "--outdir", work / "built", ROOT])
     made = sorted((work / "built").iterdir())
     (wheel,) = (path for path in made if path.suffix == ".whl")
@@ -72,7 +77,7 @@ def commands_of(wheel: Path) -> dict[str, str]:
 def check(wheel: Path, work: Path) -> None:
     """Install `wheel` where nothing else is; its commands answer. Raises PackageError."""
     folder = programs(work / "installed")
-    run([folder / "python", "-m", "pip", "install", wheel])
+    install(folder / "python", wheel)
     elsewhere = {"XDG_CACHE_HOME": str(work), "XDG_STATE_HOME": str(work), "LOCALAPPDATA": str(work)}
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | elsewhere
     for command in commands_of(wheel):

@@ -84,7 +84,7 @@ def draw_reliability(axes: Any, report: Line) -> None:
     most = max((row["positions"] for row in rows), default=1)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     axes.scatter(
-        [row["predicted" if "predicted" in row else "foretold"] for row in rows],  # so in older journals
+        [row["predicted"] for row in rows],
         [row["won"] for row in rows],
         s=[10 + 120 * row["positions"] / most for row in rows],
     )
@@ -135,13 +135,7 @@ def draw_cycles(cycles: list[Line]) -> Any:
     elo.set_title("Elo", fontsize="medium")
     elo.legend(fontsize="small")
     totals = [max(1e-9, sum(line[part] for part in _PARTS)) for line in cycles]
-    speed.plot(
-        minutes,
-        [
-            60 * line["played" if "played" in line else "games"] / total
-            for line, total in zip(cycles, totals, strict=True)
-        ],
-    )
+    speed.plot(minutes, [60 * line["played"] / total for line, total in zip(cycles, totals, strict=True)])
     speed.set_title("games a minute", fontsize="medium")
     shares = [[line[part] / total for line, total in zip(cycles, totals, strict=True)] for part in _PARTS]
     time.stackplot(minutes, shares, labels=_PARTS)

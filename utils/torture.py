@@ -380,13 +380,11 @@ RUNS: Final = {
     "--compare-every 2 --compare-games 4 --compare-playouts 4 --workers 1 --minutes 100",
     "tune": f"utils.tune {_ENGINE} C_init=70,30,300 --option Backend=uniform --nodes 20 --pairs 8 --max-moves 40",
     "teach": f"utils.teach {_POLICY} Backend=hash --nodes 1 --games 3",
-    "mate_sets": "utils.mate_sets --option Backend=uniform --mate 300",
     "csa": "pydlshogi.csa 127.0.0.1 --user torture --games 5 --option Backend=uniform --option Const_Playout=20",
 }
-MATES: Final = "4k4/9/4G4/9/9/9/9/9/4K4 b G 1\n" * 8
 JUDGES: Final[dict[str, Callable[[Path, bool], dict[str, bytes]]]] = {
     "train": judge_training, "selfplay": judge_selfplay, "match": judge_match, "cycle": judge_cycle,
-    "tune": judge_tune, "teach": judge_teach, "csa": judge_csa, "mate_sets": lambda *_: {},
+    "tune": judge_tune, "teach": judge_teach, "csa": judge_csa,
 }  # fmt: skip
 """They read all files of a run, finished or not, and return those that may not change any more."""
 
@@ -402,9 +400,6 @@ def command_of(name: str, out: Path, last: bool, port: int) -> list[str]:
         words[-1] = "0.01"
     if name == "csa":
         return [*PYTHON, *words, "--port", str(port), "--records", str(out)]
-    if name == "mate_sets":  # it keeps nothing
-        (out.parent / "mates.sfen").write_text(MATES)
-        return [*PYTHON, *words, str(out.parent / "mates.sfen")]
     return [*PYTHON, *words, "--out", str(out)]
 
 

@@ -13,16 +13,8 @@ from pydlshogi.player.clock import Limits
 
 _LARGEST: Final = 2**53
 _SETOPTION: Final = re.compile(r"(?:name\s+)?(?P<name>.*?)(?:(?<!\s)\s+value(?:\s+(?P<value>.*))?)?", re.DOTALL)
-_NUMBER_AFTER: Final = {
-    "btime": "btime",
-    "wtime": "wtime",
-    "binc": "binc",
-    "winc": "winc",
-    "byoyomi": "byoyomi",
-    "movetime": "movetime",
-    "rtime": "movetime",
-    "nodes": "nodes",
-}
+_NUMBERS: Final = ("btime", "wtime", "binc", "winc", "byoyomi", "movetime", "nodes")
+_NUMBER_AFTER: Final = {**{word: word for word in _NUMBERS}, "rtime": "movetime"}
 _WORDS: Final = {*_NUMBER_AFTER, "mate", "searchmoves", "infinite", "ponder"}
 
 
