@@ -90,11 +90,21 @@ class Judgement:
         return 0 if self.move == self.best else max(0, round((self.before.evaluation + self.after.evaluation) / 100))
 
     @property
+    def missed_mate(self) -> bool:
+        """There was a mate, and there is none any more."""
+        return self.move != self.best and mates(self.before) and not mates(self.after, lost=True)
+
+    @property
     def mark(self) -> str:
         """One of MARKS, or "" for a move that cost less."""
         if self.discs is not None:
             return next((mark for least, mark in DISC_MARKS if self.discs >= least), "")
         return next((mark for least, mark in MARKS if self.loss >= least), "")
+
+
+def mates(opinion: Opinion, lost: bool = False) -> bool:
+    """Whether the side to move is known to mate, or to be mated where it is `lost`."""
+    return (-opinion.evaluation if lost else opinion.evaluation) > MATE_EVAL // 2
 
 
 def judge(player: BasePlayer, game: Game, allowance: Allowance) -> Iterator[Judgement]:

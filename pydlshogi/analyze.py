@@ -26,7 +26,7 @@ from pydlshogi.kifu.csa import line_to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
 from pydlshogi.kifu.kif import AnalysedMove, line_to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
-from pydlshogi.player.option_settings import OptionError, add_option_setting, apply_settings, option_settings
+from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
 from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
 from pydlshogi.support.command_line import exit_status, remedy
 from pydlshogi.support.files import check_writable, replacing
@@ -220,9 +220,7 @@ def _game(path: Path, number: int) -> Game:
 
 def _player(given: Sequence[str]) -> BasePlayer:
     options = MCTSPlayerOptions()
-    settings = option_settings(given)
-    if unknown := settings.keys() - apply_settings(options, settings):
-        raise OptionError(f"there is no option {', '.join(sorted(unknown))}")
+    set_given(options, given)
     return mcts(options).load()
 
 

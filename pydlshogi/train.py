@@ -17,9 +17,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
-from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,7 +43,7 @@ from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.files import cache_folder, replacing, reserved
 from pydlshogi.support.processes import available_cores
-from pydlshogi.support.settings import SettingError, by_field, check, option_of
+from pydlshogi.support.settings import SettingError, check, option_of
 from pydlshogi.training.batches import Shuffle, batches, numbered_batch
 from pydlshogi.training.examples import TrainingBatch, batch_of
 from pydlshogi.training.gradients import FIGURES
@@ -52,7 +51,7 @@ from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
 from pydlshogi.training.settings import SPARSE
-from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, ValueTarget, averaged_evals, fit_eval_coef
+from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef
 from pydlshogi.training.shogi.fit import fit_for_play
 from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.recorded import Recorded, SearchedRecords, Several
@@ -69,20 +68,13 @@ EVAL_COEF: Final = {"train": "eval_coef", "taught": "taught_eval_coef", "searche
 LOGGED: Final = "logged"
 """The step of the last line of the log; kept with the run."""
 CHECKPOINT: Final = "checkpoint.pt"
-BEFORE_DECAY: Final = "before_decay.pt"
-"""The run when its learning rate began to fall, kept for whoever wants to go on from there in another way."""
 JOURNAL: Final = "log.jsonl"
 LOADER_THREADS: Final = min(4, available_cores())
 """More would wait for each other: half of their work holds Python's lock."""
 
 
-def seconds_of(stop_at: str) -> float:
-    """The time of day `stop_at`, as `time.time` counts. Raises ValueError or OverflowError for what is none."""
-    return datetime.fromisoformat(stop_at).timestamp()
-
-
 class Timeline:
-    """How far the run is: by its steps, or by the time of day where hours or an end are set.
+    """How far the run is: by its steps, or by the time of day where hours are set.
 
     A resumed run has the share of its hours left that `progress` had not reached.
     """
@@ -92,8 +84,6 @@ class Timeline:
         self._first = step
         self._began = self._last = time.time()
         self._end = self._last + settings.hours * 3600 * (1.0 - progress)
-        if settings.stop_at:
-            self._end = seconds_of(settings.stop_at)
 
     def progress(self, before: float, step: int) -> float:
         """Progress 0..1 after `step`, where it was `before` at the last call."""
@@ -113,32 +103,6 @@ class Timeline:
         if self._steps:
             seconds = (now - self._began) / (step - self._first) * (self._steps - step)
         return timedelta(seconds=round(max(0.0, seconds)))
-
-
-def tensorboard_for(settings: Settings, step: int) -> Callable[[dict[str, Any], int], None]:
-    """A function that hands a line of the log and its step to TensorBoard; without --tensorboard it does nothing.
-
-    What TensorBoard has of steps after `step` is void: the run that resumes there makes them again.
-    """
-    if not settings.tensorboard:
-        return lambda figures, step: None
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise TrainingError("--tensorboard needs TensorBoard: pip install tensorboard") from error
-    writers = [SummaryWriter(settings.out, purge_step=step + 1)]
-
-    def add(figures: dict[str, Any], step: int) -> None:
-        try:
-            for writer in writers:
-                for name, value in figures.items():
-                    if isinstance(value, float):
-                        writer.add_scalar(name, value, step)
-        except OSError as error:  # after which it takes nothing more
-            writers.clear()
-            say(f"TensorBoard: {error.strerror or error}; the run goes on without it")
-
-    return add
 
 
 def must_fill_a_batch(positions: int, settings: Settings) -> None:
@@ -217,7 +181,7 @@ def begin(
     for name, each in data.items():
         if EVAL_COEF[name] not in run.kept:
             run.kept[EVAL_COEF[name]] = fit_eval_coef(positions_of(each))
-    run.kept.setdefault(LOGGED, run.step - run.step % settings.log_every)  # older checkpoints have none
+    run.kept.setdefault(LOGGED, 0)
     return run, data, val
 
 
@@ -232,11 +196,11 @@ def try_to_write(out: Path, action: Callable[[], None]) -> bool:
 
 
 class Log:
-    """What is said of a run: the journal, TensorBoard, and the bar."""
+    """What is said of a run: the journal and the bar."""
 
     def __init__(self, run: Run, settings: Settings) -> None:
         self._run, self._settings, self._out = run, settings, Path(settings.out)
-        self._journal, self._plot = Journal(self._out / JOURNAL, run.step), tensorboard_for(settings, run.step)
+        self._journal = Journal(self._out / JOURNAL, run.step)
         self._logged, self._since, self._figures = time.monotonic(), run.step, ""
         self._bar = tqdm(
             total=1.0, initial=run.progress, disable=None, bar_format="{percentage:3.0f}%|{bar:20}|{postfix}"
@@ -254,7 +218,6 @@ class Log:
             run.window.zero_()
             self._logged, self._since, run.kept[LOGGED] = now, run.step, run.step
             self.write(line)
-            self._plot(line, run.step)
             self._figures = shown(line)
         how_far = f"step {run.step}{f' of {settings.steps}' if settings.steps else ''}"
         with suppress(OSError):
@@ -264,7 +227,6 @@ class Log:
 
     def validated(self, report: dict[str, Any], how_far: str) -> None:
         self.write({"step": self._run.step, "validation": report})
-        self._plot(report, self._run.step)
         say(f"{how_far}: {summary(report)}")
 
     def close(self) -> None:
@@ -283,14 +245,11 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
     with closing(log), closing(batches(prepare, run.step, LOADER_THREADS)) as source, stopping_by_signal() as stopped:
         while run.progress < 1.0:
             run.learn(next(source))
-            before = run.progress
-            run.progress = timeline.progress(before, run.step)
+            run.progress = timeline.progress(run.progress, run.step)
             now = time.monotonic()
             how_far = log.step(now, timeline.left(run.step))
             if run.step % settings.validate_every == 0:
                 log.validated(validate(run.predict, val_sample, encoding), how_far)
-            if before <= 1.0 - settings.decay < run.progress:  # the learning rate begins to fall
-                try_to_write(out, partial(run.save, out / BEFORE_DECAY))
             stop = stopped()
             if now - saved > settings.save_minutes * 60 or run.progress == 1.0 or stop:
                 kept = try_to_write(out, partial(run.save, out / CHECKPOINT))
@@ -397,51 +356,22 @@ def stopping_by_signal() -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-def benchmark(settings: Settings, seconds: float = 10.0) -> None:
-    """Print positions a second of bare forward and backward passes, and of the same fed by the loader."""
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    data, _ = load_data(settings)
-    run = Run(settings, NAMED[settings.encoding], device)
-    examples = source_of(data, settings, dict.fromkeys(EVAL_COEF.values(), DEFAULT_EVAL_COEF))
-    prepare = preparing(settings, examples, np.arange(len(examples)))
-
-    def steps(source: Iterator[TrainingBatch], limit: float) -> tuple[int, float]:
-        """Steps made in `limit` seconds, and the seconds they took."""
-        start, count = time.perf_counter(), 0
-        while time.perf_counter() - start < limit:
-            run.shards.gradients(next(source)).tolist()
-            count += 1
-        return count, time.perf_counter() - start
-
-    bare, fed = [], []
-    with closing(batches(prepare, 0, LOADER_THREADS)) as loader:
-        same = repeat(next(loader))
-        steps(same, min(2.0, seconds))
-        # In turns, so that whatever else the machine does slows both.
-        for _ in range(10):
-            bare.append(steps(same, seconds / 10))
-            fed.append(steps(loader, seconds / 10))
-    rates = [settings.batch_size * sum(n for n, _ in runs) / sum(t for _, t in runs) for runs in (bare, fed)]
-    net = f"{run.network}, {run.settings.precision}, batch {settings.batch_size}, {run.device.type}"
-    print(f"{net}: {rates[0]:.0f} positions/s bare, {rates[1]:.0f} from the loader, ratio {rates[1] / rates[0]:.3f}")
-
-
 def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
     """The settings of a checkpoint, changed by what was `given` on the command line.
 
     Raises TrainingError for a change that only a new run can have: see ON_RESUME.
     """
     try:
-        before = Settings(**by_field(Settings, state["settings"]))
+        before = Settings(**state["settings"])
     except TypeError as error:
         raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
     for name in sorted(given.keys() - ON_RESUME):
         if given[name] != getattr(before, name):
             raise TrainingError(f"{option_of(name)} cannot change on the way: it was {getattr(before, name)}")
-    if given.keys() & {"hours", "stop_at"} and state["progress"] >= 1:
+    if "hours" in given and state["progress"] >= 1:
         raise TrainingError("the run has come to its end: --steps makes it longer")
-    if given.keys() & {"hours", "stop_at", "steps"}:
-        before = replace(before, hours=0.0, stop_at="", steps=0)
+    if given.keys() & {"hours", "steps"}:
+        before = replace(before, hours=0.0, steps=0)
     return replace(before, **given)
 
 
@@ -452,39 +382,26 @@ def checked(settings: Settings) -> Settings:
         raise TrainingError("--train and --out are needed, or --quick")
     if (settings.kind == SPARSE) != (settings.encoding == SPARSE_ENCODING.name):
         raise TrainingError(f"--kind {settings.kind} does not go with --encoding {settings.encoding}")
-    if sum(bool(end) for end in (settings.hours, settings.stop_at, settings.steps)) != 1:
-        raise TrainingError("say how long: one of --hours, --stop-at and --steps")
+    if bool(settings.hours) == bool(settings.steps):
+        raise TrainingError("say how long: --hours or --steps")
     if not settings.val and ".jsonl" not in Path(settings.train).name:
         raise TrainingError("--val is needed: a list of records has no val split")
-    try:
-        if settings.stop_at:
-            seconds_of(settings.stop_at)
-    except (OverflowError, ValueError) as error:
-        raise TrainingError(f"--stop-at {settings.stop_at}: not a time like 2026-01-31T18:00") from error
     return settings
 
 
 def _run(given: dict[str, Any]) -> None:
-    quick, resume, only_benchmark = given.pop("quick"), given.pop("resume"), given.pop("benchmark")
+    quick, resume = given.pop("quick"), given.pop("resume")
     if quick and resume:
         given = {"out": QUICK["out"], **given}
     elif quick:
-        if given.keys() & {"steps", "stop_at"}:
+        if "steps" in given:
             given = {"hours": 0.0, **given}
         given = {**QUICK, **given}
     if given.get("kind") == SPARSE and not resume:
         given = {**OF_SPARSE, **given}
-    if only_benchmark:
-        settings = Settings(**given)
-        check(settings)
-        benchmark(settings)
-        return
     out = Path(given.get("out", ""))
     state = read_checkpoint(out / CHECKPOINT) if resume else None
     settings = checked(resumed(state, given) if state else Settings(**given))
-    ended = state is not None and state["progress"] >= 1
-    if settings.stop_at and not ended and seconds_of(settings.stop_at) <= time.time():
-        raise TrainingError(f"--stop-at {settings.stop_at} is past: give another")
     out.mkdir(parents=True, exist_ok=True)
     with reserved(out):
         if not resume:

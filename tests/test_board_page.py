@@ -169,10 +169,12 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
         playwright.expect(page.locator(".primary")).to_have_text("Back to the game", timeout=WAIT)
         page.locator(".primary").click()
         page.wait_for_selector('body[data-moves="2c2b 1a2b"]')
-        page.locator("#moves .variations button").click()
+        page.locator("#moves .variations button").first.click()
         page.wait_for_selector(f'body[data-moves="2c2b {other}"]')
         page.get_by_role("button", name="Back to the game").click()
         page.wait_for_selector('body[data-moves="2c2b 1a2b"]')
+        page.get_by_role("button", name="Delete").click()
+        playwright.expect(page.locator("#moves .variations button")).to_have_count(0, timeout=WAIT)
         page.get_by_role("button", name="Last").click()
         person.moves(2)
         page.get_by_role("button", name="Rematch").click()
@@ -203,7 +205,17 @@ def test_the_offer_of_a_game_goes_when_one_is_begun_in_another_tab(browser: Any)
 
 def test_two_engines_are_watched(person: Person) -> None:
     person.begin(game="dobutsu", opponent="beginner", side="watch", other="easy")
-    person.page.wait_for_function("() => document.body.dataset.at >= 2")
+    page = person.page
+    page.select_option("#pace", "0")
+    page.wait_for_function("() => document.body.dataset.at >= 2")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="One move").wait_for()
+    at = person.board.state()["at"]
+    page.get_by_role("button", name="One move").click()
+    person.moves(at + 1)
+    assert "the game waits" in person.text("#status")
+    page.get_by_role("button", name="Go on").click()
+    page.wait_for_function(f"() => document.body.dataset.at > {at + 1}")
     assert person.board.state()["sides"] == ["beginner", "easy"]
 
 
@@ -671,9 +683,36 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     page.locator(".movable").first.click()
     page.locator(".target").first.click()
     assert person.moves(marked[0]) != game  # and what it is worth is said at once
-    verdict = re.compile(r": the best move$| −[0-9.]+ %, better ")
+    verdict = re.compile(r": right!$| −[0-9.]+ %: not yet$")
     playwright.expect(sentence).to_have_text(verdict, timeout=WAIT)
     assert person.board.state()["judged"][-1]["number"] == marked[0]
+
+
+def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None:
+    board.new(start=MATE_IN_ONE)
+    board.play("G*9i")
+    person = Person(browser, board, viewport={"width": 390, "height": 844}, has_touch=True, locale="en-US")
+    page = person.page
+    sentence = page.locator("#sentence")
+    page.locator("#judge").tap()
+    page.get_by_role("button", name="Practise (1)").tap()
+    person.moves(0)
+    playwright.expect(sentence).to_have_text("There is a mate. Find a better move than G*9i", timeout=WAIT)
+    assert page.locator(".arrows .ring").count() == 0
+    person.at("G*").tap()
+    person.at("1i").tap()
+    playwright.expect(sentence).to_contain_text("not yet", timeout=WAIT)
+    page.get_by_role("button", name="Try another move").tap()
+    person.moves(0)
+    page.get_by_role("button", name="Answer").tap()
+    page.wait_for_selector(".arrows .ring")
+    person.at("G*").tap()
+    person.at("5b").tap()
+    playwright.expect(sentence).to_have_text("G*5b: right!", timeout=WAIT)
+    page.get_by_role("button", name="Back to the game").tap()
+    page.wait_for_selector('body[data-moves="G*9i"]')
+    page.context.close()
+    assert person.wrong == []
 
 
 def test_keys_pressed_quickly_are_met_in_their_order(person: Person) -> None:
@@ -1267,6 +1306,8 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     assert person.text("#status") == "黒の手番 (2-2)"
     assert "d4 白 石" in person.drawn()
     assert person.text("#graphLabel") == "黒の勝率"
+    board.play("f5 d6 c3 d3 c4")
+    playwright.expect(person.page.locator("#opening")).to_have_text("虎", timeout=WAIT)
     board.new("shogi")
     playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
     assert person.text("#graphLabel") == "先手の勝率"

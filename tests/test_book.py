@@ -244,7 +244,7 @@ def test_real_books_whole_and_on_disk(shared_data: Path, tmp_path: Path) -> None
             assert sorted(map(str, on_disk.find(sfen))) == sorted(map(str, found))
             position = ShogiPosition(sfen)
             assert position.board.sfen().split()[:3] == sfen.split()[:3]
-            assert legal_moves([whole], position, flipped=False) == found
+            assert legal_moves([whole], position) == found
 
 
 # Other files
@@ -356,8 +356,7 @@ def test_a_turned_board_has_the_turned_moves() -> None:
 def test_a_position_is_found_with_the_colours_swapped(book_file: MakeFile) -> None:
     book = Book(book_file())
     position = ShogiPosition(flip_sfen(AFTER_7G7F))
-    assert legal_moves([book], position, flipped=True) == [BookMove("7g7f", "8c8d", -35, 12, 5)]
-    assert legal_moves([book], position, flipped=False) == []
+    assert legal_moves([book], position) == [BookMove("7g7f", "8c8d", -35, 12, 5)]
 
 
 # The choice

@@ -422,7 +422,7 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, 
 OTHERWISE = {
     "kind": "policy_value", "depth": 2, "channels": 4, "batch-size": 8, "optimiser": "adamw", "learning-rate": 0.1,
     "weight-decay": 0.9, "decay": 1, "clip": 0.01, "average": 0.5, "value-weight": 3, "seed": 1,
-    "label-smoothing": 0.5, "no-symmetries": None, "sets": 3, "window": 1, "window-growth": 0, "reuse": 2,
+    "no-symmetries": None, "sets": 3, "window": 1, "window-growth": 0, "reuse": 2,
     "search-value": 1, "compare-every": 2, "compare-games": 8, "compare-playouts": 1,
 }  # fmt: skip
 

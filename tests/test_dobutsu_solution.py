@@ -267,6 +267,7 @@ def test_critical_positions_come_from_the_solution(solved_here: Solution, capsys
 
 
 @pytest.mark.long
+@pytest.mark.timeout(7200)
 def test_the_whole_game(tmp_path: Path, shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Known: 246,803,167 positions, a loss in 78 plies, and what somebody else's solution says of 4,096 positions."""
     path = tmp_path / "solution"

@@ -1,7 +1,5 @@
 """The check of GPUs, as far as it can be checked without one."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.player.batching import some_batch
 from pydlshogi.support.arrays import Float32Array
 from utils import gpu_check
-from utils.gpu_check import CPU_WAYS, Timing, Way, check_chainer, error_of, heading, line, rows, speeds_of, usable
+from utils.gpu_check import CPU_WAYS, Timing, Way, error_of, heading, line, rows, speeds_of, usable
 
 SMALL = architecture_for(BOOK, "policy_value_resnet", 1, 8)
 
@@ -75,15 +73,6 @@ def test_a_backend_that_is_wrong_is_marked() -> None:
     assert "WRONG" not in line(Timing("onnx", 1, 1e-5, True, (1.0, None)))
 
 
-@pytest.mark.chainer
-@pytest.mark.skipif(importlib.util.find_spec("chainer") is None, reason="needs chainer: bat/install_chainer.sh")
-def test_chainer_learns_alike_on_one_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu_check, "BOOK_NETWORKS", (SMALL,))
-    lines = list(check_chainer(("cpu", "cpu")))
-    assert len(lines) == 3
-    assert all(agrees for _, agrees in lines)
-
-
 def test_without_a_gpu_it_says_so_measures_the_cpu_and_exits_with_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -103,7 +92,6 @@ def test_without_a_gpu_it_says_so_measures_the_cpu_and_exits_with_2(
     assert out.startswith("No backend can use a GPU here. chainer: no chainer for it; onnx: no onnx for it; torch: no")
     assert "ONNX Runtime" in out
     assert "Not measured: chainer: no chainer for it." in out
-    assert "Not compared: how Chainer learns" in out
 
 
 def test_ctrl_c_ends_it_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

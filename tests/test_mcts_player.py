@@ -1,6 +1,5 @@
 """MCTSPlayer on positions whose right answer a reader can see."""
 
-import math
 import re
 import threading
 from collections.abc import Callable
@@ -176,7 +175,7 @@ def test_every_option_of_the_selection_reaches_its_constant(
     monkeypatch.setattr(search, "constants", noted)
     thinker = Thinker(START, moves, C_init=101, C_base=102, C_fpu_reduction=3)
     thinker.set(C_init_root=104, C_base_root=105, C_fpu_reduction_root=6)
-    thinker.set(Unvisited_Value=40, Draw_Value_Black=700, Draw_Value_White=800)
+    thinker.set(Draw_Value_Black=700, Draw_Value_White=800)
     thinker.go(nodes=1)
     assert used[-1] == Puct(
         c_init=1.01,
@@ -185,12 +184,8 @@ def test_every_option_of_the_selection_reaches_its_constant(
         c_init_root=1.04,
         c_base_root=105,
         fpu_reduction_root=0.06,
-        unvisited=0.4,
         draw_value=draw_value,
     )
-    thinker.set(Unvisited_Value=-1)
-    thinker.go(nodes=1)
-    assert math.isnan(used[-1].unvisited)
 
 
 def test_analysis_never_draws_its_move() -> None:
@@ -356,7 +351,7 @@ def test_where_positions_of_fewer_moves_have_filled_the_table_one_of_more_is_sea
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("C_init", "100"), ("C_base_root", "20000"), ("C_fpu_reduction", "30"), ("Unvisited_Value", "40")],
+    [("C_init", "100"), ("C_base_root", "20000"), ("C_fpu_reduction", "30")],
 )
 def test_another_constant_of_selection_keeps_the_tree(name: str, text: str) -> None:
     thinker = Thinker(MultiPV=ALL_MOVES)

@@ -174,7 +174,7 @@ def test_a_zip_of_other_files(tmp_path: Path) -> None:
     """PyTorch's checkpoints are such."""
     with zipfile.ZipFile(tmp_path / "net.pth", "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02}q\x00.")
-    remedy = "python -m utils.import_weights makes an .onnx of dlshogi's weights"
+    remedy = "dlshogi's convert_model_to_onnx makes an .onnx of its weights"
     assert refusal(tmp_path / "net.pth") == f"networks are .npz or .onnx files; {remedy}"
     (tmp_path / "net.pth").rename(tmp_path / "net.npz")
     assert refusal(tmp_path / "net.npz") == "not an .npz archive of a network"

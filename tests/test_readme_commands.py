@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_import_weights import NETWORKS, save_npz
 from test_readme import COMMANDS, ROOT
 
 TINY = "--depth 1 --channels 8 --batch-size 16 --shards 1"
@@ -36,7 +35,6 @@ RUNS = [
         "64 positions",
     ),
     ("utils.gpu_check", "", "GPU"),
-    ("utils.import_weights", "{here}/dlshogi.npz {here}/dlshogi.onnx --network resnet10_swish", "dlshogi.onnx"),
     (
         "utils.search_records",
         "{root}/kiflist_test_100.txt --out {here}/searched --sets 1 --playouts 2 --workers 1",
@@ -70,7 +68,6 @@ def test_none_is_forgotten() -> None:
 @pytest.mark.torch
 @pytest.mark.timeout(5400)
 def test_every_command_does_what_it_says(tmp_path: Path) -> None:
-    save_npz(tmp_path / "dlshogi.npz", NETWORKS["resnet10_swish"])
     (tmp_path / "mates.sfen").write_text("2B6/2k1n4/9/2p3Pp1/PP5b1/g4P3/9/1L7/4K4 b 2GSLPrs6p 1\n")
     for module, arguments, says in RUNS:
         words = shlex.split(arguments.format(here=tmp_path, root=ROOT))

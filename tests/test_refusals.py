@@ -27,9 +27,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "empty").touch()
     (tmp_path / "folder").mkdir()
     (tmp_path / "latin").write_bytes(b"d\xe9j\xe0 vu\n")
-    (tmp_path / "bytes.xz").write_bytes(bytes(range(256)))
     (tmp_path / "openings").write_text("f5d6c3\n")
-    (tmp_path / "position.tsv").write_text("gle/.c./.C./ELG -\t44:1\n")
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "game.kif").write_text("手合割：平手\n   1 ７六歩(77)\n   2 投了\n", encoding="utf-8")
     (tmp_path / "game.csa").write_text(RECORD)
@@ -44,16 +42,8 @@ def files(tmp_path: Path) -> Path:
 
 PLAY = "pydlshogi.protocols.play"
 REFUSED = [
-    ("utils.critical_positions", ["{bytes.xz}"], "critical_positions: {bytes.xz} holds no positions: Input"),
-    ("utils.critical_positions", ["{latin}"], "critical_positions: {latin} holds no positions: 'utf-8'"),
-    ("utils.critical_positions", ["{empty}"], "critical_positions: {empty} holds no positions"),
-    ("utils.critical_positions", ["{openings}"], "critical_positions: {openings}: position 1 is not as --help says"),
-    ("utils.critical_positions", ["{empty}", "--playouts", "-1"], "argument --playouts: must not be negative"),
-    (
-        "utils.critical_positions",
-        ["{position.tsv}", "--network", "{empty}"],
-        "critical_positions: {empty}: not an .npz archive",
-    ),
+    ("utils.critical_positions", ["--playouts", "-1"], "argument --playouts: must not be negative"),
+    ("utils.critical_positions", ["--network", "{empty}"], "critical_positions: {empty}: not an .npz archive"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--train", "3"], "make_kifu_list: 3 + 0 files are asked for"),
     ("utils.filter_csa", ["{records.txt}", "--min-rating", "nan"], "filter_csa: --min-rating is 0 or more"),
     ("utils.filter_csa", ["{records.txt}", "--workers", "0"], "argument --workers: must be at least 1"),

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pydlshogi.support.settings import SettingError, add_options, by_field, check, setting
+from pydlshogi.support.settings import SettingError, add_options, check, setting
 
 
 @dataclass(frozen=True)
 class Meal:
     dish: str = setting("soup", "what there is", "soup", "fish")
-    guest_count: int = setting(2, "how many eat", low=1, high=8, alias="people")
+    guest_count: int = setting(2, "how many eat", low=1, high=8)
     price: float = setting(1.5, "for each", low=0)
     outside: bool = setting(False, "where")
     note: str = setting("", "whatever")
@@ -31,11 +31,6 @@ def test_only_what_is_given_is_there_and_in_its_type() -> None:
         "dish": "fish", "guest_count": 3, "price": 2.0, "outside": True
     }  # fmt: skip
     assert parsed("--no-outside") == {"outside": False}
-
-
-def test_an_option_keeps_its_old_name() -> None:
-    assert parsed("--people=4") == {"guest_count": 4}
-    assert by_field(Meal, {"people": 4, "dish": "fish", "colour": 1}) == {"guest_count": 4, "dish": "fish", "colour": 1}
 
 
 def test_defaults_and_choices_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:

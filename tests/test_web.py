@@ -207,6 +207,18 @@ def test_two_people_play(board: Board) -> None:
     assert board.state()["moves"][-1] == "3a2b"
 
 
+def test_the_opening_is_named(board: Board) -> None:
+    board.play("7g7f 8c8d 7i6h 3c3d 6h7g")
+    assert board.state()["opening"] == (("Yagura", "矢倉"),)
+    board.do("goto", ply=0)
+    assert board.state()["opening"] == ()
+    board.new(start="two pieces")
+    board.play("3c3d 7g7f")
+    assert board.state()["opening"] == ()  # they are names of even games
+    board.new("othello", "f5d6c3d3c4")
+    assert board.state()["opening"] == (("Tiger", "虎"),)
+
+
 def test_illegal_and_late_moves_change_nothing(board: Board) -> None:
     before = board.state()
     for move in ("7g7e", "P*5e", "", "7g7f+"):
@@ -260,9 +272,62 @@ def test_othello_is_played_and_analysed(board: Board) -> None:
 def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> None:
     board.new("dobutsu", sides=("beginner", ""))
     assert board.news.until(lambda state: state["at"] == 1)["turn"] == 1
+    assert board.do("pace", seconds=0) == ""
     board.new("dobutsu", sides=("beginner", "easy"))
     ended = board.news.until(lambda state: state["ending"] or state["at"] > 20)
     assert ended["game"] == "dobutsu"
+
+
+def test_a_move_of_two_engines_is_shown_for_a_while(
+    board: Board, asked: list[Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hands = Hands()
+    monkeypatch.setattr("pydlshogi.web.pace.time", hands)
+    waits: list[float] = []
+
+    class Alarm(threading.Timer):
+        """Rings at once, and says how long it was to wait."""
+
+        def __init__(self, seconds: float, ring: Any) -> None:
+            waits.append(seconds)
+            super().__init__(0, ring)
+
+    monkeypatch.setattr("pydlshogi.web.pace.threading.Timer", Alarm)
+    assert board.do("pace", seconds=2) == "there is no such pace"
+    assert board.do("pace", seconds=3) == ""
+    hands.seconds = 100
+    board.new("dobutsu", sides=("easy", "easy"))
+    for ply, (move, took) in enumerate([("2c2b", 0), ("3a3b", 1), ("2b2a", 5)], 1):
+        hands.seconds += took
+        asked[-1].tell(Answer(move=move))
+        board.news.until(lambda state, ply=ply: state["at"] == ply)
+    assert waits == [0, 2, 0]  # nothing was shown before the first move; the third took longer
+    board.new("dobutsu", sides=("", "easy"))
+    board.play("2c2b")
+    asked[-1].tell(Answer(move="1a2b"))
+    assert board.state()["moves"] == ["2c2b", "1a2b"]  # who plays need not wait
+
+
+def test_two_engines_wait_and_make_a_move_at_a_time(board: Board, asked: list[Task]) -> None:
+    assert board.do("pause", on=True) == "only two engines can be made to wait"
+    assert board.do("step") == "no engine waits"
+    board.do("pace", seconds=0)
+    board.new("dobutsu", sides=("easy", "easy"))
+    assert board.do("pause", on=True) == ""
+    assert asked[-1].cancelled.is_set()
+    assert (board.state()["pace"], board.state()["thinks"]) == ({"seconds": 0, "paused": True}, False)
+    questions = len(asked)
+    assert board.do("step") == ""
+    asked[-1].tell(Answer(move="2c2b"))
+    board.news.until(lambda state: state["at"] == 1)
+    assert len(asked) == questions + 1  # it waits again
+    assert board.do("pause", on=False) == ""
+    asked[-1].tell(Answer(move="1a2b"))
+    board.news.until(lambda state: state["at"] == 2)
+    assert len(asked) == questions + 3
+    assert board.do("pause", on=True) == ""
+    board.new("dobutsu", sides=("easy", "easy"))
+    assert not board.state()["pace"]["paused"]
 
 
 def test_an_engine_that_is_ended_plays_no_hasty_move() -> None:
@@ -814,12 +879,13 @@ def test_the_variations_of_a_record_are_shown_and_saved(board: Board, tmp_path: 
     (tmp_path / "before.kif").write_text(f"手合割：平手\n{moves}{forks}", encoding="utf-8")
     state = opened(board, (tmp_path / "before.kif").read_bytes())
     assert (state["moves"], state["at"]) == (["7g7f", "3c3d", "2g2f"], 0)
-    assert state["variations"] == [(0, ["2g2f"]), (2, ["6g6f"])]
+    assert branches(state) == [(2, "6g6f 8c8d"), (3, "2b3c"), (0, "2g2f")]
+    assert not any(each.own for each in state["variations"])
     (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
     assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
-    board.do("variation", ply=2, move="6g6f")
-    assert board.state()["variations"] == [(0, ["2g2f"]), (2, ["2g2f"]), (3, ["2b3c"])]
-    board.do("variation", ply=3, move="2b3c")
+    vary(board, "6g6f")
+    assert branches(board.state()) == [(3, "2b3c"), (2, "2g2f"), (0, "2g2f")]
+    vary(board, "2b3c")
     assert board.state()["comment"] == ""
 
 
@@ -939,6 +1005,17 @@ def test_who_tries_another_move_can_come_back(board: Board) -> None:
     assert (board.state()["moves"], board.state()["ending"]) == (state["moves"], ending)
 
 
+def branches(state: Message) -> list[tuple[int, str]]:
+    """The variations: after how many moves each begins, and its moves; behind it those that leave it."""
+    return [(each.after, " ".join(each.moves)) for each in state["variations"]]
+
+
+def vary(board: Board, move: str, do: str = "variation") -> str:
+    """Do something with the variation that begins so."""
+    (number,) = (each.number for each in board.state()["variations"] if each.moves[0] == move)
+    return board.do(do, number=number)
+
+
 def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: list[Task]) -> None:
     board.new(sides=("", "easy"))
     board.play("7g7f")
@@ -946,17 +1023,39 @@ def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: lis
         board.do("goto", ply=0)
         board.play(move)
     state = board.state()
-    assert (state["moves"], state["leftAt"], state["variations"]) == (["9g9f"], 0, [(0, ["7g7f", "2g2f"])])
+    assert (state["moves"], state["leftAt"], branches(state)) == (["9g9f"], 0, [(0, "7g7f"), (0, "2g2f")])
     assert board.do("back") == ""
-    assert (board.state()["moves"], board.state()["variations"]) == (["7g7f"], [(0, ["2g2f", "9g9f"])])
-    assert board.do("variation", ply=0, move="2g2f") == ""
+    state = board.state()
+    assert (state["moves"], branches(state)) == (["7g7f"], [(0, "2g2f"), (0, "9g9f")])
+    assert vary(board, "2g2f") == ""
     assert (board.state()["moves"], board.state()["at"], board.state()["leftAt"]) == (["2g2f"], 1, 0)
-    assert board.do("variation", ply=0, move="7g7f") == ""  # that is the game again
+    assert vary(board, "7g7f") == ""  # that is the game again
     assert (board.state()["moves"], board.state()["leftAt"]) == (["7g7f"], None)
     before = board.state()
-    for ply, move in ((0, "1g1f"), (9, "7g7f"), (-1, "7g7f"), ("0", "2g2f")):
-        assert board.do("variation", ply=ply, move=move) == "there is no such variation"
+    for number in (4, -1, "1", None):
+        assert board.do("variation", number=number) == "there is no such variation"
     assert board.state() == before
+
+
+def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None:
+    opened(board, b"position startpos moves 7g7f 3c3d 2g2f")
+    board.do("goto", ply=1)
+    board.play("8c8d 2g2f 8d8e")
+    board.do("goto", ply=2)
+    board.play("6i7h")
+    assert vary(board, "3c3d", "delete") == "it belongs to the game"
+    assert board.do("delete", number=0) == "it belongs to the game"
+    board.do("back")
+    assert branches(board.state()) == [(1, "8c8d 2g2f 8d8e"), (2, "6i7h")]
+    assert vary(board, "6i7h", "delete") == ""
+    assert branches(board.state()) == [(1, "8c8d 2g2f 8d8e")]
+    assert vary(board, "8c8d", "delete") == ""
+    assert (board.state()["moves"], board.state()["variations"]) == (["7g7f", "3c3d", "2g2f"], [])
+    board.new()
+    board.play("7g7f")
+    board.do("goto", ply=0)
+    board.play("2g2f")
+    assert vary(board, "7g7f", "delete") == "it belongs to the game"
 
 
 def test_variations_are_shown_with_all_their_moves(board: Board) -> None:
@@ -966,11 +1065,11 @@ def test_variations_are_shown_with_all_their_moves(board: Board) -> None:
     board.do("goto", ply=2)
     board.play("6i7h")  # a variation of the variation
     board.do("back")
-    assert board.state()["variations"] == [(1, ["8c8d"])]
-    board.do("variation", ply=1, move="8c8d")
+    assert [(each.depth, each.own) for each in board.state()["variations"]] == [(0, True), (1, True)]
+    vary(board, "8c8d")
     state = board.state()
     assert (state["moves"], state["at"]) == (["7g7f", "8c8d", "2g2f", "8d8e"], 2)
-    assert state["variations"] == [(1, ["3c3d"]), (2, ["6i7h"])]
+    assert branches(state) == [(2, "6i7h"), (1, "3c3d 2g2f")]
 
 
 def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
@@ -994,7 +1093,7 @@ def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
         assert board.state()["earlier"] == 9
         board.do("earlier")
         state = board.state()
-        assert (state["moves"], state["variations"]) == (["7g7f", "3c3d"], [(0, ["2g2f", "9g9f", "1g1f"])])
+        assert (state["moves"], branches(state)) == (["7g7f", "3c3d"], [(0, "2g2f"), (0, "9g9f"), (0, "1g1f")])
 
 
 def test_a_position_that_was_typed_can_be_taken_up_again(board: Board) -> None:
@@ -1080,14 +1179,14 @@ def test_who_looks_through_records_loses_no_game(board: Board) -> None:
     board.play("1c1d")  # that is in no file
     board.do("choose", number=1)
     board.do("choose", number=2)
-    assert (board.state()["moves"], board.state()["variations"]) == (["9g9f", "9c9d"], [(1, ["1c1d"])])
+    assert (board.state()["moves"], branches(board.state())) == (["9g9f", "9c9d"], [(1, "1c1d")])
     board.do("choose", number=1)
     opened(board, b"position startpos moves 5g5f")  # in place of the file
     assert board.state()["earlier"] == 2
     board.do("earlier")
     assert (board.state()["moves"], board.state()["file"]) == (["2g2f"], {"number": 1, "games": 2})
     board.do("choose", number=2)
-    assert board.state()["variations"] == [(1, ["1c1d"])]
+    assert branches(board.state()) == [(1, "1c1d")]
     board.do("earlier")
     assert (board.state()["moves"], board.state()["file"]) == (["7g7f", "3c3d"], None)
     for _ in range(20):
@@ -1237,7 +1336,7 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     ]
     assert state["judging"]["look"] == 2
     assert wanted() == [(ply, 30 * visits) for ply in (1, 2, 3, 4)]
-    assert looked(0.5, 0.5, 0.78, 0.22)["judging"]["look"] == 3
+    assert looked(0.5, 0.5, 0.65, 0.22)["judging"]["look"] == 3
     assert wanted() == [(ply, 120 * visits) for ply in (2, 3)]
     state = looked(0.5, 0.56)
     assert [(each["number"], each["mark"], each["sure"]) for each in state["judged"] if each["mark"]] == [
@@ -1246,6 +1345,61 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     assert (state["judging"], wanted()) == (None, [])
     black, white = state["summary"]
     assert black["accuracy"] < white["accuracy"] == pytest.approx(100, abs=0.1)
+
+
+def answer(task: Task, win_rate: float, score_mate: int | None = None) -> None:
+    info = Info(score_cp=0, score_mate=score_mate, win_rate=win_rate, nodes=1, pv=("9g9f",), multipv=1)
+    task.tell(Answer(task.question.turn % 2, (info,), "9g9f"))
+
+
+def test_what_a_person_did_badly_is_practised(board: Board, asked: list[Task]) -> None:
+    def reviewed(*tasks: Task) -> Message:
+        """The third move loses 30 %; the fifth misses a mate, and hardly loses; White's fourth loses 30 % too."""
+        rates = [0.5, 0.5, 0.5, 0.8, 0.5, 0.5, 0.02]
+        for task in tasks:
+            ply = task.question.turn
+            answer(task, rates[ply], 7 if ply == 4 else None)
+        return board.state()
+
+    board.new(start=f"{EVEN} moves 7g7f 3c3d 2g2f 8c8d 2f2e 8d8e", sides=("", "easy"))
+    assert board.do("resign") == ""
+    first = len(asked)
+    board.do("judge", on=True)
+    while (state := board.state())["judging"]:
+        tasks = [task for task in asked[first:] if not task.cancelled.is_set()]
+        del asked[first:]
+        state = reviewed(*tasks)
+    assert state["practice"] == [2, 4]  # what the engine did badly is its own affair
+    assert state["asked"] is None
+    assert board.do("retry", ply=6) == "there is no move to be bettered"
+    assert board.do("retry", ply=2) == ""
+    assert (board.state()["at"], board.state()["asked"]) == (2, {"ply": 2, "mate": False, "found": None})
+    board.play("1g1f")
+    assert board.state()["asked"] == {"ply": 2, "mate": False, "found": None}
+    (task,) = asked[first:]  # to judge the move: no engine plays on
+    assert (task.question.opponent, task.question.moves) == ("", ("7g7f", "3c3d", "1g1f"))
+    answer(task, 0.7)
+    assert board.state()["asked"]["found"] is False
+    board.do("retry", ply=2)
+    board.play("2g2f")
+    assert board.state()["asked"]["found"] is False  # as in the game
+    board.do("retry", ply=2)
+    board.play("9g9f")
+    answer(asked[-1], 0.5)
+    assert board.state()["asked"]["found"] is True
+    assert board.state()["practice"] == [2, 4]  # of the game, whatever is tried
+    board.do("back")
+    assert board.do("retry", ply=4) == ""
+    assert board.state()["asked"]["mate"]
+    board.play("1g1f")
+    answer(asked[-1], 0.05)  # which wins nearly as surely
+    assert board.state()["asked"]["found"] is False
+    board.do("retry", ply=4)
+    board.play("9g9f")
+    answer(asked[-1], 0.0, -6)
+    assert board.state()["asked"]["found"] is True
+    board.do("goto", ply=2)
+    assert board.state()["asked"] is None
 
 
 @pytest.mark.parametrize(

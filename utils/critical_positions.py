@@ -3,13 +3,10 @@
     python -m utils.critical_positions --network runs/dobutsu/net.npz --playouts 0 64 800
 
 Positions of Dobutsu shogi in which some moves keep the value and others do not are taken at random from the solution of
-the game (`python -m pydlshogi.games.dobutsu.solve`), or from a file. A line of it is a position as its mover sees it,
-and its moves with the value each of them has: `dst*11+k:value`, above 0 a win for the mover, 0 a draw, below 0 a loss.
-Counted are the positions in which the move chosen is worth as much as the best one, by the search with which the engine
-plays. 0 playouts: the move that the policy likes best.
+the game (`python -m pydlshogi.games.dobutsu.solve`). Counted are those in which the move chosen is worth as much as the
+best one, by the search with which the engine plays. 0 playouts: the move that the policy likes best.
 """
 
-import lzma
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
@@ -31,7 +28,6 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.command_line import exit_status, natural, positive
-from pydlshogi.support.files import open_plain
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
@@ -44,36 +40,6 @@ class Critical(NamedTuple):
     position: DobutsuPosition
     keeping: frozenset[int]
     """The moves that do."""
-
-
-class CriticalError(ValueError):
-    """A file that holds something else; the message is one line."""
-
-
-def read_critical(path: Path) -> list[Critical]:
-    """The positions of a file. Raises CriticalError, OSError."""
-    try:
-        with open_plain(path) as file, lzma.open(file) if path.suffix == ".xz" else file as content:
-            lines = [line for line in content.read().decode().splitlines() if not line.startswith("#")]
-    except (EOFError, UnicodeDecodeError, lzma.LZMAError) as error:
-        raise CriticalError(f"{path} holds no positions: {error}") from error
-    if not lines:
-        raise CriticalError(f"{path} holds no positions")
-    return [_critical(path, number, line) for number, line in enumerate(lines, 1)]
-
-
-def _critical(path: Path, number: int, line: str) -> Critical:
-    try:
-        setup, moves = line.split("\t")
-        rows, hands = setup.split()
-        values = {int(move): np.sign(float(value)) for move, value in (each.split(":") for each in moves.split())}
-        best = max(values.values())
-        position = DobutsuPosition(f"{rows.replace('.', '1')} b {hands} 1")
-        if not set(values) <= set(position.legal_moves().tolist()):
-            raise ValueError("a move is not legal")
-        return Critical(position, frozenset(move for move, value in values.items() if value == best))
-    except ValueError as error:
-        raise CriticalError(f"{path}: position {number} is not as --help says: {error}") from error
 
 
 def critical_of(solution: Solution, number: int, seed: int) -> list[Critical]:
@@ -104,30 +70,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(
         prog="python -m utils.critical_positions", description=__doc__, formatter_class=RawDescriptionHelpFormatter
     )
-    parser.add_argument("file", type=Path, nargs="?", help="positions, plain or .xz (default: of the solution)")
-    parser.add_argument("--positions", type=positive, default=4096, metavar="N", help="so many of the solution")
+    parser.add_argument("--positions", type=positive, default=4096, metavar="N", help="so many")
     parser.add_argument("--seed", type=int, default=1, help="another one takes others")
     parser.add_argument("--network", type=Path, metavar="NPZ", help="whose moves are judged; without, all are alike")
     parser.add_argument("--playouts", type=natural, nargs="+", default=[0, 64, 800], metavar="N")
     options = parser.parse_args(arguments)
 
     def run() -> None:
-        if options.file:
-            positions = read_critical(options.file)
-        else:
-            positions = critical_of(Solution(solution_file()), options.positions, options.seed)
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
             game = game_named("dobutsu")
             encoding_of(options.network, game.encodings)  # or what is wrong would be said of a copy
             backend = load_network(game, options.network.read_bytes(), _AT_ONCE)
             evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
+        positions = critical_of(Solution(solution_file()), options.positions, options.seed)
         for playouts in options.playouts:
             share = value_keeping(positions, evaluator, playouts)
             what = f"{playouts} playouts" if playouts else "the policy"
             print(f"{what}: the value is kept in {share:.1%} of {len(positions):,} positions", flush=True)
 
-    return exit_status("critical_positions", run, CriticalError, SolutionError, ModelError, BackendError)
+    return exit_status("critical_positions", run, SolutionError, ModelError, BackendError)
 
 
 if __name__ == "__main__":

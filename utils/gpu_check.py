@@ -1,10 +1,9 @@
 """All checks that need a GPU, in one command: is every backend right there, and how fast?
 
-Prints tables in Markdown. Networks with random weights are run by every backend that can use the GPU; their logits and
+Prints a table in Markdown. Networks with random weights are run by every backend that can use the GPU; their logits and
 their priors and win rates, made from packed positions, are compared with those of the CPU, and positions a second
-counted for batch sizes and streams (a thread each, so many batches in flight). Then the book's networks learn a few
-steps in Chainer, on the CPU and with CuPy: the losses must be the same. What cannot be done here is said; without any
-GPU the first table is that of the CPU, as far as it goes in reasonable time.
+counted for batch sizes and streams (a thread each, so many batches in flight). What cannot be done here is said;
+without any GPU the table is that of the CPU, as far as it goes in reasonable time.
 
 Exit status 0: all agree; 1: some do not; 2: there is no GPU that any backend can use.
 """
@@ -13,7 +12,6 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +24,6 @@ from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.player.batching import seconds_for, some_batch
-from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.command_line import exit_status
 
 NETWORKS: Final = (
@@ -34,12 +31,6 @@ NETWORKS: Final = (
     architecture_for(BOOK, "policy_value_resnet", 10, 192),
     architecture_for(BOOK, "policy_value_resnet", 6, 96),
 )
-BOOK_NETWORKS: Final = (
-    architecture_for(BOOK, "policy_value", 12, 64),
-    architecture_for(BOOK, "policy_value_resnet", 4, 64),
-)
-"""The book's, narrower."""
-OPTIMISERS: Final = ("SGD", "MomentumSGD", "Adam")
 BATCH_SIZES: Final = (1, 8, 32, 128, 256, 512, 1024)
 STREAMS: Final = (1, 2, 4)
 CPU_BATCH_SIZES: Final = (1, 8, 32)
@@ -149,46 +140,8 @@ def line(row: Timing) -> str:
     return f"| {' | '.join([row.description, str(row.streams), f'{row.error:.1e}{verdict}', *speeds])} |"
 
 
-def chainer_losses(architecture: Architecture, device: str, optimiser: str) -> Float32Array:
-    """Losses of the first three steps of a network of the book, learning from made-up positions with an optimiser."""
-    from pydlshogi.network.chainer_backend import chain, chainer
-
-    functions = chainer.functions
-    network = chain(random_weights(architecture, seed=1))
-    packed = some_batch(BOOK, 32)[0]
-    generator = np.random.default_rng(1)
-    batch = [
-        planes_of(BOOK, packed),
-        generator.integers(architecture.labels, size=32).astype(np.int32),
-        generator.integers(2, size=(32, 1)).astype(np.int32),
-    ]
-    if device == "gpu":
-        network.to_gpu()
-        batch = [chainer.backends.cuda.to_gpu(array) for array in batch]
-    learner = getattr(chainer.optimizers, optimiser)()
-    learner.setup(network)
-    losses = []
-    for _ in range(3):
-        policy, value = network(batch[0])
-        loss = functions.softmax_cross_entropy(policy, batch[1]) + functions.sigmoid_cross_entropy(value, batch[2])
-        network.cleargrads()
-        loss.backward()
-        learner.update()
-        losses.append(float(loss.array))
-    return np.array(losses, np.float32)
-
-
-def check_chainer(devices: tuple[str, str]) -> Iterator[tuple[str, bool]]:
-    """A line for each of the book's networks and optimisers, and whether it learned alike on both devices."""
-    for architecture, optimiser in product(BOOK_NETWORKS, OPTIMISERS):
-        one, other = (chainer_losses(architecture, device, optimiser) for device in devices)
-        agrees = bool(np.allclose(one, other, rtol=1e-3))
-        shown = " ".join(f"{loss:.4f}" for loss in other)
-        yield f"| {architecture} | {optimiser} | {shown}{'' if agrees else ' **WRONG**'} |", agrees
-
-
 def check() -> int:
-    """Print the tables. Returns the exit status."""
+    """Print the table. Returns the exit status."""
     ways, reasons = usable(WAYS)
     on_gpu = bool(ways)
     if not on_gpu:
@@ -203,13 +156,6 @@ def check() -> int:
             wrong += not row.agrees
     for reason in reasons:
         print(f"\nNot measured: {reason}.")
-    if any(way.backend == "chainer" and way.device == "gpu" for way in ways):
-        print("\n| Chainer learns | optimiser | losses |\n|---|---|---|")
-        for shown, agrees in check_chainer(("cpu", "gpu")):
-            print(shown, flush=True)
-            wrong += not agrees
-    else:
-        print("\nNot compared: how Chainer learns on a CPU and with CuPy.")
     return 1 if wrong else 0 if on_gpu else 2
 
 

@@ -24,6 +24,7 @@ from pydlshogi.support.command_line import add_cluster_option, exit_status, pool
 from pydlshogi.support.elo import Sprt
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, option_of
+from utils.arena.finished import TableError
 from utils.arena.games import Opening, kind_of
 from utils.arena.openings import OpeningError, check_room, read_openings
 from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
@@ -252,8 +253,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
     before = {number: signal.signal(number, _interrupt) for number in ENDED_BY}
     try:
-        resume = "the same command goes on with it"
-        return exit_status("match", partial(_run, parsed), MatchError, SettingError, UnknownGame, resume=resume)
+        errors = (MatchError, SettingError, TableError, UnknownGame)
+        return exit_status("match", partial(_run, parsed), *errors, resume="the same command goes on with it")
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar, overload
 
 from pydlshogi.game import Outcome, PlayedPosition, Rules
 
@@ -101,6 +101,32 @@ class Look(NamedTuple):
     """Pieces may be held in hand."""
 
 
+class Name(NamedTuple):
+    """What something is called."""
+
+    english: str
+    japanese: str
+
+
+class Opening(NamedTuple):
+    """What players call the way a game has begun."""
+
+    name: Name | None = None
+    """None: it has no name yet."""
+    more: tuple[Name, ...] = ()
+    """What else the position shows."""
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """All that there are."""
+        return ((self.name,) if self.name else ()) + self.more
+
+
+NO_NAMES: Final = Opening()
+NameOpening: TypeAlias = Callable[[PlayedPosition, Opening], Opening]
+"""(position, opening of the position before) -> opening."""
+
+
 def ladder(milliseconds: int) -> dict[str, Opponent]:
     """Opponents that search, from one for beginners to one that takes so long for a move: see docs/strength.md."""
     skills = {"beginner": 0, "novice": 2, "easy": 4, "casual": 6, "medium": 7, "strong": 8, "hard": 10, "expert": 14}
@@ -144,6 +170,8 @@ class GameEntry:
     """What reads and writes its records on the board, as `MODULE:NAME`; None: lines of USI alone."""
     match: str | None = None
     """How matches are played, as `MODULE:NAME`; None: by USI, judged by `position`."""
+    opening: str | None = None
+    """The function that names openings, a `NameOpening`, as `MODULE:NAME`; None: they have no names."""
     look: Look | None = None
 
     @property

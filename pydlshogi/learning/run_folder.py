@@ -14,7 +14,7 @@ from pydlshogi.support.settings import option_of
 
 _FIXED: Final = ("encoding", "kind", "depth", "channels", "init", "optimiser", "seed")
 """Settings that a run keeps to."""
-_GONE: Final = ("gumbel", "reanalyse", "gate")
+_GONE: Final = ("gumbel", "reanalyse", "gate", "label_smoothing")
 """Settings of older runs."""
 
 

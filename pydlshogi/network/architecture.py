@@ -28,8 +28,7 @@ BATCH_NORMALISATION_EPS: Final = 2e-5
 MOST_WEIGHTS: Final = 1 << 28
 """1 GiB in float32. Whatever is larger is not even unpacked."""
 
-
-HOW_TO_IMPORT: Final = "python -m utils.import_weights makes an .onnx of dlshogi's weights"
+HOW_TO_EXPORT: Final = "dlshogi's convert_model_to_onnx makes an .onnx of its weights"
 
 
 class ModelError(ValueError):
@@ -231,7 +230,7 @@ def recognise(shapes: Mapping[str, Shape]) -> Architecture:
     """
     likely = [kind for kind in KINDS if {"l1/W", f"{KINDS[kind].heads.policy}/W"} <= shapes.keys()]
     if not likely:
-        remedy = f"; {HOW_TO_IMPORT}" if "l1_1_1/W" in shapes else ""
+        remedy = f"; {HOW_TO_EXPORT}" if "l1_1_1/W" in shapes else ""
         raise ModelError(f"none of the policy-value networks{remedy}")
     candidates = [_architecture_like(kind, shapes) for kind in likely]
     differences = [mismatches(shapes, parameter_shapes(candidate)) for candidate in candidates]

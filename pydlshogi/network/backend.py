@@ -72,7 +72,6 @@ class Resources:
     threads: int
     """Of the CPU, for all streams together; at least one for each."""
     streams: int
-    spinning: bool
     batch_size: int
     """0: it is still to be measured."""
 

@@ -43,7 +43,6 @@ def load_backend(
     precision: str = "auto",
     threads: int = 0,
     streams: int = 1,
-    spinning: bool = False,
     batch_size: int = 1,
 ) -> Backend:
     """Load the network in `modelfile` (`.npz`, for onnx and openvino also `.onnx`) and run it once, so that it is warm.
@@ -59,7 +58,6 @@ def load_backend(
         applies it to an `.onnx` file; onnx runs that as it is.
     threads: of the CPU; 0 means all cores this process may use. Chainer takes one a stream.
     streams: how many batches the network works on at once, each for a thread that calls; they share the CPU's threads.
-    spinning: waiting threads keep their core busy: faster on an idle machine, much slower on a shared one (onnx only).
     batch_size: the largest batch to be expected; 0: it is to be measured. Larger ones work too, if with less speed.
 
     Raises `ModelError` for a file that is not such a network, `BackendError` for a framework or device that is not
@@ -72,7 +70,7 @@ def load_backend(
     ):
         if given not in known:
             raise BackendError(f"{what} {given} is none of {', '.join(known)}")
-    resources = Resources(device, precision, threads or available_cores(), streams, spinning, batch_size)
+    resources = Resources(device, precision, threads or available_cores(), streams, batch_size)
     if name == "sparse" or (name == "auto" and is_sparse(Path(modelfile))):
         from pydlshogi.network.sparse_backend import sparse_backend
 
@@ -80,7 +78,9 @@ def load_backend(
     if name == "auto":
         name = _automatic(device, Path(modelfile))
     with _framework(name):
-        return _load(name, Path(modelfile), encodings, resources)
+        module = importlib.import_module(f"pydlshogi.network.{name}_backend")
+        backend: Backend = getattr(module, f"{name}_backend")(Path(modelfile), encodings, resources)
+        return backend
 
 
 def encoding_of(modelfile: Path, encodings: Sequence[Encoding]) -> Encoding:
@@ -144,23 +144,3 @@ def _has_nvidia_driver() -> bool:
     except OSError:
         return False
     return True
-
-
-def _load(name: str, path: Path, encodings: Sequence[Encoding], resources: Resources) -> Backend:
-    match name:
-        case "chainer":
-            from pydlshogi.network.chainer_backend import chainer_backend
-
-            return chainer_backend(path, encodings, resources)
-        case "torch":
-            from pydlshogi.network.torch_backend import torch_backend
-
-            return torch_backend(path, encodings, resources)
-        case "openvino":
-            from pydlshogi.network.openvino_backend import openvino_backend
-
-            return openvino_backend(path, encodings, resources)
-        case _:
-            from pydlshogi.network.onnx_backend import onnx_backend
-
-            return onnx_backend(path, encodings, resources)

@@ -121,7 +121,8 @@ def _session(path: Path, graph: Graph[Encoding], provider: str, resources: Resou
     options.log_severity_level = 4
     options.intra_op_num_threads = resources.threads_a_stream
     options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if resources.spinning else "0")
+    # A waiting thread that keeps its core busy takes it from others.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if provider == DIRECTML:
         options.enable_mem_pattern = False  # DirectML does not know it
     if provider in (CUDA, TENSORRT):

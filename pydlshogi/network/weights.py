@@ -19,7 +19,7 @@ import numpy.typing as npt
 from numpy.lib import format as npy
 
 from pydlshogi.network.architecture import (
-    HOW_TO_IMPORT,
+    HOW_TO_EXPORT,
     AnEncoding,
     Architecture,
     ModelError,
@@ -60,7 +60,7 @@ def read_network(path: Path, encodings: Iterable[AnEncoding]) -> tuple[Weights, 
 def _read(path: Path, check: Callable[[Architecture], Checked]) -> tuple[Weights, Architecture, Checked]:
     """The network in a file, and what `check` says of it before it is unpacked."""
     if path.suffix == ".pth":
-        raise ModelError(f"{path}: networks are .npz or .onnx files; {HOW_TO_IMPORT}")
+        raise ModelError(f"{path}: networks are .npz or .onnx files; {HOW_TO_EXPORT}")
     with opened_archive(path) as archive:
         architecture = _architecture(archive)
         checked = check(architecture)

@@ -43,12 +43,6 @@ class NetworkOptions(EngineOptions):
         aliases=("UCT_Threads", "UCT_Threads1"),
         help="threads that search, each with a batch of its own, and cores of the network; 0: all cores",
     )
-    spinning = Check(
-        "Thread_Spinning",
-        False,
-        shown=False,
-        help="waiting threads keep their core busy: for otherwise idle machines",
-    )
     batch_size = Spin(
         "DNN_Batch_Size",
         0,
@@ -88,17 +82,6 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         help="of the policy, in percent: more is flatter; 0: what stands beside a network of another program, else "
         f"{GENERAL_TEMPERATURE}",
     )
-    leaf_modelfile = Filename(
-        "Leaf_Model",
-        "",
-        shown=False,
-        help="a sparse network that judges the leaves; modelfile then judges nodes of Refine_Visits visits",
-    )
-    leaf_temperature = Spin("Leaf_Temperature", 150, 1, 10000, shown=False, help="temperature of Leaf_Model")
-    refine_visits = Spin("Refine_Visits", 8, 1, 10**6, shown=False, help="see Leaf_Model")
-    refine_weight = Spin(
-        "Refine_Weight", 16, 0, 10**6, shown=False, help="for how many playouts the value of such a node counts"
-    )
     c_init = Spin("C_init", 144, 0, 10000, shown=False, help="exploration in percent")
     c_base = Spin("C_base", 28288, 1, 10**9, shown=False, help="visits after which exploration grows")
     fpu_reduction = Spin(
@@ -107,14 +90,6 @@ class MCTSOptions(NetworkOptions, SearchOptions):
     c_init_root = Spin("C_init_root", 116, 0, 10000, shown=False, help="C_init at the root")
     c_base_root = Spin("C_base_root", 25617, 1, 10**9, shown=False, help="C_base at the root")
     fpu_reduction_root = Spin("C_fpu_reduction_root", 0, 0, 100, shown=False, help="C_fpu_reduction at the root")
-    unvisited = Spin(
-        "Unvisited_Value",
-        -1,
-        -1,
-        100,
-        shown=False,
-        help="percent that unvisited moves are worth; -1: by C_fpu_reduction",
-    )
     draw_value_black = Spin(
         "Draw_Value_Black",
         500,

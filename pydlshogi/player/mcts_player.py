@@ -7,35 +7,26 @@ nor a game: what a game adds is in `pydlshogi.engines`.
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import Final
 
 import numpy as np
 
-from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.game import PlayedPosition
-from pydlshogi.network.loading import load_backend
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, Loaded, PlayerError, Report, any_move, moves_named
 from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, should_resign, weak_move
 from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
-from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions, NetworkOptions
+from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
 from pydlshogi.player.network_player import LoadedNetwork, NetworkPlayer
 from pydlshogi.player.options import EngineOptions
-from pydlshogi.player.scout import NoScout, Scout
+from pydlshogi.player.scout import Scout
 from pydlshogi.player.stopping import analysing
 from pydlshogi.player.thinking import Thinking, playouts_a_second
-from pydlshogi.support.files import stamp_of
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.puct import Puct
-from pydlshogi.uct.refine import Refinement
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 
 log = logging.getLogger(__name__)
-
-LEAF_BATCH: Final = 64
-"""Of a quick evaluator of leaves."""
 
 
 class MCTSPlayer(NetworkPlayer):
@@ -45,7 +36,7 @@ class MCTSPlayer(NetworkPlayer):
 
     def __init__(self, options: MCTSOptions) -> None:
         super().__init__(options)
-        self.scout: Scout = NoScout()
+        self.scout = Scout()
         self.rng = SeededRng()
         self.rng.begin(options.seed)
         self._pipeline: Pipeline | None = None
@@ -95,24 +86,8 @@ class MCTSPlayer(NetworkPlayer):
         return self._pipeline
 
     def _new_pipeline(self) -> Pipeline:
-        """Leaves for a quick evaluator come in larger batches than the nodes for the better one. MemoryError."""
-        options, search = self.options, self.new_search(self.options.hash_mb)
-        if self.refiner is None:
-            return Pipeline(search, self.evaluator, self.batch_size, self.threads)
-        refinement = Refinement(search, self.refiner, self.batch_size, options.refine_visits, options.refine_weight)
-        return Pipeline(search, self.evaluator, max(LEAF_BATCH, self.batch_size), self.threads, refinement)
-
-    def leaf_evaluator(self, options: NetworkOptions, threads: int) -> NetworkEvaluator | None:
-        assert isinstance(options, MCTSOptions)
-        if not options.leaf_modelfile:
-            return None
-        backend = load_backend("sparse", options.leaf_modelfile, self.encodings, threads=threads, streams=threads)
-        return NetworkEvaluator(backend, options.leaf_temperature / 100)
-
-    def loaded_by(self, options: NetworkOptions) -> tuple[object, ...]:
-        assert isinstance(options, MCTSOptions)
-        leaf = (options.leaf_modelfile, stamp_of(Path(options.leaf_modelfile))) if options.leaf_modelfile else ()
-        return (*super().loaded_by(options), leaf, options.leaf_temperature)
+        """MemoryError."""
+        return Pipeline(self.new_search(self.options.hash_mb), self.evaluator, self.batch_size, self.threads)
 
     def _wait_for_last(self) -> None:
         """Wait for what the last search has begun. If that fails, its tree holds playouts without a backup."""
@@ -162,7 +137,6 @@ class MCTSPlayer(NetworkPlayer):
             c_init_root=options.c_init_root / 100,
             c_base_root=options.c_base_root,
             fpu_reduction_root=options.fpu_reduction_root / 100,
-            unvisited=math.nan if options.unvisited < 0 else options.unvisited / 100,
             draw_value=(options.draw_value_white if turn else options.draw_value_black) / 1000,
         )
 

@@ -43,8 +43,6 @@ class LoadedNetwork(NamedTuple):
     loaded_with: tuple[object, ...]
     """The options that it was loaded with."""
     evaluator: Evaluator
-    refiner: Evaluator | None
-    """The better evaluator of nodes that are visited often, where `evaluator` is a quick one."""
     description: str
     threads: int
     """How many batches are evaluated at once."""
@@ -76,8 +74,6 @@ class NetworkPlayer(BasePlayer):
     def __init__(self, options: NetworkOptions) -> None:
         super().__init__(options)
         self.evaluator: Evaluator = UniformEvaluator()
-        self.refiner: Evaluator | None = None
-        """As in LoadedNetwork."""
         self.description = ""
         """What evaluates, in one line."""
         self.batch_size = UNMEASURED_BATCH
@@ -106,10 +102,6 @@ class NetworkPlayer(BasePlayer):
         """The evaluator with what the game adds to it."""
         return evaluator
 
-    def leaf_evaluator(self, options: NetworkOptions, threads: int) -> NetworkEvaluator | None:
-        """A quick evaluator for leaves, if there is to be one. Raises BackendError, ModelError."""
-        return None
-
     def loaded_by(self, options: NetworkOptions) -> tuple[object, ...]:
         """What decides which evaluator is loaded, and how."""
         return (
@@ -119,7 +111,6 @@ class NetworkPlayer(BasePlayer):
             options.device,
             options.precision,
             options.threads,
-            options.spinning,
             options.batch_size,
         )
 
@@ -134,7 +125,6 @@ class NetworkPlayer(BasePlayer):
         assert isinstance(loaded, LoadedNetwork)
         self._loaded_with = loaded.loaded_with
         self.evaluator = loaded.evaluator
-        self.refiner = loaded.refiner
         self.description = loaded.description
         self.batch_size = loaded.batch_size
         self.threads = loaded.threads
@@ -176,16 +166,10 @@ class NetworkPlayer(BasePlayer):
             fitted, remark = _fitted_for(backend, modelfile)
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)
-        evaluator, refiner = self.completed(evaluator, options), None
-        try:
-            if leaf := self.leaf_evaluator(options, threads):
-                evaluator, refiner = leaf, evaluator
-                description += f"; leaves: {leaf.backend.description}"
-        except (BackendError, ModelError) as error:
-            raise PlayerError(str(error)) from None
+        evaluator = self.completed(evaluator, options)
         with step("preparing the search; after an installation it is compiled, which takes a minute or so"):
             latency = self.warmed_up(evaluator, batch_size)
-        return LoadedNetwork(loaded_by, evaluator, refiner, description, threads, batch_size, latency, fitted, remarks)
+        return LoadedNetwork(loaded_by, evaluator, description, threads, batch_size, latency, fitted, remarks)
 
     def _choose_network(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
         """The network the user named; else the shipped one, quantised where that is clearly faster."""
@@ -200,7 +184,6 @@ class NetworkPlayer(BasePlayer):
                     precision=options.precision,
                     threads=threads,
                     streams=1 if self.one_at_a_time else threads,
-                    spinning=options.spinning,
                     batch_size=options.batch_size or (UNMEASURED_BATCH if self.one_at_a_time else 0),
                 )
 
@@ -273,16 +256,14 @@ class NetworkPlayer(BasePlayer):
 
     def evaluator_at(self, temperature: float) -> None:
         """Let the network's policy have a temperature: above 1 the priors are flatter, below 1 sharper."""
-        evaluator = self.refiner or self.evaluator
-        if isinstance(evaluator, NetworkEvaluator):
-            evaluator.temperature = temperature
+        if isinstance(self.evaluator, NetworkEvaluator):
+            self.evaluator.temperature = temperature
 
     def priors_and_value(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
         """What the evaluator thinks of a position without a search: the priors of its legal `moves`, and the value."""
-        evaluator = self.refiner or self.evaluator
-        batch = Batch(1, self.rules.most_moves, evaluator.encoding)
+        batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
         batch.add(position, moves)
-        priors, values, _ = evaluator.evaluate(batch)
+        priors, values, _ = self.evaluator.evaluate(batch)
         return priors, float(values[0])
 
     def evaluate(self, position: PlayedPosition) -> Iterator[str]:

@@ -1,16 +1,16 @@
 """What a player asks of somebody who looks for forced wins beside the search."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.uct.root import Root
 
 
-class Scout(Protocol):
+class Scout:
     """Looks at the root and along the best line, a bounded bit at a time, and tells the search what it proves.
 
-    `time_left()` is how many milliseconds there are: no look is begun that might not end within them.
+    This one never looks. `time_left()` is how many milliseconds there are: no look is begun that might not end within
+    them.
     """
 
     def forget(self) -> None:
@@ -30,31 +30,8 @@ class Scout(Protocol):
 
     def solution(self) -> Sequence[int]:
         """The moves of a forced win at the root; empty where none is known."""
-
-    def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:
-        """A proven line of `plies`, with what the search did not need to see; and whether it ends in mate."""
-
-
-class NoScout:
-    """Nobody looks."""
-
-    def forget(self) -> None:
-        pass
-
-    def begin(self, position: PlayedPosition, plies: int) -> None:
-        pass
-
-    def look_at_root(self, time_left: Callable[[], float]) -> None:
-        pass
-
-    def look_between(self, root: Root, nodes: float, time_left: Callable[[], float]) -> None:
-        pass
-
-    def look_after(self, root: Root, move: int | None, time_left: Callable[[], float]) -> None:
-        pass
-
-    def solution(self) -> Sequence[int]:
         return ()
 
     def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:
+        """A proven line of `plies`, with what the search did not need to see; and whether it ends in mate."""
         return list(line), True

@@ -129,7 +129,9 @@ def _copy_whole(source: Path, target: Path) -> None:
                 raise
 
 
-_KERNELS: Final = None if os.environ.get("NUMBA_DISABLE_JIT") == "1" else kernels_folder()
+_DEBUGGED: Final = "1" in (os.environ.get("NUMBA_DISABLE_JIT"), os.environ.get("NUMBA_BOUNDSCHECK"))
+_KERNELS: Final = None if _DEBUGGED else kernels_folder()
+"""What is compiled to be debugged is another code, and not kept."""
 _CACHE_DIR: Final = threading.Lock()
 """Held while numba's setting is that of one kernel: threads may import at once."""
 

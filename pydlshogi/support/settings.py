@@ -29,17 +29,11 @@ class _Declared:
     choices: tuple[str, ...]
     low: float
     high: float
-    alias: str
 
 
-def setting(
-    default: Any, meaning: str, *choices: str, low: float = -math.inf, high: float = math.inf, alias: str = ""
-) -> Any:
-    """A field that is an option of the command line too; numbers must be finite, and lie between `low` and `high`.
-
-    An `alias` is another name of the option: the one that it had before.
-    """
-    return field(default=default, metadata={"declared": _Declared(meaning, choices, low, high, alias)})
+def setting(default: Any, meaning: str, *choices: str, low: float = -math.inf, high: float = math.inf) -> Any:
+    """A field that is an option of the command line too; numbers must be finite, and lie between `low` and `high`."""
+    return field(default=default, metadata={"declared": _Declared(meaning, choices, low, high)})
 
 
 def option_of(name: str) -> str:
@@ -54,14 +48,14 @@ def add_options(parser: ArgumentParser, settings: type[Any], usual: Mapping[str,
     """
     for each in fields(settings):
         declared, default = _declared(each), (usual or {}).get(each.name, each.default)
-        names = [option_of(name) for name in (each.name, declared.alias) if name]
+        name = option_of(each.name)
         kind = type(each.default)
         if kind is bool:
             meaning = f"{declared.meaning} ({default})"
-            parser.add_argument(*names, action=BooleanOptionalAction, default=SUPPRESS, dest=each.name, help=meaning)
+            parser.add_argument(name, action=BooleanOptionalAction, default=SUPPRESS, dest=each.name, help=meaning)
         else:
             parser.add_argument(
-                *names,
+                name,
                 type=kind,
                 choices=declared.choices or None,
                 default=SUPPRESS,
@@ -69,12 +63,6 @@ def add_options(parser: ArgumentParser, settings: type[Any], usual: Mapping[str,
                 metavar=None if declared.choices else kind.__name__,
                 help=declared.meaning + (f" ({default})" if default else ""),
             )
-
-
-def by_field(settings: type[Any], named: dict[str, Any]) -> dict[str, Any]:
-    """`named` with aliases of fields replaced by their names: settings that were written down some time ago."""
-    names = {_declared(each).alias: each.name for each in fields(settings) if _declared(each).alias}
-    return {names.get(name, name): value for name, value in named.items()}
 
 
 def check(settings: Any) -> None:

@@ -34,16 +34,11 @@ def losses(net: nn.Module, batch: TrainingBatch, device: torch.device, settings:
     rows = torch.repeat_interleave(torch.arange(len(values), device=device), firsts.diff())
     taught = weights.sum().clamp(min=1.0)
     if isinstance(net, SparseNet):
-        logarithms, value = net(torch.from_numpy(batch.inputs.view(np.int32)), firsts, labels)
-        chosen = logarithms
+        chosen, value = net(torch.from_numpy(batch.inputs.view(np.int32)), firsts, labels)
     else:
         policy, value = forward(net, batch.inputs, device, settings.precision)
-        logarithms = policy.log_softmax(1)
-        chosen = logarithms[rows, labels]
+        chosen = policy.log_softmax(1)[rows, labels]
     policy_loss = -(chosen * weights).sum() / taught
-    if settings.label_smoothing:
-        spread = -logarithms.mean()
-        policy_loss = (1 - settings.label_smoothing) * policy_loss + settings.label_smoothing * spread
     known = value_weights.sum().clamp(min=1.0)
     value_loss = (binary_cross_entropy_with_logits(value, values, reduction="none") * value_weights).sum() / known
     loss = policy_loss + settings.value_weight * value_loss

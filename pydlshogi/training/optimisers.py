@@ -36,9 +36,7 @@ def optimisers_of(net: nn.Module, settings: Learning, each: Each = map) -> list[
         rest = torch.optim.AdamW(groups, lr=rate / 10, betas=(0.9, 0.99), fused=True)
         return [Muon(kernels, lr=rate, weight_decay=decay, each=each), rest] if kernels else [rest]
     groups = [{"params": kernels + matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
-    if settings.optimiser == "adamw":
-        return [torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.99), fused=True)]
-    return [torch.optim.SGD(groups, lr=rate, momentum=0.9, nesterov=True)]
+    return [torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.99), fused=True)]
 
 
 def schedule(progress: float, settings: Learning) -> float:

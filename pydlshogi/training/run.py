@@ -150,8 +150,7 @@ class Run:
                 for group, decay in zip(optimiser.param_groups, decays, strict=True):
                     group["weight_decay"] = decay
             self.step, self.progress, self.window = state["step"], state["progress"], state["window"]
-            # Older checkpoints hold one number by name.
-            self.kept = state["kept"] if "kept" in state else {"eval_coef": state["eval_coef"]}
+            self.kept = state["kept"]
             torch.set_rng_state(state["generator"])
         except (LookupError, RuntimeError, TypeError, ValueError) as error:
             raise TrainingError(f"the checkpoint does not fit this program: {error}") from error

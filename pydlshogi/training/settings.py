@@ -14,8 +14,8 @@ PRECISIONS = ("auto", "float32", "bfloat16")
 class Learning:
     """A network and how it learns; checkpoints carry it along."""
 
-    kind: str = setting("policy_value_resnet", "which network", *KINDS, SPARSE, alias="net")
-    depth: int = setting(6, "blocks of a residual network", low=1, high=200, alias="blocks")
+    kind: str = setting("policy_value_resnet", "which network", *KINDS, SPARSE)
+    depth: int = setting(6, "blocks of a residual network", low=1, high=200)
     channels: int = setting(96, "channels of the convolutions", low=1, high=4096)
     value_width: int = setting(512, "sums that a sparse network makes for its value", low=2, high=8192)
     policy_width: int = setting(256, "and for its policy", low=1, high=8192)
@@ -23,7 +23,7 @@ class Learning:
 
     batch_size: int = setting(256, "positions a step", low=2)
     optimiser: str = setting(
-        "muon", "of the 3x3 kernels; with muon the other weights, or all, get adamw", "muon", "adamw", "sgd"
+        "muon", "of the 3x3 kernels; with muon the other weights, or all, get adamw", "muon", "adamw"
     )
     learning_rate: float = setting(0.02, "at its highest; with muon the other weights get a tenth", low=0)
     weight_decay: float = setting(0.01, "of kernels and matrices", low=0)
@@ -34,10 +34,7 @@ class Learning:
         0.999, "decay, a step, of the running average of the weights: that average is the network", low=0, high=1
     )
     value_weight: float = setting(1.0, "weight of the value loss beside the policy loss", low=0)
-    label_smoothing: float = setting(0.0, "share of the policy target spread over all labels", low=0, high=1)
-    symmetries: bool = setting(
-        False, "show positions as they are or as the encoding's symmetries turn them, at random", alias="mirror"
-    )
+    symmetries: bool = setting(False, "show positions as they are or as the encoding's symmetries turn them, at random")
 
     seed: int = setting(0, "of the first weights, the order and the symmetries", low=0, high=2**63 - 1)
     precision: str = setting("auto", "of the arithmetic; auto measures", *PRECISIONS)

@@ -22,10 +22,9 @@ from pydlshogi.support.arrays import (
     Uint64Array,
 )
 from pydlshogi.support.compiled import compiled_for, rule_for, rule_of_game, wide
-from pydlshogi.support.mutex import hold_soon, release
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.kernels import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, Walk, enter, same_board, select
-from pydlshogi.uct.uct_node import EXPANDED, NONE, Tree
+from pydlshogi.uct.uct_node import NONE, Tree
 
 _LOST: Final = -1
 """The verdict on a position without legal moves."""
@@ -93,7 +92,7 @@ class StoredBoards:
         self._spare: list[tuple[Records, Records]] = []
         """Where the rules work, used before and free again: to make it takes seven microseconds."""
         self._walk = _walk_of(rules)
-        self._open = _for_batches(rules, encoding, _open)
+        self._open = _open_of(rules, encoding)
 
     def set_rules(self, settings: Records) -> None:
         self._settings = settings
@@ -115,18 +114,6 @@ class StoredBoards:
         rows, playouts, requests = self._walk(walk, paths, self._past, self._states, self._settings, scratch, trail)
         self._spare.append((scratch, trail))
         return rows, playouts, requests
-
-    def show(self, table: Tree, nodes: Int32Array, keys: Uint64Array, batch: Batch) -> Uint16Array:
-        """Add the positions of some nodes to an empty batch, whatever its encoding.
-
-        Returns their moves, uint16, in the order of the labels; none of a node whose key is no longer that of `keys`.
-        """
-        moves: Uint16Array = np.empty(len(nodes) * self.most_moves, np.uint16)
-        batch.take(len(nodes))
-        batch.keys[: len(nodes)] = keys
-        show = _for_batches(self._rules, batch.encoding, _show)
-        show(table, nodes, keys, self._states, moves, batch.firsts, batch.labels, batch.packed)
-        return moves
 
     def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
         first = batch.take(requests)
@@ -327,33 +314,6 @@ def _open(
         pack(ends[asked[i]], packed[first + i])
 
 
-def _show(
-    table: Tree,
-    nodes: Int32Array,
-    keys: Uint64Array,
-    states: Records,
-    moves: Uint16Array,
-    firsts: Int32Array,
-    labels: Int32Array,
-    packed: Uint32Array,
-) -> None:
-    """See `StoredBoards.show`."""
-    hold_soon(table.lock)
-    firsts[0] = 0
-    for i in range(len(nodes)):
-        node, start = wide(nodes[i]), wide(firsts[i])
-        count = 0
-        if table.nodes[node].key == keys[i] and table.nodes[node].state == EXPANDED:
-            count = wide(table.nodes[node].count)
-        first = wide(table.nodes[node].first)
-        for edge in range(count):
-            moves[start + edge] = table.moves[first + edge]
-        firsts[i + 1] = start + count
-        label_moves(states[node], moves[start:], count, labels[start:])
-        pack(states[node], packed[i])
-    release(table.lock)
-
-
 def _walk_of(rules: Rules) -> Callable[..., tuple[int, int, int]]:
     look = rule_for(
         rules.name,
@@ -369,13 +329,12 @@ def _walk_of(rules: Rules) -> Callable[..., tuple[int, int, int]]:
     return compiled_for(rules.name, _walk, look=look)
 
 
-def _for_batches(rules: Rules, encoding: Encoding | None, function: Callable[..., None]) -> Callable[..., None]:
-    """`function` with what it takes to fill batches of an encoding."""
+def _open_of(rules: Rules, encoding: Encoding | None) -> Callable[..., None]:
     if encoding is None:
         label_moves, pack = rule_for(rules.name, _own), rule_for(rules.name, _unpacked)
-        return compiled_for(rules.name, function, label_moves=label_moves, pack=pack)
+        return compiled_for(rules.name, _open, label_moves=label_moves, pack=pack)
     name = f"{rules.name}_{encoding.name}"
-    return compiled_for(name, function, label_moves=encoding.label_moves, pack=encoding.pack)
+    return compiled_for(name, _open, label_moves=encoding.label_moves, pack=encoding.pack)
 
 
 def _own(state: Record, moves: Uint16Array, count: int, out: Int32Array) -> None:

@@ -11,7 +11,6 @@ from threading import Condition
 from typing import Final
 
 from pydlshogi.uct.batch import Batch, Evaluator
-from pydlshogi.uct.refine import Refinement
 from pydlshogi.uct.search import Search
 
 _LOOK: Final = 0.001
@@ -21,23 +20,13 @@ _LOOK: Final = 0.001
 class Pipeline:
     """Several threads that feed one search."""
 
-    def __init__(
-        self,
-        search: Search,
-        evaluator: Evaluator,
-        batch_size: int,
-        threads: int = 1,
-        refinement: Refinement | None = None,
-    ) -> None:
-        """`batch_size`: of the largest batch. `threads`: how many batches are under way at once. `refinement`: each
-        thread looks after the nodes that wait for it when there are enough for a batch."""
+    def __init__(self, search: Search, evaluator: Evaluator, batch_size: int, threads: int = 1) -> None:
+        """`batch_size`: of the largest batch. `threads`: how many batches are under way at once."""
         self.search = search
         self.evaluator = evaluator
         self.batch_size = batch_size
         self.threads = threads
         self._batches = [Batch(batch_size, search.boards.most_moves, evaluator.encoding) for _ in range(threads)]
-        self.refinement = refinement
-        self._refined = [refinement.batch() for _ in range(threads)] if refinement is not None else []
         self._helpers = ThreadPoolExecutor(threads - 1, "search") if threads > 1 else None
         self._changed = Condition()
         self._under_way = 0
@@ -108,23 +97,13 @@ class Pipeline:
             batch.clear()
             leaves = self.search.gather(batch, playouts)
             begun = leaves.playouts
-            if self.refinement is not None:
-                self.refinement.notice(leaves)
             self.search.backup(leaves, self.evaluator.evaluate(batch))
-            if self.refinement is not None:
-                self._refine(self.refinement)
         finally:
             with self._changed:
                 self._begun += begun - playouts
                 self._under_way -= 1
                 self._changed.notify_all()
         return playouts
-
-    def _refine(self, refinement: Refinement) -> None:
-        if len(refinement) >= refinement.batch_size:
-            batch = self._refined.pop()
-            refinement.step(batch)
-            self._refined.append(batch)
 
     def _reserve(self, wanted: Callable[[int], int]) -> int:
         """How many playouts to begin; 0: there is nothing to do but to wait, which has been done for a moment."""

@@ -71,16 +71,6 @@ class Leaves:
         """Number of positions asked about."""
         return self._requests
 
-    @property
-    def rows(self) -> Records:
-        """ROW: the playouts that took a path of their own."""
-        return self._paths.rows[: self._rows]
-
-    @property
-    def steps(self) -> Records:
-        """STEP: their paths."""
-        return self._paths.steps
-
 
 class Search:
     """Trees of one game in one table, each with a root, and the playouts under way. Mostly there is one tree.
@@ -101,8 +91,6 @@ class Search:
         self.only: BoolArray = np.zeros(0, np.bool_)
         """Which moves may be searched at the root; empty: all."""
         self._any_moves: Int32Array = np.full(trees, ANY_MOVE, np.int32)
-        self.emptied = 0
-        """How often all trees were forgotten."""
         self._spare: list[Leaves] = []
         """Used before and free again: their arrays are large."""
         self._under_way: list[Leaves] = []
@@ -155,7 +143,6 @@ class Search:
 
     def clear(self) -> None:
         """Forget all trees."""
-        self.emptied += 1
         self.table.clear()
         self._roots["node"] = NONE
 

@@ -8,8 +8,11 @@ from pydlshogi.usi.usi import run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Speak USI on stdin and stdout."""
-    parser = ArgumentParser(prog="python -m pydlshogi.usi", description="The engine of a game over USI.")
+    """Speak USI on stdin and stdout. Does not return."""
+    parser = ArgumentParser(
+        prog="python -m pydlshogi.usi",
+        description="The engine of a game: speaks USI, for a GUI, or for whoever types `help`.",
+    )
     parser.add_argument("game", help="its name, or MODULE:NAME of its entry")
     parser.add_argument("engine", nargs="?", default="", help="of the game (default: the one that analyses)")
     given = parser.parse_args(arguments)
@@ -17,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         engine = engine_named(given.game, given.engine)
     except ValueError as error:
         parser.error(str(error))
-    run(engine, [])
+    run(engine)
 
 
 if __name__ == "__main__":

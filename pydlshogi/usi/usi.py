@@ -27,8 +27,7 @@ What happens in the corners:
 
 import logging
 import threading
-from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from queue import SimpleQueue
 from typing import Final
@@ -313,14 +312,8 @@ def serve(
         usi.close()
 
 
-def run(engine: Engine, arguments: Sequence[str] | None = None) -> None:
-    """Be the engine process: USI on stdin and stdout, and everything else in the log. Does not return.
-
-    `arguments` of the command line: there are none to give.
-    """
-    ArgumentParser(description=f"{engine.name}: speaks USI, for a GUI, or for whoever types `help`.").parse_args(
-        arguments
-    )
+def run(engine: Engine) -> None:
+    """Be the engine process: USI on stdin and stdout, and everything else in the log. Does not return."""
     process = Process()
     usi = Usi(engine, process.write, log_to=process.log_to)
     process.close = usi.close

@@ -1,12 +1,13 @@
-"""The engine of Dobutsu shogi that a GUI registers: MCTSPlayer over USI."""
+"""The engine of Dobutsu shogi over USI, for GUIs, which give an engine no arguments."""
 
-from pydlshogi.engines.named import engine_named
-from pydlshogi.usi.usi import run
+import sys
+
+from pydlshogi.usi.__main__ import main as usi
 
 
 def main() -> None:
     """Speak USI on stdin and stdout."""
-    run(engine_named("dobutsu"))
+    usi(["dobutsu", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

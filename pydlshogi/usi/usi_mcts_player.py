@@ -1,12 +1,13 @@
-"""The engine a GUI registers: MCTSPlayer over USI."""
+"""MCTSPlayer of shogi over USI, for GUIs, which give an engine no arguments."""
 
-from pydlshogi.engines.shogi import mcts
-from pydlshogi.usi.usi import run
+import sys
+
+from pydlshogi.usi.__main__ import main as usi
 
 
 def main() -> None:
     """Speak USI on stdin and stdout."""
-    run(mcts())
+    usi(["shogi", "mcts", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

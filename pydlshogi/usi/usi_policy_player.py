@@ -1,12 +1,13 @@
-"""The engine a GUI registers to play with PolicyPlayer over USI."""
+"""PolicyPlayer over USI, for GUIs, which give an engine no arguments."""
 
-from pydlshogi.engines.shogi import policy
-from pydlshogi.usi.usi import run
+import sys
+
+from pydlshogi.usi.__main__ import main as usi
 
 
 def main() -> None:
     """Speak USI on stdin and stdout."""
-    run(policy())
+    usi(["shogi", "policy", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""The engine a GUI registers to play with Search1Player over USI."""
+"""Search1Player over USI, for GUIs, which give an engine no arguments."""
 
-from pydlshogi.engines.shogi import search1
-from pydlshogi.usi.usi import run
+import sys
+
+from pydlshogi.usi.__main__ import main as usi
 
 
 def main() -> None:
     """Speak USI on stdin and stdout."""
-    run(search1())
+    usi(["shogi", "search1", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

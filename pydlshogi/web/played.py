@@ -6,11 +6,13 @@ moves forward and back, so no step plays a game from its start.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile, zip_longest
+from itertools import takewhile
+from pkgutil import resolve_name
 from typing import Any, NamedTuple, TypeAlias
 
 from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.games.catalogue import GAMES
+from pydlshogi.games.entry import NO_NAMES, NameOpening, Opening
 from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
 from pydlshogi.read_kifu import Ending
 
@@ -82,6 +84,7 @@ class Node:
     """Seconds that the side to move has thought here, up to when its clock last stood."""
     verdict: GameEnd | None = None
     """How the rules end the game here."""
+    opening: Opening = NO_NAMES
     children: list["Node"] = field(default_factory=list)
 
     @property
@@ -94,6 +97,20 @@ class Left(NamedTuple):
 
     line: list[Node]
     at: int
+
+
+class Variation(NamedTuple):
+    """A line that leaves another."""
+
+    after: int
+    """How many moves of the other."""
+    depth: int
+    """0: it leaves the line that is shown; else it leaves one that is told before, whose depth is 1 less."""
+    number: int
+    """Of its first position."""
+    moves: list[str]
+    own: bool
+    """It can be deleted: neither a file has it, nor is it the game that was left to try it."""
 
 
 class TableGame:
@@ -112,6 +129,8 @@ class TableGame:
         """Who made the first move."""
         self.start_sfen = self.position.sfen()
         self.start = None if set_up(game, None).sfen() == self.start_sfen else start
+        name = GAMES[game].opening if self.start is None else None
+        self._name_opening: NameOpening | None = resolve_name(name) if name else None
         self.names = ["", ""]
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
@@ -122,6 +141,8 @@ class TableGame:
         self.nodes = [*self.line]
         """All positions, as they were added."""
         self.left: Left | None = None
+        self.asked: Node | None = None
+        """Where a better move is to be found: until the answer is judged no engine plays on."""
         self.from_file = 0
         """So many of `nodes` come from a file, whose line nothing is taken from."""
 
@@ -172,11 +193,13 @@ class TableGame:
         return (self.first + len(self.line) - 1) % 2
 
     @property
-    def variations(self) -> Iterator[tuple[int, list[str]]]:
-        """Moves that other lines have, and after how many moves of this one."""
-        for ply, (node, follows) in enumerate(zip_longest(self.line, self.line[1:])):
-            if others := [child.move for child in node.children if child is not follows]:
-                yield ply, others
+    def variations(self) -> list[Variation]:
+        """All that leave the line that is shown, and those that leave them."""
+        numbers = {node: number for number, node in enumerate(self.nodes)}
+        return [
+            Variation(after, depth, numbers[nodes[0]], [node.move for node in nodes], self._may_delete(nodes[0]))
+            for after, depth, nodes in variations_of(self.line)
+        ]
 
     @property
     def at_tip(self) -> bool:
@@ -190,7 +213,7 @@ class TableGame:
     @property
     def engine_to_move(self) -> str:
         """The opponent that is to move where the game is shown; "" where a person is, or who looks back."""
-        return self.sides[self.position.turn] if self.at_tip and not self.ending else ""
+        return "" if self.asked or self.ending or not self.at_tip else self.sides[self.position.turn]
 
     @property
     def person_to_move(self) -> bool:
@@ -223,7 +246,7 @@ class TableGame:
             "turn": self.position.turn,
             "moves": self.moves,
             "at": self.at,
-            "variations": [*self.variations],
+            "variations": self.variations,
             "leftAt": self.left and self.left.at,
             "sides": self.sides,
             "names": self.names,
@@ -231,6 +254,7 @@ class TableGame:
             "mayDeclare": self.may_declare,
             "ending": ending and {"reason": ending.reason, "winner": ending.winner},
             "comment": self.shown.comment,
+            "opening": self.shown.opening.names,
         }
 
     def take_sides(self, sides: object) -> None:
@@ -257,19 +281,30 @@ class TableGame:
             self.tip.children.append(node)
             self.nodes.append(node)
         self.position.push(number)
+        if self._name_opening:
+            node.opening = self._name_opening(self.position, self.tip.opening)
         self.line.append(node)
         self.at += 1
 
     def play(self, move: str) -> None:
         """Make a move where the game is shown; from the midst of a game that begins or takes up a variation. Raises
         PlayerError."""
+        answers = self.asked is self.shown
         if not self.at_tip and self.line[self.at + 1].move == move:
             self.go_to(self.at + 1)
-            return
-        if not self.at_tip:
-            self.leave()
-        self.add(move)
-        self.judge_tip()
+        else:
+            if not self.at_tip:
+                self.leave()
+            self.add(move)
+            self.judge_tip()
+        self.asked = self.line[self.at - 1] if answers else None
+
+    def ask(self, ply: int) -> None:
+        """Let a better move be found than the one that follows so many of the line. Raises ValueError."""
+        if ply == len(self.line) - 1:
+            raise ValueError("there is no move to be bettered")
+        self.go_to(ply)
+        self.asked = self.shown
 
     def judge_tip(self) -> None:
         """Ask the rules how the game stands at the end of the line, where it is shown."""
@@ -284,7 +319,7 @@ class TableGame:
             self.position.pop()
         for node in path[same:]:
             self.position.push(node.number)
-        self.line, self.at = line, at
+        self.line, self.at, self.asked = line, at, None
 
     def go_to(self, ply: int) -> None:
         """Raises ValueError."""
@@ -340,19 +375,33 @@ class TableGame:
         self.show(*self.left)
         self.left = None
 
-    def take_variation(self, ply: int, move: str) -> None:
-        """Show the line that goes on by another move after so many moves. Raises ValueError."""
-        children = self.line[ply].children if 0 <= ply < len(self.line) else []
-        node = next((child for child in children if child.move == move), None)
-        if node is None:
-            raise ValueError("there is no such variation")
-        line = [*self.line[: ply + 1], node]
+    def take_variation(self, number: int) -> None:
+        """Show the line that goes through a position, where it does so. Raises ValueError."""
+        line = path_to(self._numbered(number))
+        at = len(line) - 1
         while line[-1].children:
             line.append(line[-1].children[0])
         self.leave()
-        self.show(line, ply + 1)
+        self.show(line, at)
         if self.left and self.left.line == line:
             self.left = None
+
+    def delete_variation(self, number: int) -> None:
+        """Forget a position and all that follow it. Raises ValueError."""
+        node = self._numbered(number)
+        if node.parent is None or not self._may_delete(node):
+            raise ValueError("it belongs to the game")
+        node.parent.children.remove(node)
+        self.nodes = [each for each in self.nodes if node not in path_to(each)]
+
+    def _numbered(self, number: int) -> Node:
+        if not 0 <= number < len(self.nodes):
+            raise ValueError("there is no such variation")
+        return self.nodes[number]
+
+    def _may_delete(self, node: Node) -> bool:
+        kept = self.left.line if self.left else self.line
+        return node not in kept and node not in self.line and node not in self.nodes[: self.from_file]
 
     def so_far(self, set_up: SetUp) -> "TableGame":
         """Another game, with the moves that have been made on the board."""
@@ -368,16 +417,17 @@ class TableGame:
         return left
 
 
-def variations_of(line: list[Node], since: int = 0) -> Iterator[tuple[int, list[Node]]]:
-    """All lines that leave one, and those that leave them, as `Recorded` has them: the last to leave comes first."""
+def variations_of(line: list[Node], since: int = 0, depth: int = 0) -> Iterator[tuple[int, int, list[Node]]]:
+    """All lines that leave one, and those that leave them, as `Recorded` has them, with their depth: the last to leave
+    comes first."""
     for ply in reversed(range(since, len(line))):
         for child in line[ply].children:
             if child not in line[ply + 1 : ply + 2]:
                 tail = [child]
                 while tail[-1].children:
                     tail.append(tail[-1].children[0])
-                yield ply, tail
-                yield from variations_of([*line[: ply + 1], *tail], ply + 1)
+                yield ply, depth, tail
+                yield from variations_of([*line[: ply + 1], *tail], ply + 1, depth + 1)
 
 
 def path_to(node: Node) -> list[Node]:

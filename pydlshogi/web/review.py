@@ -1,7 +1,7 @@
 """What the engines have said of the positions of a game, and the analysis of all its moves. It knows no lock.
 
 The analysis looks at all positions quickly; then ten times as long at those around moves that lost much; then longer
-again at those of moves that are blunders still. A mark is sure when no later look can change it.
+again at those of moves that are mistakes or blunders still. A mark is sure when no later look can change it.
 """
 
 import math
@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from pydlshogi.analysis import MARKS, Judgement, Opinion, accounts, as_json, opinion, repetition
+from pydlshogi.analysis import MARKS, Judgement, Opinion, accounts, as_json, mates, opinion, repetition
 from pydlshogi.analysis_server.pool import Answer, Question, Task
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.games.catalogue import GAMES
@@ -28,7 +28,9 @@ MOST_TRIED: Final = 6
 """Positions that were tried since the analysis, and are judged without being asked for."""
 WHOLE_DISCS: Final = 32
 """Discs that count as all of winning."""
-_DOUBTFUL: Final = ((), tuple(mark for _, mark in MARKS), (MARKS[0][1],))
+_GRAVE: Final = tuple(mark for _, mark in MARKS[:2])
+"""The marks of moves that are worth another try."""
+_DOUBTFUL: Final = ((), tuple(mark for _, mark in MARKS), _GRAVE)
 """The marks that the first look needs none of, and those that call for the second and the third."""
 
 
@@ -141,11 +143,37 @@ class Review:
             "judging": {"look": look.number + 1, "left": len(look.asked), "of": look.positions} if look.asked else None,
             "winRates": [self.win_rate(node) for node in line],
             "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged] or self._recorded(line),
+            "practice": self.practice(),
+            "asked": self._asked(),
             "summary": [
                 account._asdict()
                 | _accuracies([each for each in judged if "bw"[each.turn] == account.side], len(line) - 1)
                 for account in accounts(judged)
             ],
+        }
+
+    def practice(self) -> list[int]:
+        """After how many moves of the game a person could have done much better."""
+        game = self._game
+        line = game.left.line if game.left else game.line
+        people = [side for side, name in enumerate(game.sides) if not name] or [0, 1]
+        return [
+            each.number - 1
+            for each in self.judgements(line)
+            if each.turn in people and (each.mark in _GRAVE or each.missed_mate) and self._is_sure(each, line)
+        ]
+
+    def _asked(self) -> dict[str, Any] | None:
+        """Where a better move is to be found, whether it mates, and whether it was found, as far as that is known."""
+        game = self._game
+        if game.asked is None:
+            return None
+        answered = game.shown is not game.asked
+        judged = [each for each in self.judgements(game.line) if answered and each.number == game.at]
+        return {
+            "ply": game.at - answered,
+            "mate": game.asked in self._opinions and mates(self._opinions[game.asked]),
+            "found": not (judged[0].mark or judged[0].missed_mate) if judged else None,
         }
 
     def _recorded(self, line: Sequence[Node]) -> list[dict[str, Any]]:

@@ -89,7 +89,7 @@ def _game(played: TableGame) -> Game:
         date=played.date,
         place=played.place,
         comments=tuple(node.comment for node in played.line),
-        variations=tuple(_variation(after, nodes) for after, nodes in variations_of(played.line)),
+        variations=tuple(_variation(after, nodes) for after, _, nodes in variations_of(played.line)),
     )
 
 

@@ -18,6 +18,7 @@ from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.web.clock import TurnClock
 from pydlshogi.web.kept import LONGEST_CLOCK
+from pydlshogi.web.pace import PACES, Pace
 from pydlshogi.web.played import TableGame, TimeControl
 from pydlshogi.web.records import File, OpenError, begin, open_record, saved
 from pydlshogi.web.review import DEPTHS, Review
@@ -30,7 +31,7 @@ MOST_LINES: Final = 20
 ALL_MOVES: Final = 600
 HINT_TIME: Final = 1000.0
 """Milliseconds."""
-_OF_ONE_POSITION: Final = ("move", "undo", "resign", "declare", "earlier", "variation")
+_OF_ONE_POSITION: Final = ("move", "undo", "resign", "declare", "earlier", "variation", "delete")
 """Commands that mean the position that was seen. The others mean what there is, however quickly they follow."""
 _URGENT, _WATCHED = 2, 1
 """What the analysis of a whole game asks is less urgent than both."""
@@ -55,6 +56,7 @@ class Table:
         engines = Engines(pool, self._lock)
         self._search = Search(engines)
         self._clock = TurnClock(self._time_is_up)
+        self._pace = Pace(self._lock)
         with self._lock:
             self._shelf = Shelf(engines.set_up, lambda game: Review(game, engines, self._reviewed), kept)
             self._shown()
@@ -82,6 +84,7 @@ class Table:
                 "file": file and {"number": file.chosen + 1, "games": len(file.games)},
                 "earlier": self._shelf.earlier,
                 "clock": self._clock.state(game),
+                "pace": self._pace.state() if all(game.sides) and not game.tip.ending else None,
                 "error": self._error,
                 **game.state(),
                 **self._review.state(game.line),
@@ -111,6 +114,9 @@ class Table:
             "hint": self._hint,
             "policy": self._policy,
             "judge": self._judge,
+            "pace": self._set_pace,
+            "pause": self._pause,
+            "step": self._step,
         }
         with self._lock:
             do = command.get("do")
@@ -149,7 +155,7 @@ class Table:
         with self._lock:
             game = self._game
             file = saved(game, self._review.judgements(game.line), self._review.candidates(game.line))
-            if not file.whole and any(game.variations):
+            if not file.whole and game.variations:
                 self._error = "the file holds the line that is shown alone: its format has no variations"
                 self._say_state()
             return file
@@ -213,6 +219,25 @@ class Table:
             self._review.start(depth)
         self._changed()
 
+    def _set_pace(self, command: Command) -> None:
+        if command.get("seconds") not in PACES:
+            raise Refused("there is no such pace")
+        self._pace.seconds = float(command["seconds"])
+        self._say_state()
+
+    def _pause(self, command: Command) -> None:
+        """Let two engines wait, or go on."""
+        if not all(self._game.sides):
+            raise Refused("only two engines can be made to wait")
+        self._pace.paused = bool(command.get("on"))
+        self._changed()
+
+    def _step(self, _: Command) -> None:
+        """Let the engine make one move that waits."""
+        if not (self._pace.paused and self._game.engine_to_move):
+            raise Refused("no engine waits")
+        self._changed(step=True)
+
     # How the game goes on
 
     def _replace(self, show: Callable[[], None]) -> None:
@@ -230,6 +255,7 @@ class Table:
 
     def _shown(self) -> None:
         """Another game is shown."""
+        self._pace.paused = False
         # So that its engine is loaded by the time it is wanted.
         self._search.engines.ask(Question(self._game.game, visits=1), lambda _: None)
         self._changed()
@@ -239,6 +265,7 @@ class Table:
         before = game.shown
         seconds = self._clock.spent(before)
         game.play(move)
+        self._pace.moved()
         if len(game.nodes) > known and game.clock:
             self._clock.stand()
             game.tip.seconds, before.spent = seconds, 0.0
@@ -256,25 +283,28 @@ class Table:
                 game.go_to(len(game.moves))
                 self._end("time", 1 - game.turn_at_tip)
 
-    def _changed(self) -> None:
-        """The game is another one now: keep it, say it, and let the engines think about it."""
+    def _changed(self, step: bool = False) -> None:
+        """The game is another one now: keep it, say it, and let the engines think about it, one that waits too where a
+        `step` is wanted."""
         self.generation += 1
         self._search.stop()
+        self._pace.drop()
         self._error = ""
         self._clock.follow(self._game)
         try:
             self._shelf.keep()
         except OSError as error:
             self._error = f"the game is not kept: {error}"
-        self._think()
+        self._think(step)
         self._say_state()
 
     # What the engines say
 
-    def _think(self) -> None:
+    def _think(self, step: bool = False) -> None:
         """Let an engine think about the position shown, if it is to move or is watched."""
         game = self._game
-        if opponent := game.engine_to_move:
+        opponent = game.engine_to_move
+        if opponent and (step or not self._pace.paused):
             question = self._question(opponent=opponent, clock=self._clock.limits(game), priority=_URGENT)
             self._ask(question, self._answer_by_move)
         elif self._search.watched and game.ending is None:
@@ -327,6 +357,14 @@ class Table:
             return
         if answer.lines:
             self._review.note(self._game.shown, answer)
+        if all(self._game.sides):
+            self._clock.stand()
+            self._pace.hold(lambda: self._carry_out(answer))
+        else:
+            self._carry_out(answer)
+
+    def _carry_out(self, answer: Answer) -> None:
+        """Do on the board what the engine wants."""
         turn, move = self._game.position.turn, answer.move
         if move == "resign" and answer.lines and self._game.start is not None:
             move = answer.lines[0].pv[0]  # a handicap, or a position to be practised, is played to its end
@@ -364,8 +402,10 @@ _IN_GAME: Final[Mapping[str, Callable[[TableGame, Command], None]]] = {
     "resign": lambda game, _: game.resign(),
     "declare": lambda game, _: game.declare(),
     "back": lambda game, _: game.come_back(),
+    "retry": lambda game, command: game.ask(_whole(command, "ply")),
     "goto": lambda game, command: game.go_to(_whole(command, "ply")),
-    "variation": lambda game, command: game.take_variation(_whole(command, "ply"), _text(command, "move")),
+    "variation": lambda game, command: game.take_variation(_whole(command, "number")),
+    "delete": lambda game, command: game.delete_variation(_whole(command, "number")),
 }
 """Commands that the game alone obeys."""
 
@@ -385,6 +425,7 @@ def setup() -> Message:
         "losses": LOSSES,
         "discLosses": DISC_LOSSES,
         "depths": DEPTHS,
+        "paces": PACES,
     }
 
 

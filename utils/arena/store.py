@@ -1,15 +1,15 @@
 """The folder of a match, kept so that no kill, crash or full disk loses a finished game. It knows no processes."""
 
 import glob
-import json
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydlshogi.support.files import append_whole, replacing, reserved
+from pydlshogi.support.files import replacing, reserved
 from pydlshogi.support.settings import settle
+from utils.arena.finished import FinishedGames
 from utils.arena.games import Opening, PlayedGame, kind_of
 from utils.arena.play_game import Limit, MatchRules
 from utils.arena.referee import Colour
@@ -63,12 +63,10 @@ class Store:
     def __init__(self, out: Path, records: Path, settings: Settings) -> None:
         """Open a new or an interrupted match.
 
-        Raises SettingError or MatchError if a folder holds another one, InUse if it is being played, OSError.
+        Raises SettingError, TableError or MatchError if a folder holds another one, InUse, OSError.
         """
         self.out, self.records = out, records
         self._kind = kind_of(settings.game)
-        self.games: dict[int, dict[str, Any]] = {}
-        """Finished games by number, from 1, as they are in games.jsonl."""
         out.mkdir(parents=True, exist_ok=True)
         self._held = ExitStack()
         self._held.enter_context(reserved(out))
@@ -77,26 +75,13 @@ class Store:
             raise MatchError(f"{records} holds records of another match called {out.name}: choose another")
         settle(about, asdict(settings))
         records.mkdir(parents=True, exist_ok=True)
-        self._file = self._held.enter_context((out / "games.jsonl").open("ab", buffering=0))
-        self._load()
+        self._finished = self._held.enter_context(closing(FinishedGames(out / "games.jsonl", _KEPT)))
+        self.games = {game["game"]: game for game in self._finished.games}
+        """By number, from 1."""
 
     def close(self) -> None:
         """Let go of the folder."""
         self._held.close()
-
-    def _load(self) -> None:
-        path = self.out / "games.jsonl"
-        data = path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:whole].splitlines(), 1):
-            try:
-                game = json.loads(line)
-                self.games[game["game"]] = {name: game[name] for name in _KEPT}
-            except (ValueError, KeyError, TypeError) as error:
-                raise MatchError(f"{path}, line {number} is no game: {error!r}") from error
-        if whole < len(data):
-            # The process died while it wrote its last line: that game is played again.
-            self._file.truncate(whole)
 
     def add(self, number: int, black: Side, names: Mapping[Side, str], played: PlayedGame) -> None:
         """Keep a finished game: first its record, then the line that makes it count. Raises OSError."""
@@ -122,7 +107,7 @@ class Store:
         with replacing(record) as file:
             names_of_colours = names[side_of["b"]], names[side_of["w"]]
             file.write(self._kind.record(played, names_of_colours, f"{self.out.name} {number}").encode())
-        append_whole(self._file, f"{json.dumps(line)}\n".encode())
+        self._finished.add(line)
         self.games[number] = line
 
 

@@ -1,4 +1,4 @@
-"""The score of a position with four empty squares at most, without a table: most positions of an end game are such.
+"""The score of a position with few empty squares, without a table: most positions of an end game are such.
 
 A kernel may not call itself, so there is a function for each number of empty squares. All answer whether the score is
 above `alpha`: with a bound above it, or one that is not.
@@ -8,26 +8,53 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.rules import ONE, ZERO, final_score, flips
+from pydlshogi.games.othello.rules import ONE, ZERO, Position, final_score, flips
 from pydlshogi.support.arrays import Uint64Array
-from pydlshogi.support.compiled import compiled, compiled_for, inlined, rule
+from pydlshogi.support.compiled import compiled, compiled_for, inlined
 
-LAST: Final = 4
+LAST: Final = 7
 _NONE: Final = -65
 """Below every score: the side to move cannot play."""
 _QUADRANTS: Final = np.array([0x0F0F0F0F, 0xF0F0F0F0, 0x0F0F0F0F << 32, 0xF0F0F0F0 << 32], np.uint64)
+_FILE: Final = np.uint64(0x0101010101010101)
+"""A factor that brings a line with no two squares on one file into the highest byte, which `_HIGHEST` shifts down."""
+_RANK: Final = np.uint64(0x0102040810204080)
+"""The factor for the a-file."""
+_HIGHEST: Final = np.uint64(56)
 
 
-def _beside() -> Uint64Array:
-    """uint64 [64]: the squares beside each one."""
-    files, ranks = np.arange(64) % 8, np.arange(64) // 8
-    near = (abs(files[:, None] - files) <= 1) & (abs(ranks[:, None] - ranks) <= 1) & ~np.eye(64, dtype=np.bool_)
-    return np.packbits(near, axis=1, bitorder="little").view(np.uint64)[:, 0]
+def _sets(inside: npt.NDArray[np.bool_]) -> Uint64Array:
+    """uint64 [64]: of each square the squares for which `inside`, bool [64, 64], is true."""
+    return np.packbits(inside, axis=1, bitorder="little").view(np.uint64)[:, 0]
 
 
-BESIDE: Final = _beside()
+_X, _Y = np.arange(64) % 8, np.arange(64) // 8
+_RIGHT, _UP = _X - _X[:, None], _Y - _Y[:, None]
+BESIDE: Final = _sets((abs(_RIGHT) <= 1) & (abs(_UP) <= 1) & ~np.eye(64, dtype=np.bool_))
+"""uint64 [64]: the squares beside each one."""
+_QUADRANT: Final = _sets((_X[:, None] // 4 == _X // 4) & (_Y[:, None] // 4 == _Y // 4))
+"""uint64 [64]: the quadrant of each square."""
+_LINES: Final = np.stack([_sets(_UP == 0), _sets(_UP == _RIGHT), _sets(_UP == -_RIGHT)], axis=1)
+"""uint64 [64, 3]: the rank and the diagonals through each square: they have no two squares on one file."""
+
+
+def _turned() -> npt.NDArray[np.uint8]:
+    """uint8 [8, 256]: what a disc on each square of a full row turns, by the squares that the side to move has."""
+    turned = np.zeros((8, 256), np.uint8)
+    for square in range(8):
+        for own in range(256):
+            for step in (-1, 1):
+                end = next(
+                    (to for to in range(square + step, 8 if step > 0 else -1, step) if own >> to & 1), square + step
+                )
+                turned[square, own] += abs(end - square) - 1
+    return turned
+
+
+_TURNED: Final = _turned()
 
 
 @inlined
@@ -40,27 +67,36 @@ def odd_quadrants(empty: np.uint64) -> np.uint64:
     return odd
 
 
-def _one(mover: np.uint64, opponent: np.uint64, empty: np.uint64, _alpha: int) -> int:
-    """With one empty square, or none."""
-    if empty == ZERO:
-        return final_score(mover, opponent)
-    square = lowest(empty)
-    turned = flips(mover, opponent, square)
-    if turned != ZERO:
-        return 2 * count(mover | turned) - 62
-    turned = flips(opponent, mover, square)
-    if turned != ZERO:
-        return 2 * count(mover ^ turned) - 64
+@inlined
+def _last_turned(mover: np.uint64, square: np.uint64) -> int:
+    """How many discs the side to move turns on the last empty square."""
+    x, y = square & np.uint64(7), square >> np.uint64(3)
+    file = (((mover >> x) & _FILE) * _RANK) >> _HIGHEST
+    turned = int(_TURNED[y, file])
+    for line in range(3):
+        turned += int(_TURNED[x, ((mover & _LINES[square, line]) * _FILE) >> _HIGHEST])
+    return turned
+
+
+def _one(mover: np.uint64, opponent: np.uint64, empty: np.uint64, _odd: np.uint64, _alpha: int) -> int:
+    """With one empty square."""
+    square, own = lowest(empty), count(mover)
+    turned = _last_turned(mover, square)
+    if turned > 0:
+        return 2 * (own + turned) - 62
+    turned = _last_turned(opponent, square)
+    if turned > 0:
+        return 2 * (own - turned) - 64
     return final_score(mover, opponent)
 
 
-below: Callable[[np.uint64, np.uint64, np.uint64, int], int] = _one
+below: Callable[[np.uint64, np.uint64, np.uint64, np.uint64, int], int] = _one
 """The function for one square less: see `compiled_for`."""
 
 
-def _more(mover: np.uint64, opponent: np.uint64, empty: np.uint64, alpha: int) -> int:
+def _more(mover: np.uint64, opponent: np.uint64, empty: np.uint64, odd: np.uint64, alpha: int) -> int:
     """With more of them: first those moves that leave an even number of empty squares in their quadrant."""
-    odd, sign = odd_quadrants(empty), 1
+    sign = 1
     for _ in range(2):
         best = _NONE
         for part in (empty & odd, empty & ~odd):
@@ -73,7 +109,8 @@ def _more(mover: np.uint64, opponent: np.uint64, empty: np.uint64, alpha: int) -
                 turned = flips(mover, opponent, square)
                 if turned != ZERO:
                     disc = ONE << square
-                    best = max(best, -below(opponent ^ turned, mover | turned | disc, empty ^ disc, -alpha - 1))
+                    after = opponent ^ turned, mover | turned | disc, empty ^ disc, odd ^ _QUADRANT[square], -alpha - 1
+                    best = max(best, -below(*after))
                     if best > alpha:
                         return sign * best
         if best != _NONE:
@@ -82,19 +119,22 @@ def _more(mover: np.uint64, opponent: np.uint64, empty: np.uint64, alpha: int) -
     return final_score(mover, opponent)
 
 
-_FUNCTIONS: list[Callable[..., int]] = [rule(_one)]
+_FUNCTIONS: list[Callable[..., int]] = [compiled(_one)]
 for _squares in range(2, LAST + 1):
     _FUNCTIONS.append(compiled_for(f"{_squares}", _more, below=_FUNCTIONS[-1]))
-_one_left, _two_left, _three_left, _four_left = _FUNCTIONS
+last_score = _FUNCTIONS[-1]
+"""The answer for a position with `LAST` empty squares."""
 
 
-@compiled
-def last_score(mover: np.uint64, opponent: np.uint64, empty: np.uint64, empties: int, alpha: int) -> int:
-    """The answer for a position with at most `LAST` empty squares."""
-    if empties == 4:
-        return _four_left(mover, opponent, empty, alpha)
-    if empties == 3:
-        return _three_left(mover, opponent, empty, alpha)
-    if empties == 2:
-        return _two_left(mover, opponent, empty, alpha)
-    return _one_left(mover, opponent, empty, alpha)
+def exact_score(position: Position) -> int:
+    """The score of a position with `LAST` empty squares at most."""
+    if position.over:
+        return position.score
+    mover, opponent = np.uint64(position.mover), np.uint64(position.opponent)
+    empty, low, high = ~(mover | opponent), -64, 64
+    while low < high:
+        alpha = (low + high) // 2 | 1
+        # Which quadrants are odd only says in what order moves are tried.
+        answer = _FUNCTIONS[position.empties - 1](mover, opponent, empty, ZERO, alpha)
+        low, high = (answer, high) if answer > alpha else (low, answer)
+    return low

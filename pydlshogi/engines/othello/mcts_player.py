@@ -22,7 +22,7 @@ from pydlshogi.player.clock import Clock, ClockSettings
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.player.mcts_player import MCTSPlayer
-from pydlshogi.player.scout import NoScout
+from pydlshogi.player.scout import Scout
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import Puct
@@ -44,7 +44,7 @@ _LEVEL_PLAYOUTS: Final = 32
 """Playouts of level 0; each level doubles them."""
 
 
-class NoMates(NoScout):
+class NoMates(Scout):
     """A proven win of Othello is no mate: by how many discs it wins is not proven."""
 
     def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:

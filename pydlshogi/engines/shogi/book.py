@@ -44,12 +44,6 @@ class BookOptions(EngineOptions):
         "BookEvalDiff", 30, 0, 99999, help="centipawns that a sampled book move may be worse than the best"
     )
     book_moves = Spin("Book_Moves", 10000, 0, 10000, aliases=("BookMoves",), help="moves of the game that may be book")
-    flipped_book = Check(
-        "FlippedBook",
-        True,
-        shown=False,
-        help="find positions of the book also with the board turned and the colours swapped",
-    )
 
 
 class BookChoice(NamedTuple):
@@ -103,7 +97,7 @@ class OwnBook:
             return None
         if position.ply() > options.book_moves or position.board.is_draw() != NOT_REPETITION:
             return None
-        entry = choose(legal_moves(books, position, options.flipped_book), options, random)
+        entry = choose(legal_moves(books, position), options, random)
         return BookChoice(entry, self._line(books, position, entry, options)) if entry else None
 
     @staticmethod
@@ -117,7 +111,7 @@ class OwnBook:
         while move and len(line) < _LINE_PLIES:
             position.push_usi(move)
             line.append(move)
-            found = legal_moves(books, position, options.flipped_book)
+            found = legal_moves(books, position)
             expected = best(found)
             move = reply if reply and _is_legal(position, reply) else expected and expected.move
             reply = next((known.reply for known in found if known.move == move), None)
@@ -151,13 +145,13 @@ def open_books(paths: Sequence[Path], stamp: tuple[object, ...]) -> OpenedBook:
     return OpenedBook(stamp, tuple(books), tuple(remarks))
 
 
-def legal_moves(books: Sequence[BookFile], position: "ShogiPosition", flipped: bool) -> list[BookMove]:
-    """What the first of `books` that knows `position`, if `flipped` also with the colours swapped, holds for it; legal
+def legal_moves(books: Sequence[BookFile], position: "ShogiPosition") -> list[BookMove]:
+    """What the first of `books` that knows `position`, as it is or with the colours swapped, holds for it; legal
     moves only."""
     sfen = position.board.sfen()
     for book in books:
         found = book.find(sfen)
-        if not found and flipped:
+        if not found:
             found = [
                 entry._replace(move=flip_move(entry.move), reply=flip_move(entry.reply) if entry.reply else None)
                 for entry in book.find(flip_sfen(sfen))

@@ -12,6 +12,7 @@ from typing import Final
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.mate import Line, find_mate, shorter_mates
 from pydlshogi.games.shogi.position import PROOF_NODES, ShogiPosition
+from pydlshogi.player.scout import Scout
 from pydlshogi.uct.root import Root
 
 _FIRST_LOOK: Final = 500
@@ -37,8 +38,8 @@ _NODES_PER_MILLISECOND: Final = 50
 """A look of so many ends within a millisecond even on a slow machine, the proof of what it finds included."""
 
 
-class MateScout:
-    """The `Scout` of shogi."""
+class MateScout(Scout):
+    """That of shogi."""
 
     def __init__(self) -> None:
         self._mates: dict[int, Line] = {}

@@ -32,6 +32,7 @@ GAME: Final = GameEntry(
     has_policy=False,
     in_discs=True,
     files="pydlshogi.web.othello_files:FILES",
+    opening="pydlshogi.games.othello.openings:opening",
     match="utils.arena.othello:KIND",
     learning={
         "kind": "policy_value_dense",

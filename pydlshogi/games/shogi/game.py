@@ -23,6 +23,7 @@ GAME: Final = GameEntry(
         "six pieces": "2sgkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     },
     files="pydlshogi.web.shogi_files:FILES",
+    opening="pydlshogi.games.shogi.openings:opening",
     match="utils.arena.shogi:KIND",
     learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},
     example=Example(24_000_000, "AlphaZero (Science 362, 2018)"),

@@ -36,7 +36,6 @@ class Settings(Learning):
     )
 
     hours: float = setting(0.0, "length of the run in hours", low=0, high=10**6)
-    stop_at: str = setting("", "or its end, in local time: 2026-01-31T18:00")
     steps: int = setting(0, "or its length in steps; then a run can be repeated exactly", low=0, high=10**9)
 
     val_lambda: float = setting(
@@ -52,7 +51,6 @@ class Settings(Learning):
     validate_every: int = setting(1000, "steps between validations", low=1)
     validate_positions: int = setting(8192, "positions of a validation; the last one takes all", low=1)
     save_minutes: float = setting(3.0, "minutes between checkpoints", low=0)
-    tensorboard: bool = setting(False, "write the log for TensorBoard too")
 
 
 QUICK: Final[dict[str, Any]] = {
@@ -79,8 +77,8 @@ OF_SPARSE: Final[dict[str, Any]] = {
 """What --kind sparse sets: a step of a small batch takes as long as one of a large one."""
 
 ON_RESUME: Final = {
-    "out", "train", "more", "taught", "val", "searched", "cache", "cluster", "hours", "stop_at", "steps", "log_every",
-    "validate_every", "validate_positions", "save_minutes", "shards", "tensorboard",
+    "out", "train", "more", "taught", "val", "searched", "cache", "cluster", "hours", "steps", "log_every",
+    "validate_every", "validate_positions", "save_minutes", "shards",
 }  # fmt: skip
 """What may be said anew with --resume."""
 
@@ -94,8 +92,5 @@ def parser() -> argparse.ArgumentParser:
         "--quick", action="store_true", help="a small network in five minutes; other options still count"
     )
     result.add_argument("--resume", action="store_true", help="go on with the run in --out")
-    result.add_argument(
-        "--benchmark", action="store_true", help="measure whether the loader keeps up, and train nothing"
-    )
     add_options(result, Settings)
     return result

@@ -3,6 +3,8 @@ import { MARKS, percent } from './chart.js'
 import { made } from './dom.js'
 import { after } from './moves.js'
 
+const MOST_SHOWN = 8 // moves of a variation
+
 /** @typedef {import('./page.js').State} State */
 
 /** How a move is marked: grey until no later look of the analysis can change it. */
@@ -11,11 +13,12 @@ const markOf = each => each?.mark ? (each.sure ? MARKS[each.mark] : 'unsure') : 
 export class MoveList {
   /**
    * @param {HTMLElement} root
-   * @param {(ply: number) => void} goTo
-   * @param {(ply: number, move: string) => void} vary shows the line that has this move after so many
+   * @param {{goTo: (ply: number) => void, vary: (number: number) => void, remove: (number: number) => void}} does shows a
+   *   move of the line, shows another line, deletes one
+   * @param {(name: string) => string} word
    */
-  constructor (root, goTo, vary) {
-    Object.assign(this, { root, goTo, vary })
+  constructor (root, does, word) {
+    Object.assign(this, { root, does, word })
     new ResizeObserver(() => this.follow()).observe(root)
   }
 
@@ -28,25 +31,26 @@ export class MoveList {
     const { root } = this
     const judged = new Map(state.judged.map(each => [each.number, each]))
     const names = write(state.start, state.moves, 0)
-    const others = new Map(state.variations)
+    const others = new Map()
+    let leaves = null
+    for (const each of state.variations) { // those that leave a variation stand behind it
+      if (each[1] === 0) leaves = each[0]
+      others.set(leaves, [...(others.get(leaves) ?? []), each])
+    }
     const before = root.querySelector('[aria-current=step]')
-    let position = state.start
     root.dataset.first = (state.turn + state.at) % 2
     while (root.children.length > state.moves.length) root.lastChild.remove()
     state.moves.forEach((move, index) => {
       const each = judged.get(index + 1)
       const lost = each?.mark ? ` ${each.mark} ${lossOf(each)}` : ''
-      const item = root.children[index] ?? root.appendChild(made('li', {}, made('button', { onclick: () => this.goTo(index + 1) }), made('span')))
+      const item = root.children[index] ?? root.appendChild(made('li', {}, made('button', { onclick: () => this.does.goTo(index + 1) }), made('span')))
       const button = item.firstChild
       const text = names[index] + lost
       if (button.textContent !== text) button.textContent = text
       button.className = markOf(each)
       button.setAttribute('aria-current', index + 1 === state.at ? 'step' : 'false')
-      this.showVariations(item.lastChild, index, others.get(index) ?? [], moves => write(position, moves, index))
-      if (others.size) position = after(position, move)
-      if (index + 1 === state.moves.length && others.has(index + 1)) {
-        this.showVariations(item.lastChild, index + 1, others.get(index + 1), moves => write(position, moves, index + 1))
-      }
+      const last = index + 1 === state.moves.length ? others.get(index + 1) ?? [] : [] // that go on where the line ends
+      this.showVariations(item.lastChild, [...(others.get(index) ?? []), ...last], state, write)
     })
     if (root.querySelector('[aria-current=step]') !== before) this.follow()
   }
@@ -57,13 +61,23 @@ export class MoveList {
     if (current) this.root.scrollTop = current.offsetTop - this.root.clientHeight / 2
   }
 
-  /** Other moves that were played after so many, each a button that shows its line. */
-  showVariations (root, ply, moves, write) {
-    const shown = moves.join(' ')
-    if (root.dataset.moves === shown) return
-    root.dataset.moves = shown
+  /** Other lines, each a button that shows it, and one that deletes it where that may be. */
+  showVariations (root, variations, state, write) {
+    const shown = JSON.stringify([variations, document.documentElement.lang])
+    if (root.dataset.shown === shown) return
+    root.dataset.shown = shown
     root.className = 'variations'
-    root.replaceChildren(...moves.map(move => made('button', { textContent: `↳ ${write([move])[0]}`, onclick: () => this.vary(ply, move) })))
+    const lines = [state.moves]
+    root.replaceChildren(...variations.map(([ply, depth, number, moves, own]) => {
+      const before = lines[depth].slice(0, ply)
+      lines[depth + 1] = [...before, ...moves]
+      const names = write(before.reduce(after, state.start), moves.slice(0, MOST_SHOWN), ply)
+      const text = `${ply + 1} ${names.join(' ')}${moves.length > MOST_SHOWN ? ' …' : ''}`
+      const row = made('span', {}, made('button', { textContent: text, onclick: () => this.does.vary(number) }))
+      row.style.paddingLeft = `${depth}em`
+      if (own) row.append(made('button', { className: 'delete', textContent: '×', ariaLabel: `${this.word('delete')} ${text}`, onclick: () => this.does.remove(number) }))
+      return row
+    }))
   }
 }
 
@@ -78,13 +92,16 @@ export const lossOf = ({ loss, discs }) => discs === null ? `−${percent(loss)}
  * @returns {Array<string|Element>}
  */
 export function sentence (state, write, word) {
-  const each = state.judged.find(({ number }) => number === state.at)
+  const { asked, at, moves } = state
+  if (asked?.ply === at) return [`${word(asked.mate ? 'findMate' : 'findBetter')} ${write(state.position, [moves[at]], at)[0]}`]
+  const each = state.judged.find(({ number }) => number === at)
   if (!each) return []
   const before = state.moves.slice(0, state.at - 1).reduce(after, state.start)
   const [played, best] = [each.move, each.best].map(move => move ? write(before, [move], state.at - 1)[0] : word('declare'))
   const name = made('strong', { textContent: played })
-  if (each.move === each.best) return [name, `: ${word('theBest')}`]
   const unit = each.discs === null ? '' : ` ${word('discsLost')}`
+  if (asked) return [name, `${asked.found ? '' : ` ${lossOf(each)}${unit}`}: ${word(asked.found ? 'rightMove' : 'notYet')}`]
+  if (each.move === each.best) return [name, `: ${word('theBest')}`]
   const lost = ` ${each.mark ? `${each.mark} ` : ''}${lossOf(each)}${unit}`
   if (each.best === null) return [name, lost] // as a record has it, which knows of no better move
   return [name, `${lost}, ${word('better')} `, made('strong', { textContent: best })]

@@ -25,7 +25,8 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {number} turn 0 Black, 1 White
  * @property {string[]} moves of the whole game
  * @property {number} at how many of them have been made on the board that is shown
- * @property {Array<[number, string[]]>} variations moves that other lines have, after how many moves of this one
+ * @property {Array<[number, number, number, string[], boolean]>} variations lines that leave this one, and behind each those that
+ *   leave it: after how many moves, how deep, the number of its first position, its moves, and whether it can be deleted
  * @property {string[]} sides an opponent of the game, or '' for a person
  * @property {string[]} names
  * @property {string[]} legal what a person may play now
@@ -35,15 +36,19 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {boolean} watching
  * @property {?{look: number, left: number, of: number}} judging how many positions this look of the analysis has still to do
  * @property {string} comment of a record, on the position shown
+ * @property {Array<[string, string]>} opening how the game has begun, in English and in Japanese
  * @property {number} lines how many candidates are shown
  * @property {Array<?number>} winRates Black's, after so many moves
  * @property {Judged[]} judged
  * @property {Array<{side: string, moves: number, found: number, loss: number, marks: Object<string, number>,
  *   histogram: number[], accuracy: number, phases: Array<?number>, discs: ?number}>} summary
+ * @property {number[]} practice after how many moves somebody could have done much better
+ * @property {?{ply: number, mate: boolean, found: ?boolean}} asked where a better move is to be found, and whether it was
  * @property {?{number: number, games: number}} file
  * @property {?number} leftAt the ply where the game was left to try other moves
  * @property {number} earlier how many games can be taken up again that others have replaced
  * @property {?{left: number[], byoyomi: number, running: ?number, spent: number, stands: boolean}} clock in seconds
+ * @property {?{seconds: number, paused: boolean}} pace of two engines: how long a move is shown at least
  * @property {string} error
  *
  * @typedef {{number: number, side: string, move: string, best: string, loss: number, discs: ?number, mark: string, sure: boolean, winRate: number}} Judged
@@ -73,7 +78,7 @@ let heat = {}
 let stateCame = 0 // when, in milliseconds
 let turned = false
 let wanted = null // {ply, generation}: what was asked for, until a state of that generation is shown
-let veiled = null // the ply of which nothing is shown: there a better move is to be found
+let revealed = 0 // the generation in which the reader wants to see what a better move would be
 let fileShown = ''
 let choosing = 0 // how many games of the file have been asked for, and not been answered
 let preview = null // {place, moves, plies}: a line that is stepped through, and which of the candidates begins it
@@ -82,7 +87,8 @@ const board = new Board($('board'), async move => {
   if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
 }, word)
 const settings = new Settings(storage(), () => state && drawBoard())
-const moveList = new MoveList($('moves'), ply => goTo(ply), (ply, move) => send({ do: 'variation', ply, move }))
+const moveList = new MoveList($('moves'), { goTo: ply => goTo(ply), vary: number => send({ do: 'variation', number }),
+  remove: number => send({ do: 'delete', number }) }, word)
 
 /** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
 const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'odds' : game
@@ -110,7 +116,7 @@ function inTurn (path, body) {
 }
 
 function send (command) {
-  if (command.do === 'hint') veiled = null
+  if (command.do === 'hint') revealed = state.generation
   return inTurn('do', JSON.stringify({ generation: state.generation, ...command }))
 }
 
@@ -129,7 +135,9 @@ function listen () {
     learnLooks(setup.games)
     learnWords(setup.games)
     home.fill()
-    $('depth').replaceChildren(...setup.depths.map((value, place) => made('option', { value, textContent: word(`depth ${place}`) })))
+    for (const [id, values] of [['depth', setup.depths], ['pace', setup.paces]]) {
+      $(id).replaceChildren(...values.map((value, place) => made('option', { value, textContent: word(`${id} ${place}`) })))
+    }
     if (!state) return
     offerHome()
     show()
@@ -147,11 +155,10 @@ function listen () {
     offerHome()
     stateCame = performance.now()
     forgetIfShown()
-    if (state.at !== veiled && wanted === null) veiled = null
     show()
   })
   on('info', message => {
-    if (message.generation !== state.generation || (veiled === message.ply && !state.watching)) return
+    if (message.generation !== state.generation || (veiled() && !state.watching)) return
     info = message
     if (preview?.place >= (info.moveInfos ?? []).length) preview = null // with its row, which nobody can leave any more
     state.winRates[message.ply] = message.winRate
@@ -205,6 +212,7 @@ function show () {
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
   say('comment', state.comment)
+  $('opening').textContent = state.opening.map(([english, japanese]) => language === 'ja' ? japanese : english).join(' · ')
   if (state.error) $('error').textContent = word(state.error)
   showButtons()
   // Of a button that is gone, or can be pressed no more, the page as a whole would have the focus.
@@ -216,6 +224,7 @@ function showButtons () {
   const mine = state.legal.length > 0
   const over = state.ending !== null && state.moves.length > 0
   const judged = state.judged.length > 0
+  const { asked } = state
   $('policy').disabled = !mine
   $('hint').disabled = !mine || state.watching
   $('resign').disabled = !mine || state.at < state.moves.length
@@ -224,8 +233,10 @@ function showButtons () {
   const hide = {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
-    endReview: !over || judged || state.judging, rematch: !over, previousMistake: !judged, nextMistake: !judged,
-    retry: !mistakes().includes(state.at), progress: !state.judging
+    endReview: !over || judged || state.judging, rematch: !over || asked, previousMistake: !judged || asked, nextMistake: !judged || asked,
+    retry: asked ? asked.found !== false : !mistakes().includes(state.at), answer: !veiled(), progress: !state.judging,
+    practise: state.practice.length < (asked ? 2 : 1) || state.judging,
+    pauseGame: !state.pace, oneMove: !state.pace?.paused || state.at < state.moves.length || state.thinks, pace: !state.pace
   }
   for (const [id, hidden] of Object.entries(hide)) $(id).hidden = Boolean(hidden)
   if (state.file && !choosing && fileShown !== JSON.stringify(state.file)) { // else a number that is being typed stays
@@ -236,13 +247,22 @@ function showButtons () {
   label($('watch'), state.watching ? 'pause' : 'watch')
   $('watch').setAttribute('aria-pressed', state.watching)
   label($('judge'), state.judging ? 'stop' : 'judge')
+  const place = asked ? state.practice.indexOf(asked.ply) + 1 : 0
+  say('practise', place ? `${word('nextTask')} (${place}/${state.practice.length})` : `${word('practise')} (${state.practice.length})`)
+  if (state.pace) {
+    say('pauseGame', word(state.pace.paused ? 'goOnGame' : 'pauseGame'))
+    $('pace').value = state.pace.seconds
+  }
   $('progress').max = state.judging?.of ?? 1
   $('progress').value = state.judging ? state.judging.of - state.judging.left : 1
   const looksThrough = !state.sides[0] && !state.sides[1]
-  const first = state.judging ? 'judge' : state.watching ? 'watch' : state.leftAt !== null ? 'left' : judged ? 'nextMistake'
+  const first = state.judging ? 'judge' : state.pace?.paused ? 'pauseGame' : state.watching ? 'watch' : asked ? (asked.found ? (state.practice.length > 1 ? 'practise' : 'left') : asked.found === false ? 'retry' : '') : state.leftAt !== null ? 'left' : judged ? 'nextMistake'
     : over ? 'endReview' : state.file ? 'judge' : !state.moves.length && looksThrough ? 'new' : ''
   for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)
 }
+
+/** Whether nothing is shown of what the engine thinks: the reader is to find a better move. */
+const veiled = () => state.asked?.ply === state.at && revealed !== state.generation
 
 /** White sits below where the board is turned, and where a person has White against an engine. */
 const flipped = () => turned !== (Boolean(state.sides[0]) && !state.sides[1])
@@ -260,7 +280,7 @@ function drawPlayers () {
 /** How much of winning is Black's in the position shown, where that is known. */
 function drawBar () {
   const rate = state.winRates[state.at] ?? null
-  const known = rate !== null && veiled === null
+  const known = rate !== null && !veiled()
   $('bar').className = `${flipped() ? 'flipped' : ''} ${known ? '' : 'unknown'}`
   $('barBlack').style.height = `${100 * (known ? rate : 0.5)}%`
   $('barNumber').textContent = known ? percent(Math.max(rate, 1 - rate), 0) : ''
@@ -285,7 +305,7 @@ function statusText () {
   }
   const place = moves.length > at ? `${at}/${moves.length}: ` : ''
   const passed = moves[at - 1] === 'pass' ? ` ${word('passed')}` : ''
-  const what = legal.includes('pass') ? 'mustPass' : state.thinks ? 'thinks' : sides[1 - turn] && !sides[turn] ? 'yourMove' : 'toMove'
+  const what = legal.includes('pass') ? 'mustPass' : state.pace?.paused && !state.thinks ? 'waits' : state.thinks ? 'thinks' : sides[1 - turn] && !sides[turn] ? 'yourMove' : 'toMove'
   return `${place}${names[turn]}${joint}${word(what)}${discs()}${passed}`
 }
 
@@ -417,8 +437,7 @@ function write (sfen, moves, ply) {
 
 /** What there is to say of the move that led to the position shown, or of how to begin. */
 function drawSentence () {
-  const asked = state.at === veiled && veiled < state.moves.length
-  const said = asked ? [`${word('findBetter')} ${write(state.position, [state.moves[veiled]], veiled)[0]}`] : sentence(state, write, word)
+  const said = sentence(state, write, word)
   const text = said.length ? said : [state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : '']
   $('sentence').replaceChildren(...text)
   say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${write(state.start, state.moves, 0)[state.at - 1]}` : '')
@@ -463,11 +482,7 @@ const GO = {
   forward: () => here() + 1,
   last: () => state.moves.length,
   previousMistake: () => mistakes().findLast(ply => ply < here()) ?? here(),
-  nextMistake: () => mistakes().find(ply => ply > here()) ?? here(),
-  retry: () => {
-    veiled = here() - 1
-    return veiled
-  }
+  nextMistake: () => mistakes().find(ply => ply > here()) ?? here()
 }
 const mistakes = () => state.judged.filter(each => each.mark).map(each => each.number)
 
@@ -487,6 +502,7 @@ const KEYS = {
   b: press('left'),
   u: press('undo'),
   P: press('pass'),
+  w: press('pauseGame'),
   h: press('hint'),
   p: press('policy'),
   a: press('watch'),
@@ -506,6 +522,15 @@ for (const button of document.querySelectorAll('[data-do]')) button.onclick = ()
 for (const button of document.querySelectorAll('[data-go]')) button.onclick = () => goTo(GO[button.dataset.go]())
 $('watch').onclick = () => watch(!state.watching)
 $('pass').onclick = () => send({ do: 'move', move: 'pass' })
+const retry = ply => send({ do: 'retry', ply })
+$('retry').onclick = () => retry(state.asked?.ply ?? here() - 1)
+$('practise').onclick = () => {
+  const { practice, asked, leftAt } = state
+  if (leftAt !== null) send({ do: 'back' })
+  retry(practice.find(ply => ply > asked?.ply) ?? practice[0])
+}
+$('pauseGame').onclick = () => send({ do: 'pause', on: !state.pace.paused })
+$('pace').onchange = () => send({ do: 'pace', seconds: Number($('pace').value) })
 $('lineCount').onchange = () => state.watching && watch(true)
 $('judge').onclick = $('endReview').onclick = () => send({ do: 'judge', on: !state.judging, depth: Number($('depth').value) })
 $('resign').onclick = () => confirm(word('confirmResign')) && send({ do: 'resign' })
@@ -675,7 +700,9 @@ function speak () {
   home.language = language
   home.fill()
   for (const option of $('copyWhat').options) option.textContent = word(`copy ${option.value}`)
-  for (const [place, option] of [...$('depth').options].entries()) option.textContent = word(`depth ${place}`)
+  for (const id of ['depth', 'pace']) {
+    for (const [place, option] of [...$(id).options].entries()) option.textContent = word(`${id} ${place}`)
+  }
   if (state) {
     show()
     board.draw()

@@ -7,6 +7,7 @@ const ENGLISH = {
   theme: 'Board', 'theme wood': 'wood', 'theme calm': 'calm', pieces: 'Pieces of shogi', 'pieces one': 'one character', 'pieces two': 'two characters',
   sound: 'Sounds', 'sound on': 'on', 'sound off': 'off', letters: 'Letters', 'letters normal': 'normal', 'letters large': 'large',
   actions: 'What can be done', settings: 'Settings', done: 'Done', theBest: 'the best move', findBetter: 'Find a better move than',
+  findMate: 'There is a mate. Find a better move than', delete: 'Delete', practise: 'Practise', nextTask: 'Next', answer: 'Answer', rightMove: 'right!', notYet: 'not yet',
   discsLost: 'discs', discsLostEach: 'discs lost', opening: 'opening', 'middle game': 'middle', endgame: 'end',
   'short newGame': 'New', 'short undo': 'Undo', 'short hint': 'Hint', 'short resign': 'Resign', 'short declare': 'Declare', 'short pass': 'Pass',
   'short watch': 'Thinking', 'short pause': 'Stop', 'short policy': 'Intuition', 'short judge': 'Review', 'short stop': 'Stop',
@@ -28,7 +29,8 @@ const ENGLISH = {
   'losses label': 'What each move lost, Black upwards, White downwards', 'histogram label': 'How many moves lost how much',
   language: '日本語',
   play: 'Play', analyse: 'Analyse', files: 'File', depth: 'Depth of the review', 'depth 0': 'quick', 'depth 1': 'normal',
-  'depth 2': 'deep', rematch: 'Rematch', opponent: 'Opponent', side: 'You play', watchGame: 'nobody: watch two engines', otherEngine: 'Other engine',
+  'depth 2': 'deep', pace: 'Pace', 'pace 0': 'slow', 'pace 1': 'normal pace', 'pace 2': 'fast', pauseGame: 'Pause', goOnGame: 'Go on',
+  oneMove: 'One move', waits: 'to move: the game waits', rematch: 'Rematch', opponent: 'Opponent', side: 'You play', watchGame: 'nobody: watch two engines', otherEngine: 'Other engine',
   goOn: 'Go on with the earlier game', charts: 'Charts', keysTitle: 'Keys', accuracy: 'accuracy',
   'about shogi': 'Japanese chess: captured pieces come back', 'about dobutsu': 'A small shogi with animals, for all ages',
   'about othello': 'Black and white discs that turn',
@@ -53,7 +55,7 @@ const ENGLISH = {
   try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best',
   lost: 'loss', better: 'better',
   confirmResign: 'Resign this game?', keys: 'Keys: arrows and Enter move pieces; outside the board ← → step through the ' +
-    'game, u undoes, h hints, a shows the thinking, p the policy, j reviews the game, P passes, m and M go to mistakes, r tries again, b goes back to the game, ' +
+    'game, u undoes, h hints, a shows the thinking, p the policy, j reviews the game, P passes, m and M go to mistakes, r tries again, w lets two engines wait, b goes back to the game, ' +
     'f turns the board.'
 }
 
@@ -64,6 +66,7 @@ const JAPANESE = {
   theme: '盤', 'theme wood': '木目', 'theme calm': '淡色', pieces: '将棋の駒', 'pieces one': '一字駒', 'pieces two': '二字駒',
   sound: '音', 'sound on': 'あり', 'sound off': 'なし', letters: '文字の大きさ', 'letters normal': '標準', 'letters large': '大きい',
   actions: '操作', settings: '設定', done: '閉じる', theBest: '最善手', findBetter: 'より良い手を探してください:',
+  findMate: '詰みがあります。より良い手を探してください:', delete: '削除', practise: '練習', nextTask: '次の問題', answer: '答え', rightMove: '正解!', notYet: 'まだ良い手があります',
   discsLost: '石', discsLostEach: '石損', opening: '序盤', 'middle game': '中盤', endgame: '終盤',
   'short newGame': '対局', 'short undo': '待った', 'short hint': 'ヒント', 'short resign': '投了', 'short declare': '宣言', 'short pass': 'パス',
   'short watch': '検討', 'short pause': '止める', 'short policy': '直感', 'short judge': '解析', 'short stop': '止める',
@@ -89,6 +92,8 @@ const JAPANESE = {
   'blacksHand odds': '下手の持ち駒', 'whitesHand odds': '上手の持ち駒',
   language: 'English',
   play: '対局', analyse: '検討', files: 'ファイル', depth: '解析の深さ', 'depth 0': '速い', 'depth 1': '普通', 'depth 2': '深い',
+  pace: '進む速さ', 'pace 0': 'ゆっくり', 'pace 1': '普通の速さ', 'pace 2': '速く', pauseGame: '一時停止', goOnGame: '再開', oneMove: '一手進める',
+  waits: 'の手番 (一時停止中)',
   rematch: 'もう一局', opponent: '対局相手', side: 'あなたの手番', watchGame: '観戦 (エンジン同士)', otherEngine: 'もう一方のエンジン', goOn: '前の対局を続ける',
   charts: 'グラフ', keysTitle: 'キー操作', accuracy: '正確さ', 'about shogi': '取った駒を使える日本のチェス', 'about dobutsu': '動物たちの小さな将棋',
   'about othello': 'はさんで返す黒と白の石',
@@ -109,7 +114,7 @@ const JAPANESE = {
   candidates: '候補手', moves: '指し手', wins: 'の勝ち', nobody: '引き分け', mate: '(詰み)',
   repetition: '(千日手)', 'perpetual check': '(連続王手の千日手)', resignation: '(投了)', declaration: '(入玉宣言)',
   try: '(トライ)', 'lion caught': '(ライオンを捕まえた)', found: '最善', lost: '損', better: '最善', confirmResign: '投了しますか', keys: 'キー: 盤上は矢印と Enter。盤の外では ← → で' +
-    '手を進め、u 待った、h ヒント、a 検討、p 方策、j 棋譜解析、P パス、m と M で悪手、r で別の手、b で元の対局、f で盤面反転です。',
+    '手を進め、u 待った、h ヒント、a 検討、p 方策、j 棋譜解析、P パス、m と M で悪手、r で別の手、w で一時停止、b で元の対局、f で盤面反転です。',
   king: '玉', rook: '飛', bishop: '角', lance: '香', gold: '金', silver: '銀', knight: '桂', pawn: '歩', dragon: '龍', horse: '馬', 'promoted silver': '成銀',
   'promoted knight': '成桂', 'promoted lance': '成香', tokin: 'と', lion: 'ライオン', elephant: 'ぞう', giraffe: 'きりん',
   chick: 'ひよこ', hen: 'にわとり'

@@ -1,0 +1,99 @@
+"""Names of openings, of games that are known by them."""
+
+import re
+import tarfile
+from collections import Counter
+from collections.abc import Iterable
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from pydlshogi.games.entry import NO_NAMES, Opening
+from pydlshogi.games.othello import openings as othello
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.shogi import openings as shogi
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.kifu.encoding import decode
+from pydlshogi.read_kifu import parse
+
+SAME = {
+    "ダイレクト向かい飛車": "角交換",
+    "三間飛車": "三間|石田",
+    "ゴキゲン中飛車": "ゴキゲン",
+    "角交換型振り飛車": "角交換|石田",
+}
+"""How the records name what has another name here."""
+
+
+def named(moves: Iterable[str]) -> Opening:
+    position, opening = ShogiPosition(), NO_NAMES
+    for move in moves:
+        position.push(position.move_from_usi(move))
+        opening = shogi.opening(position, opening)
+    return opening
+
+
+@pytest.mark.parametrize(
+    ("moves", "names"),
+    [
+        ("7g7f", []),
+        ("2g2f 8c8d", ["相居飛車"]),
+        ("7g7f 8c8d 7i6h 3c3d 6h7g", ["矢倉"]),
+        ("7g7f 3c3d 2g2f 4c4d 3i4h 8b4b", ["四間飛車"]),
+        ("7g7f 8c8d 2h6h 3c3d 8h2b+ 3a2b", ["角交換四間飛車"]),  # more is known of it later
+        ("2g2f 8c8d 7g7f 4a3b 2f2e 8d8e 8h7g 3c3d 7i8h 2b7g+ 8h7g", ["角換わり"]),
+        ("2g2f 8c8d 2f2e 8d8e 6i7h 4a3b 2e2d 2c2d 2h2d P*2c", ["相掛かり"]),
+        ("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e 6i7h 4a3b 2e2d 2c2d 2h2d 8e8f 8g8f 8b8f 2d3d", ["横歩取り"]),
+        ("2h6h 8b3b", ["相振り飛車"]),
+        ("2h6h 8c8d 5i4h 5a4b 4h3h 4b3b 3h2h 6a5b 3i3h", ["四間飛車", "▲美濃囲い", "△舟囲い"]),
+    ],
+)
+def test_shogi(moves: str, names: list[str]) -> None:
+    assert [name.japanese for name in named(moves.split()).names] == names
+
+
+def test_shogi_as_the_records_of_newspapers_name_it(shared_data: Path, tmp_path: Path) -> None:
+    with tarfile.open(shared_data / "records" / "mixed.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    agree: Counter[bool] = Counter()
+    for path in sorted((tmp_path / "mixed" / "shogi-playstyle-analysis").glob("*.kif")):
+        label = re.search(r"戦型：(\S+)", decode(path.read_bytes()))
+        (game,) = parse(path.read_bytes(), path.name)
+        if label and game.start_sfen == ShogiPosition().sfen():
+            name = named(game.usi).name
+            agree[bool(name and re.match(SAME.get(label[1], label[1][:2]), name.japanese))] += 1
+    assert agree.total() > 50
+    assert agree[True] > 0.8 * agree.total()
+
+
+@pytest.mark.parametrize(
+    ("moves", "name"),
+    [
+        ("f5f6", "Diagonal"),
+        ("f5d6c3d3c4", "Tiger"),
+        ("f5d6c5f4e3c6d3f6e6", "Rose"),
+        ("f5f6e6f4c3", "Buffalo (Kenichi)"),
+    ],
+)
+def test_othello_however_the_board_is_turned(moves: str, name: str) -> None:
+    squares = [("abcdefgh".index(file), int(rank) - 1) for file, rank in re.findall("(.)(.)", moves)]
+    for swap, turn in product((False, True), repeat=2):  # the first position has these symmetries alone
+        position, opening = OthelloPosition(), NO_NAMES
+        for square in squares:
+            x, y = (7 - place if turn else place for place in (square[::-1] if swap else square))
+            position.push(position.move_from_usi(f"{'abcdefgh'[x]}{y + 1}"))
+            opening = othello.opening(position, opening)
+        assert [each.english for each in opening.names] == [name]
+
+
+def test_a_line_of_othello_keeps_its_name() -> None:
+    position, opening = OthelloPosition(), NO_NAMES
+    for move in re.findall("..", "f5d6c3d3c4f4f6f3e6e7"):
+        position.push(position.move_from_usi(move))
+        opening = othello.opening(position, opening)
+    assert [name.japanese for name in opening.names] == ["コンポス"]
+
+
+def test_each_line_of_othello_is_one_of_its_own() -> None:
+    assert len(othello.names()) == len(othello.LINES.strip().splitlines())
