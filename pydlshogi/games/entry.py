@@ -75,14 +75,6 @@ class Opponent(NamedTuple):
     """It has all that it needs."""
 
 
-class Example(NamedTuple):
-    """A run that others know the result of."""
-
-    games: int
-    """That it played against itself."""
-    whose: str
-
-
 class Look(NamedTuple):
     """How a game looks on the board. The page itself knows the looks of games that it has pictures for."""
 
@@ -164,8 +156,6 @@ class GameEntry:
     """Its evaluations are hundredths of a disc."""
     learning: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the cycle that are better for this game than the general ones."""
-    example: Example | None = None
-    """What a run is measured by that wants to know how long it would take."""
     files: str | None = None
     """What reads and writes its records on the board, as `MODULE:NAME`; None: lines of USI alone."""
     match: str | None = None

@@ -229,19 +229,15 @@ def described(line: dict[str, Any]) -> str:
     return said
 
 
-def sized(game: GameEntry, lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
+def sized(lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
     """What cycles with these lines of the journal let expect of a run of so many minutes, in one line."""
     games, play, network = (max(1e-9, sum(line[name] for line in lines)) for name in ("played", "play", "network"))
     total = play + sum(line["learn"] + line["compare"] for line in lines)
     rate = 60 * games / total
-    known = ""
-    if game.example:
-        hours = game.example.games / rate / 60
-        known = f", and {game.example.games:,} as for {game.example.whose} would take {hours:,.1f} hours"
     return (
         f"sizing: {rate:,.0f} games a minute, {workers} at work; playing takes {play / total:.0%} of the time, of that "
         f"the network {network / play:.0%}, the search {1 - network / play:.0%}; {minutes:g} minutes are some "
-        f"{rate * minutes:,.0f} games{known}"
+        f"{rate * minutes:,.0f} games"
     )
 
 
@@ -256,7 +252,7 @@ def learn(game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool)
             lines.append(learner.cycle())
             say(described(lines[-1]))
             if len(lines) == _SIZED:
-                say(sized(game, lines[1:], settings.minutes, min(pool.size(), learner.sets)))
+                say(sized(lines[1:], settings.minutes, min(pool.size(), learner.sets)))
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
     say(f"the network is {learner.finish()}")
 

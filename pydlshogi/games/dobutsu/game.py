@@ -3,7 +3,7 @@
 from typing import Final
 
 from pydlshogi.games.dobutsu import is_solved
-from pydlshogi.games.entry import Example, GameEntry, Opponent, ladder
+from pydlshogi.games.entry import GameEntry, Opponent, ladder
 
 GAME: Final = GameEntry(
     name="dobutsu",
@@ -33,5 +33,4 @@ GAME: Final = GameEntry(
         "final_temperature": 0.25,
         "draw_ply": 160,
     },
-    example=Example(185_856, "the network that ships"),
 )

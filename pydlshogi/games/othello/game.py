@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pydlshogi.games.entry import Example, GameEntry, Opponent
+from pydlshogi.games.entry import GameEntry, Opponent
 
 GAME: Final = GameEntry(
     name="othello",
@@ -46,5 +46,4 @@ GAME: Final = GameEntry(
         "opening_plies": 8.0,
         "window": 100_000,
     },
-    example=Example(199_680, "the network that docs/othello.md describes"),
 )

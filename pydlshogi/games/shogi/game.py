@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pydlshogi.games.entry import Example, GameEntry, Opponent, ladder
+from pydlshogi.games.entry import GameEntry, Opponent, ladder
 
 GAME: Final = GameEntry(
     name="shogi",
@@ -26,5 +26,4 @@ GAME: Final = GameEntry(
     opening="pydlshogi.games.shogi.openings:opening",
     match="utils.arena.shogi:KIND",
     learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},
-    example=Example(24_000_000, "AlphaZero (Science 362, 2018)"),
 )
