@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from replayed_boards import ReplayedBoards
+
 from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import Evaluator, HashEvaluator
 from pydlshogi.game import UNDECIDED, Position, Rules
 from pydlshogi.support.arrays import Record, Records
 from pydlshogi.uct.batch import Batch
-from pydlshogi.uct.boards import Paths, ReplayedBoards, StoredBoards
+from pydlshogi.uct.boards import Paths, StoredBoards
 from pydlshogi.uct.kernels import COLLIDED, REPEATED, Walk
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.uct_node import Tree, UctNodeTable
@@ -75,8 +77,8 @@ class BothBoards:
             position.push(int(table.moves[table.nodes["first"][step["node"]] + step["edge"]]))
         return position
 
-    def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
-        return self._stored.open(table, paths, requests, batch)
+    def open(self, paths: Paths, requests: int, batch: Batch) -> int:
+        return self._stored.open(paths, requests, batch)
 
 
 def compared(

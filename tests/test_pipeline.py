@@ -4,12 +4,12 @@ import threading
 
 import numpy as np
 import pytest
+from replayed_boards import ReplayedBoards
 from tic_tac_toe import TicTacToe
 
 from pydlshogi.bench import MIDDLE_GAME, make_playouts, new_search
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.boards import ReplayedBoards
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import Root
 from pydlshogi.uct.search import Search

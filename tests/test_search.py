@@ -12,13 +12,13 @@ import cshogi
 import numpy as np
 import pytest
 from positions import turned
+from replayed_boards import ReplayedBoards
 from tic_tac_toe import Letters, TicTacToe
 
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.game import MATED, Outcome, Position
 from pydlshogi.games.shogi.position import MATE_IN_ONE, ShogiPosition
 from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.boards import ReplayedBoards
 from pydlshogi.uct.kernels import MAX_BATCH, MAX_DEPTH
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
 from pydlshogi.uct.root import MoveStats, Root

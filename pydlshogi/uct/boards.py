@@ -1,16 +1,15 @@
 """The rules under a search: what they say of the positions at the ends of paths, and how a batch gets to know these.
 
-`StoredBoards` keeps the state of a game with compiled rules beside each node, so that a position is one move from that
-of its parent. `ReplayedBoards` plays the moves of each path on a `Position`: slow, for any game, and the reference.
+The state of the game is kept beside each node, so that a position is one move from that of its parent.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.game import MATED, UNDECIDED, Position, Rules, verdict_of
+from pydlshogi.game import UNDECIDED, Position, Rules
 from pydlshogi.support.arrays import (
     BoolArray,
     Float32Array,
@@ -24,7 +23,7 @@ from pydlshogi.support.arrays import (
 from pydlshogi.support.compiled import compiled_for, rule_for, rule_of_game, wide
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.kernels import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, Walk, enter, same_board, select
-from pydlshogi.uct.uct_node import NONE, Tree
+from pydlshogi.uct.uct_node import NONE
 
 _LOST: Final = -1
 """The verdict on a position without legal moves."""
@@ -40,50 +39,20 @@ class Paths(NamedTuple):
     moves: Uint16Array
     """uint16 [rows, most moves]: the legal moves at the ends."""
     ends: Records
-    """The states at the ends, where `Boards` keep states."""
+    """The states at the ends."""
     asked: Int32Array
     """int32 [rows]: the rows that ask for an evaluation."""
 
 
-class Boards(Protocol):
-    """The rules of one game, for the positions of one search."""
-
-    @property
-    def most_moves(self) -> int:
-        """Most legal moves of any position."""
-
-    @property
-    def repeats(self) -> bool:
-        """Whether a position can occur twice in a game."""
-
-    @property
-    def state(self) -> np.dtype[Any] | None:
-        """What is kept beside each node."""
-
-    def set_rules(self, settings: Records) -> None:
-        """Let the rules be those of `settings`, one record of the game's, from now on."""
-
-    def set_root(self, tree: int, node: int, position: Position) -> None:
-        """Let `position`, of which a copy is kept, be the root of a tree, which is `node`."""
-
-    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
-        """Begin playouts, and fill in what the rules say of their ends: key, verdict, number of moves, moves.
-
-        Returns how many rows they take, how many playouts were begun, and how many evaluations are asked for. May be
-        called by several threads at once, for different paths.
-        """
-
-    def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
-        """Add the positions of the first `requests` rows asked for to `batch`; returns the number of the first."""
-
-
 class StoredBoards:
-    """Compiled rules, with the state of each node beside it."""
+    """The compiled rules of one game, for the positions of one search, with the state of each node beside it."""
 
     def __init__(self, rules: Rules, settings: Records, most_nodes: int, encoding: Encoding | None = None) -> None:
         """`settings`: one record of `rules.settings`. `encoding`: of the batches to be filled."""
         self.most_moves = rules.most_moves
+        """Most legal moves of any position."""
         self.repeats = rules.repeats
+        """Whether a position can occur twice in a game."""
         self.state = rules.state
         self._settings = settings
         self._rules = rules
@@ -95,15 +64,22 @@ class StoredBoards:
         self._open = _open_of(rules, encoding)
 
     def set_rules(self, settings: Records) -> None:
+        """Let the rules be those of `settings`, one record of the game's, from now on."""
         self._settings = settings
 
     def set_root(self, tree: int, node: int, position: Position) -> None:
+        """Let `position`, of which a copy is kept, be the root of a tree, which is `node`."""
         states = self._rules.states(position)
         self._states[node] = states[-1]
         if self.repeats:
             self._past = row_of(self._past, tree, states[:-1])
 
     def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
+        """Begin playouts, and fill in what the rules say of their ends: key, verdict, number of moves, moves.
+
+        Returns how many rows they take, how many playouts were begun, and how many evaluations are asked for. May be
+        called by several threads at once, for different paths.
+        """
         longest = walk.past.shape[1] + MAX_DEPTH + 1 if self.repeats else 1
         try:
             scratch, trail = self._spare.pop()
@@ -115,7 +91,8 @@ class StoredBoards:
         self._spare.append((scratch, trail))
         return rows, playouts, requests
 
-    def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
+    def open(self, paths: Paths, requests: int, batch: Batch) -> int:
+        """Add the positions of the first `requests` rows asked for to `batch`; returns the number of the first."""
         first = batch.take(requests)
         self._open(
             paths.rows,
@@ -145,63 +122,6 @@ def row_of(table: Records, row: int, values: Records) -> Records:
     return table
 
 
-class ReplayedBoards:
-    """Positions of any game: every path is played from its root on a copy."""
-
-    state = None
-
-    def __init__(self, most_moves: int, *, repeats: bool = True) -> None:
-        self.most_moves = most_moves
-        self.repeats = repeats
-        self._roots: dict[int, Position] = {}
-
-    def set_rules(self, settings: Records) -> None:
-        """The positions know their rules."""
-
-    def set_root(self, tree: int, node: int, position: Position) -> None:
-        self._roots[tree] = position.copy()
-
-    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
-        used, known = select(walk, paths.rows, paths.steps)
-        self.look(walk.tree, paths, used)
-        requests, waiting = enter(walk, paths.rows[:used], paths.steps, paths.asked)
-        return used, known + waiting, requests
-
-    def look(self, table: Tree, paths: Paths, count: int) -> None:
-        """What the rules say of the ends of the first `count` paths."""
-        for i, row in enumerate(paths.rows[:count]):
-            row["verdict"], row["by_path"], row["count"] = UNDECIDED, False, 0
-            if row["ending"] == COLLIDED:
-                continue
-            position = self._played(table, paths, row)
-            row["key"], row["board_key"] = position.key(), position.board_key()
-            outcome = position.outcome() if row["length"] else None
-            row["by_path"] = outcome is not None and outcome.by_path
-            if row["ending"] == REPEATED and not row["by_path"]:
-                continue
-            moves = position.legal_moves()
-            row["verdict"] = verdict_of(outcome or (None if len(moves) else MATED))
-            row["count"] = len(moves)
-            paths.moves[i, : len(moves)] = moves.astype(np.uint16)
-
-    def open(self, table: Tree, paths: Paths, requests: int, batch: Batch) -> int:
-        first = len(batch)
-        for i in paths.asked[:requests].tolist():
-            position = self._played(table, paths, paths.rows[i])
-            row = paths.rows[i]
-            batch.add(position, position.legal_moves() if row["expands"] else np.empty(0, np.int32))
-            batch.known[len(batch) - 1], batch.expands[len(batch) - 1] = row["known"], row["expands"]
-        return first
-
-    def _played(self, table: Tree, paths: Paths, row: Record) -> Position:
-        """The position at the end of the path of `row`."""
-        position = self._roots[int(row["tree"])].copy()
-        steps = paths.steps[row["first"] : row["first"] + row["length"]]
-        for move in table.moves[table.nodes["first"][steps["node"]] + steps["edge"]].tolist():
-            position.push(move)
-        return position
-
-
 # The kernels of StoredBoards. What follows are the places of a game's functions in them: see `compiled_for`.
 
 repeats = True
@@ -225,7 +145,7 @@ def _walk(
     scratch: Records,
     trail: Records,
 ) -> tuple[int, int, int]:
-    """See `Boards.walk`."""
+    """See `StoredBoards.walk`."""
     used, known = select(walk, paths.rows, paths.steps)
     look(walk, paths, used, past_states, states, settings, scratch, trail)
     requests, waiting = enter(walk, paths.rows[:used], paths.steps, paths.asked)

@@ -22,7 +22,7 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position, Rules
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Records, Uint16Array, Uint64Array
 from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.boards import Boards, Paths, StoredBoards, row_of
+from pydlshogi.uct.boards import Paths, StoredBoards, row_of
 from pydlshogi.uct.kernels import (
     ANY_MOVE,
     MAX_BATCH,
@@ -47,7 +47,7 @@ _SALT: Final = 0x9E3779B97F4A7C15 >> 1
 class Leaves:
     """A batch of playouts that wait for evaluations. To be handed to `Search.backup`."""
 
-    def __init__(self, playouts: int, boards: Boards) -> None:
+    def __init__(self, playouts: int, boards: StoredBoards) -> None:
         """For up to `playouts` playouts."""
         most = 2 * playouts + 1  # as many collisions, until the batch is cut short
         self.playouts = 0
@@ -57,7 +57,7 @@ class Leaves:
             rows=np.zeros(most, ROW),
             steps=np.zeros(most * MAX_DEPTH, STEP),
             moves=np.zeros((most, boards.most_moves), np.uint16),
-            ends=np.zeros(most, boards.state or np.uint8),
+            ends=np.zeros(most, boards.state),
             asked=np.zeros(most, np.int32),
         )
         self._rows = 0
@@ -78,7 +78,7 @@ class Search:
     Several threads may gather and back up at once; each has its own batch and leaves. Everything else is done by one.
     """
 
-    def __init__(self, table: UctNodeTable, boards: Boards, puct: Puct = DEFAULT_PUCT, trees: int = 1) -> None:
+    def __init__(self, table: UctNodeTable, boards: StoredBoards, puct: Puct = DEFAULT_PUCT, trees: int = 1) -> None:
         self.table = table
         self.boards = boards
         self.puct = puct
@@ -206,7 +206,7 @@ class Search:
         )
         self._under_way.append(leaves)
         leaves._rows, leaves.playouts, leaves._requests = self.boards.walk(walk, paths)
-        leaves._first = self.boards.open(table, paths, leaves._requests, batch)
+        leaves._first = self.boards.open(paths, leaves._requests, batch)
         leaves._first_priors = batch.firsts[leaves._first : leaves._first + leaves._requests].copy()
         return leaves
 

@@ -1,0 +1,68 @@
+"""The reference for what a search is told of its positions: each is replayed from the root, move by move."""
+
+import numpy as np
+
+from pydlshogi.game import MATED, UNDECIDED, Position, verdict_of
+from pydlshogi.support.arrays import Record, Records
+from pydlshogi.uct.batch import Batch
+from pydlshogi.uct.boards import Paths
+from pydlshogi.uct.kernels import COLLIDED, REPEATED, Walk, enter, select
+from pydlshogi.uct.uct_node import Tree
+
+
+class ReplayedBoards:
+    """Positions of any game: every path is played from its root on a copy. In place of `StoredBoards`."""
+
+    state = np.dtype(np.uint8)
+
+    def __init__(self, most_moves: int, *, repeats: bool = True) -> None:
+        self.most_moves = most_moves
+        self.repeats = repeats
+        self._roots: dict[int, Position] = {}
+
+    def set_rules(self, settings: Records) -> None:
+        """The positions know their rules."""
+
+    def set_root(self, tree: int, node: int, position: Position) -> None:
+        self._roots[tree] = position.copy()
+
+    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
+        self._tree = walk.tree
+        used, known = select(walk, paths.rows, paths.steps)
+        self.look(walk.tree, paths, used)
+        requests, waiting = enter(walk, paths.rows[:used], paths.steps, paths.asked)
+        return used, known + waiting, requests
+
+    def look(self, table: Tree, paths: Paths, count: int) -> None:
+        """What the rules say of the ends of the first `count` paths."""
+        for i, row in enumerate(paths.rows[:count]):
+            row["verdict"], row["by_path"], row["count"] = UNDECIDED, False, 0
+            if row["ending"] == COLLIDED:
+                continue
+            position = self._played(table, paths, row)
+            row["key"], row["board_key"] = position.key(), position.board_key()
+            outcome = position.outcome() if row["length"] else None
+            row["by_path"] = outcome is not None and outcome.by_path
+            if row["ending"] == REPEATED and not row["by_path"]:
+                continue
+            moves = position.legal_moves()
+            row["verdict"] = verdict_of(outcome or (None if len(moves) else MATED))
+            row["count"] = len(moves)
+            paths.moves[i, : len(moves)] = moves.astype(np.uint16)
+
+    def open(self, paths: Paths, requests: int, batch: Batch) -> int:
+        first = len(batch)
+        for i in paths.asked[:requests].tolist():
+            position = self._played(self._tree, paths, paths.rows[i])
+            row = paths.rows[i]
+            batch.add(position, position.legal_moves() if row["expands"] else np.empty(0, np.int32))
+            batch.known[len(batch) - 1], batch.expands[len(batch) - 1] = row["known"], row["expands"]
+        return first
+
+    def _played(self, table: Tree, paths: Paths, row: Record) -> Position:
+        """The position at the end of the path of `row`."""
+        position = self._roots[int(row["tree"])].copy()
+        steps = paths.steps[row["first"] : row["first"] + row["length"]]
+        for move in table.moves[table.nodes["first"][steps["node"]] + steps["edge"]].tolist():
+            position.push(move)
+        return position
