@@ -13,7 +13,7 @@ from tests.networks import SQUARE
 
 
 def test_on_a_gpu_what_is_measured_is_laid_out_before() -> None:
-    unmeasured, given = (Resources("auto", "auto", 1, 1, False, size) for size in (0, 40))
+    unmeasured, given = (Resources("auto", "auto", 1, 1, size) for size in (0, 40))
     assert unmeasured.largest_batch(on_gpu=True) == SIZES[-1] > unmeasured.largest_batch(on_gpu=False)
     assert given.largest_batch(on_gpu=True) == given.largest_batch(on_gpu=False) == 40
 

@@ -99,7 +99,7 @@ def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monk
         (["dobutsu", "--out", "{other}"], "{other} holds log.jsonl of something else: give another --out"),
         (["dobutsu", "--out", "{run}", "--channels", "16"], "{run} is a run with --channels 8: give another --out"),
         (
-            ["dobutsu", "--out", "{run}", "--optimiser", "sgd"],
+            ["dobutsu", "--out", "{run}", "--optimiser", "adamw"],
             "{run} is a run with --optimiser muon: give another --out",
         ),
         (["dobutsu", "--out", "{run}", "--init", "{run}/net.npz"], "{run} is a run with --init '': give another --out"),

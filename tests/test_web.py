@@ -209,14 +209,14 @@ def test_two_people_play(board: Board) -> None:
 
 def test_the_opening_is_named(board: Board) -> None:
     board.play("7g7f 8c8d 7i6h 3c3d 6h7g")
-    assert board.state()["opening"] == (("Yagura", "矢倉"),)
+    assert board.state()["opening"] == [("Yagura", "矢倉")]
     board.do("goto", ply=0)
-    assert board.state()["opening"] == ()
+    assert board.state()["opening"] == []
     board.new(start="two pieces")
     board.play("3c3d 7g7f")
-    assert board.state()["opening"] == ()  # they are names of even games
+    assert board.state()["opening"] == []  # they are names of even games
     board.new("othello", "f5d6c3d3c4")
-    assert board.state()["opening"] == (("Tiger", "虎"),)
+    assert board.state()["opening"] == [("Tiger", "虎")]
 
 
 def test_illegal_and_late_moves_change_nothing(board: Board) -> None:
@@ -1413,7 +1413,7 @@ def test_what_a_person_did_badly_is_practised(board: Board, asked: list[Task]) -
 def test_a_game_that_a_repetition_ended_is_worth_what_the_rules_say(
     board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str, start: str, moves: str, win_rate: float
 ) -> None:
-    monkeypatch.setattr(review, "LOOKS", (1,))
+    monkeypatch.setattr(review, "LOOKS", (1, 1, 1))
     board.new(game, start)
     board.play(moves)
     board.do("judge", on=True)

@@ -254,7 +254,7 @@ class TableGame:
             "mayDeclare": self.may_declare,
             "ending": ending and {"reason": ending.reason, "winner": ending.winner},
             "comment": self.shown.comment,
-            "opening": self.shown.opening.names,
+            "opening": [*self.shown.opening.names],
         }
 
     def take_sides(self, sides: object) -> None:

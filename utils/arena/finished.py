@@ -21,9 +21,7 @@ class FinishedGames:
         self._file = path.open("ab+", buffering=0)
         self._file.seek(0)
         content = self._file.read()
-        # A line that was cut off was being written when the process was killed.
         whole = content.rfind(b"\n") + 1
-        self._file.truncate(whole)
         for number, line in enumerate(content[:whole].splitlines(), 1):
             try:
                 game = json.loads(line)
@@ -31,6 +29,7 @@ class FinishedGames:
             except (ValueError, LookupError, TypeError) as error:
                 self._file.close()
                 raise TableError(f"{path}, line {number} is no game: {error!r}") from error
+        self._file.truncate(whole)  # a line that was cut off was being written when the process was killed
 
     def add(self, game: dict[str, Any]) -> None:
         """Keep a game. Raises OSError."""

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.engines.othello.last_squares import LAST, exact_score, last_score, odd_quadrants
+from pydlshogi.engines.othello.last_squares import LAST, exact_score, last_score, load_functions, odd_quadrants
 from pydlshogi.engines.othello.patterns import (
     WORDS,
     advance_numbers,
@@ -94,6 +94,7 @@ class Solver:
 
     def __init__(self, megabytes: int = 64, weights: Int16Array | None = None) -> None:
         """`weights`: of the patterns, by which moves are sorted; None: the shipped ones. Raises OSError, ValueError."""
+        load_functions()
         self._weights = shipped_weights() if weights is None else weights
         entries = 1 << (megabytes * 2**20 // _ENTRY.itemsize).bit_length() - 1
         self._table: Records = np.zeros(entries, _ENTRY)
