@@ -101,9 +101,13 @@ class Person:
         self.page.fill("#startText", text)
         self.page.get_by_role("button", name="Start").click()
 
+    def show_thinking(self) -> None:
+        """Without waiting for navigations: there are none, and the page is too busy to say so."""
+        self.page.get_by_role("button", name="Show thinking").click(no_wait_after=True)
+
     def stop_thinking(self) -> None:
         """And wait until it has: the board serves the next test too."""
-        self.page.get_by_role("button", name="Stop thinking").click()
+        self.page.get_by_role("button", name="Stop thinking").click(no_wait_after=True)
         playwright.expect(self.page.get_by_role("button", name="Show thinking")).to_be_visible(timeout=WAIT)
 
     def text(self, selector: str) -> str:
@@ -570,7 +574,7 @@ def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     page.wait_for_selector('body[data-ending=""]')
     person.click("f5")
     assert person.moves(1) == ["f5"]
-    page.get_by_role("button", name="Show thinking").click()
+    person.show_thinking()
     page.wait_for_selector(".arrows .ring")
     before = person.drawn()
     page.locator("#lines tr").first.hover()
@@ -600,7 +604,7 @@ def test_an_engine_that_failed_is_not_said_to_think(browser: Any, tmp_path: Path
 
 def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="Show thinking").click()
+    person.show_thinking()
     page.wait_for_selector(".arrows polygon")
     assert page.locator("#lines tr").count() == 5
     assert page.locator("#graph .here").count() == 1
@@ -633,7 +637,7 @@ def test_what_nothing_was_counted_of_is_no_number(person: Person) -> None:
     page = person.page
     person.board.new("shogi", MATE_IN_ONE)
     page.wait_for_selector('[data-at="G*"]')
-    page.get_by_role("button", name="Show thinking").click()
+    person.show_thinking()
     page.wait_for_selector(".arrows .ring")
     assert page.locator(".arrows text").text_content() == "100"
     assert page.locator("#candidates").inner_text().split() == "Move Win Visits Line G*5b 100.0 %".split()
