@@ -1,4 +1,4 @@
-"""The clock that hangs by the board. It knows no engine and no lock."""
+"""The clock that hangs by the board. It knows no engine."""
 
 import threading
 import time
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pydlshogi.player.clock import Limits
+from pydlshogi.web.alarm import Alarm
 from pydlshogi.web.played import Node, TableGame
 
 
@@ -16,11 +17,11 @@ class TurnClock:
     be loaded or to wait for another search; while somebody looks back it does not think at all.
     """
 
-    def __init__(self, time_is_up: Callable[[threading.Timer], None]) -> None:
-        """`time_is_up` is called from a thread of its own, with the alarm that rang."""
+    def __init__(self, lock: threading.RLock, time_is_up: Callable[[], None]) -> None:
+        """`time_is_up` is called from a thread of its own with the lock held."""
         self.attended = False
         """A page has come."""
-        self.alarm: threading.Timer | None = None
+        self._alarm = Alarm(lock)
         """For when the side to move has used up its time."""
         self._time_is_up = time_is_up
         self._node: Node | None = None
@@ -45,18 +46,14 @@ class TurnClock:
             return
         self._node, self._since = game.tip, time.monotonic()
         left = game.main_left()[game.turn_at_tip] + game.clock.byoyomi - game.tip.spent
-        alarm = self.alarm = threading.Timer(max(0.0, left), lambda: self._time_is_up(alarm))
-        alarm.daemon = True
-        alarm.start()
+        self._alarm.set(left, self._time_is_up)
 
     def stand(self) -> None:
         """Stop, and keep what was spent with the position."""
         if self._node is not None:
             self._node.spent = self.spent(self._node)
             self._node = None
-        if self.alarm is not None:
-            self.alarm.cancel()
-            self.alarm = None
+        self._alarm.put_off()
 
     def spent(self, node: Node) -> float:
         """Seconds that the side to move has taken for its move there so far."""

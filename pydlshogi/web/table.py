@@ -55,7 +55,7 @@ class Table:
         self._error = ""
         engines = Engines(pool, self._lock)
         self._search = Search(engines)
-        self._clock = TurnClock(self._time_is_up)
+        self._clock = TurnClock(self._lock, self._time_is_up)
         self._pace = Pace(self._lock)
         with self._lock:
             self._shelf = Shelf(engines.set_up, lambda game: Review(game, engines, self._reviewed), kept)
@@ -276,12 +276,10 @@ class Table:
         self._game.tip.ended = GameEnd(reason, winner)
         self._changed()
 
-    def _time_is_up(self, alarm: threading.Timer) -> None:
-        with self._lock:
-            if alarm is self._clock.alarm:
-                game = self._game
-                game.go_to(len(game.moves))
-                self._end("time", 1 - game.turn_at_tip)
+    def _time_is_up(self) -> None:
+        game = self._game
+        game.go_to(len(game.moves))
+        self._end("time", 1 - game.turn_at_tip)
 
     def _changed(self, step: bool = False) -> None:
         """The game is another one now: keep it, say it, and let the engines think about it, one that waits too where a
