@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -50,7 +50,7 @@ from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
-from pydlshogi.training.settings import SPARSE
+from pydlshogi.training.settings import GONE, SPARSE
 from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef
 from pydlshogi.training.shogi.fit import fit_for_play
 from pydlshogi.training.shogi.formats import load
@@ -362,9 +362,7 @@ def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
     Raises TrainingError for a change that only a new run can have: see ON_RESUME.
     """
     try:
-        known = {each.name for each in fields(Settings)}
-        # What is gone since an older run began may have been off there.
-        before = Settings(**{name: value for name, value in state["settings"].items() if name in known or value})
+        before = Settings(**{name: value for name, value in state["settings"].items() if value or name not in GONE})
     except TypeError as error:
         raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
     for name in sorted(given.keys() - ON_RESUME):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -660,6 +661,15 @@ def test_resuming_takes_the_settings_along(finished: Path, capsys: pytest.Captur
     assert "the run has come to its end: --steps makes it longer" in capsys.readouterr().err
     assert train.main(["--resume", out, "--steps=8"]) == 0
     assert [row[0] for row in curve(finished, "run")] == [2, 4, 6, 8]
+
+
+def test_an_older_run_goes_on_where_what_is_gone_was_off() -> None:
+    settings = Settings(train="games.jsonl", out="run", steps=10)
+    older = asdict(settings) | {"label_smoothing": 0.0, "stop_at": "", "tensorboard": False}
+    assert train.resumed({"settings": older, "progress": 0.5}, {}) == settings
+    for gone in ({"label_smoothing": 0.1}, {"of_another_program": 0}):
+        with pytest.raises(runs.TrainingError, match="does not fit this program"):
+            train.resumed({"settings": older | gone, "progress": 0.5}, {})
 
 
 def test_a_quick_run_is_resumed_as_it_was_begun(folder: Path) -> None:

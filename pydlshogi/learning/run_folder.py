@@ -11,11 +11,10 @@ from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.settings import Cycle
 from pydlshogi.support.files import replacing
 from pydlshogi.support.settings import option_of
+from pydlshogi.training.settings import GONE
 
 _FIXED: Final = ("encoding", "kind", "depth", "channels", "init", "optimiser", "seed")
 """Settings that a run keeps to."""
-_GONE: Final = ("gumbel", "reanalyse", "gate", "label_smoothing")
-"""Settings of older runs."""
 
 
 class RunError(ValueError):
@@ -49,11 +48,11 @@ class RunFolder:
             return replace(defaults, **given)
         try:
             about = json.loads(self._about.read_bytes())
-            gone = {name: about["settings"].pop(name, None) for name in _GONE}
+            gone = {name: about["settings"].pop(name, None) for name in GONE}
             before = replace(defaults, **about["settings"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise RunError(f"{self._about} does not describe a run") from error
-        for name in filter(gone.get, _GONE):
+        for name in filter(gone.get, GONE):
             raise RunError(f"{self.path} is a run with {option_of(name)}, which is gone: give another --out")
         if about["game"] != game:
             raise RunError(f"{self.path} is a run of {about['game']}, not of {game}")
