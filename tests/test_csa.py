@@ -145,8 +145,8 @@ class Table:
         quick = Patience(**({"pause": 0.01, "longest_pause": 0.02, "answer": WAIT, "slack": WAIT} | patience))
         engine = self.player.engine()
         self._thinker = Thinker(engine)
-        account = Login("127.0.0.1", port, "me", "secret")
-        self.client = Client(account, engine, self._thinker, folder, self.said.append, comments=True, patience=quick)
+        login = Login("127.0.0.1", port, "me", "secret")
+        self.client = Client(login, engine, self._thinker, folder, self.said.append, comments=True, patience=quick)
         self.failure: Exception | None = None
         self._thread = threading.Thread(target=self._play, daemon=True)
         self.games = 1

@@ -59,7 +59,7 @@ def _run(options: argparse.Namespace) -> None:
         raise ClientError("--user is 1 to 32 letters, digits, and _ @ - .")
     if not 0 < options.port < 1 << 16:
         raise ClientError("--port is 1 to 65535")
-    account = Login(options.host, options.port, options.user, _password(options.password_file))
+    login = Login(options.host, options.port, options.user, _password(options.password_file))
     options.records.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(
         filename=options.log or os.devnull, level=logging.INFO, format="%(asctime)s %(message)s", encoding="utf-8"
@@ -70,7 +70,7 @@ def _run(options: argparse.Namespace) -> None:
     with reserved(options.records), closing(Thinker(engine)) as thinker:
         for remark in thinker.remarks:
             say(remark)
-        Client(account, engine, thinker, options.records, say, comments=options.floodgate).play(options.games)
+        Client(login, engine, thinker, options.records, say, comments=options.floodgate).play(options.games)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

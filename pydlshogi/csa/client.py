@@ -68,7 +68,7 @@ class Client:
 
     def __init__(
         self,
-        account: Login,
+        login: Login,
         engine: Engine,
         thinker: Thinker,
         records: Path,
@@ -78,7 +78,7 @@ class Client:
         patience: Patience = PATIENCE,
     ) -> None:
         """`records`: a folder. `say` tells the user a line. `comments`: as floodgate shows them."""
-        self._account, self._engine, self._thinker = account, engine, thinker
+        self._login, self._engine, self._thinker = login, engine, thinker
         self._records, self._say, self._comments, self._patience = records, say, comments, patience
         self._pause = patience.pause
         self._logged_in = False
@@ -87,10 +87,10 @@ class Client:
 
     def play(self, games: int | None = None) -> None:
         """Play so many games to their end, None: for ever. Raises ClientError where the first login fails."""
-        account = self._account
+        login = self._login
         while games is None or sum(result != _BROKEN_OFF for result in self.results.values()) < games:
             try:
-                with Connection(account.host, account.port, self._patience.keep_alive) as connection:
+                with Connection(login.host, login.port, self._patience.keep_alive) as connection:
                     self._log_in(connection)
                     self._play_one(connection)
                     with suppress(Disconnected):  # some servers have closed it by now
@@ -103,16 +103,16 @@ class Client:
                 self._pause = min(2 * self._pause, self._patience.longest_pause)
 
     def _log_in(self, connection: Connection) -> None:
-        account = self._account
-        connection.send(f"LOGIN {account.user} {account.password}", f"LOGIN {account.user} ...")
+        login = self._login
+        connection.send(f"LOGIN {login.user} {login.password}", f"LOGIN {login.user} ...")
         until = time.monotonic() + self._patience.answer
         while not (line := connection.line(until)).startswith("LOGIN:"):
             pass
         if not line.endswith(" OK"):
             # Later it may be that the server has not noticed yet that a connection broke.
-            raise Disconnected(f"the server refuses the login of {account.user}")
+            raise Disconnected(f"the server refuses the login of {login.user}")
         if not self._logged_in:
-            self._say(f"logged in as {account.user}")
+            self._say(f"logged in as {login.user}")
         self._logged_in = True
 
     def _play_one(self, connection: Connection) -> None:
