@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.games.entry import NO_NAMES, Opening
+from pydlshogi.games.entry import NO_NAMES, OpeningNames
 from pydlshogi.games.othello import openings as othello
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.shogi import openings as shogi
@@ -26,7 +26,7 @@ SAME = {
 """How the records name what has another name here."""
 
 
-def named(moves: Iterable[str]) -> Opening:
+def named(moves: Iterable[str]) -> OpeningNames:
     position, opening = ShogiPosition(), NO_NAMES
     for move in moves:
         position.push(position.move_from_usi(move))

@@ -100,7 +100,7 @@ class Name(NamedTuple):
     japanese: str
 
 
-class Opening(NamedTuple):
+class OpeningNames(NamedTuple):
     """What players call the way a game has begun."""
 
     name: Name | None = None
@@ -114,8 +114,8 @@ class Opening(NamedTuple):
         return ((self.name,) if self.name else ()) + self.more
 
 
-NO_NAMES: Final = Opening()
-NameOpening: TypeAlias = Callable[[PlayedPosition, Opening], Opening]
+NO_NAMES: Final = OpeningNames()
+NameOpening: TypeAlias = Callable[[PlayedPosition, OpeningNames], OpeningNames]
 """(position, opening of the position before) -> opening."""
 
 

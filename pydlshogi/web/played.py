@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.games.catalogue import GAMES
-from pydlshogi.games.entry import NO_NAMES, NameOpening, Opening
+from pydlshogi.games.entry import NO_NAMES, NameOpening, OpeningNames
 from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
 from pydlshogi.read_kifu import Ending
 
@@ -84,7 +84,7 @@ class Node:
     """Seconds that the side to move has thought here, up to when its clock last stood."""
     verdict: GameEnd | None = None
     """How the rules end the game here."""
-    opening: Opening = NO_NAMES
+    opening: OpeningNames = NO_NAMES
     children: list["Node"] = field(default_factory=list)
 
     @property
@@ -195,9 +195,9 @@ class TableGame:
     @property
     def variations(self) -> list[Variation]:
         """All that leave the line that is shown, and those that leave them."""
-        numbers = {node: number for number, node in enumerate(self.nodes)}
+        numbers, kept = {node: number for number, node in enumerate(self.nodes)}, self._kept()
         return [
-            Variation(after, depth, numbers[nodes[0]], [node.move for node in nodes], self._may_delete(nodes[0]))
+            Variation(after, depth, numbers[nodes[0]], [node.move for node in nodes], nodes[0] not in kept)
             for after, depth, nodes in variations_of(self.line)
         ]
 
@@ -357,7 +357,7 @@ class TableGame:
             return
         taken = self.line[ply + 1 :]
         self.show(line)
-        kept = {*self.nodes[: self.from_file], *(self.left.line if self.left else ())}
+        kept = self._kept()
         for node in takewhile(lambda node: not node.children and node not in kept, reversed(taken)):
             assert node.parent is not None
             node.parent.children.remove(node)
@@ -377,10 +377,9 @@ class TableGame:
 
     def take_variation(self, number: int) -> None:
         """Show the line that goes through a position, where it does so. Raises ValueError."""
-        line = path_to(self._numbered(number))
-        at = len(line) - 1
-        while line[-1].children:
-            line.append(line[-1].children[0])
+        node = self._numbered(number)
+        *before, _ = path_to(node)
+        line, at = [*before, *played_on(node)], len(before)
         self.leave()
         self.show(line, at)
         if self.left and self.left.line == line:
@@ -389,7 +388,7 @@ class TableGame:
     def delete_variation(self, number: int) -> None:
         """Forget a position and all that follow it. Raises ValueError."""
         node = self._numbered(number)
-        if node.parent is None or not self._may_delete(node):
+        if node.parent is None or node in self._kept():
             raise ValueError("it belongs to the game")
         node.parent.children.remove(node)
         self.nodes = [each for each in self.nodes if node not in path_to(each)]
@@ -399,9 +398,9 @@ class TableGame:
             raise ValueError("there is no such variation")
         return self.nodes[number]
 
-    def _may_delete(self, node: Node) -> bool:
-        kept = self.left.line if self.left else self.line
-        return node not in kept and node not in self.line and node not in self.nodes[: self.from_file]
+    def _kept(self) -> set[Node]:
+        """What cannot be taken: what a file has, the line that is shown, and the one that was left for it."""
+        return {*self.nodes[: self.from_file], *self.line, *(self.left.line if self.left else ())}
 
     def so_far(self, set_up: SetUp) -> "TableGame":
         """Another game, with the moves that have been made on the board."""
@@ -423,11 +422,17 @@ def variations_of(line: list[Node], since: int = 0, depth: int = 0) -> Iterator[
     for ply in reversed(range(since, len(line))):
         for child in line[ply].children:
             if child not in line[ply + 1 : ply + 2]:
-                tail = [child]
-                while tail[-1].children:
-                    tail.append(tail[-1].children[0])
+                tail = played_on(child)
                 yield ply, depth, tail
                 yield from variations_of([*line[: ply + 1], *tail], ply + 1, depth + 1)
+
+
+def played_on(node: Node) -> list[Node]:
+    """A position and the line that was played first from there."""
+    line = [node]
+    while line[-1].children:
+        line.append(line[-1].children[0])
+    return line
 
 
 def path_to(node: Node) -> list[Node]:

@@ -143,8 +143,8 @@ class Review:
             "judging": {"look": look.number + 1, "left": len(look.asked), "of": look.positions} if look.asked else None,
             "winRates": [self.win_rate(node) for node in line],
             "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged] or self._recorded(line),
-            "practice": self.practice(),
-            "asked": self._asked(),
+            "practice": self._practice(judged),
+            "asked": self._asked(judged),
             "summary": [
                 account._asdict()
                 | _accuracies([each for each in judged if "bw"[each.turn] == account.side], len(line) - 1)
@@ -152,28 +152,28 @@ class Review:
             ],
         }
 
-    def practice(self) -> list[int]:
-        """After how many moves of the game a person could have done much better."""
+    def _practice(self, judged: Sequence[Judgement]) -> list[int]:
+        """After how many moves a person could have done much better. `judged`: the moves of the line shown."""
         game = self._game
         line = game.left.line if game.left else game.line
         people = [side for side, name in enumerate(game.sides) if not name] or [0, 1]
         return [
             each.number - 1
-            for each in self.judgements(line)
+            for each in (self.judgements(line) if game.left else judged)
             if each.turn in people and (each.mark in _GRAVE or each.missed_mate) and self._is_sure(each, line)
         ]
 
-    def _asked(self) -> dict[str, Any] | None:
+    def _asked(self, judged: Sequence[Judgement]) -> dict[str, Any] | None:
         """Where a better move is to be found, whether it mates, and whether it was found, as far as that is known."""
         game = self._game
         if game.asked is None:
             return None
         answered = game.shown is not game.asked
-        judged = [each for each in self.judgements(game.line) if answered and each.number == game.at]
+        answer = next((each for each in judged if answered and each.number == game.at), None)
         return {
             "ply": game.at - answered,
             "mate": game.asked in self._opinions and mates(self._opinions[game.asked]),
-            "found": not (judged[0].mark or judged[0].missed_mate) if judged else None,
+            "found": not (answer.mark or answer.missed_mate) if answer else None,
         }
 
     def _recorded(self, line: Sequence[Node]) -> list[dict[str, Any]]:

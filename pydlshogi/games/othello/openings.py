@@ -5,7 +5,7 @@ from functools import cache
 from typing import Final
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.entry import Name, Opening
+from pydlshogi.games.entry import Name, OpeningNames
 from pydlshogi.games.othello.position import OthelloPosition
 
 LINES: Final = """
@@ -67,10 +67,10 @@ c4c3d3c5f6f5                Hokuriku Buffalo  北陸バッファロー
 """Moves, and what they are called in English and in Japanese."""
 
 
-def opening(position: PlayedPosition, before: Opening) -> Opening:
+def opening(position: PlayedPosition, before: OpeningNames) -> OpeningNames:
     """The opening once a move has led to `position`; what has no name of its own is called as the position before."""
     name = names().get(_squares(position))
-    return Opening(name) if name else before
+    return OpeningNames(name) if name else before
 
 
 @cache

@@ -8,7 +8,7 @@ import re
 from typing import Final, NamedTuple
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.entry import Name, Opening
+from pydlshogi.games.entry import Name, OpeningNames
 
 OPENING_PLIES: Final = 50
 """After so many plies no opening gets another name."""
@@ -91,7 +91,7 @@ CASTLES: Final = _rows(_CASTLES)
 _PLACES: Final = {row.name: row.place for row in OPENINGS}
 
 
-def opening(position: PlayedPosition, before: Opening) -> Opening:
+def opening(position: PlayedPosition, before: OpeningNames) -> OpeningNames:
     """The opening and the castles once a move has led to `position`."""
     sides = _sides(position.sfen())
     name = before.name
@@ -102,7 +102,7 @@ def opening(position: PlayedPosition, before: Opening) -> Opening:
     for mark, own in zip("▲△", sides, strict=True):
         if castle := next((row.name for row in CASTLES if _fits(row, own, frozenset())), None):
             castles.append(Name(mark + castle.english, mark + castle.japanese))
-    return Opening(name, tuple(castles))
+    return OpeningNames(name, tuple(castles))
 
 
 def _gives_way(before: str, place: str) -> bool:

@@ -256,8 +256,12 @@ function showButtons () {
   $('progress').max = state.judging?.of ?? 1
   $('progress').value = state.judging ? state.judging.of - state.judging.left : 1
   const looksThrough = !state.sides[0] && !state.sides[1]
-  const first = state.judging ? 'judge' : state.pace?.paused ? 'pauseGame' : state.watching ? 'watch' : asked ? (asked.found ? (state.practice.length > 1 ? 'practise' : 'left') : asked.found === false ? 'retry' : '') : state.leftAt !== null ? 'left' : judged ? 'nextMistake'
-    : over ? 'endReview' : state.file ? 'judge' : !state.moves.length && looksThrough ? 'new' : ''
+  const [, first] = [
+    [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
+    [asked?.found && state.practice.length > 1, 'practise'], [asked?.found, 'left'], [asked?.found === false, 'retry'], [asked, ''],
+    [state.leftAt !== null, 'left'], [judged, 'nextMistake'], [over, 'endReview'], [state.file, 'judge'],
+    [!state.moves.length && looksThrough, 'new'], [true, '']
+  ].find(([holds]) => holds)
   for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)
 }
 
