@@ -241,9 +241,12 @@ def test_a_mark_is_grey_until_it_is_sure(person: Person) -> None:
     page = person.page
     person.board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
     page.wait_for_selector("#moves li:nth-child(12)")
+    page.evaluate(  # it may be for a moment alone
+        """() => new MutationObserver(() => { window.unsure ||= document.querySelector('#moves .unsure') !== null })
+            .observe(document.getElementById('moves'), { subtree: true, childList: true, attributes: true })"""
+    )
     page.locator("#judge").click()
-    page.wait_for_selector("#moves .unsure")
-    page.wait_for_selector("#progress[hidden]", state="attached")
+    page.wait_for_function("() => window.unsure && document.getElementById('progress').hidden")
     assert page.locator("#moves .unsure").count() == 0
     assert page.locator("#moves .mark1, #moves .mark2, #moves .mark3").count() > 0
 
