@@ -44,7 +44,7 @@ COMPILED_WITH = ("cshogi", "numba", "numpy")
 """Packages that the kernels need: they come first, so that the other core compiles while the rest is installed."""
 COMPILE = (PYTHON, "-P", "-m", "pydlshogi.compile")
 PAUSE = 4.0
-"""Seconds after which a line says that a step is still under way."""
+"""Seconds between lines that say which step is under way."""
 # python.org's Python brings half of it, and the packages want all of it.
 RUNTIME = "Microsoft's C++ runtime is missing: install https://aka.ms/vs/17/release/vc_redist.x64.exe and start again"
 CRASH = 0xC0000000
@@ -264,7 +264,7 @@ class Commands:
         """`lock` is shared by all that runs: if this script is killed, it still counts."""
         self._lock = lock
         self._tell = tell
-        self._began = time.monotonic()
+        self._began = self._told = time.monotonic()
 
     def run(self, step: int, command: Sequence[str | Path], complaint: str) -> None:
         """Run `command` and wait for it. Raises InstallError if it fails."""
@@ -308,10 +308,11 @@ class Commands:
     def _wait(self, step: int, process: "subprocess.Popen[bytes]") -> None:
         while True:
             try:
-                process.wait(PAUSE)
+                process.wait(max(0.0, self._told + PAUSE - time.monotonic()))
                 return
             except subprocess.TimeoutExpired:
-                seconds = time.monotonic() - self._began
+                self._told = time.monotonic()
+                seconds = self._told - self._began
                 self._tell(f"Step {step} of {len(self.NAMES)}, {self.NAMES[step - 1]}: {seconds:.0f} s so far.")
 
 
