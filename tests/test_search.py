@@ -274,7 +274,7 @@ def test_the_line_follows_the_most_visited_moves() -> None:
 
 # Invariants
 
-SIZES = pytest.mark.parametrize(("batch", "playouts"), [(1, 200), (8, 600), (64, 600)])
+SIZES = pytest.mark.parametrize(("batch", "playouts"), [(1, 100), (8, 300), (64, 600)])
 """The whole tree is looked at after each batch, so there are fewer where these are small."""
 
 
