@@ -28,7 +28,6 @@ from pydlshogi.games.entry import Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
-from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
@@ -560,31 +559,6 @@ def test_an_engine_answers_within_its_time(board: Board, game: str, opponent: st
     state = board.news.until(lambda state: state["at"] == 2)
     assert state["ending"] is None
     assert 0 < state["clock"]["left"][1] < 60
-
-
-def test_no_click_plays_the_game_again(
-    board: Board, asked: list[Task], hands: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pushed: list[int] = []
-    push = ShogiPosition.push
-
-    def counted(position: ShogiPosition, move: int) -> None:
-        pushed.append(move)
-        push(position, move)
-
-    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
-    board.play("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e")
-    monkeypatch.setattr(ShogiPosition, "push", counted)
-    for command, steps in (
-        ({"do": "move", "move": "6i7h"}, 1),
-        ({"do": "undo"}, 0),
-        ({"do": "goto", "ply": 4}, 0),
-        ({"do": "goto", "ply": 5}, 1),
-        ({"do": "watch", "on": True}, 0),
-    ):
-        pushed.clear()
-        board.server.table.do(command | {"generation": board.server.table.generation})
-        assert len(pushed) == steps
 
 
 # Looking through games
