@@ -162,12 +162,3 @@ def test_the_workers_of_a_cycle_do_not_load_what_learns() -> None:
     script = "import sys, pydlshogi.cycle; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "torch" not in done.stdout.split()
-
-
-def test_the_walk_sees_every_way_to_import() -> None:
-    source = "import a.b as c\ndef f():\n    from pydlshogi.usi import usi, process\nif TYPE_CHECKING:\n    import d\n"
-    assert list(imports(source, "x")) == ["a.b", "pydlshogi.usi.usi", "pydlshogi.usi.process", "d"]
-    assert part("pydlshogi.usi.usi") == "usi"
-    assert part("pydlshogi.__version__") is None
-    with pytest.raises(AssertionError, match="relative"):
-        list(imports("from . import usi", "x"))

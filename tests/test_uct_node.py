@@ -206,19 +206,6 @@ def test_the_index_is_a_dictionary(seed: int) -> None:
 # Edges and their statistics
 
 
-def test_visited_edges_come_first_and_the_best_of_the_others_is_next() -> None:
-    table = a_table(1)
-    node = add(table, (1, 0), [10, 11, 12, 13, 14], [0.1, 0.4, 0.2, 0.15, 0.3])
-    seen = []
-    for visited in range(5):
-        assert visit(table, node, visited) == visited
-        seen.append(moves_of(table, node)[: visited + 2])
-    assert seen == [[11, 14], [11, 14, 12], [11, 14, 12, 13], [11, 14, 12, 13, 10], [11, 14, 12, 13, 10]]
-    assert table.tree.priors[table.tree.nodes[node]["first"] :][:5].tolist() == pytest.approx(
-        [0.4, 0.3, 0.2, 0.15, 0.1]
-    )
-
-
 def test_statistics_stay_with_their_edges_as_more_come() -> None:
     """Two nodes grow in turns, so that each has to move again and again; new statistics begin at nothing."""
     table = a_table(1)
