@@ -89,4 +89,4 @@ def _typed(text: str) -> Recorded | None:
     return opened()
 
 
-FILES: Final = GameFiles(_opened, _saved, _typed)
+FILES: Final = GameFiles(_opened, _saved, (".wtb", ".ggf"), _typed)

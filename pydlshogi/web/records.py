@@ -7,13 +7,14 @@ the game that is looked at is made into one.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pkgutil import resolve_name
 from typing import Final, NamedTuple, TypeAlias
 
 from pydlshogi.analysis import Judgement
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.kifu.encoding import decode
-from pydlshogi.kifu.kif import AnalysedMove
+from pydlshogi.kifu.kif_writer import AnalysedMove
 from pydlshogi.kifu.usi import UsiLine, holds_usi, read_line, usi_lines, written
 from pydlshogi.web.played import Recorded, RecordedLine, TableGame
 
@@ -44,8 +45,16 @@ class GameFiles(NamedTuple):
     """(content, the same as text) -> its games; None: it is in another format. Raises OpenError."""
     saved: Callable[[TableGame, Sequence[Judgement], Mapping[int, Sequence[AnalysedMove]]], File | None]
     """The game as a file, the line that is shown first; None where the formats cannot say it."""
+    suffixes: Sequence[str]
+    """Of files that can be opened."""
     typed: Callable[[str], Recorded | None] = lambda text: None
     """A game as people type it to begin from; None: that is another text. Raises OpenError."""
+
+
+def suffixes() -> list[str]:
+    """Of all files that can be opened."""
+    files = [_files_of(game.files).suffixes for game in GAMES.values() if game.files]
+    return sorted({".txt", ".usi", *chain.from_iterable(files)})
 
 
 def open_record(data: bytes, shown: str) -> Opened:

@@ -14,7 +14,7 @@ from pydlshogi.analysis import MARKS, Judgement, Opinion, accounts, as_json, mat
 from pydlshogi.analysis_server.pool import Answer, Question, Task
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.games.catalogue import GAMES
-from pydlshogi.kifu.kif import AnalysedMove
+from pydlshogi.kifu.kif_writer import AnalysedMove
 from pydlshogi.web.played import Node, TableGame
 from pydlshogi.web.search import Engines
 
