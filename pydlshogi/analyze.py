@@ -73,9 +73,9 @@ def annotated(
     kif: bool,
     candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
 ) -> str:
-    """`game` as a CSA or KIF text with the opinions as its evaluations; moves not judged keep theirs.
+    """`game` as a CSA or KIF text with its assessments as evaluations; moves not judged keep theirs.
 
-    `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one opinion.
+    `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one assessment.
     """
     known = {judged.number: judged for judged in judgements}
     judged_or_not = [known.get(number) for number in range(1, len(game.moves) + 1)]

@@ -22,7 +22,7 @@ from pydlshogi.web.pace import PACES, Pace
 from pydlshogi.web.played import TableGame, TimeControl
 from pydlshogi.web.records import File, OpenError, begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
-from pydlshogi.web.search import LINES, Engines, Search
+from pydlshogi.web.search import LINES, Engines, ShownSearch
 from pydlshogi.web.shelf import Shelf
 
 NEWS_EVERY: Final = 100.0
@@ -54,7 +54,7 @@ class Table:
         self.generation = 0
         self._error = ""
         engines = Engines(pool, self._lock)
-        self._search = Search(engines)
+        self._search = ShownSearch(engines)
         self._clock = TurnClock(self._lock, self._time_is_up)
         self._pace = Pace(self._lock)
         with self._lock:
