@@ -124,7 +124,7 @@ class TableGame:
         self.sides = ["", ""]
         """Black and White: an opponent of the game, "" a person."""
         self.position = set_up(game, start)
-        """After the move that is shown."""
+        """After the move that is shown: only `add` and `show` move it."""
         self.first = self.position.turn
         """Who made the first move."""
         self.start_sfen = self.position.sfen()
@@ -135,7 +135,8 @@ class TableGame:
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
         self.line = [Node(verdict=self.position.ending())]
-        """The positions of the line that is shown, the first one included."""
+        """The positions of the line that is shown, the first one included. Moves are added at its end; before any other
+        change another list takes its place, because `left` may have this one."""
         self.at = 0
         """So many moves of the line have been made on the board."""
         self.nodes = [*self.line]

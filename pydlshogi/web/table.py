@@ -45,7 +45,10 @@ class Refused(ValueError):
 
 
 class Table:
-    """The game, its engines, and those who look."""
+    """The game, its engines, and those who look.
+
+    Public methods take the lock. All others are called with it held, also those that clocks and engines call.
+    """
 
     def __init__(self, pool: Pool, tell: Callable[[str, Message], None], kept: Path | None = None) -> None:
         """`tell` is given the kind of a message, state or info, and the message. `kept`: where games are kept."""
