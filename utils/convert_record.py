@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pydlshogi.kifu.formats import NAMES, WRITTEN, written
+from pydlshogi.kifu.formats import NAMES, WRITTEN, file_of
 from pydlshogi.kifu.game import RecordError
 from pydlshogi.read_kifu import KifuError, read
 from pydlshogi.support.command_line import exit_status
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             games = [games[options.game - 1]]
         if options.main_line:
             games = [replace(game, variations=()) for game in games]
-        content = written(games, options.out.suffix.lower())
+        content = file_of(games, options.out.suffix.lower())
         with replacing(options.out) as file:
             file.write(content)
 

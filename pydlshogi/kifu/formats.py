@@ -1,4 +1,4 @@
-"""The formats of game records, one line each. Who reads or writes records asks here, and knows none by name."""
+"""The formats of game records, one line each: who reads or converts records asks here."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
@@ -52,8 +52,8 @@ def parse(text: str) -> list[Game]:
     return next(format for format in FORMATS if format.holds(text)).parse(text)
 
 
-def written(games: Sequence[Game], suffix: str) -> bytes:
-    """A file of the format that `suffix` names. Raises RecordError for what it cannot hold."""
+def file_of(games: Sequence[Game], suffix: str) -> bytes:
+    """The file of these games in the format that `suffix` names. Raises RecordError for what it cannot hold."""
     if suffix not in WRITTEN:
         raise RecordError(f"{suffix or 'no suffix'} is none of {', '.join(WRITTEN)}")
     format = WRITTEN[suffix]
