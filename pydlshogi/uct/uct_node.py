@@ -295,7 +295,7 @@ def insert(tree: Tree, slot: int, key: int, board_key: int, ply: int) -> int:
     nodes[node].to_free = 0
     nodes[node].capacity = 0
     empty(tree, node)
-    return int(node)
+    return wide(node)
 
 
 @rule
@@ -514,7 +514,7 @@ def _reserve_stats(tree: Tree, capacity: int) -> int:
     elif heap[_NEXT_STAT] + (1 << capacity) <= len(tree.stats):
         first = heap[_NEXT_STAT]
         heap[_NEXT_STAT] += 1 << capacity
-    return int(first)
+    return wide(first)
 
 
 @rule
@@ -544,4 +544,4 @@ def add_stat(tree: Tree, node: int, edge: int) -> int:
         _bring(tree, first + edge, first + visited)
     else:
         bring_best(tree, first + visited + 1, first + nodes[node].count)
-    return int(visited)
+    return visited
