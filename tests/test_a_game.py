@@ -147,14 +147,14 @@ def test_perft(game: Any) -> None:
 
 def test_it_plays_as_the_slow_version(game: Any) -> None:
     ends = Counter[float | None]()
-    for position, slow in random_games(game, seed=1, games=150):
+    for position, slow in random_games(game, seed=1, games=40):
         assert position.legal_moves().tolist() == slow.moves()
         assert position.outcome() == slow.outcome()
         assert position.describe() == slow.board()
         assert (position.turn, game.position.ConnectFour(position.sfen()).sfen()) == (slow.side, position.sfen())
         outcome = slow.outcome()
         ends[outcome and outcome.value] += 1
-    assert ends[0.0] > 100
+    assert ends[0.0] > 25
 
 
 def test_a_full_board_is_a_draw(game: Any) -> None:
@@ -171,8 +171,8 @@ def test_what_is_no_position_is_refused(game: Any, text: str) -> None:
 
 
 def test_keys_are_those_of_positions(game: Any) -> None:
-    boards = {(position.key(), position.sfen().rsplit(" ", 1)[0]) for position, _ in random_games(game, 2, games=150)}
-    assert len({key for key, _ in boards}) == len({board for _, board in boards}) == len(boards) > 1000
+    boards = {(position.key(), position.sfen().rsplit(" ", 1)[0]) for position, _ in random_games(game, 2, games=60)}
+    assert len({key for key, _ in boards}) == len({board for _, board in boards}) == len(boards) > 500
 
 
 def test_the_network_sees_the_board(game: Any) -> None:

@@ -301,11 +301,10 @@ def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Pat
     short = [*TINY, "--games", "2", "--draw-ply", "8"]
     for run, first in ((asked, ["--encoding", "history"]), (begun, ["--init", str(asked / "net.npz")])):
         assert cycle.main(["shogi", "--out", str(run), "--minutes", "0.01", *short, *first]) == 0
-        begun_with = len(lines(run))
-        minutes = f"{taken(run) + 1e-6}"
-        assert cycle.main(["shogi", "--out", str(run), "--minutes", minutes, "--encoding", "history"]) == 0
-        assert len(lines(run)) == begun_with + 1
         assert architecture_of(read_weights(run / "net.npz")).planes == HISTORY.planes
+    begun_with, minutes = len(lines(begun)), f"{taken(begun) + 1e-6}"
+    assert cycle.main(["shogi", "--out", str(begun), "--minutes", minutes, "--encoding", "history"]) == 0
+    assert len(lines(begun)) == begun_with + 1
 
 
 def test_a_run_is_not_learned_by_two(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 import lzma
 import random
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def slow_solution(start: SlowDobutsu) -> dict[Any, tuple[float, int]]:
             each.earlier.clear()
         followers[here] = [each.snapshot() for each in after]
         waiting += after
-    for plies in range(2, 100):
+    for plies in count(2):
         found = dict[Any, tuple[float, int]]()
         for here in followers.keys() - known.keys():
             ends = [known.get(follower, (0.5, 0)) for follower in followers[here]]
@@ -94,6 +95,8 @@ def slow_solution(start: SlowDobutsu) -> dict[Any, tuple[float, int]]:
                 found[here] = 1.0, plies
             elif plies % 2 == 0 and all(value == 1 for value, _ in ends):
                 found[here] = 0.0, plies
+        if not found:
+            break
         known |= found
     return {here: known.get(here, (0.5, 0)) for here in followers}
 

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from test_mate import MATES
 
+from utils import mate_sets
 from utils.arena.engine_process import EngineAnswer
 from utils.arena.usi_engine import UsiEngine
 from utils.mate_sets import Claim, MateJudge, Problem, examination, main, play, read_problems, row
+
+pytestmark = pytest.mark.lent_worker(mate_sets)
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_ONE = MATES[0][0]

@@ -164,7 +164,7 @@ def test_it_stops_when_the_time_is_up(player: AlphaBetaPlayer, empties: int, lin
 
 def test_the_time_is_used(player: AlphaBetaPlayer) -> None:
     """Also where the next search is not expected to come to its end."""
-    for seed in range(5):
+    for seed in range(2):
         clock, looks = ticking(200)
         Answer(player, random_position(seed, 45), clock=clock, level=0)
         assert next(looks) >= 200

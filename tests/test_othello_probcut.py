@@ -1,8 +1,6 @@
 """Multi-ProbCut measured: lines through values that are known beforehand, files, and the games of the table."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -150,19 +148,16 @@ class TestMeasuring:
     def test_where_there_are_too_few_positions_it_ends(self, worker: ProcessPool) -> None:
         assert list(measure(samples([random_game(1)])[:20], TUTORIAL, 4, random_weights(1), worker)) == []
 
-    def test_the_command(self, tmp_path: Path) -> None:
+    def test_the_command(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         save_weights(tmp_path / "weights.npz", random_weights(1))
         (tmp_path / "games.txt").write_text("".join(f"{transcript(random_game(seed).moves)}\n" for seed in range(3)))
-        command = [sys.executable, "-m", "utils.othello.probcut", "--depth", "4", "--workers", "2"]
-        files = {name: str(tmp_path / name) for name in ("games.txt", "cuts.toml", "picture.png", "weights.npz")}
-        command += ["--games", files["games.txt"], "--out", files["cuts.toml"], "--plot", files["picture.png"]]
         pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")
-        done = subprocess.run(
-            [*command, "--weights", files["weights.npz"]], cwd=ROOT, capture_output=True, text=True, check=True
-        )
+        files = {name: str(tmp_path / name) for name in ("games.txt", "cuts.toml", "picture.png", "weights.npz")}
+        command = ["--games", files["games.txt"], "--out", files["cuts.toml"], "--plot", files["picture.png"]]
+        assert main([*command, "--weights", files["weights.npz"], "--depth", "4"]) == 0
         cuts = read_cuts(tmp_path / "cuts.toml")
         assert [(pair.depth, pair.shallow) for pair in cuts.pairs] == [(3, 1), (4, 2)]
-        assert len(done.stdout.splitlines()) == len(cuts.pairs)
+        assert len(capsys.readouterr().out.splitlines()) == len(cuts.pairs)
         assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
     @pytest.mark.parametrize(

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from utils.othello import solve
 from utils.othello.solve import main
+
+pytestmark = pytest.mark.lent_worker(solve)
 
 LINES = [
     "% two of the collection of the French federation",
@@ -17,7 +20,7 @@ LINES = [
 def test_each_position_is_solved_in_its_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "two.obf"
     path.write_text("\n".join([*LINES, LINES[1].partition(";")[0]]))
-    assert main([str(path), "--workers", "2"]) == 0
+    assert main([str(path), "--workers", "1"]) == 0
     *lines, total = capsys.readouterr().out.splitlines()
     assert [line.split()[:6] for line in lines] == [
         ["line", "2,", "14", "empty:", "+18", "g8"],

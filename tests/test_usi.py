@@ -1155,7 +1155,7 @@ def fuzzed(rng: random.Random) -> str:
     return line.replace("\n", " ")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_whatever_is_sent_every_go_has_one_answer_and_nothing_breaks(engine: InProcess, seed: int) -> None:
     rng = random.Random(seed)
     asked = 0
