@@ -208,6 +208,8 @@ def install_packages(wanted: list[str], commands: "Commands") -> None:
     first = [requirement for requirement in wanted if requirement.startswith(COMPILED_WITH)]
     commands.run(2, [*pip(), *pip_commands(first)[-1]], complaint)
     with commands.beside([*COMPILE, "--search"]):
+        if not WINDOWS:
+            os.nice(5)  # to compile takes longer
         for command in pip_commands(wanted):
             commands.run(3, [*pip(), *command], complaint)
         commands.run(3, [PYTHON, "-I", "-c", LOADS], "The installed packages do not load")

@@ -48,12 +48,13 @@ def compile_search() -> Iterator[str]:
     """Let shogi be searched a little by a network that is none, in the encoding of the one that comes along.
 
     It needs cshogi and numba, and no framework: while these are installed, the most of the work can be done. A process
-    of its own compiles the largest kernel.
+    of its own compiles the walk, the largest kernel, meanwhile.
     """
     from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
     from pydlshogi.evaluator import NetworkEvaluator
     from pydlshogi.games.shogi.encodings import HISTORY
     from pydlshogi.network.host import HostBackend
+    from pydlshogi.uct.batch import Batch
 
     def zeros(planes: npt.NDArray[np.generic]) -> tuple[Float32Array, Float32Array]:
         return np.zeros((len(planes), HISTORY.labels), np.float32), np.zeros(len(planes), np.float32)
@@ -61,12 +62,21 @@ def compile_search() -> Iterator[str]:
     player = ShogiMCTSPlayer(MCTSPlayerOptions())
     walk = Process(target=_compile_walk)
     walk.start()
+    _give_way()
     yield "the positions of shogi as a network sees them"
     evaluator = NetworkEvaluator(HostBackend("no network", HISTORY, [zeros], batch_size=1))
     yield "the search of shogi"
-    player.new_search(1, evaluator).set_root(player.start())
+    search, batch = player.new_search(1, evaluator), Batch(1, player.rules.most_moves, HISTORY)
+    search.set_root(player.start())
+    search.backup(search.gather(batch, 0), evaluator.evaluate(batch))  # without a playout: the walk is not there yet
     walk.join()
     player.warmed_up(evaluator, 1)
+
+
+def _give_way() -> None:
+    """Leave a core to the process that takes longest."""
+    if sys.platform != "win32":
+        os.nice(5)
 
 
 def _compile_walk() -> None:

@@ -18,11 +18,10 @@ from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
 import numba
-import numpy as np
+from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.registry import CPUDispatcher
-from numba.core.types import unliteral
 
 from pydlshogi.support.files import cache_folder
 
@@ -212,7 +211,7 @@ class _Rule(CPUDispatcher):
 
     def get_call_template(self, arguments: Any, named: Any) -> Any:
         """numba would compile it anew for each literal that is an argument."""
-        return super().get_call_template([unliteral(argument) for argument in arguments], named)
+        return super().get_call_template([types.unliteral(argument) for argument in arguments], named)
 
     def __call__(self, *arguments: Any) -> Any:
         """A call from Python: a test asks."""
@@ -287,13 +286,7 @@ def _named_for(game: str, function: Function, rules: dict[str, object]) -> Funct
     return cast(Function, copy)
 
 
-@rule
-def wide(number: Any) -> int:
-    """An integer with 64 bits, signed: numba compiles a function anew for each width that it is given."""
-    return np.int64(number)  # type: ignore[return-value]
-
-
-@rule
-def word(number: Any) -> int:
-    """An integer with 64 bits, unsigned: together with a signed one it would be a float."""
-    return np.uint64(number)  # type: ignore[return-value]
+wide: Final[Callable[[Any], int]] = types.int64  # type: ignore[assignment]
+"""An integer with 64 bits, signed: numba compiles a function anew for each width that it is given."""
+word: Final[Callable[[Any], int]] = types.uint64  # type: ignore[assignment]
+"""An integer with 64 bits, unsigned: together with a signed one it would be a float."""
