@@ -4,11 +4,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.support import command_line
 from pydlshogi.support.pool import Plain, WorkerPool
 from pydlshogi.support.processes import ProcessPool
@@ -24,6 +26,23 @@ def signals_are_heard() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def files_need_not_outlast_the_machine() -> Iterator[None]:
+    """To wait for the disk takes longer than most of what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def short_reviews() -> Iterator[None]:
+    """The analysis of a whole game on the board asks for a tenth of the visits."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, game in list(GAMES.items()):
+            patch.setitem(GAMES, name, replace(game, judged_visits=game.judged_visits // 10))
+        yield
 
 
 @pytest.fixture(scope="session")

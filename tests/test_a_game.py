@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from both_boards import compared
 from fast_perft import perft_of
-from test_web import SETTINGS, served
+from web_board import SETTINGS, served
 
 from pydlshogi import cycle
 from pydlshogi.analysis_server.pool import Pool

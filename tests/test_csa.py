@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from pydlshogi.csa import __main__ as csa
 from pydlshogi.csa.client import Client, ClientError, Login, Patience
 from pydlshogi.csa.terms import TermsError, parse_terms
 from pydlshogi.csa.thinker import Thinker
@@ -454,23 +455,18 @@ def test_a_full_disk_does_not_cost_the_game(table: Table) -> None:
     assert any(line.startswith("not saved: ") for line in table.said)
 
 
-def test_nobody_listens_and_there_is_no_password(tmp_path: Path) -> None:
+def test_nobody_listens_and_there_is_no_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CSA_PASSWORD", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    words = [
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--user",
-        "me",
-        "--option",
-        "Backend=uniform",
-        "--records",
-        str(tmp_path),
-    ]
-    for environ, told in (({}, "CSA_PASSWORD: there is no password"), ({"CSA_PASSWORD": "x"}, f"127.0.0.1:{port}: ")):
-        done = run_client(words, environ)
-        assert (done.wait(WAIT * 4), told in done.communicate()[1]) == (1, True)
+    words = f"127.0.0.1 --port {port} --user me --option Backend=uniform --records".split()
+    assert csa.main([*words, str(tmp_path)]) == 1
+    assert "CSA_PASSWORD: there is no password" in capsys.readouterr().err
+    monkeypatch.setenv("CSA_PASSWORD", "x")
+    assert csa.main([*words, str(tmp_path)]) == 1
+    assert f"127.0.0.1:{port}: " in capsys.readouterr().err
 
 
 def run_client(words: list[str], environ: dict[str, str]) -> "subprocess.Popen[str]":

@@ -336,7 +336,7 @@ def test_it_takes_the_lion_rather_than_lose_its_own(gui: InProcess) -> None:
 
 def test_clocks_lines_and_pondering(gui: InProcess) -> None:
     gui.send("setoption name MultiPV value 3", "position startpos")
-    lines = gui.go("go btime 1000 wtime 1000 byoyomi 100")
+    lines = gui.go("go nodes 200")
     assert all(any(f" multipv {rank} " in line for line in lines) for rank in (1, 2, 3))
     gui.send("setoption name MultiPV value 1", "position startpos moves 2c2b 2a2b", "go ponder btime 1000 wtime 1000")
     gui.send("ponderhit")
@@ -356,7 +356,7 @@ def test_what_people_ask(gui: InProcess) -> None:
     assert 0.2 < float(gui.ask("eval", "win rate")[-1].removeprefix("win rate ")) < 0.8
     gui.send("bench 0.1", "moves")
     *bench, moves = gui.until("2c2b 2d1c")
-    assert any(" playouts in 0." in line for line in bench)
+    assert any(" playouts in " in line for line in bench)
     assert moves.split() == usis(DobutsuPosition())
 
 

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import pytest
 
@@ -68,6 +69,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 STEP = "info string Step "
+UNDER_WAY = (STEP, "info string Another start installs")
 """How lines begin that say what is under way; how many come hangs on the machine."""
 
 
@@ -130,7 +132,7 @@ class Checkout:
         """Exit status, lines of stdout and stderr of an engine that is asked `usi` and `quit`, without the steps."""
         process = self.begin(player, **environ)
         out, err = process.communicate("usi\nquit\n")
-        return process.returncode, [line for line in out.splitlines() if not line.startswith(STEP)], err
+        return process.returncode, [line for line in out.splitlines() if not line.startswith(UNDER_WAY)], err
 
     def only(self, *programs: str) -> str:
         """A PATH with these programs and no other."""
@@ -148,20 +150,31 @@ def checkout(tmp_path: Path, wheels: Path) -> Checkout:
     return Checkout(tmp_path, wheels)
 
 
-@pytest.fixture
-def installed(checkout: Checkout, made_once: Path) -> Checkout:
-    """A checkout whose first start lies behind it."""
-    shutil.copytree(made_once, checkout.environment, symlinks=True)
-    return checkout
+class Made(NamedTuple):
+    """What a first start leaves."""
+
+    environment: Path
+    said: list[str]
 
 
 @pytest.fixture(scope="module")
-def made_once(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
+def made_once(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Made:
     checkout = Checkout(tmp_path_factory.mktemp("made"), wheels)
-    code, out, err = checkout.play()
-    assert code == 7, (out, err)
+    script = checkout.root / "bat" / "environment.py"
+    text = script.read_text(encoding="utf-8")
+    script.write_text(text.replace("PAUSE = 4.0", "PAUSE = 0.02"), encoding="utf-8")
+    process = checkout.begin()
+    out, err = process.communicate("usi\nquit\n")
+    assert process.returncode == 7, (out, err)
     assert checkout.compiled == 1
-    return checkout.environment
+    return Made(checkout.environment, out.splitlines())
+
+
+@pytest.fixture
+def installed(checkout: Checkout, made_once: Made) -> Checkout:
+    """A checkout whose first start lies behind it."""
+    shutil.copytree(made_once.environment, checkout.environment, symlinks=True)
+    return checkout
 
 
 def is_engine(line: str, checkout: Checkout) -> bool:
@@ -176,7 +189,10 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
     assert [err for _, err in outputs] == ["engine's stderr\n"] * 2
     lines = [line for out, _ in outputs for line in out.splitlines()]
     told = [line for line in lines if line.startswith("info string ")]
-    assert sum(not line.startswith(STEP) for line in told) == 2, "one of the two says that it installs and that it has"
+    assert any(line.startswith(UNDER_WAY[1]) for line in told)
+    assert sum(not line.startswith(UNDER_WAY) for line in told) == 2, (
+        "one of the two says that it installs and that it has"
+    )
     engines = [json.loads(line) for line in lines if line not in told]
     assert [facts["prefix"] for facts in engines] == [str(checkout.environment)] * 2
     assert [facts["pid"] for facts in engines] == [first.pid, second.pid], "the launcher becomes the engine"
@@ -184,14 +200,45 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
 
 
 @on_posix
-def test_until_it_can_play_it_says_which_step_is_under_way(checkout: Checkout) -> None:
-    script = checkout.root / "bat" / "environment.py"
-    text = script.read_text(encoding="utf-8")
-    script.write_text(text.replace("PAUSE = 4.0", "PAUSE = 0.02"), encoding="utf-8")
-    out, _ = checkout.begin().communicate("usi\nquit\n")
-    steps = [int(line.removeprefix(STEP)[0]) for line in out.splitlines() if line.startswith(STEP)]
+def test_until_it_can_play_it_says_which_step_is_under_way(made_once: Made) -> None:
+    steps = [int(line.removeprefix(STEP)[0]) for line in made_once.said if line.startswith(STEP)]
     assert steps == sorted(steps)
     assert set(steps) == {1, 2, 3}
+
+
+@on_posix
+@pytest.mark.parametrize("player", ["othello", "board"])
+def test_protocols_without_a_line_for_it_see_nothing_of_the_installation(checkout: Checkout, player: str) -> None:
+    process = checkout.begin(player)
+    out, err = process.communicate("usi\nquit\n")
+    (line,) = out.splitlines()
+    assert is_engine(line, checkout)
+    assert err.startswith("info string Installing")
+
+
+@on_posix
+def test_a_terminal_sees_a_bar(checkout: Checkout) -> None:
+    script = checkout.root / "bat" / "environment.py"
+    text = script.read_text(encoding="utf-8")
+    script.write_text(
+        text.replace("REDRAWN = 0.5", "REDRAWN = 0.02").replace("USUAL = 40", "USUAL = 1"), encoding="utf-8"
+    )
+    terminal, program = os.openpty()
+    started = subprocess.Popen(
+        [checkout.root / "bat" / "environment.sh"], env=checkout.environ, stdin=program, stdout=program, stderr=program
+    )
+    os.close(program)
+    shown = b""
+    with suppress(OSError):  # as a terminal ends when its program has
+        while read := os.read(terminal, 4096):
+            shown += read
+    os.close(terminal)
+    assert started.wait() == 0
+    lines = re.split(r"[\r\n]+", shown.decode())
+    bars = [line for line in lines if line.startswith("[")]
+    assert bars[0].count("=") < bars[-1].count("=")
+    assert lines[0].startswith("pydlshogi: Installing")
+    assert next(line for line in reversed(lines) if line).startswith("pydlshogi: Installed.")
 
 
 @on_posix
@@ -223,17 +270,6 @@ def test_the_next_start_calls_neither_python_nor_pip(installed: Checkout, script
     (line,) = out
     assert is_engine(line, installed)
     assert json.loads(line)["module"] == module
-
-
-@on_posix
-def test_an_engine_that_does_not_compile_is_installed_all_the_same(installed: Checkout) -> None:
-    """What its options say may repair it: it is for the engine to tell."""
-    (installed.root / "pydlshogi" / "fail").touch()
-    installed.declare(DECLARED + "# changed\n")
-    code, out, err = installed.play()
-    assert (code, len(out), err) == (7, 3, "engine's stderr\n")
-    assert is_engine(out[-1], installed)
-    assert len(installed.play()[1]) == 1
 
 
 @on_posix
@@ -278,6 +314,7 @@ def test_an_environment_whose_python_is_gone_is_made_anew(installed: Checkout) -
 
 
 @on_posix
+@pytest.mark.long
 def test_an_environment_whose_python_starts_no_more_is_made_anew(installed: Checkout) -> None:
     """What is left on Windows when the Python below is uninstalled: a program that says so and ends with 103."""
     python = installed.environment / "bin" / "python"
@@ -291,19 +328,23 @@ def test_an_environment_whose_python_starts_no_more_is_made_anew(installed: Chec
 
 
 @on_posix
-def test_new_requirements_are_added_to_the_environment_and_the_engine_is_compiled(installed: Checkout) -> None:
+def test_new_requirements_are_added_to_the_environment_also_where_the_engine_does_not_compile(
+    installed: Checkout,
+) -> None:
+    """What its options say may repair it: it is for the engine to tell."""
     assert len(installed.play()[1]) == 1
     assert installed.compiled == 0, "it was when the environment was made"
     kept = installed.environment / "kept"
     kept.touch()
+    (installed.root / "pydlshogi" / "fail").touch()
     installed.declare(DECLARED + "# changed\n")
-    code, out, _ = installed.play()
-    assert code == 7
+    code, out, err = installed.play()
+    assert (code, err) == (7, "engine's stderr\n")
     assert len(out) == 3, "two lines about the installation and one of the engine"
+    assert is_engine(out[-1], installed)
     assert kept.exists()
     assert installed.compiled == 1
-    _, out, _ = installed.play()
-    assert len(out) == 1
+    assert len(installed.play()[1]) == 1
 
 
 @on_posix

@@ -157,7 +157,7 @@ def test_an_item_that_kills_is_given_up(processes: WorkerPool, log: Path) -> Non
 
 
 def test_a_worker_that_hangs_is_replaced(pool: WorkerPool, log: Path) -> None:
-    results = list(pool.map(Plain(partial(pool_tasks.hang, log, 1)), range(20), 3.0))
+    results = list(pool.map(Plain(partial(pool_tasks.hang, log, 1)), range(20), 6.0))
     assert sorted(results) == [(item, -item) for item in range(20)]
     assert len(log.read_text().splitlines()) > 1
 

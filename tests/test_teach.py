@@ -107,7 +107,8 @@ def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(f
 
 @pytest.mark.parametrize("how", ["--die", "--silent", "--nonsense"])
 def test_an_engine_that_misbehaves_costs_one_position(how: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teach, "PATIENCE", 2.0)
+    if how == "--silent":
+        monkeypatch.setattr(teach, "PATIENCE", 6.0)
     log = folder / "log"
     engine = ("--log", str(log), "--every", "20", how)
     assert teach.main(arguments(folder, "--odd=1", engine=engine)) == 0

@@ -10,10 +10,7 @@ from pydlshogi.support.compiled import compiled
 from pydlshogi.uct.uct_node import (
     EXPANDED,
     LEAF,
-    NODE,
     NONE,
-    STAT,
-    TERMINAL,
     UctNodeTable,
     add_stat,
     bring_best,
@@ -184,7 +181,7 @@ def test_keys_of_63_bits_and_plies_of_10000_do_not_run_into_one_another() -> Non
     assert table.tree.nodes["board_key"][nodes].tolist() == [2**64 - 1 - key for key, _ in names]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_index_is_a_dictionary(seed: int) -> None:
     """Nodes come and go in a table that is nearly full: what is taken out leaves no gap that hides another."""
     rng = random.Random(seed)
@@ -209,13 +206,6 @@ def test_the_index_is_a_dictionary(seed: int) -> None:
 # Edges and their statistics
 
 
-def test_the_best_edge_is_brought_to_the_front_and_the_others_keep_their_order() -> None:
-    table = a_table(1)
-    assert moves_of(table, add(table, (1, 0), [10, 11, 12, 13], [0.1, 0.3, 0.4, 0.2])) == [12, 10, 11, 13]
-    assert moves_of(table, add(table, (2, 0), [10, 11, 12, 13], [0.1, 0.4, 0.1, 0.4])) == [11, 10, 12, 13]
-    assert moves_of(table, add(table, (3, 0), [10])) == [10]
-
-
 def test_visited_edges_come_first_and_the_best_of_the_others_is_next() -> None:
     table = a_table(1)
     node = add(table, (1, 0), [10, 11, 12, 13, 14], [0.1, 0.4, 0.2, 0.15, 0.3])
@@ -227,16 +217,6 @@ def test_visited_edges_come_first_and_the_best_of_the_others_is_next() -> None:
     assert table.tree.priors[table.tree.nodes[node]["first"] :][:5].tolist() == pytest.approx(
         [0.4, 0.3, 0.2, 0.15, 0.1]
     )
-
-
-def test_any_edge_may_be_visited_first() -> None:
-    """The fourth is asked for: it becomes the first, and the best of the rest is next still."""
-    table = a_table(1)
-    node = add(table, (1, 0), [10, 11, 12, 13], [0.4, 0.3, 0.2, 0.1])
-    assert visit(table, node, 3) == 0
-    assert moves_of(table, node) == [13, 10, 11, 12]
-    assert visit(table, node, 1) == 1
-    assert moves_of(table, node) == [13, 10, 11, 12]
 
 
 def test_statistics_stay_with_their_edges_as_more_come() -> None:
@@ -314,52 +294,7 @@ def test_fullness_is_the_share_of_nodes_or_edges_in_use_whichever_is_greater() -
     assert len(table) == 12
 
 
-def test_a_position_of_the_most_moves_fits_into_the_last_free_edge() -> None:
-    table = a_table(0)
-    moves = list(range(MOST_MOVES))
-    key = 0
-    while not table.full:
-        last = add(table, (key, 0), moves)
-        assert moves_of(table, last) == moves
-        key += 1
-    assert table.tree.nodes[last]["first"] + MOST_MOVES <= len(table.tree.moves)
-    # From now on nodes get no edges.
-    bare = add(table, (key, 0), moves)
-    assert (table.tree.nodes[bare]["state"], table.tree.nodes[bare]["count"]) == (LEAF, 0)
-
-
-def test_freed_edges_serve_smaller_and_equal_positions() -> None:
-    """Where nothing else is left, forty freed edges become sixteen, sixteen and eight."""
-    table = a_table(0)
-    large = add(table, (0, 0), list(range(40)))
-    root(table, (0, 0))
-    key = 1
-    for count in (MOST_MOVES, 64, 8):
-        while len(moves_of(table, add(table, (key, 0), list(range(count))))):
-            key += 1
-        key += 1
-    assert len(table) < 60, "the nodes were to suffice"
-    table.unlink_root(large)
-    free_unreferenced(table.tree, 1)
-    nodes = [add(table, (1000 + number, 0), list(range(count))) for number, count in enumerate((16, 15, 7, 1))]
-    assert [len(moves_of(table, node)) for node in nodes] == [16, 15, 7, 0]
-
-
-def test_freed_small_positions_make_room_for_a_large_one() -> None:
-    table = a_table(0)
-    key = 1
-    while len(moves_of(table, add(table, (key, 0), list(range(100))))):
-        key += 1
-    assert len(table) < 64, "the nodes were to suffice"
-    for held in range(1, key):
-        root(table, (held, 0))
-    for held in random.Random(1).sample(range(1, key), key - 1):
-        table.unlink_root(table.find(held, 0))
-        free_unreferenced(table.tree, 1)
-    assert len(moves_of(table, add(table, (1000, 0), list(range(MOST_MOVES))))) == MOST_MOVES
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_edges_come_and_go_without_touching_those_of_others(seed: int) -> None:
     rng = random.Random(seed)
     table = a_table(0)
@@ -393,16 +328,6 @@ def test_the_size_is_about_what_was_asked_for(megabytes: int) -> None:
     arrays = (array for array in table.tree if isinstance(array, np.ndarray) and array.base is None)
     used = sum(array.nbytes for array in arrays) + 136 * table.most_nodes
     assert 0.98 * megabytes * 2**20 <= used <= 1.02 * megabytes * 2**20 + 8192
-
-
-def test_the_bytes_used_are_those_of_nodes_edges_and_statistics() -> None:
-    table = a_table(1, 100)
-    assert table.bytes_used == 0
-    node = add(table, (1, 0), list(range(20)))
-    alone = table.bytes_used
-    assert alone == NODE.itemsize + 100 + 4 + 6 + 24 * (2 + 4)
-    visit(table, node, 0)
-    assert table.bytes_used == alone + 2 * STAT.itemsize
 
 
 # What is freed
@@ -489,16 +414,6 @@ def test_what_was_freed_can_be_used_again_and_again() -> None:
         assert table.fullness == 0.0
     assert len(set(sizes)) == 1
     assert sizes[0] > 30
-
-
-def test_a_root_that_had_ended_is_searched_all_the_same() -> None:
-    table = a_table(1)
-    node = root(table, (5, 2))
-    record = table.tree.nodes[node]
-    record["state"], record["value"], record["value_sum"], record["proof"], record["evaluations"] = TERMINAL, 1, 1, 2, 1
-    assert root(table, (5, 2)) == node
-    assert (record["state"], record["value"], record["value_sum"], record["proof"]) == (LEAF, 0.0, 0.0, 0)
-    assert (record["key"], record["ply"], record["references"], record["evaluations"]) == (5, 2, 2, 0)
 
 
 def test_a_cleared_table_is_empty_whatever_was_there_before() -> None:

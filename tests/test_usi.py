@@ -1067,31 +1067,6 @@ def test_a_failing_preload_is_not_worth_a_word(talk_to: Callable[..., InProcess]
     assert engine.settle() == []
 
 
-# 15: many games
-
-
-def test_twenty_games_leave_no_thread_behind(engine: InProcess) -> None:
-    def game() -> None:
-        engine.ask("isready", "readyok")
-        engine.send("usinewgame")
-        moves: tuple[str, ...] = ()
-        for _ in range(3):
-            engine.send(f"position startpos moves {' '.join(moves)}")
-            moves = (*moves, check(engine.go("go nodes 2"), START, moves))
-            moves = (*moves, legal(moves)[0])
-        engine.send("gameover win")
-        engine.settle()
-
-    game()
-    before = set(threading.enumerate())
-    for _ in range(20):
-        game()
-    left = [thread for thread in set(threading.enumerate()) - before if thread.name == "keep-alive"]
-    for thread in left:
-        thread.join(10)
-    assert set(threading.enumerate()) <= before
-
-
 # For people
 
 

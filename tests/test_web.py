@@ -4,6 +4,7 @@ import errno
 import http.client
 import json
 import os
+import random
 import re
 import socket
 import subprocess
@@ -11,13 +12,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from othello_games import random_game
+from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, WAIT, Board, Message, News, served, serving
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, Tell
 from pydlshogi.engines.named import engine_named
@@ -26,7 +28,6 @@ from pydlshogi.games.entry import Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
-from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
@@ -37,91 +38,12 @@ from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS
 from pydlshogi.web.shogi_files import ENDINGS
 from pydlshogi.web.table import Refused, Table, setup
 
-ROOT = Path(__file__).resolve().parent.parent
+pytestmark = pytest.mark.usefixtures("short_reviews")
+
 PAGE = ROOT / "pydlshogi" / "web" / "page"
-FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
-SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4", "Random_Seed": "1"}
 EVEN = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
 WRONG_WTHOR = bytes(4) + (1).to_bytes(4, "little") + bytes(16) + bytes([11]) + bytes(59)  # a first move to a1
-WAIT = 60
-"""Seconds after which a test has failed."""
-
-Message = dict[str, Any]
-
-
-class News:
-    """The stream of events that a page listens to."""
-
-    def __init__(self, board: "Board") -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", board.port, timeout=WAIT)
-        self._connection.request("GET", f"/news?token={board.token}")
-        self._answer = self._connection.getresponse()
-        assert self._answer.status == 200
-
-    def next(self, kind: str = "state") -> Message:
-        """The next message of that kind; others are lost."""
-        while True:
-            fields = dict(line.split(": ", 1) for line in iter(self._line, "") if not line.startswith(":"))
-            if fields.get("event") == kind:
-                message: Message = json.loads(fields["data"])
-                return message
-
-    def until(self, wanted: Any, kind: str = "state") -> Message:
-        """The next message of that kind that is as wanted."""
-        while not wanted(message := self.next(kind)):
-            pass
-        return message
-
-    def close(self) -> None:
-        self._answer.close()
-        self._connection.close()
-
-    def _line(self) -> str:
-        line = self._answer.readline()
-        assert line, "the server has ended"
-        return line.decode().rstrip("\n")
-
-
-class Board:
-    """A server, and the browser that talks with it."""
-
-    def __init__(self, server: BoardServer) -> None:
-        self.server = server
-        self.port, self.token = server.server_port, server.token
-        self.host = f"127.0.0.1:{self.port}"
-        self.news = News(self)
-
-    def state(self) -> Message:
-        return self.server.table.state()
-
-    def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
-        """Status and body of one request; headers with _ for -."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
-        given = {"Host": self.host, "Origin": f"http://{self.host}", "X_Token": self.token} | headers
-        try:
-            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in given.items()})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
-
-    def do(self, do: str, **command: Any) -> str:
-        """What was wrong with a command; "" if nothing was."""
-        command = {"generation": self.state()["generation"], "do": do} | command
-        status, answer = self.ask("POST", "/do", json.dumps(command).encode())
-        assert status in (200, 409)
-        reason: str = json.loads(answer).get("error", "")
-        assert (status == 409) == bool(reason)
-        return reason
-
-    def new(self, game: str = "shogi", start: str = "even", sides: tuple[str, str] = ("", "")) -> None:
-        assert self.do("new", game=game, start=start, sides=sides) == ""
-
-    def play(self, moves: str) -> None:
-        for move in moves.split():
-            assert self.do("move", move=move) == ""
 
 
 def kept_game(moves: str = "", **more: Any) -> Message:
@@ -143,36 +65,6 @@ def pool() -> Iterator[Pool]:
     made = Pool(1, SETTINGS)
     yield made
     made.close(cancel=True)
-
-
-@contextmanager
-def serving(server: BoardServer) -> Iterator[Board]:
-    """The board of a server until the block is left."""
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    board = Board(server)
-    try:
-        yield board
-    finally:
-        board.new()  # two people: what was thought about ends
-        board.do("watch", on=False)
-        board.news.close()
-        server.shutdown()
-        thread.join()
-
-
-@contextmanager
-def unbegun(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
-    """A board as it is when the program has started."""
-    with BoardServer(lambda tell: Table(pool, tell, kept)) as server, serving(server) as board:
-        yield board
-
-
-@contextmanager
-def served(pool: Pool, kept: Path | None = None) -> Iterator[Board]:
-    with unbegun(pool, kept) as board:
-        board.new()
-        yield board
 
 
 @pytest.fixture
@@ -667,31 +559,6 @@ def test_an_engine_answers_within_its_time(board: Board, game: str, opponent: st
     state = board.news.until(lambda state: state["at"] == 2)
     assert state["ending"] is None
     assert 0 < state["clock"]["left"][1] < 60
-
-
-def test_no_click_plays_the_game_again(
-    board: Board, asked: list[Task], hands: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pushed: list[int] = []
-    push = ShogiPosition.push
-
-    def counted(position: ShogiPosition, move: int) -> None:
-        pushed.append(move)
-        push(position, move)
-
-    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
-    board.play("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e")
-    monkeypatch.setattr(ShogiPosition, "push", counted)
-    for command, steps in (
-        ({"do": "move", "move": "6i7h"}, 1),
-        ({"do": "undo"}, 0),
-        ({"do": "goto", "ply": 4}, 0),
-        ({"do": "goto", "ply": 5}, 1),
-        ({"do": "watch", "on": True}, 0),
-    ):
-        pushed.clear()
-        board.server.table.do(command | {"generation": board.server.table.generation})
-        assert len(pushed) == steps
 
 
 # Looking through games
@@ -1550,19 +1417,20 @@ WRONG = [
 """Values of which each is wrong somewhere."""
 
 
-def damaged(value: Any) -> Iterator[Any]:
-    """`value` with something wrong in one place each: another value, nothing, or something more."""
-    yield from WRONG
+def damaged(value: Any, rng: random.Random) -> Iterator[Any]:
+    """`value` with something wrong in one place each: one of some other values, nothing, or something more. As its
+    games are alike, each value is tried somewhere."""
+    yield from rng.sample(WRONG, 6)
     if isinstance(value, dict):
         yield value | {"more": 1}
         for name, each in value.items():
             yield {other: value[other] for other in value if other != name}
-            yield from (value | {name: other} for other in damaged(each))
+            yield from (value | {name: other} for other in damaged(each, rng))
     elif isinstance(value, list):
         yield [*value, 1]
         for place, each in enumerate(value):
             yield value[:place] + value[place + 1 :]
-            yield from ([*value[:place], other, *value[place + 1 :]] for other in damaged(each))
+            yield from ([*value[:place], other, *value[place + 1 :]] for other in damaged(each, rng))
 
 
 @pytest.fixture(scope="module")
@@ -1609,7 +1477,7 @@ def test_a_board_starts_whatever_its_file_holds(
     kept = tmp_path / "board.json"
     starts(pool, kept, two_games, caplog)
     assert caplog.messages == []
-    for content in damaged(json.loads(two_games)):
+    for content in damaged(json.loads(two_games), random.Random(20)):
         starts(pool, kept, json.dumps(content).encode(), caplog)
 
 
@@ -1885,57 +1753,56 @@ def test_other_machines_are_answered_only_where_that_is_wanted(pool: Pool, netwo
         assert board.ask("GET", "/record", Host=host, Origin=f"http://{host}", X_Token="wrong")[0] == 403
 
 
-def test_a_port_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the user's state, and no browser."""
+    for name in ("XDG_STATE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def taken() -> Iterator[str]:
+    """A port that another program has: with it a board gets far, and ends by itself."""
     with socket.create_server(("127.0.0.1", 0)) as other:
-        taken = str(other.getsockname()[1])
-        for port, status, complaint in [(taken, 1, os.strerror(errno.EADDRINUSE)), ("65536", 2, "must be 0 to 65535")]:
-            done = subprocess.run(
-                [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--port", port],
-                cwd=ROOT,
-                env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "PATH": ""},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == status
-            assert "Traceback" not in done.stderr
-            assert done.stderr.endswith(f" {complaint}\n")
+        yield str(other.getsockname()[1])
 
 
-def test_a_board_that_can_keep_no_game_is_there_all_the_same(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with socket.create_server(("127.0.0.1", 0)) as other:  # how far it gets: it is to end by itself
-        done = subprocess.run(
-            [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--port", str(other.getsockname()[1])],
-            cwd=ROOT,
-            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "file"), "LOCALAPPDATA": str(tmp_path / "file")},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    warned, ended = done.stderr.splitlines()
-    assert warned.startswith("board: no game will be kept: ")
-    assert ended.endswith(os.strerror(errno.EADDRINUSE))
+def test_a_port_that_cannot_be_had_is_one_line(state: Path, taken: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert web.main(["--no-browser", "--port", taken]) == 1
+    error = capsys.readouterr().err
+    assert error.endswith(f" {os.strerror(errno.EADDRINUSE)}\n")
+    assert error.count("\n") == 1
+    with pytest.raises(SystemExit, match="2"):
+        web.main(["--no-browser", "--port", "65536"])
+    assert capsys.readouterr().err.endswith(" must be 0 to 65535\n")
 
 
 def test_that_no_game_is_kept_is_said_where_it_is_true(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    state: Path, taken: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     caplog.set_level("WARNING")
-    monkeypatch.setattr(web, "_serve", lambda arguments, kept, address, earlier: None)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     with monkeypatch.context() as patched:
-        patched.setattr(web, "reserved", refuse)
-        assert web.main([]) == 0
+        patched.setattr(web, "reserved", refuse)  # which loses no game
+        assert web.main(["--no-browser", "--port", taken]) == 1
     assert caplog.messages == []
-    monkeypatch.setattr("pydlshogi.support.files.TemporaryFile", refuse)  # as in a folder that is there, but not ours
-    assert web.main([]) == 0
-    assert len(caplog.messages) == 1
-    assert caplog.messages[0].startswith("no game will be kept: ")
+    with monkeypatch.context() as patched:
+        patched.setattr("pydlshogi.support.files.TemporaryFile", refuse)  # as in a folder that is there, but not ours
+        assert web.main(["--no-browser", "--port", taken]) == 1
+    assert [message[:22] for message in caplog.messages] == ["no game will be kept: "]
+
+
+def test_a_board_that_can_keep_no_game_is_there_all_the_same(
+    state: Path, taken: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("WARNING")
+    state.touch()
+    assert web.main(["--no-browser", "--port", taken]) == 1
+    assert [message[:22] for message in caplog.messages] == ["no game will be kept: "]
+    assert os.strerror(errno.EADDRINUSE) in capsys.readouterr().err  # so far it has come
 
 
 # The words

@@ -37,6 +37,7 @@ LETTERS: Final = {
 }  # fmt: skip
 _ALL_IN_HAND: Final = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
 
+_STATEMENT: Final = re.compile(r"^(?:V\d|N[+-]|P[I1-9+-]|[+-]$|[+-]\d{4}[A-Z]{2}|%[A-Z])", re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^/[ \t]*$", re.MULTILINE)
 _COMMENTS_ONLY: Final = re.compile(r"(?:\s|'.*+)*\Z")
 _JOINED: Final = re.compile(r"^(?!['N$]).*,.*", re.MULTILINE)
@@ -83,6 +84,11 @@ _CAUSES: Final[dict[str, Ending]] = {ending: ending for ending in get_args(Endin
     "abnormal": "abnormal",
 }
 _RESULTS: Final[dict[str, Win]] = {"win": "b", "lose": "w", "draw": "d"}
+
+
+def holds_csa(text: str) -> bool:
+    """Whether any line is a statement of the format."""
+    return bool(_STATEMENT.search(text))
 
 
 def parse(text: str) -> list[Game]:

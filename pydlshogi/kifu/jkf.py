@@ -23,7 +23,8 @@ from pydlshogi.kifu.game import (
     settle,
     sfen_of,
 )
-from pydlshogi.kifu.kif import HANDICAP_NAMES, HANDICAPS, evaluation_of
+from pydlshogi.kifu.kif import HANDICAPS, evaluation_of
+from pydlshogi.kifu.kif_writer import HANDICAP_NAMES
 
 _PRESETS: Final = {
     "HIRATE": "平手", "KY": "香落ち", "KY_R": "右香落ち", "KA": "角落ち", "HI": "飛車落ち", "HIKY": "飛香落ち",
@@ -37,6 +38,11 @@ _LONGEST: Final = 10**7
 _HEADERS: Final = (("先手", "下手"), ("後手", "上手"))
 _NEAREST: Final[tuple[Ending, ...]] = ("mate", "illegal_move", "jishogi", "interrupted")
 """What JKF has no word for is written as the first of these that says who won."""
+
+
+def holds_jkf(text: str) -> bool:
+    """Whether it is JSON."""
+    return text.lstrip().startswith("{")
 
 
 def parse(text: str) -> Game:
