@@ -16,10 +16,10 @@ import cshogi
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.kifu.game import (
     Comments,
+    Conclusion,
     Ending,
     Game,
     RecordError,
-    Verdict,
     Win,
     after,
     comment_lines,
@@ -51,7 +51,7 @@ _PLY: Final = re.compile(
 _TIME: Final = re.compile(r"T(\d{1,9}(?:\.\d*)?)\s*", re.ASCII)
 
 # The side to move is the side after the last legal move: an illegal move is never pushed, so its maker is to move.
-SPECIAL: Final[dict[str, Verdict]] = {
+SPECIAL: Final[dict[str, Conclusion]] = {
     "%TORYO": ("resign", "-"),
     "%TSUMI": ("mate", "-"),
     "%TIME_UP": ("time_up", "-"),
@@ -361,8 +361,8 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
 def _closing(game: Game, turn: int) -> list[str]:
     """The statement for how `game` ended, and a summary as floodgate's where no statement says it."""
     outcome = (game.ending, game.win)
-    for statement, verdict in SPECIAL.items():
-        if settle(verdict, turn) == outcome:
+    for statement, conclusion in SPECIAL.items():
+        if settle(conclusion, turn) == outcome:
             return [statement]
     if outcome == ("unknown", None):
         return []

@@ -15,12 +15,12 @@ from cshogi import KIF
 from pydlshogi.kifu.game import (
     MATE_EVAL,
     UNKNOWN,
+    Conclusion,
     Ending,
     Game,
     Line,
     RecordError,
     Variation,
-    Verdict,
     Win,
     is_legal,
     settle,
@@ -63,7 +63,7 @@ _VARIATION: Final = re.compile(r"\s*(?:変化\s*:\s*)+([0-9]{1,5})")
 _RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
 _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
 
-ENDINGS: Final[dict[str, Verdict]] = {
+ENDINGS: Final[dict[str, Conclusion]] = {
     "投了": ("resign", "-"),
     "不詰": ("no_mate", None),  # before 詰, which stands in it
     "詰み": ("mate", "-"),
@@ -140,9 +140,11 @@ class _Reader:
         self._variations: list[Variation] = []
 
     def read_line(self, line: str) -> None:
+        """Nearly all moves are read the quick way. The long way, from `_read_numbered` on, reads them the same: what is
+        changed in one is changed in both."""
         if line[0] == "*":
             if self._line.illegal and "反則" in line:
-                self._line.verdict = self._line.verdict or ENDINGS["反則負け"]
+                self._line.conclusion = self._line.conclusion or ENDINGS["反則負け"]
             self._read_comment(line)
             return
         if (quick := _KIF_LINE.fullmatch(line)) and (move := _written_in_kif(quick[2])):
@@ -215,8 +217,8 @@ class _Reader:
         if not (self._rows or read.moves or read.illegal or any(key in self._headers for key in _HEADERS)):
             raise RecordError("neither a move nor a position nor a player: not a record")
         board = self._set_up()
-        verdict = None if read.verdict == UNKNOWN else read.verdict
-        ending, win = settle(verdict or _verdict(self._closing, board), board.turn)
+        conclusion = None if read.conclusion == UNKNOWN else read.conclusion
+        ending, win = settle(conclusion or _conclusion(self._closing, board), board.turn)
         if read.illegal:
             if ending != "illegal_move":
                 raise self._refusal()
@@ -280,7 +282,7 @@ class _Reader:
         elif word[0] in "123456789同":
             raise RecordError(f"not a move: {line.strip()[:40]!r}")
         else:
-            self._line.verdict = self._line.verdict or ENDINGS.get(word, UNKNOWN)
+            self._line.conclusion = self._line.conclusion or ENDINGS.get(word, UNKNOWN)
 
     def _count(self, number: int) -> None:
         if self._number is not None and number != self._number + 1:
@@ -300,7 +302,7 @@ class _Reader:
 
     def _make(self, text: str, move: int, time: float | None) -> None:
         line = self._line
-        if line.illegal or line.verdict:
+        if line.illegal or line.conclusion:
             if self._main is not None:
                 return
             raise self._refusal() if line.illegal else RecordError(f"{text} follows the end of the game")
@@ -439,7 +441,7 @@ def _seconds(text: str) -> float:
     return int(seconds) if seconds == int(seconds) else seconds
 
 
-def _verdict(result: str, board: Any) -> Verdict:
+def _conclusion(result: str, board: Any) -> Conclusion:
     """What the closing line (such as "まで90手で後手の勝ち", here from "で" on) says."""
     if side := re.search("([先下後上])手[^先下後上]*([勝負])", result):
         wins = (side[1] in "先下") == (side[2] == "勝")
@@ -449,7 +451,7 @@ def _verdict(result: str, board: Any) -> Verdict:
         )  # fmt: skip
         ending = next((ending for word, ending in causes if word in result), None)
         return ending or ("mate" if board.is_game_over() else "resign"), "b" if wins else "w"
-    return next((verdict for word, verdict in ENDINGS.items() if word in result), UNKNOWN)
+    return next((conclusion for word, conclusion in ENDINGS.items() if word in result), UNKNOWN)
 
 
 def evaluation_of(comment: str, mover: int) -> int | None:

@@ -143,7 +143,7 @@ def _closing(game: Game, turn: int, winner: str) -> list[str]:
     """The lines of how `game` ended; `winner`: what its side is called, where it has one."""
     count = len(game.moves)
     outcome = (_SUBSTITUTES.get(game.ending, game.ending), game.win)
-    word = next((word for word, verdict in ENDINGS.items() if settle(verdict, turn) == outcome), None)
+    word = next((word for word, conclusion in ENDINGS.items() if settle(conclusion, turn) == outcome), None)
     lines = [f"{count + 1:4} {word}"] if word else []
     if game.win in ("b", "w"):
         cause = {"illegal_move": "反則", "declaration": "入玉"}.get(outcome[0], "")
