@@ -31,18 +31,9 @@ from pydlshogi.support.command_line import add_pool_options, exit_status, natura
 from pydlshogi.support.files import cache_folder, digest, replacing, reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
+from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.formats import load
-from pydlshogi.training.shogi.records import (
-    DRAW,
-    LOSS,
-    MAX_EVAL,
-    NO_RESULT,
-    OWN,
-    POSITION,
-    WIN,
-    DatasetError,
-    Positions,
-)
+from pydlshogi.training.shogi.records import DRAW, LOSS, MAX_EVAL, NO_RESULT, OWN, POSITION, WIN, Positions
 from utils.arena.engine_process import START_SECONDS, EngineDied, EngineError, EngineSilent
 from utils.arena.games import STANDARD, Opening
 from utils.arena.openings import OpeningError, read_openings
