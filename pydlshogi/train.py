@@ -7,7 +7,8 @@
     python -m pydlshogi.train --kind sparse --train games.jsonl.xz --taught taught --out runs/sparse --hours 2
     python -m pydlshogi.train othello --train WTHOR --out runs/othello --hours 8
 
-The records come from the game's `Lessons`, what learns from them is training/run.py. Knows no search and no player.
+The records come from the game's `TrainingEntry`, what learns from them is training/run.py. It knows no search and no
+player.
 """
 
 import math
@@ -46,7 +47,7 @@ from pydlshogi.support.files import replacing, reserved
 from pydlshogi.support.processes import available_cores
 from pydlshogi.support.settings import SettingError, add_options, option_of
 from pydlshogi.training.batches import Shuffle, batches
-from pydlshogi.training.dataset import Dataset, DatasetError, Lessons
+from pydlshogi.training.dataset import Dataset, DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal, say
@@ -104,14 +105,14 @@ def encoding_for(game: GameEntry, settings: FromRecords) -> Encoding:
 
 
 def begin(
-    lessons: Lessons, encoding: Encoding, settings: FromRecords, state: dict[str, Any] | None
+    entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state: dict[str, Any] | None
 ) -> tuple[Run, Dataset]:
     """The run at its start or as the checkpoint `state` has it, and what it learns from."""
     sparse = settings.kind == SPARSE
     first = settings.init if state is None else ""
-    init = lessons.reencoded(encoding, read_weights(first)) if first and not sparse else None
+    init = entry.reencoded(encoding, read_weights(first)) if first and not sparse else None
     kept = {LOGGED: 0, **(state.get("kept", {}) if state else {})}
-    dataset = lessons.load(settings, encoding, kept)
+    dataset = entry.load(settings, encoding, kept)
     # Before a network of that batch takes all memory.
     if len(dataset.rows) < settings.batch_size:
         raise TrainingError(f"{len(dataset.rows)} positions do not fill a batch of {settings.batch_size}")
@@ -172,10 +173,10 @@ class Log:
         self._bar.close()
 
 
-def train(lessons: Lessons, encoding: Encoding, settings: FromRecords, state: dict[str, Any] | None) -> None:
+def train(entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state: dict[str, Any] | None) -> None:
     """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
     out = Path(settings.out)
-    run, dataset = begin(lessons, encoding, settings, state)
+    run, dataset = begin(entry, encoding, settings, state)
     shuffle = Shuffle(
         dataset.rows, settings.batch_size, settings.seed, symmetries=dataset.symmetries * settings.symmetries
     )
@@ -286,17 +287,17 @@ def stopping_by_signal() -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-def resumed(lessons: Lessons, state: dict[str, Any], given: dict[str, Any]) -> FromRecords:
+def resumed(entry: TrainingEntry, state: dict[str, Any], given: dict[str, Any]) -> FromRecords:
     """The settings of a checkpoint, changed by what was `given` on the command line.
 
     Raises TrainingError for a change that only a new run can have: see ON_RESUME.
     """
     known = {name: value for name, value in state["settings"].items() if value or name not in GONE}
     try:
-        before = lessons.settings(**known)
+        before = entry.settings(**known)
     except TypeError as error:
         raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
-    for name in sorted(given.keys() - ON_RESUME - lessons.on_resume):
+    for name in sorted(given.keys() - ON_RESUME - entry.on_resume):
         if given[name] != getattr(before, name):
             raise TrainingError(f"{option_of(name)} cannot change on the way: it was {getattr(before, name)}")
     if "hours" in given and state["progress"] >= 1:
@@ -306,26 +307,26 @@ def resumed(lessons: Lessons, state: dict[str, Any], given: dict[str, Any]) -> F
     return replace(before, **given)
 
 
-def _run(game: GameEntry, lessons: Lessons, given: dict[str, Any]) -> None:
+def _run(game: GameEntry, entry: TrainingEntry, given: dict[str, Any]) -> None:
     quick, resume = given.pop("quick", False), given.pop("resume")
     if quick and resume:
-        given = {"out": lessons.quick["out"], **given}
+        given = {"out": entry.quick["out"], **given}
     elif quick:
         if "steps" in given:
             given = {"hours": 0.0, **given}
-        given = {**lessons.quick, **given}
+        given = {**entry.quick, **given}
     if given.get("kind") == SPARSE and not resume:
         given = {**OF_SPARSE, **given}
     out = Path(given.get("out", ""))
     state = read_checkpoint(out / CHECKPOINT) if resume else None
-    settings = resumed(lessons, state, given) if state else lessons.settings(**given)
+    settings = resumed(entry, state, given) if state else entry.settings(**given)
     settings.check()
     encoding = encoding_for(game, settings)
     out.mkdir(parents=True, exist_ok=True)
     with reserved(out):
         if not resume:
             check_new(out)
-        train(lessons, encoding, settings, state)
+        train(entry, encoding, settings, state)
 
 
 def check_new(out: Path) -> None:
@@ -338,18 +339,18 @@ def check_new(out: Path) -> None:
             raise TrainingError(f"{out} holds the {name} of another run: choose another --out")
 
 
-def parser(game: GameEntry, lessons: Lessons) -> ArgumentParser:
+def parser(game: GameEntry, entry: TrainingEntry) -> ArgumentParser:
     """Options that are not given do not appear in the result, so that they can be told from defaults."""
     result = ArgumentParser(
         prog=f"python -m pydlshogi.train {game.name}",
         description=f"Train a policy-value network on game records. A first word names the game: {', '.join(GAMES)}.",
     )
-    if lessons.quick:
+    if entry.quick:
         result.add_argument(
             "--quick", action="store_true", help="a small network in five minutes; other options still count"
         )
     result.add_argument("--resume", action="store_true", help="go on with the run in --out")
-    add_options(result, lessons.settings)
+    add_options(result, entry.settings)
     return result
 
 
@@ -360,10 +361,10 @@ def main(arguments: list[str] | None = None) -> int:
 
     def run() -> None:
         game = game_named(*named) if named else next(iter(GAMES.values()))
-        if game.lessons is None:
+        if game.training is None:
             raise UnknownGame(f"{game.name} has no records to learn from; pydlshogi.cycle learns it from nothing")
-        lessons: Lessons = resolve_name(game.lessons)
-        _run(game, lessons, vars(parser(game, lessons).parse_args(words[len(named) :])))
+        entry: TrainingEntry = resolve_name(game.training)
+        _run(game, entry, vars(parser(game, entry).parse_args(words[len(named) :])))
 
     # Ctrl-C counts here before the training, which notes it: see `stopping_by_signal`.
     return exit_status("train", run, TrainingError, ArraysError, DatasetError, ModelError, SettingError, UnknownGame)

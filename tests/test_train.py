@@ -37,7 +37,7 @@ from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogona
 from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
 from pydlshogi.training.shogi import dataset  # noqa: E402
-from pydlshogi.training.shogi.dataset import LESSONS, load_data  # noqa: E402
+from pydlshogi.training.shogi.dataset import TRAINING, load_data  # noqa: E402
 from pydlshogi.training.shogi.evaluations import ValueTarget  # noqa: E402
 from pydlshogi.training.shogi.fit import fit_for_play  # noqa: E402
 from pydlshogi.training.shogi.recorded import Recorded  # noqa: E402
@@ -668,10 +668,10 @@ def test_resuming_takes_the_settings_along(finished: Path, capsys: pytest.Captur
 def test_an_older_run_goes_on_where_what_is_gone_was_off() -> None:
     settings = Settings(train="games.jsonl", out="run", steps=10)
     older = asdict(settings) | {"label_smoothing": 0.0, "stop_at": "", "tensorboard": False}
-    assert train.resumed(LESSONS, {"settings": older, "progress": 0.5}, {}) == settings
+    assert train.resumed(TRAINING, {"settings": older, "progress": 0.5}, {}) == settings
     for gone in ({"label_smoothing": 0.1}, {"of_another_program": 0}):
         with pytest.raises(runs.TrainingError, match="does not fit this program"):
-            train.resumed(LESSONS, {"settings": older | gone, "progress": 0.5}, {})
+            train.resumed(TRAINING, {"settings": older | gone, "progress": 0.5}, {})
 
 
 def test_a_quick_run_is_resumed_as_it_was_begun(folder: Path) -> None:

@@ -36,8 +36,8 @@ class Dataset(Protocol):
         """Options of the engine that depend on the network, fitted to the same positions."""
 
 
-class Lessons(NamedTuple):
-    """How networks learn a game from its records: see `GameEntry.lessons`."""
+class TrainingEntry(NamedTuple):
+    """How networks learn a game from its records: see `GameEntry.training`."""
 
     settings: type[FromRecords]
     load: Callable[[Any, Encoding, dict[str, float]], Dataset]

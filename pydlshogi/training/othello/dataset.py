@@ -29,7 +29,7 @@ from pydlshogi.games.othello.wthor import Games, held_out, square_of
 from pydlshogi.support.arrays import Float32Array, Int8Array, Int32Array, Int64Array, Records, Uint32Array
 from pydlshogi.support.compiled import compiled, compiled_for, inlined, rule_of_game, word
 from pydlshogi.support.settings import setting
-from pydlshogi.training.dataset import DatasetError, Lessons
+from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, inputs_of
 from pydlshogi.training.settings import FromRecords
 from pydlshogi.training.validation import Predict, Report, Said, asked, best_temperature, report_of
@@ -182,4 +182,4 @@ def _seen(squares: np.uint64, seen: Int8Array) -> np.uint64:
     return turned
 
 
-LESSONS: Final = Lessons(Settings, OthelloDataset)
+TRAINING: Final = TrainingEntry(Settings, OthelloDataset)

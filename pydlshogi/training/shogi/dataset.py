@@ -11,7 +11,7 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import pool_of
 from pydlshogi.support.files import cache_folder
-from pydlshogi.training.dataset import DatasetError, Lessons
+from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, batch_of
 from pydlshogi.training.journal import say
 from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef
@@ -111,4 +111,4 @@ def often_enough(data: Mapping[str, Positions | Searched], settings: Settings) -
     return np.concatenate([end + rows for end, rows in zip(ends, limited, strict=False)])
 
 
-LESSONS: Final = Lessons(Settings, ShogiDataset, ON_RESUME, QUICK, in_planes_of)
+TRAINING: Final = TrainingEntry(Settings, ShogiDataset, ON_RESUME, QUICK, in_planes_of)
