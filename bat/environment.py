@@ -8,6 +8,7 @@ call this script. Exit status 1 after one line that says what went wrong: on std
 dry run prints what pip would be told, and does nothing.
 """
 
+import errno
 import importlib.metadata
 import importlib.util
 import locale
@@ -45,6 +46,10 @@ COMPILED_WITH = ("cshogi", "numba", "numpy")
 COMPILE = (PYTHON, "-P", "-m", "pydlshogi.compile")
 PAUSE = 4.0
 """Seconds between lines that say which step is under way."""
+REDRAWN = 0.5
+"""The same between two drawings of the bar that a terminal sees instead."""
+USUAL = 40.0
+"""Seconds after which the bar is full."""
 # python.org's Python brings half of it, and the packages want all of it.
 RUNTIME = "Microsoft's C++ runtime is missing: install https://aka.ms/vs/17/release/vc_redist.x64.exe and start again"
 CRASH = 0xC0000000
@@ -69,10 +74,10 @@ def main(arguments: list[str]) -> None:
         if len(asked) < len(arguments):
             print(*(" ".join(["pip", *command]) for command in pip_commands(requirements(extras))), sep="\n")
             return
+        tell = tell_terminal if extras or sys.stdin.isatty() else tell_gui
         with LOCK.open("ab") as lock:
-            wait_for(lock)
+            wait_for(lock, tell)
             if not is_complete(extras):
-                tell = tell_terminal if extras or sys.stdin.isatty() else tell_gui
                 tell(f"Installing what the engine needs into {ENVIRONMENT}, once; this takes a minute or two.")
                 install(extras, Commands(lock, tell))
                 tell("Installed. A GUI that has given up waiting can start the engine again.")
@@ -84,21 +89,31 @@ def main(arguments: list[str]) -> None:
         fail("Interrupted; the next start installs anew.")
 
 
-def wait_for(lock: IO[bytes]) -> None:
-    """Block until no other process installs."""
-    if WINDOWS:
-        import msvcrt
+def wait_for(lock: IO[bytes], tell: Callable[[str], None]) -> None:
+    """Wait until no other process installs."""
+    told = -PAUSE
+    while not locks(lock):
+        if time.monotonic() - told >= PAUSE:
+            told = time.monotonic()
+            tell("Another start installs; this one waits for it.")
+        time.sleep(0.1)
 
-        while True:
-            try:
-                msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
-                return
-            except OSError:  # LK_LOCK gives up after ten seconds
-                continue
-    else:
-        import fcntl
 
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def locks(lock: IO[bytes]) -> bool:
+    try:
+        if WINDOWS:
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EAGAIN):
+            raise
+        return False
+    return True
 
 
 def stamp(group: str) -> Path:
@@ -135,7 +150,6 @@ def install(extras: list[str], commands: "Commands") -> None:
         path.unlink()
     try:
         install_packages(wanted, commands)
-        commands.run(3, [PYTHON, "-I", "-c", LOADS], "The installed packages do not load")
     except InstallError:
         # pip has undone what it did, so the environment is as good as it was before.
         for path, content in outdated.items():
@@ -194,8 +208,11 @@ def install_packages(wanted: list[str], commands: "Commands") -> None:
     first = [requirement for requirement in wanted if requirement.startswith(COMPILED_WITH)]
     commands.run(2, [*pip(), *pip_commands(first)[-1]], complaint)
     with commands.beside([*COMPILE, "--search"]):
+        if not WINDOWS:
+            os.nice(5)  # to compile takes longer
         for command in pip_commands(wanted):
             commands.run(3, [*pip(), *command], complaint)
+        commands.run(3, [PYTHON, "-I", "-c", LOADS], "The installed packages do not load")
 
 
 def compile_by_the_side() -> None:
@@ -306,14 +323,21 @@ class Commands:
         )
 
     def _wait(self, step: int, process: "subprocess.Popen[bytes]") -> None:
+        bar = self._tell is tell_terminal and sys.stderr.isatty()
         while True:
             try:
-                process.wait(max(0.0, self._told + PAUSE - time.monotonic()))
+                process.wait(max(0.0, self._told + (REDRAWN if bar else PAUSE) - time.monotonic()))
+                if bar:
+                    draw("")
                 return
             except subprocess.TimeoutExpired:
                 self._told = time.monotonic()
                 seconds = self._told - self._began
-                self._tell(f"Step {step} of {len(self.NAMES)}, {self.NAMES[step - 1]}: {seconds:.0f} s so far.")
+                if bar:
+                    done = "=" * int(30 * min(seconds / USUAL, 1))
+                    draw(f"[{done:30}] {self.NAMES[step - 1]}: {seconds:.0f} s")
+                else:
+                    self._tell(f"Step {step} of {len(self.NAMES)}, {self.NAMES[step - 1]}: {seconds:.0f} s so far.")
 
 
 def reason(output: bytes) -> str:
@@ -335,6 +359,11 @@ def fail(message: str) -> NoReturn:
 
 def tell_terminal(message: str) -> None:
     print(f"pydlshogi: {message}", file=sys.stderr)
+
+
+def draw(line: str) -> None:
+    """Show a line that the next one takes the place of."""
+    print(line.ljust(79), end="\r", file=sys.stderr, flush=True)
 
 
 def tell_gui(message: str) -> None:

@@ -9,7 +9,10 @@ if not exist "%python%" goto install
 fc /b "%root%\pyproject.toml" "%root%\.venv\pydlshogi\pyproject.toml" >nul 2>nul
 if not errorlevel 1 goto start
 :install
-call "%~dp0environment.bat" || exit /b 1
+rem USI has lines for what is under way, other protocols have none.
+set "arguments=%*"
+if "%arguments:~0,14%"=="pydlshogi.usi." (call "%~dp0environment.bat") else (call "%~dp0environment.bat" 1>&2)
+if errorlevel 1 exit /b 1
 
 :start
 set "PYTHONHOME="

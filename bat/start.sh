@@ -6,7 +6,11 @@ shift
 
 python="$root/.venv/bin/python"
 if ! [ -x "$python" ] || ! cmp -s "$root/pyproject.toml" "$root/.venv/pydlshogi/pyproject.toml"; then
-    sh "$root/bat/environment.sh" || exit 1
+    # USI has lines for what is under way, other protocols have none.
+    case $module in
+        pydlshogi.usi.*) sh "$root/bat/environment.sh" || exit 1 ;;
+        *) sh "$root/bat/environment.sh" >&2 || exit 1 ;;
+    esac
 fi
 
 unset PYTHONHOME

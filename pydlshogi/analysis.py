@@ -38,7 +38,7 @@ class Allowance(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class Assessment:
     """What the player thinks of a position, for the side to move."""
 
     evaluation: int
@@ -57,8 +57,8 @@ class Judgement:
     turn: int
     """Who made it: 0 Black, 1 White."""
     move: str
-    before: Opinion
-    after: Opinion
+    before: Assessment
+    after: Assessment
     in_discs: bool = False
     """Evaluations are hundredths of a disc."""
 
@@ -102,9 +102,9 @@ class Judgement:
         return next((mark for least, mark in MARKS if self.loss >= least), "")
 
 
-def mates(opinion: Opinion, lost: bool = False) -> bool:
+def mates(assessment: Assessment, lost: bool = False) -> bool:
     """Whether the side to move is known to mate, or to be mated where it is `lost`."""
-    return (-opinion.evaluation if lost else opinion.evaluation) > MATE_EVAL // 2
+    return (-assessment.evaluation if lost else assessment.evaluation) > MATE_EVAL // 2
 
 
 def judge(player: BasePlayer, game: Game, allowance: Allowance) -> Iterator[Judgement]:
@@ -114,23 +114,23 @@ def judge(player: BasePlayer, game: Game, allowance: Allowance) -> Iterator[Judg
     """
     turn = cshogi.Board(game.start_sfen).turn
     player.new_game()
-    opinions = (think(player, game, plies, allowance) for plies in range(len(game.moves) + 1))
-    for number, (move, (before, after)) in enumerate(zip(game.usi, pairwise(opinions), strict=True), 1):
+    assessments = (think(player, game, plies, allowance) for plies in range(len(game.moves) + 1))
+    for number, (move, (before, after)) in enumerate(zip(game.usi, pairwise(assessments), strict=True), 1):
         yield Judgement(number, (turn + number - 1) % 2, move, before, after)
 
 
-def think(player: BasePlayer, game: Game, plies: int, allowance: Allowance) -> Opinion:
+def think(player: BasePlayer, game: Game, plies: int, allowance: Allowance) -> Assessment:
     """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
     position = set_up(game.start_sfen, player.options)
     play_moves(position, game.usi[:plies])
     if plies == len(game.moves) and (repeated := repetition(position)):
-        return opinion("", repeated)
+        return assessment("", repeated)
     clock = player.start_analysis(position, allowance.nodes, allowance.time)
     infos: list[Info] = []
     answer = player.think(position, clock, infos.append)
     assert isinstance(answer, BestMove)
     said = next((info for info in reversed(infos) if info.win_rate is not None and info.multipv in {None, 1}), None)
-    return opinion(answer.move, said)
+    return assessment(answer.move, said)
 
 
 def repetition(position: PlayedPosition) -> Info | None:
@@ -143,18 +143,18 @@ def repetition(position: PlayedPosition) -> Info | None:
     return Info(nodes=0, score_cp=round(HIGHEST_CP * (2 * win_rate - 1)), win_rate=win_rate)
 
 
-def opinion(move: str, said: Info | None) -> Opinion:
+def assessment(move: str, said: Info | None) -> Assessment:
     """What was thought: the player's move, "win" and "resign" included, and the last it said of it, if it is a move."""
     if move == "win":
-        return Opinion(MATE_EVAL - 1, 1.0)
+        return Assessment(MATE_EVAL - 1, 1.0)
     if said is None:
         assert move == "resign"
-        return Opinion(-MATE_EVAL, 0.0)
+        return Assessment(-MATE_EVAL, 0.0)
     assert said.win_rate is not None  # at least one batch was evaluated
     evaluation = said.score_cp or 0
     if said.score_mate:
         evaluation = MATE_EVAL - abs(said.score_mate) if said.score_mate > 0 else abs(said.score_mate) - MATE_EVAL
-    return Opinion(evaluation, said.win_rate, said.pv)
+    return Assessment(evaluation, said.win_rate, said.pv)
 
 
 def as_json(judged: Judgement) -> dict[str, Any]:

@@ -22,9 +22,10 @@ import cshogi
 from pydlshogi.analysis import MARKS, Allowance, Judgement, accounts, as_json, judge, summary
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.kifu import formats
 from pydlshogi.kifu.csa import line_to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.kifu.kif import AnalysedMove, line_to_kif
+from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes, line_to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
 from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
@@ -72,9 +73,9 @@ def annotated(
     kif: bool,
     candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
 ) -> str:
-    """`game` as a CSA or KIF text with the opinions as its evaluations; moves not judged keep theirs.
+    """`game` as a CSA or KIF text with its assessments as evaluations; moves not judged keep theirs.
 
-    `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one opinion.
+    `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one assessment.
     """
     known = {judged.number: judged for judged in judgements}
     judged_or_not = [known.get(number) for number in range(1, len(game.moves) + 1)]
@@ -164,16 +165,6 @@ def graph(judgements: Sequence[Judgement], title: Title) -> bytes:
     return file.getvalue()
 
 
-def encoded(text: str, kif: bool) -> bytes:
-    """A record as its readers expect it: of KIF, Shift_JIS where it can say everything."""
-    if not kif:
-        return text.encode()
-    try:
-        return f"#KIF version=2.0 encoding=Shift_JIS\n{text}".encode("cp932")
-    except UnicodeEncodeError:
-        return f"#KIF version=2.0 encoding=UTF-8\n{text}".encode()
-
-
 def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
     def parse(text: str) -> float:
         value = kind(text)
@@ -193,7 +184,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"Marks, by the win rate that a move cost its maker: ?? {blunder} % or more, ? {mistake} %, "
         f"?! {inaccuracy} %. Evaluations and win rates are Black's.",
     )
-    parser.add_argument("record", type=Path, help="a CSA, KIF, KI2 or JKF file, or lines of USI")
+    parser.add_argument("record", type=Path, help=f"a file of a game: {formats.NAMES}")
     allowance = parser.add_mutually_exclusive_group()
     allowance.add_argument("--time", type=_positive(float), metavar="MS", help="per position (default 1000)")
     allowance.add_argument("--nodes", type=_positive(int), metavar="N", help="playouts per position, instead of --time")
@@ -271,7 +262,8 @@ def _run(arguments: argparse.Namespace) -> int:
             print(line)
         if not arguments.no_record:
             unjudged = replace(game, evals=(None,) * len(game.moves))
-            _write(record, encoded(annotated(unjudged, judgements, kif), kif))
+            text = annotated(unjudged, judgements, kif)
+            _write(record, kif_bytes(text) if kif else text.encode())
         if arguments.json:
             judged = {
                 "start": game.start_sfen,

@@ -304,7 +304,7 @@ PARTS: Final = ("core", "growth", "network", "device", "sparse", "dobutsu", "sig
 
 
 def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPlayerOptions) -> Iterator[str]:
-    """The lines of these parts of the bench. Raises PlayerError."""
+    """The lines of these parts of the bench, rates as _RATE reads them. Raises PlayerError."""
     cores = available_cores()
     if "core" in parts:
         for name, sfen in POSITIONS.items():
@@ -343,7 +343,8 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
 
 
 TURNS: Final = 5
-_RATE: Final = re.compile(r"([\d,]+) ((?:playouts|positions)/s[^,\n]*)")
+_RATE: Final = re.compile(r"([\d,]+) (\w+/s[^,(\n]*)")
+"""What `compare` reads of a line, NAME: RATE, RATE ..."""
 
 
 def compare(arguments: Sequence[str], checkout: Path, other: Path) -> Iterator[str]:
@@ -380,7 +381,7 @@ def _rates_in(checkout: Path, arguments: Sequence[str]) -> dict[str, float]:
     for line in done.stdout.splitlines():
         what, _, measured = line.partition(":")
         for number, unit in _RATE.findall(measured):
-            rates[f"{' '.join(what.split())}, {unit}"] = float(number.replace(",", ""))
+            rates[f"{' '.join(what.split())}, {unit.strip()}"] = float(number.replace(",", ""))
     return rates
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from multiprocessing import Process
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,8 @@ def compile_engines(games: Sequence[str], *, measure: bool = True) -> Iterator[s
 def compile_search() -> Iterator[str]:
     """Let shogi be searched a little by a network that is none, in the encoding of the one that comes along.
 
-    It needs cshogi and numba, and no framework: while these are installed, the most of the work can be done.
+    It needs cshogi and numba, and no framework: while these are installed, the most of the work can be done. A process
+    of its own compiles the walk, the largest kernel, meanwhile.
     """
     from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
     from pydlshogi.evaluator import NetworkEvaluator
@@ -57,17 +59,34 @@ def compile_search() -> Iterator[str]:
     def zeros(planes: npt.NDArray[np.generic]) -> tuple[Float32Array, Float32Array]:
         return np.zeros((len(planes), HISTORY.labels), np.float32), np.zeros(len(planes), np.float32)
 
+    player = ShogiMCTSPlayer(MCTSPlayerOptions())
+    walk = Process(target=_compile_walk)
+    walk.start()
+    _give_way()
     yield "the positions of shogi as a network sees them"
     evaluator = NetworkEvaluator(HostBackend("no network", HISTORY, [zeros], batch_size=1))
     yield "the search of shogi"
-    options = MCTSPlayerOptions()
-    options.backend = "uniform"
-    player = ShogiMCTSPlayer(options)
-    player.prepare()
-    search = player.new_search(1, evaluator)
+    search, batch = player.new_search(1, evaluator), Batch(1, player.rules.most_moves, HISTORY)
     search.set_root(player.start())
-    batch = Batch(1, player.rules.most_moves, HISTORY)
-    search.backup(search.gather(batch, 1), evaluator.evaluate(batch))
+    search.backup(search.gather(batch, 0), evaluator.evaluate(batch))  # without a playout: the walk is not there yet
+    walk.join()
+    player.warmed_up(evaluator, 1)
+
+
+def _give_way() -> None:
+    """Leave a core to the process that takes longest."""
+    if sys.platform != "win32":
+        os.nice(5)
+
+
+def _compile_walk() -> None:
+    """Walk down a tree that has no root."""
+    from pydlshogi.games.shogi.encodings import HISTORY
+    from pydlshogi.games.shogi.rules import RULES
+    from pydlshogi.uct.batch import Batch
+    from pydlshogi.uct.search import stored_search
+
+    stored_search(RULES, np.zeros(1, RULES.settings), HISTORY, 1).gather(Batch(1, RULES.most_moves, HISTORY), 1)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,21 +1,21 @@
-"""Record files to games: CSA, KIF, KI2, JKF and lines of USI, whatever their encoding; and lists of such files.
+"""Record files to games, whatever their format and encoding; and lists of such files.
 
 Games come back as `Game` (see `pydlshogi.kifu.game`). Knows nothing of networks: training positions are made in
 `pydlshogi.training.shogi.records`.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.kifu import csa, jkf, kif, usi
+from pydlshogi.kifu import formats
 from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.encoding import decode
+from pydlshogi.kifu.formats import SUFFIXES
 from pydlshogi.kifu.game import Ending, Game, RecordError, Win, replay
-from pydlshogi.kifu.kif import to_kif
+from pydlshogi.kifu.kif_writer import to_kif
 from pydlshogi.support.files import read_plain
 from pydlshogi.support.processes import ProcessPool
 
@@ -34,10 +34,6 @@ __all__ = [
     "to_kif",
 ]
 
-SUFFIXES: Final = (".csa", ".kif", ".kifu", ".ki2", ".ki2u", ".jkf", ".usi")
-"""The usual names of record files; reading goes by what a file holds, not by its name."""
-
-_CSA: Final = re.compile(r"^(?:V\d|N[+-]|P[I1-9+-]|[+-]$|[+-]\d{4}[A-Z]{2}|%[A-Z])", re.MULTILINE)
 _LARGEST_FILE: Final = 1 << 26
 """Bytes. Collections of a hundred thousand games are kept in more files than one."""
 _LONGEST_LINE: Final = 1 << 20
@@ -78,11 +74,7 @@ def parse(data: bytes, path: str | PathLike[str]) -> list[Game]:
             raise RecordError("empty")
         if len(text) > _LONGEST_LINE and (number := _too_long(text)):
             raise RecordError(f"line {number} is longer than any of a record")
-        if text.lstrip().startswith("{"):
-            return [jkf.parse(text)]
-        if usi.holds_usi(text):
-            return usi.parse(text)
-        return csa.parse(text) if _CSA.search(text) else [kif.parse(text)]
+        return formats.parse(text)
     except RecordError as error:
         raise KifuError(path, str(error)) from error
 

@@ -1,12 +1,14 @@
-"""Training: game records of shogi in, a policy-value network out. To be read from top to bottom.
+"""Training: game records in, a policy-value network out. To be read from top to bottom.
 
     python -m pydlshogi.train --quick
     python -m pydlshogi.train --train games.jsonl.xz --out runs/mine --hours 8
     python -m pydlshogi.train --out runs/mine --resume
     python -m pydlshogi.train --train games.jsonl.xz --out runs/larger --hours 8 --depth 10 --init runs/mine/net.npz
     python -m pydlshogi.train --kind sparse --train games.jsonl.xz --taught taught --out runs/sparse --hours 2
+    python -m pydlshogi.train othello --train WTHOR --out runs/othello --hours 8
 
-The records come from training/shogi/, what learns from them is training/run.py. Knows no search and no player.
+The records come from the game's `TrainingEntry`, what learns from them is training/run.py. It knows no search and no
+player.
 """
 
 import math
@@ -14,18 +16,19 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Final
 
-import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import exit_status, pool_of, remedy
+from pydlshogi.support.command_line import exit_status, remedy
 
 try:
     import torch
@@ -33,38 +36,26 @@ except ImportError as error:
     sys.exit(f"train: PyTorch is not installed here: {remedy('train', 'torch')} ({error})")
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.shogi.encodings import ENCODINGS
-from pydlshogi.games.shogi.sparse import SPARSE as SPARSE_ENCODING
+from pydlshogi.games.catalogue import GAMES, UnknownGame, game_named
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.torch_nets import to_npz
 from pydlshogi.network.weights import read_weights, write_weights
-from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.arrays_file import ArraysError
-from pydlshogi.support.files import cache_folder, replacing, reserved
+from pydlshogi.support.files import replacing, reserved
 from pydlshogi.support.processes import available_cores
-from pydlshogi.support.settings import SettingError, check, option_of
-from pydlshogi.training.batches import Shuffle, batches, numbered_batch
-from pydlshogi.training.examples import TrainingBatch, batch_of
+from pydlshogi.support.settings import SettingError, add_options, option_of
+from pydlshogi.training.batches import Shuffle, batches
+from pydlshogi.training.dataset import Dataset, DatasetError, TrainingEntry
+from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
-from pydlshogi.training.settings import GONE, SPARSE
-from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef
-from pydlshogi.training.shogi.fit import fit_for_play
-from pydlshogi.training.shogi.formats import load
-from pydlshogi.training.shogi.recorded import Recorded, SearchedRecords, Several
-from pydlshogi.training.shogi.records import NO_EVAL, DatasetError, Positions, limit_repeats
-from pydlshogi.training.shogi.reencoding import in_planes_of
-from pydlshogi.training.shogi.searched import Searched, read_sets
-from pydlshogi.training.shogi.settings import OF_SPARSE, ON_RESUME, QUICK, Settings, parser
-from pydlshogi.training.shogi.validation import sample, validate
+from pydlshogi.training.settings import GONE, OF_SPARSE, ON_RESUME, SPARSE, FromRecords
 from pydlshogi.training.sparse import SparseNet
 
-NAMED: Final[dict[str, Encoding]] = {encoding.name: encoding for encoding in (*ENCODINGS, SPARSE_ENCODING)}
-EVAL_COEF: Final = {"train": "eval_coef", "taught": "taught_eval_coef", "searched": "searched_eval_coef"}
-"""By the name of a source: centipawns of its evaluations for one unit of the logit of a win rate; kept with the run."""
 LOGGED: Final = "logged"
 """The step of the last line of the log; kept with the run."""
 CHECKPOINT: Final = "checkpoint.pt"
@@ -79,7 +70,7 @@ class Timeline:
     A resumed run has the share of its hours left that `progress` had not reached.
     """
 
-    def __init__(self, settings: Settings, progress: float, step: int) -> None:
+    def __init__(self, settings: FromRecords, progress: float, step: int) -> None:
         self._steps = settings.steps
         self._first = step
         self._began = self._last = time.time()
@@ -105,84 +96,33 @@ class Timeline:
         return timedelta(seconds=round(max(0.0, seconds)))
 
 
-def must_fill_a_batch(positions: int, settings: Settings) -> None:
-    """Raises TrainingError where there are too few."""
-    if positions < settings.batch_size:
-        raise TrainingError(f"{positions} positions do not fill a batch of {settings.batch_size}")
-
-
-def load_data(settings: Settings) -> tuple[dict[str, Positions | Searched], Positions]:
-    """What is to be learned, by the name of its source, and positions to validate with."""
-    cache = Path(settings.cache) if settings.cache else cache_folder()
-    hire = partial(pool_of, 0, settings.cluster or None)
-    val = load(Path(settings.val or settings.train), "val", cache, say, hire)
-    data: dict[str, Positions | Searched] = {}
-    if settings.train:
-        learned = load(Path(settings.train), "train", cache, say, hire)
-        if not settings.val and np.array_equal(learned, val):
-            raise TrainingError(f"--val is needed: no line of {settings.train} has a split")
-        if settings.more:
-            further = np.array(load(Path(settings.more), "train", cache, say, hire))
-            # The engine's own opinion of its games teaches it nothing, and is on another scale.
-            further["eval"] = NO_EVAL
-            learned = np.concatenate([learned, further])
-        data["train"] = learned
-    if settings.taught:
-        data["taught"] = load(Path(settings.taught), "train", cache, say, hire)
-    if settings.searched:
-        data["searched"] = read_sets(Path(settings.searched), say)
-    # Before a network of that batch takes all memory.
-    must_fill_a_batch(sum(len(each) for each in data.values()), settings)
-    return data, val
-
-
-def positions_of(data: Positions | Searched) -> Positions:
-    """Without what was found in them."""
-    return data.positions if isinstance(data, Searched) else data
-
-
-def source_of(data: Mapping[str, Positions | Searched], settings: Settings, kept: Mapping[str, float]) -> Several:
-    """All that is to be learned as examples, `kept` having the scales of the evaluations."""
-    encoding = NAMED[settings.encoding]
-    sources: list[Recorded | SearchedRecords] = []
-    for name, each in data.items():
-        target = ValueTarget(settings.val_lambda, kept[EVAL_COEF[name]])
-        if isinstance(each, Searched):
-            sources.append(SearchedRecords(each, encoding, target, settings.search_value))
-            continue
-        positions = each
-        if settings.eval_plies > 1 and name == "train":
-            positions = np.array(each)
-            positions["eval"] = averaged_evals(each, settings.eval_plies, target.eval_coef)
-        sources.append(Recorded(positions, encoding, target))
-    return Several(sources)
-
-
-def often_enough(data: Mapping[str, Positions | Searched], settings: Settings) -> Int64Array:
-    """The numbers of the examples of one epoch: of each source no position more than settings.repeats times."""
-    generator, ends = np.random.default_rng(settings.seed), np.cumsum([0, *map(len, data.values())])
-    limited = (limit_repeats(positions_of(each), settings.repeats, generator) for each in data.values())
-    return np.concatenate([end + rows for end, rows in zip(ends, limited, strict=False)])
+def encoding_for(game: GameEntry, settings: FromRecords) -> Encoding:
+    """The one that the settings name, or the game's first for this kind of network. Raises SettingError."""
+    fit = {each.name: each for each in game.encodings if bool(each.planes) == (settings.kind != SPARSE)}
+    if not fit or settings.encoding not in ("", *fit):
+        raise SettingError(f"--kind {settings.kind} does not go with --encoding {settings.encoding}")
+    return fit[settings.encoding] if settings.encoding else next(iter(fit.values()))
 
 
 def begin(
-    settings: Settings, state: dict[str, Any] | None
-) -> tuple[Run, Mapping[str, Positions | Searched], Positions]:
-    """The run at its start or as the checkpoint `state` has it, what it learns from, and what it is validated by."""
-    encoding, sparse = NAMED[settings.encoding], settings.kind == SPARSE
+    entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state: dict[str, Any] | None
+) -> tuple[Run, Dataset]:
+    """The run at its start or as the checkpoint `state` has it, and what it learns from."""
+    sparse = settings.kind == SPARSE
     first = settings.init if state is None else ""
-    init = in_planes_of(encoding, read_weights(first)) if first and not sparse else None
-    data, val = load_data(settings)
+    init = entry.reencoded(encoding, read_weights(first)) if first and not sparse else None
+    kept = {LOGGED: 0, **(state.get("kept", {}) if state else {})}
+    dataset = entry.load(settings, encoding, kept)
+    # Before a network of that batch takes all memory.
+    if len(dataset.rows) < settings.batch_size:
+        raise TrainingError(f"{len(dataset.rows)} positions do not fill a batch of {settings.batch_size}")
     run = Run(settings, encoding, torch.device("cuda" if torch.cuda.is_available() else "cpu"), init)
     if first and sparse:
         run.begin_with(Path(first))
     if state is not None:
         run.load(state)
-    for name, each in data.items():
-        if EVAL_COEF[name] not in run.kept:
-            run.kept[EVAL_COEF[name]] = fit_eval_coef(positions_of(each))
-    run.kept.setdefault(LOGGED, 0)
-    return run, data, val
+    run.kept = kept
+    return run, dataset
 
 
 def try_to_write(out: Path, action: Callable[[], None]) -> bool:
@@ -198,7 +138,7 @@ def try_to_write(out: Path, action: Callable[[], None]) -> bool:
 class Log:
     """What is said of a run: the journal and the bar."""
 
-    def __init__(self, run: Run, settings: Settings) -> None:
+    def __init__(self, run: Run, settings: FromRecords) -> None:
         self._run, self._settings, self._out = run, settings, Path(settings.out)
         self._journal = Journal(self._out / JOURNAL, run.step)
         self._logged, self._since, self._figures = time.monotonic(), run.step, ""
@@ -233,12 +173,17 @@ class Log:
         self._bar.close()
 
 
-def train(settings: Settings, state: dict[str, Any] | None) -> None:
+def train(entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state: dict[str, Any] | None) -> None:
     """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
-    out, encoding = Path(settings.out), NAMED[settings.encoding]
-    run, data, val = begin(settings, state)
-    val_sample = sample(val, settings.validate_positions)
-    prepare = preparing(settings, source_of(data, settings, run.kept), often_enough(data, settings))
+    out = Path(settings.out)
+    run, dataset = begin(entry, encoding, settings, state)
+    shuffle = Shuffle(
+        dataset.rows, settings.batch_size, settings.seed, symmetries=dataset.symmetries * settings.symmetries
+    )
+
+    def prepare(number: int) -> TrainingBatch:
+        return dataset.batch(*shuffle.batch(number))
+
     log, timeline = Log(run, settings), Timeline(settings, run.progress, run.step)
     run.progress = timeline.progress(run.progress, run.step)
     saved = -math.inf  # the first step is: a run that is killed before the next checkpoint goes on all the same
@@ -249,7 +194,7 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
             now = time.monotonic()
             how_far = log.step(now, timeline.left(run.step))
             if run.step % settings.validate_every == 0:
-                log.validated(validate(run.predict, val_sample, encoding), how_far)
+                log.validated(dataset.validate(run.predict, settings.validate_positions), how_far)
             stop = stopped()
             if now - saved > settings.save_minutes * 60 or run.progress == 1.0 or stop:
                 kept = try_to_write(out, partial(run.save, out / CHECKPOINT))
@@ -261,27 +206,13 @@ def train(settings: Settings, state: dict[str, Any] | None) -> None:
                 say(f"stopped after {run.step} steps; go on with: --out {out} --resume")
                 return
     try:
-        finish(run, settings, val, log.write)
+        finish(run, settings, dataset, log.write)
     except OSError as error:
         how_to_go_on = "; --resume writes what is missing" if (out / CHECKPOINT).exists() else ""
         raise TrainingError(f"{error.filename or out}: {error.strerror or error}{how_to_go_on}") from error
 
 
-def preparing(settings: Settings, examples: Several, rows: Int64Array) -> Callable[[int], TrainingBatch]:
-    """A function that prepares the batch of each number from these `rows` of `examples`. Raises TrainingError."""
-    must_fill_a_batch(len(rows), settings)
-    encoding = NAMED[settings.encoding]
-    shuffle = Shuffle(rows, settings.batch_size, settings.seed, symmetries=int(settings.symmetries))
-    return partial(numbered_batch if encoding.planes else mirrored_batch, examples, encoding, shuffle)
-
-
-def mirrored_batch(examples: Several, encoding: Encoding, shuffle: Shuffle, number: int) -> TrainingBatch:
-    """As `numbered_batch`, for an encoding that cannot turn what is packed: the positions are."""
-    rows, turns = shuffle.batch(number)
-    return batch_of(examples.examples(rows, turns > 0), encoding, turns)
-
-
-def line_of(run: Run, settings: Settings, steps_per_s: float) -> dict[str, Any]:
+def line_of(run: Run, settings: FromRecords, steps_per_s: float) -> dict[str, Any]:
     """The line of the log for the steps since the last one."""
     means = (run.window / (run.step - run.kept[LOGGED])).tolist()
     return {
@@ -312,18 +243,18 @@ def summary(report: dict[str, Any]) -> str:
     )
 
 
-def finish(run: Run, settings: Settings, val: Positions, note: Callable[[dict[str, Any]], object]) -> None:
-    """Write the network and validate with all positions of `val`: net.npz, net.json with its options, and net.onnx, but
-    for a sparse network."""
-    out, encoding = Path(settings.out), NAMED[settings.encoding]
+def finish(run: Run, settings: FromRecords, dataset: Dataset, note: Callable[[dict[str, Any]], object]) -> None:
+    """Write the network and validate with all positions there are: net.npz, net.json with its options, and net.onnx,
+    but for a sparse network."""
+    out = Path(settings.out)
     if isinstance(run.averaged, SparseNet):
         run.averaged.write(out / "net.npz")
     else:
         write_weights(out / "net.npz", to_npz(run.averaged))
-    report = validate(run.predict, val, encoding)
+    report = dataset.validate(run.predict, 0)
     note({"step": run.step, "final": True, "validation": report})
     say(f"step {run.step}, the last: {summary(report)}")
-    options = fit_for_play(run.predict, sample(val, settings.validate_positions), encoding)
+    options = dataset.fit(run.predict, settings.validate_positions)
     if not isinstance(run.averaged, SparseNet):
         # Imported here, so that the .npz is there even if onnx is not.
         from onnx import save_model
@@ -356,16 +287,17 @@ def stopping_by_signal() -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
+def resumed(entry: TrainingEntry, state: dict[str, Any], given: dict[str, Any]) -> FromRecords:
     """The settings of a checkpoint, changed by what was `given` on the command line.
 
     Raises TrainingError for a change that only a new run can have: see ON_RESUME.
     """
+    known = {name: value for name, value in state["settings"].items() if value or name not in GONE}
     try:
-        before = Settings(**{name: value for name, value in state["settings"].items() if value or name not in GONE})
+        before = entry.settings(**known)
     except TypeError as error:
         raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
-    for name in sorted(given.keys() - ON_RESUME):
+    for name in sorted(given.keys() - ON_RESUME - entry.on_resume):
         if given[name] != getattr(before, name):
             raise TrainingError(f"{option_of(name)} cannot change on the way: it was {getattr(before, name)}")
     if "hours" in given and state["progress"] >= 1:
@@ -375,38 +307,26 @@ def resumed(state: dict[str, Any], given: dict[str, Any]) -> Settings:
     return replace(before, **given)
 
 
-def checked(settings: Settings) -> Settings:
-    """`settings`, or TrainingError or SettingError if something is missing, contradicts itself or makes no sense."""
-    check(settings)
-    if not settings.out or not (settings.train or settings.taught or settings.searched):
-        raise TrainingError("--train and --out are needed, or --quick")
-    if (settings.kind == SPARSE) != (settings.encoding == SPARSE_ENCODING.name):
-        raise TrainingError(f"--kind {settings.kind} does not go with --encoding {settings.encoding}")
-    if bool(settings.hours) == bool(settings.steps):
-        raise TrainingError("say how long: --hours or --steps")
-    if not settings.val and ".jsonl" not in Path(settings.train).name:
-        raise TrainingError("--val is needed: a list of records has no val split")
-    return settings
-
-
-def _run(given: dict[str, Any]) -> None:
-    quick, resume = given.pop("quick"), given.pop("resume")
+def _run(game: GameEntry, entry: TrainingEntry, given: dict[str, Any]) -> None:
+    quick, resume = given.pop("quick", False), given.pop("resume")
     if quick and resume:
-        given = {"out": QUICK["out"], **given}
+        given = {"out": entry.quick["out"], **given}
     elif quick:
         if "steps" in given:
             given = {"hours": 0.0, **given}
-        given = {**QUICK, **given}
+        given = {**entry.quick, **given}
     if given.get("kind") == SPARSE and not resume:
         given = {**OF_SPARSE, **given}
     out = Path(given.get("out", ""))
     state = read_checkpoint(out / CHECKPOINT) if resume else None
-    settings = checked(resumed(state, given) if state else Settings(**given))
+    settings = resumed(entry, state, given) if state else entry.settings(**given)
+    settings.check()
+    encoding = encoding_for(game, settings)
     out.mkdir(parents=True, exist_ok=True)
     with reserved(out):
         if not resume:
             check_new(out)
-        train(settings, state)
+        train(entry, encoding, settings, state)
 
 
 def check_new(out: Path) -> None:
@@ -419,13 +339,35 @@ def check_new(out: Path) -> None:
             raise TrainingError(f"{out} holds the {name} of another run: choose another --out")
 
 
+def parser(game: GameEntry, entry: TrainingEntry) -> ArgumentParser:
+    """Options that are not given do not appear in the result, so that they can be told from defaults."""
+    result = ArgumentParser(
+        prog=f"python -m pydlshogi.train {game.name}",
+        description=f"Train a policy-value network on game records. A first word names the game: {', '.join(GAMES)}.",
+    )
+    if entry.quick:
+        result.add_argument(
+            "--quick", action="store_true", help="a small network in five minutes; other options still count"
+        )
+    result.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    add_options(result, entry.settings)
+    return result
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit status."""
-    given = vars(parser().parse_args(arguments))
+    words = sys.argv[1:] if arguments is None else arguments
+    named = [word for word in words[:1] if not word.startswith("-")]
+
+    def run() -> None:
+        game = game_named(*named) if named else next(iter(GAMES.values()))
+        if game.training is None:
+            raise UnknownGame(f"{game.name} has no records to learn from; pydlshogi.cycle learns it from nothing")
+        entry: TrainingEntry = resolve_name(game.training)
+        _run(game, entry, vars(parser(game, entry).parse_args(words[len(named) :])))
+
     # Ctrl-C counts here before the training, which notes it: see `stopping_by_signal`.
-    return exit_status(
-        "train", partial(_run, given), TrainingError, ArraysError, DatasetError, ModelError, SettingError
-    )
+    return exit_status("train", run, TrainingError, ArraysError, DatasetError, ModelError, SettingError, UnknownGame)
 
 
 if __name__ == "__main__":

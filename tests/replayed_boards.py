@@ -3,11 +3,22 @@
 import numpy as np
 
 from pydlshogi.game import MATED, UNDECIDED, Position, verdict_of
-from pydlshogi.support.arrays import Record, Records
+from pydlshogi.support.arrays import Int32Array, Record, Records
+from pydlshogi.support.compiled import compiled
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.boards import Paths
 from pydlshogi.uct.kernels import COLLIDED, REPEATED, Walk, enter, select
 from pydlshogi.uct.uct_node import Tree
+
+
+@compiled
+def _select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
+    return select(walk, rows, steps)
+
+
+@compiled
+def _enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple[int, int]:
+    return enter(walk, rows, steps, asked)
 
 
 class ReplayedBoards:
@@ -28,9 +39,9 @@ class ReplayedBoards:
 
     def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
         self._tree = walk.tree
-        used, known = select(walk, paths.rows, paths.steps)
+        used, known = _select(walk, paths.rows, paths.steps)
         self.look(walk.tree, paths, used)
-        requests, waiting = enter(walk, paths.rows[:used], paths.steps, paths.asked)
+        requests, waiting = _enter(walk, paths.rows[:used], paths.steps, paths.asked)
         return used, known + waiting, requests
 
     def look(self, table: Tree, paths: Paths, count: int) -> None:

@@ -1,4 +1,4 @@
-"""Analysis of records: opinions, what moves cost, the table, and the files beside the record."""
+"""Analysis of records: assessments, what moves cost, the table, and the files beside the record."""
 
 import json
 import os
@@ -14,12 +14,12 @@ import pytest
 from cshogi import CSA, KIF
 
 from pydlshogi import analyze
-from pydlshogi.analysis import Allowance, Judgement, Opinion, judge, summary, think
+from pydlshogi.analysis import Allowance, Assessment, Judgement, judge, summary, think
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.game import PlayedPosition
 from pydlshogi.kifu.game import MATE_EVAL, moves_of
-from pydlshogi.kifu.kif import AnalysedMove
+from pydlshogi.kifu.kif_writer import AnalysedMove
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Checkmate, Info, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
@@ -51,7 +51,7 @@ def game(moves: str, sfen: str = START) -> Game:
 
 def judged(before: float, after: float, move: str = "7g7f", best: str = "2g2f", turn: int = 0) -> Judgement:
     """A move after which its maker's win rate is `after`."""
-    return Judgement(1, turn, move, Opinion(100, before, (best,)), Opinion(-40, 1 - after, ("3c3d",)))
+    return Judgement(1, turn, move, Assessment(100, before, (best,)), Assessment(-40, 1 - after, ("3c3d",)))
 
 
 # What a move costs
@@ -96,7 +96,7 @@ def test_a_side_is_summed_up() -> None:
     ]
 
 
-# Opinions
+# Assessments
 
 
 def test_a_missed_mate_is_a_blunder() -> None:
@@ -109,18 +109,18 @@ def test_a_missed_mate_is_a_blunder() -> None:
 def test_a_mated_side_has_lost_and_a_declaration_wins() -> None:
     ready = player()
     mate = game("G*5b", MATE_IN_ONE)
-    assert think(ready, mate, 1, Allowance(nodes=10)) == Opinion(-MATE_EVAL, 0.0)
+    assert think(ready, mate, 1, Allowance(nodes=10)) == Assessment(-MATE_EVAL, 0.0)
     (move,) = judge(ready, mate, Allowance(nodes=10))
     assert (move.evaluation, move.win_rate, move.loss) == (MATE_EVAL, 1.0, 0.0)
-    assert think(ready, game("", DECLARABLE), 0, Allowance(nodes=10)) == Opinion(MATE_EVAL - 1, 1.0)
+    assert think(ready, game("", DECLARABLE), 0, Allowance(nodes=10)) == Assessment(MATE_EVAL - 1, 1.0)
 
 
 def test_a_repetition_is_worth_what_the_rules_say() -> None:
     """A rook more is worth nothing then, though it would be if the game went on."""
     ready, start = player(), "8k/9/9/9/9/9/9/7R1/4K4 b - 1"
     draw, lost = (game(moves * 3, start) for moves in ("5i5h 1a1b 5h5i 1b1a ", "2h1h 1a2a 1h2h 2a1a "))
-    assert think(ready, draw, 12, Allowance(nodes=10)) == Opinion(0, 0.5)
-    assert think(ready, lost, 12, Allowance(nodes=10)) == Opinion(-HIGHEST_CP, 0.0)
+    assert think(ready, draw, 12, Allowance(nodes=10)) == Assessment(0, 0.5)
+    assert think(ready, lost, 12, Allowance(nodes=10)) == Assessment(-HIGHEST_CP, 0.0)
     assert think(ready, draw, 11, Allowance(nodes=10)).line
 
 
@@ -150,23 +150,23 @@ def test_the_tree_goes_on_from_move_to_move() -> None:
 
 
 def test_of_several_lines_the_best_one_counts() -> None:
-    opinion, best = (think(player("hash", MultiPV=lines), game(""), 0, Allowance(nodes=300)) for lines in (5, 1))
-    assert opinion == best
+    assessment, best = (think(player("hash", MultiPV=lines), game(""), 0, Allowance(nodes=300)) for lines in (5, 1))
+    assert assessment == best
 
 
 def test_however_short_the_time_there_is_an_opinion() -> None:
-    opinion = think(player(), game(""), 0, Allowance(time=0.001))
-    assert opinion.line
-    assert opinion.win_rate == pytest.approx(0.5)
+    assessment = think(player(), game(""), 0, Allowance(time=0.001))
+    assert assessment.line
+    assert assessment.win_rate == pytest.approx(0.5)
 
 
 def test_win_rate_and_centipawns_agree() -> None:
-    opinions = [move.after for move in judge(player("hash"), game("7g7f 3c3d 2g2f 8c8d"), Allowance(nodes=50))]
-    assert len({opinion.evaluation for opinion in opinions}) > 1
-    for opinion in opinions:
+    assessments = [move.after for move in judge(player("hash"), game("7g7f 3c3d 2g2f 8c8d"), Allowance(nodes=50))]
+    assert len({assessment.evaluation for assessment in assessments}) > 1
+    for assessment in assessments:
         # 756 centipawns are odds of e to 1.
-        odds = 2.718281828 ** (opinion.evaluation / 756)
-        assert opinion.win_rate == pytest.approx(odds / (1 + odds), abs=0.5 / 756)
+        odds = 2.718281828 ** (assessment.evaluation / 756)
+        assert assessment.win_rate == pytest.approx(odds / (1 + odds), abs=0.5 / 756)
 
 
 def test_how_centipawns_are_shown_does_not_change_what_a_move_costs() -> None:
@@ -265,7 +265,7 @@ def test_what_was_better_is_said_in_the_records_own_notation(
 
 
 def test_what_was_better_is_told_from_its_own_position() -> None:
-    second = Judgement(2, 1, "3c3d", Opinion(0, 0.6, ("8c8d", "2g2f")), Opinion(0, 0.7, ("2g2f",)))
+    second = Judgement(2, 1, "3c3d", Assessment(0, 0.6, ("8c8d", "2g2f")), Assessment(0, 0.7, ("2g2f",)))
     text = analyze.annotated(game("7g7f 3c3d"), [judged(0.5, 0.5), second], kif=False)
     assert text.endswith("-3334FU\n'** 0 +2726FU\n'*blunder: win rate -30.0%; better -8384FU +2726FU\n")
 
@@ -273,7 +273,7 @@ def test_what_was_better_is_told_from_its_own_position() -> None:
 @pytest.mark.parametrize("kif", [False, True])
 def test_a_record_that_is_judged_again_says_its_own_once_and_keeps_what_people_said(kif: bool) -> None:
     played = replace(game("7g7f 3c3d"), comments=("", "good", "and\nbad"))
-    second = Judgement(2, 1, "3c3d", Opinion(0, 0.6, ("8c8d", "2g2f")), Opinion(0, 0.7, ("2g2f",)))
+    second = Judgement(2, 1, "3c3d", Assessment(0, 0.6, ("8c8d", "2g2f")), Assessment(0, 0.7, ("2g2f",)))
     text = analyze.annotated(played, [judged(0.5, 0.5), second], kif)
     (again,) = parse(text.encode(), "x.kif" if kif else "x.csa")
     assert analyze.annotated(replace(again, evals=played.evals), [judged(0.5, 0.5), second], kif) == text

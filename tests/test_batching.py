@@ -32,6 +32,8 @@ class Device:
         self.streams = streams
         self.time = 0.0
         self.batches = 0
+        self.largest = 0
+        """Of all batches."""
         self._lock = threading.Lock()
 
     def predict(
@@ -42,6 +44,7 @@ class Device:
         with self._lock:
             self.time += self.took(len(packed)) / self.streams
             self.batches += 1
+            self.largest = max(self.largest, len(packed))
         return np.zeros(len(labels), np.float32), np.zeros(len(packed), np.float32)
 
     def took(self, size: int) -> float:
@@ -88,6 +91,12 @@ def test_measured(model: Path, start: float, each: float, expected: int) -> None
     size = best_batch_size(device, model, device.now)
     assert size == expected
     assert size == 1 or start + size * each <= LONGEST
+
+
+def test_of_what_takes_too_long_the_smallest_alone_is_tried(model: Path) -> None:
+    device = Device(0.0, 0.001)
+    best_batch_size(device, model, device.now)
+    assert device.largest == 64
 
 
 def test_measured_once_per_network_and_device(model: Path) -> None:

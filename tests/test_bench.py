@@ -173,6 +173,7 @@ def checkouts(tmp_path: Path) -> list[Path]:
         (tmp_path / name / "pydlshogi").mkdir(parents=True)
         (tmp_path / name / "pydlshogi" / "bench.py").write_text(
             f"print('start   batch   1: {speed:8,} playouts/s of one core,  {2 * speed:,} playouts/s in 2 threads')\n"
+            f"print('sparse  start: {speed:8,} evaluations/s of one core (38 rows, 90 moves), 7 of the value alone')\n"
             "import sys; sys.exit(sys.argv[1:] != ['core'])\n"
         )
     return [tmp_path / "new", tmp_path / "old"]
@@ -182,6 +183,7 @@ def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[
     assert list(bench.compare(["core"], *checkouts)) == [
         "start batch 1, playouts/s of one core: 1.50 times, 1.50 to 1.50",
         "start batch 1, playouts/s in 2 threads: 1.50 times, 1.50 to 1.50",
+        "sparse start, evaluations/s of one core: 1.50 times, 1.50 to 1.50",
     ]
 
 

@@ -7,17 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pydlshogi.player.clock import (
-    UNLIMITED,
-    Budget,
-    Clock,
-    ClockSettings,
-    Latency,
-    Limits,
-    Overhead,
-    WindowedMaximum,
-    allot,
-)
+from pydlshogi.player.clock import UNLIMITED, Budget, Clock, ClockSettings, Limits, allot
+from pydlshogi.player.latency import Latency, Overhead, WindowedMaximum
 
 INF = math.inf
 PLAIN = ClockSettings(network_delay=0, time_margin=0, minimum_thinking_time=0)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import njit
 from numba.core.errors import TypingError
 
 from pydlshogi.support.arrays import Int64Array
@@ -231,6 +232,15 @@ def test_each_game_has_a_kernel_of_its_own_with_its_own_rules() -> None:
     )
     assert (double(numbers), square(numbers)) == (12, 14)
     assert double is not square
+
+
+def test_a_rule_is_compiled_once_whatever_numbers_stand_in_the_call() -> None:
+    @rule
+    def total(one: int, other: int) -> int:
+        return one + other
+
+    assert njit(lambda number: total(number, 1) + total(2, number))(3) == 9
+    assert len(total.overloads) == 1
 
 
 def test_asked_for_again_a_kernel_is_the_same() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -68,6 +69,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 STEP = "info string Step "
+UNDER_WAY = (STEP, "info string Another start installs")
 """How lines begin that say what is under way; how many come hangs on the machine."""
 
 
@@ -130,7 +132,7 @@ class Checkout:
         """Exit status, lines of stdout and stderr of an engine that is asked `usi` and `quit`, without the steps."""
         process = self.begin(player, **environ)
         out, err = process.communicate("usi\nquit\n")
-        return process.returncode, [line for line in out.splitlines() if not line.startswith(STEP)], err
+        return process.returncode, [line for line in out.splitlines() if not line.startswith(UNDER_WAY)], err
 
     def only(self, *programs: str) -> str:
         """A PATH with these programs and no other."""
@@ -187,7 +189,10 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
     assert [err for _, err in outputs] == ["engine's stderr\n"] * 2
     lines = [line for out, _ in outputs for line in out.splitlines()]
     told = [line for line in lines if line.startswith("info string ")]
-    assert sum(not line.startswith(STEP) for line in told) == 2, "one of the two says that it installs and that it has"
+    assert any(line.startswith(UNDER_WAY[1]) for line in told)
+    assert sum(not line.startswith(UNDER_WAY) for line in told) == 2, (
+        "one of the two says that it installs and that it has"
+    )
     engines = [json.loads(line) for line in lines if line not in told]
     assert [facts["prefix"] for facts in engines] == [str(checkout.environment)] * 2
     assert [facts["pid"] for facts in engines] == [first.pid, second.pid], "the launcher becomes the engine"
@@ -199,6 +204,41 @@ def test_until_it_can_play_it_says_which_step_is_under_way(made_once: Made) -> N
     steps = [int(line.removeprefix(STEP)[0]) for line in made_once.said if line.startswith(STEP)]
     assert steps == sorted(steps)
     assert set(steps) == {1, 2, 3}
+
+
+@on_posix
+@pytest.mark.parametrize("player", ["othello", "board"])
+def test_protocols_without_a_line_for_it_see_nothing_of_the_installation(checkout: Checkout, player: str) -> None:
+    process = checkout.begin(player)
+    out, err = process.communicate("usi\nquit\n")
+    (line,) = out.splitlines()
+    assert is_engine(line, checkout)
+    assert err.startswith("info string Installing")
+
+
+@on_posix
+def test_a_terminal_sees_a_bar(checkout: Checkout) -> None:
+    script = checkout.root / "bat" / "environment.py"
+    text = script.read_text(encoding="utf-8")
+    script.write_text(
+        text.replace("REDRAWN = 0.5", "REDRAWN = 0.02").replace("USUAL = 40", "USUAL = 1"), encoding="utf-8"
+    )
+    terminal, program = os.openpty()
+    started = subprocess.Popen(
+        [checkout.root / "bat" / "environment.sh"], env=checkout.environ, stdin=program, stdout=program, stderr=program
+    )
+    os.close(program)
+    shown = b""
+    with suppress(OSError):  # as a terminal ends when its program has
+        while read := os.read(terminal, 4096):
+            shown += read
+    os.close(terminal)
+    assert started.wait() == 0
+    lines = re.split(r"[\r\n]+", shown.decode())
+    bars = [line for line in lines if line.startswith("[")]
+    assert bars[0].count("=") < bars[-1].count("=")
+    assert lines[0].startswith("pydlshogi: Installing")
+    assert next(line for line in reversed(lines) if line).startswith("pydlshogi: Installed.")
 
 
 @on_posix

@@ -44,7 +44,7 @@ GENERIC = [
     for path in MODULES
     if path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     in {"encoding", "evaluator", "game", "learning", "network", "player", "support", "training", "uct", "usi"}
-    and (PACKAGE / "training" / "shogi") not in path.parents
+    and not {PACKAGE / "training" / "shogi", PACKAGE / "training" / "othello"} & {*path.parents}
     and path not in ENTRY_POINTS
 ]
 """Rooms and files that serve every game."""

@@ -12,9 +12,10 @@ from othello_games import random_game, random_weights
 from pydlshogi.engines.othello.alphabeta_search import AlphaBeta
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.patterns import CLASSES, DISC, NUMBERS, STAGES, load_weights
+from pydlshogi.games.othello.records import Archive, read_archive
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import after
-from pydlshogi.games.othello.wthor import Archive, held_out, read_archive, read_wthor, rows_of
+from pydlshogi.games.othello.wthor import held_out, read_wthor, rows_of
 from utils.othello.learn import Settings, classes_of, fit, learn, positions_of, sums
 from utils.othello.selfplay import Settings as Play
 from utils.othello.selfplay import file_of, play

@@ -10,7 +10,7 @@ from othello_engines import LowestSquare, loaded
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import parse_move
 from pydlshogi.games.othello.transcript import transcript
-from pydlshogi.protocols.play import Left, TerminalGame, log_lines
+from pydlshogi.protocols.play import PersonLeft, TerminalGame, log_lines
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -35,7 +35,7 @@ class Table:
         """The moves up to the end, or until nothing more is typed."""
         try:
             self.game.play()
-        except Left:
+        except PersonLeft:
             self.shown.append("left")
         return transcript(self.game.moves)
 

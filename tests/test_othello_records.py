@@ -8,14 +8,13 @@ import pytest
 from othello_games import random_game
 
 from pydlshogi.games.othello.ggf import ggf, parse_ggf
-from pydlshogi.games.othello.records import read_games
+from pydlshogi.games.othello.records import read_archive, read_games
 from pydlshogi.games.othello.rules import PASS, START, parse_move, position_of
 from pydlshogi.games.othello.transcript import RecordError, Transcript, parse_transcript, parse_transcripts, transcript
 from pydlshogi.games.othello.wthor import (
     GAME,
     games_of,
     held_out,
-    read_archive,
     read_wthor,
     rows_of,
     square_of,

@@ -20,6 +20,7 @@ from pydlshogi.games.shogi.encodings import BOOK, HISTORY
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.kifu.game import moves_of
 from pydlshogi.read_kifu import Game, to_csa
+from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.examples import batch_of
 from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef, win_rates
 from pydlshogi.training.shogi.recorded import Recorded
@@ -31,7 +32,6 @@ from pydlshogi.training.shogi.records import (
     NO_RESULT,
     POSITION,
     WIN,
-    DatasetError,
     limit_repeats,
     load_positions,
     pack,

@@ -1086,6 +1086,17 @@ def test_more_playouts_than_a_batch_can_hold_are_not_begun(playouts: int | list[
     check_invariants(search)
 
 
+def test_a_batch_of_no_playouts_leaves_all_as_it_was() -> None:
+    search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAW})), UniformEvaluator(), 2)
+    before = search.playouts, search.root.visits
+    batch = search.batch()
+    leaves = search.gather(batch, 0)
+    assert (len(leaves), leaves.playouts, len(batch)) == (0, 0, 0)
+    search.backup(leaves, UniformEvaluator().evaluate(batch))
+    assert (search.playouts, search.root.visits) == before
+    check_invariants(search)
+
+
 # Playing
 
 

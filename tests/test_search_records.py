@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,17 +14,20 @@ from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, read_weights, write_weights
 from pydlshogi.support.arrays_file import ArraysError
+from pydlshogi.training.dataset import DatasetError
+from pydlshogi.training.shogi import dataset
 from pydlshogi.training.shogi.evaluations import ValueTarget
 from pydlshogi.training.shogi.recorded import SearchedRecords
-from pydlshogi.training.shogi.records import DatasetError, Positions, load_positions
+from pydlshogi.training.shogi.records import Positions, load_positions
 from pydlshogi.training.shogi.searched import Searched, read_sets
+from pydlshogi.training.shogi.settings import Settings
 from tests.random_games import random_games, write_jsonl
 from utils import search_records
 from utils.search_records import item_of, reached
 
 pytest.importorskip("torch")
 
-pytestmark = pytest.mark.lent_worker(search_records, train)
+pytestmark = pytest.mark.lent_worker(search_records, dataset)
 
 
 @pytest.fixture(scope="module")
@@ -189,21 +191,10 @@ def test_a_run_learns_what_was_found(folder: Path) -> None:
     assert read_weights(folder / "run" / "net.npz")
 
 
-def test_a_searched_position_counts_no_more_often_than_allowed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: list[Any] = []
-
-    def noting(_settings: object, _examples: object, rows: Any) -> Any:
-        kept.append(rows)
-        raise train.TrainingError("enough")
-
-    monkeypatch.setattr(train, "preparing", noting)
-    given = {
-        "val": folder / "games.jsonl", "cache": folder, "out": folder / "other", "searched": folder / "sets",
-        "steps": 1, "depth": 1, "channels": 8, "shards": 1, "precision": "float32", "repeats": 1,
-    }  # fmt: skip
-    assert train.main([f"--{name}={value}" for name, value in given.items()]) == 1
+def test_a_searched_position_counts_no_more_often_than_allowed(folder: Path) -> None:
     searched = read_sets(folder / "sets")
-    assert len(kept[0]) == len(np.unique(searched.positions["hcp"][kept[0]], axis=0)) < len(searched)
+    rows = dataset.often_enough({"searched": searched}, Settings(repeats=1))
+    assert len(rows) == len(np.unique(searched.positions["hcp"][rows], axis=0)) < len(searched)
 
 
 def test_what_is_no_set_is_a_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,8 @@ from usi_driver import ROOT
 
 from pydlshogi.evaluator import UniformEvaluator
 from pydlshogi.player import network_player, thinking
-from pydlshogi.player.clock import Clock, Latency, Limits
+from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.latency import Latency
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.uct.batch import Batch, Evaluations
 

@@ -36,6 +36,8 @@ from pydlshogi.training.journal import Journal  # noqa: E402
 from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogonal, schedule  # noqa: E402
 from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
+from pydlshogi.training.shogi import dataset  # noqa: E402
+from pydlshogi.training.shogi.dataset import TRAINING, load_data  # noqa: E402
 from pydlshogi.training.shogi.evaluations import ValueTarget  # noqa: E402
 from pydlshogi.training.shogi.fit import fit_for_play  # noqa: E402
 from pydlshogi.training.shogi.recorded import Recorded  # noqa: E402
@@ -45,7 +47,7 @@ from pydlshogi.training.shogi.validation import validate  # noqa: E402
 from tests.networks import NARROW, ODD_LABELS, SQUARE, packed_positions  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 
-pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(train)]
+pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(dataset)]
 
 CPU = torch.device("cpu")
 torch.set_num_threads(1)  # tests run side by side
@@ -450,10 +452,10 @@ def test_a_run_begins_with_another_runs_network_and_more_games(folder: Path) -> 
     assert np.array_equal(grown["b1/conv1/W"], small["b1/conv1/W"])
     (folder / "small.npz").unlink()
     assert train.main(["--resume", f"--out={folder / 'grown'}", "--steps=20"]) == 0
-    with_own, _ = train.load_data(
+    with_own, _ = load_data(
         Settings(train=str(folder / "games.jsonl"), more=str(folder / "own.txt"), cache=str(folder))
     )
-    alone, _ = train.load_data(Settings(train=str(folder / "games.jsonl"), cache=str(folder)))
+    alone, _ = load_data(Settings(train=str(folder / "games.jsonl"), cache=str(folder)))
     assert len(with_own["train"]) == len(alone["train"]) + 30
     assert (with_own["train"]["eval"][-30:] == NO_EVAL).all()
 
@@ -666,10 +668,10 @@ def test_resuming_takes_the_settings_along(finished: Path, capsys: pytest.Captur
 def test_an_older_run_goes_on_where_what_is_gone_was_off() -> None:
     settings = Settings(train="games.jsonl", out="run", steps=10)
     older = asdict(settings) | {"label_smoothing": 0.0, "stop_at": "", "tensorboard": False}
-    assert train.resumed({"settings": older, "progress": 0.5}, {}) == settings
+    assert train.resumed(TRAINING, {"settings": older, "progress": 0.5}, {}) == settings
     for gone in ({"label_smoothing": 0.1}, {"of_another_program": 0}):
         with pytest.raises(runs.TrainingError, match="does not fit this program"):
-            train.resumed({"settings": older | gone, "progress": 0.5}, {})
+            train.resumed(TRAINING, {"settings": older | gone, "progress": 0.5}, {})
 
 
 def test_a_quick_run_is_resumed_as_it_was_begun(folder: Path) -> None:

@@ -14,6 +14,7 @@ from pydlshogi import train  # noqa: E402
 from pydlshogi.encoding import Encoding, labels_of  # noqa: E402
 from pydlshogi.games.shogi.position import ShogiPosition  # noqa: E402
 from pydlshogi.games.shogi.sparse import SPARSE  # noqa: E402
+from pydlshogi.training.shogi import dataset  # noqa: E402
 from pydlshogi.training.shogi.evaluations import ValueTarget  # noqa: E402
 from pydlshogi.training.shogi.recorded import Recorded, SearchedRecords, Several  # noqa: E402
 from pydlshogi.training.shogi.records import NO_RESULT, POSITION, Positions, pack, pack_units  # noqa: E402
@@ -23,7 +24,7 @@ from tests.positions import mirrored, mirrored_usi  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 from utils import convert  # noqa: E402
 
-pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(train)]
+pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(dataset)]
 
 FEW: Encoding = SPARSE._replace(name="few", features=50, words=9, label_parts=(20, 3, 2), labels=120)
 torch.set_num_threads(1)

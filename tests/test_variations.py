@@ -11,7 +11,7 @@ import pytest
 
 from pydlshogi.kifu.game import Game, Variation
 from pydlshogi.kifu.jkf import to_jkf
-from pydlshogi.kifu.kif import to_kif
+from pydlshogi.kifu.kif_writer import to_kif
 from pydlshogi.kifu.usi import to_usi
 from pydlshogi.read_kifu import KifuError, parse, read
 from utils.convert_record import main

@@ -21,9 +21,10 @@ from tqdm import tqdm
 
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import cache_folder, replacing
+from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.formats import FORMATS, files_of, give, legal, read_parts
 from pydlshogi.training.shogi.parts import Part, played_alone
-from pydlshogi.training.shogi.records import DatasetError, load_positions
+from pydlshogi.training.shogi.records import load_positions
 
 _ROWS: Final = 1 << 16
 """Positions of game records that are written at once."""

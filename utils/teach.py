@@ -31,18 +31,9 @@ from pydlshogi.support.command_line import add_pool_options, exit_status, natura
 from pydlshogi.support.files import cache_folder, digest, replacing, reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
+from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.formats import load
-from pydlshogi.training.shogi.records import (
-    DRAW,
-    LOSS,
-    MAX_EVAL,
-    NO_RESULT,
-    OWN,
-    POSITION,
-    WIN,
-    DatasetError,
-    Positions,
-)
+from pydlshogi.training.shogi.records import DRAW, LOSS, MAX_EVAL, NO_RESULT, OWN, POSITION, WIN, Positions
 from utils.arena.engine_process import START_SECONDS, EngineDied, EngineError, EngineSilent
 from utils.arena.games import STANDARD, Opening
 from utils.arena.openings import OpeningError, read_openings
@@ -75,7 +66,7 @@ class TeachError(Exception):
     """The engine cannot be used; the message is one line."""
 
 
-class Opinion(NamedTuple):
+class TaughtMove(NamedTuple):
     """What the engine says of a position."""
 
     move: int
@@ -109,8 +100,8 @@ class Teacher:
         self._command, self._options, self._nodes, self._patience = command, options, nodes, patience
         self._engine: UsiEngine | None = None
 
-    def opinion(self, board: Any, start: str, moves: Sequence[str] = ()) -> Opinion | None:
-        """Of `board`, which is `start` after `moves`; None where it gives none that makes sense.
+    def ask(self, board: Any, start: str, moves: Sequence[str] = ()) -> TaughtMove | None:
+        """What it says of `board`, which is `start` after `moves`; None where it gives none that makes sense.
 
         Raises TeachError where it does not even start.
         """
@@ -122,11 +113,11 @@ class Teacher:
             return None
         if answer.bestmove in ("resign", "win"):
             declares = answer.bestmove == "win"
-            return Opinion(0, MAX_EVAL if declares else -MAX_EVAL, declares)
+            return TaughtMove(0, MAX_EVAL if declares else -MAX_EVAL, declares)
         legal = {cshogi.move_to_usi(move): cshogi.move16(move) for move in board.legal_moves}
         if answer.cp is None or answer.bestmove not in legal:
             return None
-        return Opinion(legal[answer.bestmove], max(-MAX_EVAL, min(MAX_EVAL, answer.cp)))
+        return TaughtMove(legal[answer.bestmove], max(-MAX_EVAL, min(MAX_EVAL, answer.cp)))
 
     def close(self) -> None:
         if self._engine:
@@ -174,11 +165,11 @@ class Teach:
         return positions
 
 
-def recorded(board: Any, opinion: Opinion, moves: Sequence[int], ply: int) -> Positions:
+def recorded(board: Any, taught: TaughtMove, moves: Sequence[int], ply: int) -> Positions:
     """A position after these moves, in 16 bits, with what the engine says of it: POSITION [1]."""
     position = np.zeros(1, POSITION)
     board.to_hcp(position["hcp"][0])
-    position["move"], position["eval"], position["ply"], position["result"] = opinion.move, opinion.cp, ply, NO_RESULT
+    position["move"], position["eval"], position["ply"], position["result"] = taught.move, taught.cp, ply, NO_RESULT
     position["before"][0, : len(moves)] = moves[:-3:-1]
     return position
 
@@ -200,8 +191,8 @@ def odd(teacher: Teacher, beside: Any, random: Random) -> Positions:
         moves.append(cshogi.move16(move))
     if not len(board.legal_moves):
         return nothing
-    opinion = teacher.opinion(board, f"sfen {board.sfen()}")
-    return nothing if opinion is None else recorded(board, opinion, moves[-2:], int(beside["ply"]) + count)
+    taught = teacher.ask(board, f"sfen {board.sfen()}")
+    return nothing if taught is None else recorded(board, taught, moves[-2:], int(beside["ply"]) + count)
 
 
 def played(teacher: Teacher, opening: Opening, random: Random) -> Positions:
@@ -221,22 +212,22 @@ def played(teacher: Teacher, opening: Opening, random: Random) -> Positions:
     ahead = 0
     while not verdict:
         board = referee.board
-        opinion = teacher.opinion(board, opening.start, referee.moves)
-        if opinion is None:
+        taught = teacher.ask(board, opening.start, referee.moves)
+        if taught is None:
             break
         moves = [cshogi.move16(move) for move in board.history[-2:]]
-        rows.append(recorded(board, opinion, moves, len(referee.moves)))
-        ahead = ahead + 1 if abs(opinion.cp) >= _DECIDED_CP else 0
-        if opinion.declares:
+        rows.append(recorded(board, taught, moves, len(referee.moves)))
+        ahead = ahead + 1 if abs(taught.cp) >= _DECIDED_CP else 0
+        if taught.declares:
             verdict = referee.declare()
-        elif not opinion.move or (ahead >= _DECIDED_PLIES and not played_out):
-            winner = referee.turn if opinion.cp > 0 else other(referee.turn)
-            verdict = Verdict(winner, "resign" if not opinion.move else "adjudication")
+        elif not taught.move or (ahead >= _DECIDED_PLIES and not played_out):
+            winner = referee.turn if taught.cp > 0 else other(referee.turn)
+            verdict = Verdict(winner, "resign" if not taught.move else "adjudication")
         elif random.random() < rate:
             random_plies.append(len(rows) - 1)
             verdict = referee.play(cshogi.move_to_usi(random.choice(list(board.legal_moves))))
         else:
-            verdict = referee.play(cshogi.move_to_usi(board.move_from_move16(opinion.move)))
+            verdict = referee.play(cshogi.move_to_usi(board.move_from_move16(taught.move)))
     game = np.concatenate([np.zeros(0, POSITION), *rows])
     if verdict and verdict.ending != "false_declaration":
         movers = np.where(game["hcp"][:, 0] & 1, "w", "b")  # the lowest bit of the code

@@ -454,7 +454,8 @@ def kill_beside(port: int, name: str, this: Round, rng: Random) -> Counter[str]:
         if last:
             break
         kills += 1
-    left = [path.name for path in folder.rglob("*.tmp")]
+    # A cache is shared by runs that are under way, so nobody deletes there what a killed one has left.
+    left = [path.name for path in out.rglob("*.tmp")]
     expect(not left, f"{left} stayed")
     return Counter(kills=kills, files=len(kept))
 

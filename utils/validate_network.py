@@ -20,9 +20,11 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.files import cache_folder
+from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.formats import load
-from pydlshogi.training.shogi.records import DatasetError, Positions
-from pydlshogi.training.shogi.validation import PHASES, asking, sample, validate
+from pydlshogi.training.shogi.records import Positions
+from pydlshogi.training.shogi.validation import PHASES, sample, validate
+from pydlshogi.training.validation import asking
 
 Report = dict[str, Any]
 FIGURES = {

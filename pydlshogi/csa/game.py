@@ -9,7 +9,7 @@ from typing import Final
 
 import cshogi
 
-from pydlshogi.analysis import opinion
+from pydlshogi.analysis import assessment
 from pydlshogi.csa.connection import Connection
 from pydlshogi.csa.terms import SIGNS, Terms
 from pydlshogi.csa.thinker import Thinker, Thought
@@ -156,17 +156,17 @@ class ServerGame:
         if move in {"resign", "win"}:
             self._connection.send("%TORYO" if move == "resign" else "%KACHI")
             return
-        evaluation, line = self._opinion(thought)
+        evaluation, line = self._assessment(thought)
         said = self._in_csa((move, *line))
         comment = "" if evaluation is None or not self._comments else " ".join([",'*", str(evaluation), *said[1:]])
         self._connection.send(said[0] + comment)
 
-    def _opinion(self, thought: Thought) -> tuple[int | None, tuple[str, ...]]:
+    def _assessment(self, thought: Thought) -> tuple[int | None, tuple[str, ...]]:
         """What a move is worth, for Black in centipawns, and what is expected after it."""
         said = thought.said
         if said is None or said.win_rate is None or said.pv[0] != thought.answer.move:
             return None, ()
-        evaluation = opinion(thought.answer.move, said).evaluation
+        evaluation = assessment(thought.answer.move, said).evaluation
         return -evaluation if self._terms.own else evaluation, said.pv[1:]
 
     def _in_csa(self, moves: tuple[str, ...]) -> list[str]:
@@ -203,7 +203,7 @@ class ServerGame:
         """The server has taken our move, or one that somebody else has made for us."""
         played = self._position.usi(ply.move)
         if self._thought is not None and self._thought.answer.move == played:
-            ply.evaluation, ply.line = self._opinion(self._thought)
+            ply.evaluation, ply.line = self._assessment(self._thought)
         else:
             self._say(f"the server plays {played} for us")
             self._thought = None

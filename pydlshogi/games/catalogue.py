@@ -9,7 +9,7 @@ from pydlshogi.games.othello.game import GAME as OTHELLO
 from pydlshogi.games.shogi.game import GAME as SHOGI
 
 GAMES: Final[dict[str, GameEntry]] = {game.name: game for game in (SHOGI, DOBUTSU, OTHELLO)}
-"""The first is the one that is meant where none is named."""
+"""The first is the one that is meant where none is named, and the last whose formats a record is tried in."""
 
 
 class UnknownGame(ValueError):

@@ -156,6 +156,8 @@ class GameEntry:
     """Its evaluations are hundredths of a disc."""
     learning: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the cycle that are better for this game than the general ones."""
+    training: str | None = None
+    """How `pydlshogi.train` learns from its records, `MODULE:NAME` of a `training.dataset.TrainingEntry`; None: not."""
     files: str | None = None
     """What reads and writes its records on the board, as `MODULE:NAME`; None: lines of USI alone."""
     match: str | None = None

@@ -16,10 +16,10 @@ import cshogi
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.kifu.game import (
     Comments,
+    Conclusion,
     Ending,
     Game,
     RecordError,
-    Verdict,
     Win,
     after,
     comment_lines,
@@ -37,6 +37,7 @@ LETTERS: Final = {
 }  # fmt: skip
 _ALL_IN_HAND: Final = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
 
+_STATEMENT: Final = re.compile(r"^(?:V\d|N[+-]|P[I1-9+-]|[+-]$|[+-]\d{4}[A-Z]{2}|%[A-Z])", re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^/[ \t]*$", re.MULTILINE)
 _COMMENTS_ONLY: Final = re.compile(r"(?:\s|'.*+)*\Z")
 _JOINED: Final = re.compile(r"^(?!['N$]).*,.*", re.MULTILINE)
@@ -50,7 +51,7 @@ _PLY: Final = re.compile(
 _TIME: Final = re.compile(r"T(\d{1,9}(?:\.\d*)?)\s*", re.ASCII)
 
 # The side to move is the side after the last legal move: an illegal move is never pushed, so its maker is to move.
-SPECIAL: Final[dict[str, Verdict]] = {
+SPECIAL: Final[dict[str, Conclusion]] = {
     "%TORYO": ("resign", "-"),
     "%TSUMI": ("mate", "-"),
     "%TIME_UP": ("time_up", "-"),
@@ -83,6 +84,11 @@ _CAUSES: Final[dict[str, Ending]] = {ending: ending for ending in get_args(Endin
     "abnormal": "abnormal",
 }
 _RESULTS: Final[dict[str, Win]] = {"win": "b", "lose": "w", "draw": "d"}
+
+
+def holds_csa(text: str) -> bool:
+    """Whether any line is a statement of the format."""
+    return bool(_STATEMENT.search(text))
 
 
 def parse(text: str) -> list[Game]:
@@ -355,8 +361,8 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
 def _closing(game: Game, turn: int) -> list[str]:
     """The statement for how `game` ended, and a summary as floodgate's where no statement says it."""
     outcome = (game.ending, game.win)
-    for statement, verdict in SPECIAL.items():
-        if settle(verdict, turn) == outcome:
+    for statement, conclusion in SPECIAL.items():
+        if settle(conclusion, turn) == outcome:
             return [statement]
     if outcome == ("unknown", None):
         return []

@@ -17,8 +17,8 @@ Ending = Literal[
     "sennichite", "jishogi", "max_moves", "interrupted", "abnormal", "no_mate", "unknown",
 ]  # fmt: skip
 # How a game ended and for whom: a side, a draw, "+" the side to move won, "-" it lost, None nobody.
-Verdict = tuple[Ending, Literal["b", "w", "d", "+", "-"] | None]
-UNKNOWN: Final[Verdict] = ("unknown", None)
+Conclusion = tuple[Ending, Literal["b", "w", "d", "+", "-"] | None]
+UNKNOWN: Final[Conclusion] = ("unknown", None)
 
 MATE_EVAL: Final = 100_000
 """Evaluation of a mate found, less the plies it takes; engines on floodgate write the same figure."""
@@ -103,13 +103,13 @@ class Line:
         self.comments = Comments()
         """By the number of moves of this line."""
         self.illegal = ""
-        self.verdict: Verdict | None = None
+        self.conclusion: Conclusion | None = None
 
     def variation(self) -> Variation:
         """There is a move in it. What was said before the first is said of that one."""
         self.comments.setdefault(1, [])[:0] = self.comments.pop(0, [])
         said = (self.comments.of_plies() + ("",) * (len(self.moves) + 1))[1 : len(self.moves) + 1]
-        ending = "illegal_move" if self.illegal else (self.verdict or UNKNOWN)[0]
+        ending = "illegal_move" if self.illegal else (self.conclusion or UNKNOWN)[0]
         return Variation(self.after, tuple(self.moves), tuple(self.evals), tuple(self.times), said, ending)
 
 
@@ -118,9 +118,9 @@ def comment_lines(game: Game, ply: int, mark: str) -> list[str]:
     return [mark + line for text in game.comments[ply : ply + 1] if text for line in text.split("\n")]
 
 
-def settle(verdict: Verdict, turn: int) -> tuple[Ending, Win | None]:
+def settle(conclusion: Conclusion, turn: int) -> tuple[Ending, Win | None]:
     """Ending and winner of a game in which `turn` (0 Black, 1 White) is to move."""
-    ending, outcome = verdict
+    ending, outcome = conclusion
     if outcome == "+":
         return ending, _SIDES[turn]
     if outcome == "-":

@@ -23,7 +23,8 @@ from pydlshogi.kifu.game import (
     settle,
     sfen_of,
 )
-from pydlshogi.kifu.kif import HANDICAP_NAMES, HANDICAPS, evaluation_of
+from pydlshogi.kifu.kif import HANDICAPS, evaluation_of
+from pydlshogi.kifu.kif_writer import HANDICAP_NAMES
 
 _PRESETS: Final = {
     "HIRATE": "平手", "KY": "香落ち", "KY_R": "右香落ち", "KA": "角落ち", "HI": "飛車落ち", "HIKY": "飛香落ち",
@@ -37,6 +38,11 @@ _LONGEST: Final = 10**7
 _HEADERS: Final = (("先手", "下手"), ("後手", "上手"))
 _NEAREST: Final[tuple[Ending, ...]] = ("mate", "illegal_move", "jishogi", "interrupted")
 """What JKF has no word for is written as the first of these that says who won."""
+
+
+def holds_jkf(text: str) -> bool:
+    """Whether it is JSON."""
+    return text.lstrip().startswith("{")
 
 
 def parse(text: str) -> Game:
@@ -66,10 +72,10 @@ class _Reader:
         for comment in first.get("comments", ()):
             main.comments.add(0, comment)
         forks = self._read(main, rest)
-        if main.illegal and (main.verdict or UNKNOWN)[0] != "illegal_move":
+        if main.illegal and (main.conclusion or UNKNOWN)[0] != "illegal_move":
             raise RecordError(f"move {len(main.moves) + 1}, {main.illegal}, is illegal")
-        verdict = ("illegal_move", "-") if main.illegal else main.verdict or UNKNOWN
-        self._ending, self._win = settle(verdict, self._board.turn)
+        conclusion = ("illegal_move", "-") if main.illegal else main.conclusion or UNKNOWN
+        self._ending, self._win = settle(conclusion, self._board.turn)
         self._main = main
         self._read_forks(forks)
 
@@ -88,7 +94,7 @@ class _Reader:
         for each in moves:
             forks += [(len(self._path), fork) for fork in each.get("forks", ())]
             if "special" in each:
-                line.verdict = SPECIAL.get(f"%{each['special']}", UNKNOWN)
+                line.conclusion = SPECIAL.get(f"%{each['special']}", UNKNOWN)
             elif "move" in each and not line.illegal:
                 self._make(line, each["move"], each.get("time"))
             for comment in each.get("comments", ()) if not line.illegal else ():
@@ -172,7 +178,9 @@ def to_jkf(game: Game) -> str:
     said = (*game.comments, *("",) * (len(game.moves) + 1 - len(game.comments)))
     moves = [_with_comments({}, said[0]), *writer.line(game.moves, game.evals, game.times, said[1:])]
     turn, endings = writer.board.turn, [game.ending, *_NEAREST] if game.ending != "unknown" or game.win else []
-    words = (word for each in endings for word, verdict in SPECIAL.items() if settle(verdict, turn) == (each, game.win))
+    words = (
+        word for each in endings for word, conclusion in SPECIAL.items() if settle(conclusion, turn) == (each, game.win)
+    )
     moves += [{"special": word[1:]} for word in islice(words, 1)]
     writer.path = writer.last = moves
     for variation in game.variations:

@@ -1,11 +1,10 @@
-"""KIF and KI2 records (and BOD diagrams in them): text to a game, and a game to KIF text.
+"""KIF and KI2 records (and BOD diagrams in them): text to a game. `kif_writer` writes KIF.
 
 The formats: http://kakinoki.o.oo7.jp/kif_format.html. Evaluations are taken from the comments of Shogidokoro, ShogiGUI,
 ShogiHome, floodgate and lishogi.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -16,16 +15,14 @@ from cshogi import KIF
 from pydlshogi.kifu.game import (
     MATE_EVAL,
     UNKNOWN,
+    Conclusion,
     Ending,
     Game,
     Line,
     RecordError,
     Variation,
-    Verdict,
     Win,
-    comment_lines,
     is_legal,
-    one_line,
     settle,
     sfen_of,
 )
@@ -35,7 +32,6 @@ HANDICAPS: Final[dict[str, str]] = {
     "左七枚落ち": "2sgkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     "右七枚落ち": "3gkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
 }
-HANDICAP_NAMES: Final = {sfen: name for name, sfen in HANDICAPS.items()}
 _PIECES: Final = {
     **{name: kind for kind, name in enumerate(cshogi.PIECE_JAPANESE_SYMBOLS) if name},
     "王": cshogi.KING, "竜": cshogi.PROM_ROOK, "成香": cshogi.PROM_LANCE, "成桂": cshogi.PROM_KNIGHT,
@@ -67,7 +63,7 @@ _VARIATION: Final = re.compile(r"\s*(?:変化\s*:\s*)+([0-9]{1,5})")
 _RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
 _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
 
-_ENDINGS: Final[dict[str, Verdict]] = {
+ENDINGS: Final[dict[str, Conclusion]] = {
     "投了": ("resign", "-"),
     "不詰": ("no_mate", None),  # before 詰, which stands in it
     "詰み": ("mate", "-"),
@@ -88,6 +84,7 @@ _ENDINGS: Final[dict[str, Verdict]] = {
     "中断": ("interrupted", None),
     "封じ手": ("interrupted", None),
 }
+"""The words that end a game; of those that end it alike the first is written."""
 
 # Nearly all evaluations.
 _SCORE: Final = re.compile(
@@ -104,13 +101,6 @@ _MOVER_VIEW: Final = (
     re.compile(r"\*(?P<score>[+-]?[0-9]{1,9})$"),
     re.compile(r"\*(?P<sign>[+-])(?:Mate|詰)(?::(?P<plies>[0-9]{1,4}))?$"),
 )
-
-# What KIF has no word for is written as what comes nearest.
-_SUBSTITUTES: Final[dict[Ending, Ending]] = {
-    "perpetual_check": "illegal_move",
-    "max_moves": "jishogi",
-    "abnormal": "interrupted",
-}
 
 
 def parse(text: str) -> Game:
@@ -150,9 +140,11 @@ class _Reader:
         self._variations: list[Variation] = []
 
     def read_line(self, line: str) -> None:
+        """Nearly all moves are read the quick way. The long way, from `_read_numbered` on, reads them the same: what is
+        changed in one is changed in both."""
         if line[0] == "*":
             if self._line.illegal and "反則" in line:
-                self._line.verdict = self._line.verdict or _ENDINGS["反則負け"]
+                self._line.conclusion = self._line.conclusion or ENDINGS["反則負け"]
             self._read_comment(line)
             return
         if (quick := _KIF_LINE.fullmatch(line)) and (move := _written_in_kif(quick[2])):
@@ -225,8 +217,8 @@ class _Reader:
         if not (self._rows or read.moves or read.illegal or any(key in self._headers for key in _HEADERS)):
             raise RecordError("neither a move nor a position nor a player: not a record")
         board = self._set_up()
-        verdict = None if read.verdict == UNKNOWN else read.verdict
-        ending, win = settle(verdict or _verdict(self._closing, board), board.turn)
+        conclusion = None if read.conclusion == UNKNOWN else read.conclusion
+        ending, win = settle(conclusion or _conclusion(self._closing, board), board.turn)
         if read.illegal:
             if ending != "illegal_move":
                 raise self._refusal()
@@ -290,7 +282,7 @@ class _Reader:
         elif word[0] in "123456789同":
             raise RecordError(f"not a move: {line.strip()[:40]!r}")
         else:
-            self._line.verdict = self._line.verdict or _ENDINGS.get(word, UNKNOWN)
+            self._line.conclusion = self._line.conclusion or ENDINGS.get(word, UNKNOWN)
 
     def _count(self, number: int) -> None:
         if self._number is not None and number != self._number + 1:
@@ -310,7 +302,7 @@ class _Reader:
 
     def _make(self, text: str, move: int, time: float | None) -> None:
         line = self._line
-        if line.illegal or line.verdict:
+        if line.illegal or line.conclusion:
             if self._main is not None:
                 return
             raise self._refusal() if line.illegal else RecordError(f"{text} follows the end of the game")
@@ -449,7 +441,7 @@ def _seconds(text: str) -> float:
     return int(seconds) if seconds == int(seconds) else seconds
 
 
-def _verdict(result: str, board: Any) -> Verdict:
+def _conclusion(result: str, board: Any) -> Conclusion:
     """What the closing line (such as "まで90手で後手の勝ち", here from "で" on) says."""
     if side := re.search("([先下後上])手[^先下後上]*([勝負])", result):
         wins = (side[1] in "先下") == (side[2] == "勝")
@@ -459,7 +451,7 @@ def _verdict(result: str, board: Any) -> Verdict:
         )  # fmt: skip
         ending = next((ending for word, ending in causes if word in result), None)
         return ending or ("mate" if board.is_game_over() else "resign"), "b" if wins else "w"
-    return next((verdict for word, verdict in _ENDINGS.items() if word in result), UNKNOWN)
+    return next((conclusion for word, conclusion in ENDINGS.items() if word in result), UNKNOWN)
 
 
 def evaluation_of(comment: str, mover: int) -> int | None:
@@ -481,135 +473,3 @@ def _centipawns(found: dict[str, str | None]) -> int:
     loses = found.get("sign") == "-" or found.get("winner") == "後手"
     mate = MATE_EVAL - int(found.get("plies") or 0)
     return -mate if loses else mate
-
-
-def line_to_kif(board: Any, moves: Iterable[str], previous: int | None = None) -> list[str]:
-    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as KIF writes them, ▲ or △ before.
-
-    `previous`: the move that led there.
-    """
-    board, words = board.copy(), []
-    for usi in moves:
-        move = board.move_from_usi(usi)
-        words.append("▲△"[board.turn] + KIF.move_to_kif(move, previous))
-        board.push(move)
-        previous = move
-    return words
-
-
-class AnalysedMove(NamedTuple):
-    """One of the moves that an analysis thought of."""
-
-    evaluation: int
-    """From Black's view, in centipawns."""
-    line: Sequence[str]
-    """USI moves, the candidate first."""
-    nodes: int | None = None
-    """That the analysis has looked at."""
-
-
-def to_kif(
-    game: Game,
-    lines: Sequence[Sequence[str]] = (),
-    comments: Sequence[str] = (),
-    candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
-) -> str:
-    """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
-
-    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
-    `comments`, of text that is not to read like an evaluation; "" for none. `candidates` are those of an analysis of
-    the position after so many moves, the best first: they take the place of the evaluation and line there.
-
-    Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
-    """
-    handicap = HANDICAP_NAMES.get(game.start_sfen)
-    board = cshogi.Board(game.start_sfen)
-    lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
-    headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
-    text = [f"{key}：{one_line(value)}" for key, value in headers if value]
-    text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
-    text += [f"{side}：{one_line(name)}" for side, name in zip((lower, upper), game.names, strict=True)]
-    text.append("手数----指手---------消費時間--")
-    text += comment_lines(game, 0, "*")
-    candidates = candidates or {}
-    text += _candidates(board, candidates.get(0, ()))
-    expected, notes = lines or ((),) * len(game.moves), comments or ("",) * len(game.moves)
-    writer = _Writer(board)
-    for number, (move, evaluation, time) in enumerate(zip(game.moves, game.evals, game.times, strict=True), 1):
-        writer.add(move, time)
-        if known := candidates.get(number, ()):
-            writer.text += _candidates(writer.board, known, move)
-        elif evaluation is not None:
-            writer.evaluate(evaluation, time, expected[number - 1])
-        writer.text += comment_lines(game, number, "*")
-        if notes[number - 1]:
-            writer.text.append(f"*{notes[number - 1]}")
-    turn = (cshogi.Board(game.start_sfen).turn + len(game.moves)) % 2
-    text += [*writer.text, *_closing(game, turn, upper if game.win == "w" else lower)]
-    for variation in game.variations:
-        text += ["", f"変化：{variation.after + 1}手", *writer.variation(variation)]
-    return "\n".join(text) + "\n"
-
-
-class _Writer:
-    """Writes moves, the lines of the game and its variations one after the other."""
-
-    def __init__(self, board: Any) -> None:
-        self.board, self.text = board, list[str]()
-        self._made: list[tuple[int, float]] = []
-        """The moves on the board, and what the side of each has spent by then."""
-
-    def add(self, move: int, time: float | None) -> None:
-        previous = self._made[-1][0] if self._made else None
-        spent = (self._made[-2][1] if len(self._made) > 1 else 0.0) + (time or 0.0)
-        self._made.append((move, spent))
-        clock = "" if time is None else f"   ({_clock(time)}/{_clock(spent, hours=True)})"
-        self.text.append(f"{len(self._made):4} {KIF.move_to_kif(move, previous)}{clock}")
-        self.board.push(move)
-
-    def evaluate(self, evaluation: int, time: float | None, expected: Sequence[str] = ()) -> None:
-        """What the mover thought of the last move, and what it expected to follow."""
-        words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
-        line = line_to_kif(self.board, expected, self._made[-1][0])
-        self.text.append(" ".join([*words, "読み筋", *line] if line else words))
-
-    def variation(self, variation: Variation) -> list[str]:
-        self.text = []
-        while len(self._made) > variation.after:
-            self.board.pop()
-            self._made.pop()
-        for move, evaluation, time, comment in zip(
-            variation.moves, variation.evals, variation.times, variation.comments, strict=True
-        ):
-            self.add(move, time)
-            if evaluation is not None:
-                self.evaluate(evaluation, time)
-            self.text += [f"*{line}" for line in comment.split("\n") if line]
-        if word := next((word for word, (ending, _) in _ENDINGS.items() if ending == variation.ending), None):
-            self.text.append(f"{len(self._made) + 1:4} {word}")
-        return self.text
-
-
-def _candidates(board: Any, candidates: Iterable[AnalysedMove], previous: int | None = None) -> Iterator[str]:
-    """Comments on the position of `board`, to which the move `previous` led, as ShogiGUI's manual lays them out."""
-    for rank, candidate in enumerate(candidates, 1):
-        nodes = [] if candidate.nodes is None else ["ノード数", str(candidate.nodes)]
-        words = [f"**解析 候補{rank}", *nodes, "評価値", str(candidate.evaluation), "読み筋"]
-        yield " ".join([*words, *line_to_kif(board, candidate.line, previous)])
-
-
-def _clock(seconds: float, hours: bool = False) -> str:
-    minutes, second = divmod(int(seconds), 60)
-    return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}" if hours else f"{minutes:2}:{second:02}"
-
-
-def _closing(game: Game, turn: int, winner: str) -> list[str]:
-    """The lines of how `game` ended; `winner`: what its side is called, where it has one."""
-    count = len(game.moves)
-    outcome = (_SUBSTITUTES.get(game.ending, game.ending), game.win)
-    word = next((word for word, verdict in _ENDINGS.items() if settle(verdict, turn) == outcome), None)
-    lines = [f"{count + 1:4} {word}"] if word else []
-    if game.win in ("b", "w"):
-        cause = {"illegal_move": "反則", "declaration": "入玉"}.get(outcome[0], "")
-        return [*lines, f"まで{count}手で{winner}の{cause}勝ち"]
-    return [*lines, f"まで{count}手で{word}"] if word else lines

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.clock import Budget, Clock, ClockSettings, Latency, Limits, Overhead, allot
+from pydlshogi.player.clock import Budget, Clock, ClockSettings, Limits, allot
+from pydlshogi.player.latency import Latency, Overhead
 from pydlshogi.player.options import ClockOptions, EngineOptions
 
 HIGHEST_CP: Final = 29_999

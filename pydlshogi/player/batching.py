@@ -29,8 +29,6 @@ LONGEST: Final = 0.05
 """Seconds that a batch may take."""
 WORTH_ROUNDING: Final = 1.5
 """How much faster a quantised network must be to be worth its errors."""
-LARGE_BATCH_GAIN: Final = 8
-"""A position costs in no large batch less than this fraction of one in a batch of four: not on any CPU measured."""
 PROBE: Final = 8
 """Positions in the batch that decides it."""
 FASTEST_OF: Final = 5
@@ -100,8 +98,10 @@ def _clock(backend: Backend) -> tuple[Callable[[], float], int]:
     return time.process_time, backend.streams
 
 
-def seconds_for(batches: Sequence[tuple[Backend, int]], now: Callable[[], float] | None = None) -> list[float]:
-    """How long each of `batches`, a backend and a size, takes, by FASTEST_OF, while all its streams have one.
+def seconds_for(
+    batches: Sequence[tuple[Backend, int]], now: Callable[[], float] | None = None, times: int = FASTEST_OF
+) -> list[float]:
+    """How long each of `batches`, a backend and a size, takes, the fastest of `times`, while all its streams have one.
 
     They take turns, so that a program that runs for a while slows all of them alike. `now` in place of a clock.
     """
@@ -111,19 +111,19 @@ def seconds_for(batches: Sequence[tuple[Backend, int]], now: Callable[[], float]
 
         def took(backend: Backend, batch: tuple[Uint32Array, Int32Array, Int32Array]) -> float:
             predict = partial(backend.predict, *batch, 1.0)
-            clock, times = (now, 1) if now is not None else _clock(backend)
+            clock, counted = (now, 1) if now is not None else _clock(backend)
             began = clock()
             others = [pool.submit(predict) for _ in range(1, backend.streams)]
             predict()
             for other in others:
                 other.result()
-            return (clock() - began) / times
+            return (clock() - began) / counted
 
         rounds = [
             [took(backend, batch) for (backend, _), batch in zip(batches, given, strict=True)]
-            for _ in range(1 + FASTEST_OF)  # the first warms up
+            for _ in range(1 + times)  # the first warms up
         ]
-    return [min(times) for times in zip(*rounds[1:], strict=True)]
+    return [min(seconds) for seconds in zip(*rounds[1:], strict=True)]
 
 
 def some_batch(encoding: Encoding, size: int) -> tuple[Uint32Array, Int32Array, Int32Array]:
@@ -142,9 +142,11 @@ def some_batch(encoding: Encoding, size: int) -> tuple[Uint32Array, Int32Array, 
 
 
 def _affordable(backend: Backend, now: Callable[[], float] | None) -> int:
-    """How many of SIZES to try: those that would keep within LONGEST with LARGE_BATCH_GAIN over a batch of four."""
-    (four,) = seconds_for([(backend, 4)], now)
-    return max(1, sum(size * four / 4 / LARGE_BATCH_GAIN <= LONGEST for size in SIZES))
+    """How many of SIZES to measure: those below the first that takes longer than LONGEST."""
+    for number, size in enumerate(SIZES):
+        if seconds_for([(backend, size)], now, times=2)[0] > LONGEST:
+            return max(1, number)
+    return len(SIZES)
 
 
 def _answers_file() -> Path | None:

@@ -1,14 +1,12 @@
 """How long to think, and when to stop: the one object the reading thread and the search thread share.
 
-Deciding how long is a pure function, `allot`; stopping is a small object, `Clock`. What batches take and what moves
-cost beside the thinking is learned from those before, by `Latency` and `Overhead`. None of them knows players,
-searches or the protocol. All times are milliseconds.
+Deciding how long is a pure function, `allot`; stopping is a small object, `Clock`. Neither knows players, searches or
+the protocol. All times are milliseconds.
 """
 
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
@@ -118,7 +116,7 @@ BudgetFunction: TypeAlias = Callable[[Limits], Budget]
 
 _LONGEST_GAME: Final = 512
 """Plies for which a clock without byoyomi should last where no `draw_ply` ends the game before."""
-_ORDINARY_GAME: Final = 256
+ORDINARY_GAME: Final = 256
 """Plies in which every move is to be looked at by the network; after them some may be answered without."""
 _CAUTION: Final = 1.6
 """So many times the overhead of the moves to come is held back: it is the mean of a few moves."""
@@ -179,7 +177,8 @@ def _allot_time(
 ) -> Budget:
     """The milliseconds of `allot`, where a chess clock runs.
 
-    `remaining` is what is left for this and later moves together, `free` what this move gets on top of it.
+    `remaining` is what is left for this and later moves together, `free` what this move gets on top of it, `answers`
+    what must be left to answer all later moves at once.
     """
     clock = (limits.wtime if turn else limits.btime) or 0
     increment = max(0, (limits.winc if turn else limits.binc) or 0)
@@ -200,19 +199,20 @@ def _allot_time(
         least = settings.minimum_thinking_time
         maximum = max(0.0, spendable - delay - byoyomi_margin)
     else:
-        moves = max(0, last_ply - ply) // 2 + 24  # too many: any one may cost much more than the mean
-        looks = max(0, min(last_ply, _ORDINARY_GAME) - ply) // 2
+        moves_left = max(0, last_ply - ply) // 2 + 24  # too many: any one may cost much more than the mean
+        looks_left = max(0, min(last_ply, ORDINARY_GAME) - ply) // 2
         free = max(0.0, increment - overhead)
         least = 0
-        overheads = moves * max(0.0, _CAUTION * overhead - increment)
+        overheads = moves_left * max(0.0, _CAUTION * overhead - increment)
         margin = min(settings.time_margin, spendable / 2)
-        remaining = max(0.0, clock - max(margin, overheads + looks * max(0.0, look - free)))
+        remaining = max(0.0, clock - max(margin, overheads + looks_left * max(0.0, look - free)))
         known = at_once < math.inf
-        too_little = bool(looks) and moves * ((at_once / _DOUBTFUL if known else overhead) - increment) > spendable
+        least_answer = at_once / _DOUBTFUL if known else overhead
+        too_little = bool(looks_left) and moves_left * (least_answer - increment) > spendable
         answer = at_once if known and not too_little else min(overhead, _AT_ONCE)
-        needed = moves * max(0.0, answer - increment) if looks else overheads
+        answers = moves_left * max(0.0, answer - increment) if looks_left else overheads
         # No less than 1: 0 would mean that nothing can be lost any more.
-        maximum = min(spendable - delay - margin, max(1.0, spendable - needed))
+        maximum = min(spendable - delay - margin, max(1.0, spendable - answers))
         if too_little:
             remaining = maximum = min(maximum, max(0, clock) / 8)
     optimum = min(maximum, max(remaining / divisor + free, least))
@@ -231,65 +231,6 @@ def _allot_time(
 def milliseconds() -> float:
     """Milliseconds on a clock that never goes back; only differences mean something."""
     return time.perf_counter() * 1000
-
-
-class WindowedMaximum:
-    """The worst of the last sixteen numbers, but for a single one that is more than twice as large as the others."""
-
-    def __init__(self, expected: float) -> None:
-        self._numbers = deque([expected, expected], maxlen=16)
-        self.value = expected
-
-    def note(self, number: float) -> None:
-        """Here comes the next."""
-        self._numbers.append(number)
-        second, worst = sorted(self._numbers)[-2:]
-        self.value = worst if worst <= 2 * second else second
-
-
-_SLICE: Final = 4.0
-"""Milliseconds that a busy machine may let a thread wait, however little that has to do."""
-
-
-class Latency:
-    """What a batch will take: as long as on an idle machine, times how much slower batches were of late.
-
-    How much slower, if a slice is added to both times, was measured to be the same for batches of all sizes.
-    """
-
-    def __init__(self, one: float = 0.0, full: float = 0.0, size: int = 1) -> None:
-        """`one`, `full`: milliseconds that a batch of one position and one of `size` take on an idle machine."""
-        self._before = one + _SLICE
-        self._each = max(0.0, (full - one) / max(1, size - 1))
-        self._slowdowns = WindowedMaximum(1.0)
-
-    @property
-    def slowdown(self) -> float:
-        """How many times as long as on an idle machine a batch may take."""
-        return self._slowdowns.value
-
-    def of(self, positions: int) -> float:
-        """Milliseconds to expect of a batch of so many positions."""
-        return max(0.0, self.slowdown * self._idle(positions) - _SLICE)
-
-    def fitting(self, room: float, most: int) -> int:
-        """The largest batch, up to `most`, that should leave half of `room` milliseconds, so that the clock is looked
-        at once more before they are over; `most` where a single position takes longer."""
-        half = (room / 2 + _SLICE) / self.slowdown  # asked once: another thread may change it
-        if half < self._idle(1) or half >= self._idle(most):
-            return most
-        return 1 + int((half - self._before) / self._each)
-
-    def record(self, positions: int, took: float) -> None:
-        """Note that a batch took so many milliseconds."""
-        self._slowdowns.note((took + _SLICE) / self._idle(positions))
-
-    def decay(self) -> None:
-        """Note that not even one position was dared: unless this is forgotten bit by bit, none ever will be."""
-        self._slowdowns.note(1.0)
-
-    def _idle(self, positions: int) -> float:
-        return self._before + self._each * (positions - 1)
 
 
 class Clock:
@@ -484,83 +425,3 @@ class Clock:
         `go infinite` and `go ponder` want no answer before they are told so.
         """
         return self._released.wait(None if timeout is None else timeout / 1000)
-
-
-_BUSY: Final = 2.0
-"""A machine is, where batches take so many times as long as on an idle one."""
-_ACCIDENT: Final = 1000.0
-"""Milliseconds. A move that loses more was held up by something that no reserve is made for."""
-_TRUSTED: Final = 4
-"""Moves, of which a mean says half of what there is to say."""
-_CAREFUL: Final = 1.2
-"""So many times the mean of moves answered at once is held back for each."""
-
-
-class _RecentMean:
-    """Of the last numbers."""
-
-    def __init__(self, most: int, guess: float | None = None) -> None:
-        """`most`: how many numbers it is of, at most. `guess` counts for one."""
-        self.most, self.value, self.count = most, guess or 0.0, int(guess is not None)
-
-    def note(self, number: float) -> None:
-        """Here comes the next."""
-        self.count = min(self.count + 1, self.most)
-        self.value += (number - self.value) / self.count
-
-
-class Overhead:
-    """What a move costs beside the thinking: before it, after it, and on the way to the GUI and back.
-
-    The clocks that the GUI sends show it: it is what is missing there and was not thought.
-    """
-
-    def __init__(self) -> None:
-        self._missing = _RecentMean(64, guess=2.0)
-        """Milliseconds. Of the first move a guess: what an idle machine was seen to need."""
-        self._skipped = _RecentMean(16)
-        """Of the moves that were answered at once."""
-        self._left = Limits()
-        """What the clock should show at the next move, had there been none."""
-        self._ply = 0
-        """Of that move."""
-        self._has_skipped = False
-        """The move before that was answered at once."""
-
-    @property
-    def mean(self) -> float:
-        """Milliseconds, over the last moves."""
-        return max(0.0, self._missing.value)
-
-    def at_once(self, slowdown: float, ply: int) -> float:
-        """Milliseconds to hold back for a move that is answered at once, where batches take `slowdown` times as long as
-        on an idle machine, and the move of number `ply` is next. Infinity: it is not known.
-
-        It is what such moves have cost. While there are few, it is guessed on a busy machine: early in a game half of
-        the mean, for whoever has thought waits longer for the processor; towards the end of an ordinary game all of
-        it, for then a guess too low would lose the game.
-        """
-        skipped = self._skipped
-        if slowdown < _BUSY and skipped.count < _TRUSTED:
-            return math.inf
-        guess = self.mean * (1 + min(1.0, ply / _ORDINARY_GAME)) / 2
-        share = skipped.count / (skipped.count + _TRUSTED)
-        return share * _CAREFUL * max(0.0, skipped.value) + (1 - share) * guess
-
-    def answered(self, clock: Clock, ply: int) -> None:
-        """The move of number `ply` has been said."""
-        if not clock.pondering:
-            self._left = clock.limits.after(clock.thought())
-            self._ply = ply + 2
-            self._has_skipped = clock.skipped
-
-    def asked(self, limits: Limits, turn: int, ply: int) -> None:
-        """`limits` came with a `go` for the move of number `ply`."""
-        left, told = (each.wtime if turn else each.btime for each in (self._left, limits))
-        # What comes with `go ponder` may be the engine's own guess.
-        if ply == self._ply and not limits.ponder and left is not None and told is not None:
-            # A GUI that tells whole seconds only is as often ahead of the clock as behind it.
-            missing = min(max(-_ACCIDENT, left - told), _ACCIDENT)
-            self._missing.note(missing)
-            if self._has_skipped:
-                self._skipped.note(missing)

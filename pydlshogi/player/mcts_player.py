@@ -13,7 +13,8 @@ import numpy as np
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, Loaded, PlayerError, Report, any_move, moves_named
 from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, should_resign, weak_move
-from pydlshogi.player.clock import Clock, ClockSettings, WindowedMaximum
+from pydlshogi.player.clock import Clock, ClockSettings
+from pydlshogi.player.latency import WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
 from pydlshogi.player.network_player import LoadedNetwork, NetworkPlayer

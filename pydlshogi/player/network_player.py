@@ -20,7 +20,8 @@ from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import installed, load_backend, why_unusable
 from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, OtherGameError, PlayerError, Report
 from pydlshogi.player.batching import FASTEST_OF, best_batch_size, fastest
-from pydlshogi.player.clock import Clock, Latency, milliseconds
+from pydlshogi.player.clock import Clock, milliseconds
+from pydlshogi.player.latency import Latency
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.arrays import Float32Array, Int32Array, Records

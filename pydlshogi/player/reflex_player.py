@@ -11,7 +11,8 @@ from typing import NamedTuple
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report, moves_named
 from pydlshogi.player.choice import SeededRng
-from pydlshogi.player.clock import Clock, Latency
+from pydlshogi.player.clock import Clock
+from pydlshogi.player.latency import Latency
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.network_player import NetworkPlayer
 from pydlshogi.player.reflex_options import ReflexOptions, Search1Options

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from pydlshogi.player.clock import Clock, Latency, WindowedMaximum, milliseconds
+from pydlshogi.player.clock import Clock, milliseconds
+from pydlshogi.player.latency import Latency, WindowedMaximum
 from pydlshogi.player.scout import Scout
 from pydlshogi.player.stopping import cannot_be_overtaken, certain, time_is_up, unstable
 from pydlshogi.uct.pipeline import Pipeline

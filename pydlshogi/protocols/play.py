@@ -31,7 +31,7 @@ quit        end the game here"""
 _ROW_AND_COLUMN: Final = re.compile(r"([1-8])\s*,\s*([1-8])")
 
 
-class Left(Exception):
+class PersonLeft(Exception):
     """The person has left the table."""
 
 
@@ -59,7 +59,7 @@ class TerminalGame:
         return self._positions[-1].now
 
     def play(self) -> None:
-        """Play to the end. Raises Left."""
+        """Play to the end. Raises PersonLeft."""
         self._tell(board_of(self.position))
         while not self.position.over:
             mover = _colour(self.position.black_to_move)
@@ -93,14 +93,14 @@ class TerminalGame:
             try:
                 words = self._ask(f"{mover}> ").split()
             except EOFError as error:
-                raise Left from error
+                raise PersonLeft from error
             match words:
                 case []:
                     continue
                 case ["help" | "?"]:
                     self._tell(HELP)
                 case ["quit" | "exit" | "resign"]:
-                    raise Left
+                    raise PersonLeft
                 case ["undo"]:
                     self._undo()
                 case ["hint", *count] if len(count) < 2:
@@ -177,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with options.log.open("a", encoding="utf-8") if options.log else nullcontext() as log:
             try:
                 game.play()
-            except Left:
+            except PersonLeft:
                 print(f"\n{game.result()}")
             finally:
                 if log and game.moves:

@@ -18,9 +18,9 @@ from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
 import numba
-import numpy as np
+from numba import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.registry import CPUDispatcher
 
 from pydlshogi.support.files import cache_folder
@@ -153,11 +153,23 @@ def _kept(function: Function, **options: Any) -> Function:
 _kernels: dict[str, Any] = {}
 """Those made for games, by name."""
 
-_ALLOCATING: Final[Any] = {"nogil": True, "error_model": "numpy"}
+_ALLOCATING: Final[Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _OPTIONS: Final[Any] = {**_ALLOCATING, "_nrt": False}
 """Without numba's runtime: it counts the references to arrays, a dozen of them at each step of a playout, and where
 several threads count the same ones they wait for each other.
 """
+
+
+_DEFAULTS: Final = {name: option.default for name, option in Flags.options.items()}
+
+
+def _values(flags: Any) -> dict[str, Any]:
+    return {**_DEFAULTS, **flags._values}
+
+
+# numba compares all options with all others for each operator that it meets, and asks them one by one: a tenth of the
+# time that kernels take to compile.
+Flags.values = _values  # type: ignore[method-assign]
 
 
 class _RuleLibrary(JITCodeLibrary):
@@ -197,6 +209,10 @@ class _RuleCompiler(CompilerBase):
 class _Rule(CPUDispatcher):
     """A function without machine code of its own."""
 
+    def get_call_template(self, arguments: Any, named: Any) -> Any:
+        """numba would compile it anew for each literal that is an argument."""
+        return super().get_call_template([types.unliteral(argument) for argument in arguments], named)
+
     def __call__(self, *arguments: Any) -> Any:
         """A call from Python: a test asks."""
         return self._kernel(*arguments)
@@ -210,7 +226,7 @@ def rule(function: Function, **options: bool) -> Function:
     """Compile `function` as a part of the kernels that call it."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
-    options |= {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options |= {"nopython": True, "no_cpython_wrapper": True}
     return cast(Function, _Rule(function, targetoptions=_OPTIONS | options, pipeline_class=_RuleCompiler))
 
 
@@ -270,13 +286,7 @@ def _named_for(game: str, function: Function, rules: dict[str, object]) -> Funct
     return cast(Function, copy)
 
 
-@rule
-def wide(number: Any) -> int:
-    """An integer with 64 bits, signed: numba compiles a function anew for each width that it is given."""
-    return np.int64(number)  # type: ignore[return-value]
-
-
-@rule
-def word(number: Any) -> int:
-    """An integer with 64 bits, unsigned: together with a signed one it would be a float."""
-    return np.uint64(number)  # type: ignore[return-value]
+wide: Final[Callable[[Any], int]] = types.int64  # type: ignore[assignment]
+"""An integer with 64 bits, signed: numba compiles a function anew for each width that it is given."""
+word: Final[Callable[[Any], int]] = types.uint64  # type: ignore[assignment]
+"""An integer with 64 bits, unsigned: together with a signed one it would be a float."""

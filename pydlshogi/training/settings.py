@@ -1,9 +1,10 @@
-"""How a network learns, whatever it learns from: settings of every program that trains one."""
+"""How a network learns, whatever it learns from: settings of all that trains one, and of runs from records."""
 
 from dataclasses import dataclass
+from typing import Any, Final
 
 from pydlshogi.network.architecture import KINDS, PLAIN_LAYERS, Architecture, Sizes, architecture_for
-from pydlshogi.support.settings import setting
+from pydlshogi.support.settings import SettingError, check, setting
 
 SPARSE = "sparse"
 """The kind of network whose first layer is a table; the others are in `KINDS`."""
@@ -46,3 +47,52 @@ class Learning:
         """The network that the settings ask for, for this encoding; the plain one always has the book's layers."""
         depth = PLAIN_LAYERS if self.kind == "policy_value" else self.depth
         return architecture_for(encoding, self.kind, depth, self.channels)
+
+
+@dataclass(frozen=True)
+class FromRecords(Learning):
+    """Everything a run from records depends on, but for what a game adds; its checkpoints carry it along."""
+
+    out: str = setting("", "folder of the run: checkpoint, log and network")
+    train: str = setting("", "what to learn from")
+    val: str = setting("", "what to validate with")
+    encoding: str = setting("", "how the network sees the game; left out: as is usual for its kind")
+
+    hours: float = setting(0.0, "length of the run in hours", low=0, high=10**6)
+    steps: int = setting(0, "or its length in steps; then a run can be repeated exactly", low=0, high=10**9)
+
+    log_every: int = setting(50, "steps between lines of the log", low=1)
+    validate_every: int = setting(1000, "steps between validations", low=1)
+    validate_positions: int = setting(8192, "positions of a validation; the last one takes all", low=1)
+    save_minutes: float = setting(3.0, "minutes between checkpoints", low=0)
+
+    def check(self) -> None:
+        """Raises SettingError if something is missing, contradicts itself or makes no sense."""
+        check(self)
+        if not self.out or not self.sources:
+            raise SettingError("--train and --out are needed")
+        if bool(self.hours) == bool(self.steps):
+            raise SettingError("say how long: --hours or --steps")
+
+    @property
+    def sources(self) -> str:
+        """Whatever there is to learn from; "": nothing."""
+        return self.train
+
+
+OF_SPARSE: Final[dict[str, Any]] = {
+    "batch_size": 8192,
+    "clip": 1.0,
+    "symmetries": True,
+    "validate_every": 500,
+    "validate_positions": 32768,
+}
+"""What --kind sparse sets: a step of a small batch takes as long as one of a large one."""
+
+ON_RESUME: Final = frozenset(
+    {
+        *("out", "train", "val", "hours", "steps", "log_every", "validate_every", "validate_positions"),
+        *("save_minutes", "shards"),
+    }
+)
+"""What may be said anew with --resume."""

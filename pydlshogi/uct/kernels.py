@@ -1,6 +1,6 @@
 """What a playout does to the tree: select, enter a node, back up. Every step is compiled, and none knows a game.
 
-A batch of playouts goes through three kernels, with the rules and the evaluator between them:
+A batch of playouts goes through three steps, with the rules and the evaluator between them:
 
     select   walk down from the roots, counting visits; a ROW for each playout whose value is not known
     enter    rows whose ends the rules have looked at become nodes, are backed up or are undone
@@ -261,7 +261,7 @@ class Walk(NamedTuple):
     """How many nodes without references to free before, at most."""
 
 
-@compiled
+@rule
 def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
     """Begin playouts in every tree; returns how many rows they take, and how many take none.
 
@@ -390,12 +390,12 @@ def _arrive(walk: Walk, row: Record, steps: Records, node: int, depth: int) -> i
 # The ends of paths
 
 
-@compiled
+@rule
 def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple[int, int]:
     """Settle what the rules have told of the ends of `rows`; returns how many evaluations are asked for, and how many
     of the rows are playouts: not undone, and no mere evaluations of a root.
 
-    One kernel, though a long one: all of it happens with the lock. `asked`, int32 [rows], gets the row of each. A
+    One function, though a long one: all of it happens with the lock. `asked`, int32 [rows], gets the row of each. A
     verdict that follows from the path is not kept in a node, which other paths reach too.
     """
     tree, roots, puct = walk.tree, walk.roots, walk.puct

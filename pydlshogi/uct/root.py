@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pydlshogi.support.arrays import BoolArray, Int32Array, Records
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.compiled import compiled, wide
 from pydlshogi.uct.kernels import FOLLOWED, MAX_DEPTH, mean, prove_path
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.uct_node import AWAITED, NONE, Tree
@@ -207,14 +207,14 @@ def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
     record = tree.nodes[node]
     move, most, second = -1, -1, -1
     for edge in range(record.count):
-        visits, candidate = 0, int(tree.moves[record.first + edge])
+        visits, candidate = 0, wide(tree.moves[record.first + edge])
         if len(only) and not only[candidate]:
             continue
         if edge < record.visited_edges:
             stat = tree.stats[record.stats + edge]
             if stat.child >= 0 and tree.nodes[stat.child].proof > 0:
                 continue
-            visits = int(stat.visits)
+            visits = wide(stat.visits)
         if visits > most:
             move, most, second = candidate, visits, most
         else:
@@ -237,9 +237,9 @@ def _follow(tree: Tree, node: int, line: Int32Array) -> int:
             visits, plies, child = 0, 0, NONE
             if edge < record.visited_edges:
                 stat = tree.stats[record.stats + edge]
-                visits, child = int(stat.visits), int(stat.child)
+                visits, child = wide(stat.visits), wide(stat.child)
                 if child >= 0:
-                    plies = -int(tree.nodes[child].proof)
+                    plies = -wide(tree.nodes[child].proof)
             prior = float(tree.priors[record.first + edge])
             rank = (1, visits, prior) if plies == 0 else (2 if plies > 0 else 0, -plies, prior)
             if rank > best_rank:

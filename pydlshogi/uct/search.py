@@ -205,7 +205,7 @@ class Search:
             _FREED_PER_PLAYOUT * most,
         )
         self._under_way.append(leaves)
-        leaves._rows, leaves.playouts, leaves._requests = self.boards.walk(walk, paths)
+        leaves._rows, leaves.playouts, leaves._requests = self.boards.walk(walk, paths) if most else (0, 0, 0)
         leaves._first = self.boards.open(paths, leaves._requests, batch)
         leaves._first_priors = batch.firsts[leaves._first : leaves._first + leaves._requests].copy()
         return leaves

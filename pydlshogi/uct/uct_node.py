@@ -132,7 +132,8 @@ class UctNodeTable:
         most_nodes = max(64, _most_nodes(megabytes, average_moves, state_bytes))
         self._node_bytes = _node_bytes(state_bytes)
         self.lock: Final = Mutex()
-        """Held while the tree is changed."""
+        """Held while the tree is changed or read, unless no playout is under way. The kernels of a batch of playouts
+        take it themselves; nothing in this file does."""
         self._most_edges = most_nodes * _edges_per_node(average_moves)
         edges = self._most_edges + most_moves + _EDGES_PER_BLOCK  # one position of the most moves must fit
         moves = np.zeros(edges + -edges % _EDGES_PER_BLOCK, np.uint16)
@@ -294,7 +295,7 @@ def insert(tree: Tree, slot: int, key: int, board_key: int, ply: int) -> int:
     nodes[node].to_free = 0
     nodes[node].capacity = 0
     empty(tree, node)
-    return int(node)
+    return wide(node)
 
 
 @rule
@@ -513,7 +514,7 @@ def _reserve_stats(tree: Tree, capacity: int) -> int:
     elif heap[_NEXT_STAT] + (1 << capacity) <= len(tree.stats):
         first = heap[_NEXT_STAT]
         heap[_NEXT_STAT] += 1 << capacity
-    return int(first)
+    return wide(first)
 
 
 @rule
@@ -543,4 +544,4 @@ def add_stat(tree: Tree, node: int, edge: int) -> int:
         _bring(tree, first + edge, first + visited)
     else:
         bring_best(tree, first + visited + 1, first + nodes[node].count)
-    return int(visited)
+    return visited

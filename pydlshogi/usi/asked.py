@@ -27,7 +27,7 @@ class Asked(Protocol):
         """Whether it is not to wait any longer for a player that is being loaded."""
 
 
-class Search:
+class Go:
     """A `go`."""
 
     def __init__(self, clock: Clock, board: Board, clocks: Clocks, output: Output) -> None:

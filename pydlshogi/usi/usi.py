@@ -36,7 +36,7 @@ from pydlshogi.player.base_player import Engine, PlayerError
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import UnknownOption
 from pydlshogi.support.version import __version__
-from pydlshogi.usi.asked import Asked, PlayerQuestion, Search
+from pydlshogi.usi.asked import Asked, Go, PlayerQuestion
 from pydlshogi.usi.board import Board
 from pydlshogi.usi.clocks import Clocks
 from pydlshogi.usi.loader import Loader, State
@@ -165,7 +165,7 @@ class Usi:
             return
         self._stop()
         clock = self._clocks.of_search(parse_go(text))
-        self._jobs.put(lambda: self._when_ready(Search(clock, self._board, self._clocks, self._output)))
+        self._jobs.put(lambda: self._when_ready(Go(clock, self._board, self._clocks, self._output)))
 
     def _ask(self, command: str, text: str) -> None:
         """Put a question of people in the queue, with a clock by which `stop` can end it."""

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from pydlshogi.game import GameEnd
 from pydlshogi.read_kifu import Ending
-from pydlshogi.web.played import Left, Node, SetUp, TableGame, TimeControl, path_to
+from pydlshogi.web.played import LeftLine, Node, SetUp, TableGame, TimeControl, path_to
 
 T = TypeVar("T")
 N = TypeVar("N", int, float)
@@ -118,7 +118,7 @@ def game_of(value: object, set_up: SetUp) -> TableGame:
     if kept["left"] is not None:
         tip, at = _pair(kept["left"], int)
         left = path_to(nodes[_within(tip, 0, len(nodes) - 1)])
-        game.left = Left(left, _within(at, 0, len(left) - 1))
+        game.left = LeftLine(left, _within(at, 0, len(left) - 1))
     game.show(line, _within(kept["at"], 0, len(line) - 1))
     return game
 

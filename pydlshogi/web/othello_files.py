@@ -11,7 +11,7 @@ from pydlshogi.games.othello.records import parse_games
 from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, transcript
 from pydlshogi.games.othello.wthor import games_of, parse_wthor
-from pydlshogi.web.played import Recorded, RecordedLine, TableGame
+from pydlshogi.web.played import RecordedGame, RecordedLine, TableGame
 from pydlshogi.web.records import RECORDED, File, GameFiles, Opened, OpenError, names_of
 
 _TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
@@ -37,7 +37,7 @@ def _archive(data: bytes) -> Opened:
     except RecordError as error:
         raise OpenError(f"the record: {error}") from None
 
-    def made(number: int) -> Recorded:
+    def made(number: int) -> RecordedGame:
         (game,) = games_of(rows[number : number + 1], int(header["year"]))
         return _recorded(game)
 
@@ -51,11 +51,11 @@ def _texts(text: str) -> Opened:
         raise OpenError(f"the record: {error}") from None
 
 
-def _recorded(game: Transcript) -> Recorded:
+def _recorded(game: Transcript) -> RecordedGame:
     ended = None
     if game.result is not None and not game.end.over:
         ended = GameEnd(game.ending or RECORDED, int(game.result < 0) if game.result else None)
-    return Recorded(
+    return RecordedGame(
         "othello",
         None if game.start == START else game.start.diagram(),
         RecordedLine([move_name(move) for move in game.moves], ended=ended),
@@ -82,11 +82,11 @@ def _saved(played: TableGame, *_: Any) -> File:
     return File("ggf", f"{ggf(game)}\n".encode())
 
 
-def _typed(text: str) -> Recorded | None:
+def _typed(text: str) -> RecordedGame | None:
     if not _TRANSCRIPT.fullmatch(text):
         return None
     (opened,) = _texts(text.replace("\n", " "))
     return opened()
 
 
-FILES: Final = GameFiles(_opened, _saved, _typed)
+FILES: Final = GameFiles(_opened, _saved, (".wtb", ".ggf"), _typed)

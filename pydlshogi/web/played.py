@@ -45,7 +45,7 @@ class RecordedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedGame:
     """A game as a file tells it."""
 
     game: str
@@ -92,14 +92,14 @@ class Node:
         return self.ended or self.verdict
 
 
-class Left(NamedTuple):
+class LeftLine(NamedTuple):
     """The line that was left to try other moves."""
 
     line: list[Node]
     at: int
 
 
-class Variation(NamedTuple):
+class ShownVariation(NamedTuple):
     """A line that leaves another."""
 
     after: int
@@ -124,7 +124,7 @@ class TableGame:
         self.sides = ["", ""]
         """Black and White: an opponent of the game, "" a person."""
         self.position = set_up(game, start)
-        """After the move that is shown."""
+        """After the move that is shown: only `add` and `show` move it."""
         self.first = self.position.turn
         """Who made the first move."""
         self.start_sfen = self.position.sfen()
@@ -135,19 +135,20 @@ class TableGame:
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
         self.line = [Node(verdict=self.position.ending())]
-        """The positions of the line that is shown, the first one included."""
+        """The positions of the line that is shown, the first one included. Moves are added at its end; before any other
+        change another list takes its place, because `left` may have this one."""
         self.at = 0
         """So many moves of the line have been made on the board."""
         self.nodes = [*self.line]
         """All positions, as they were added."""
-        self.left: Left | None = None
+        self.left: LeftLine | None = None
         self.asked: Node | None = None
         """Where a better move is to be found: until the answer is judged no engine plays on."""
         self.from_file = 0
         """So many of `nodes` come from a file, whose line nothing is taken from."""
 
     @classmethod
-    def of(cls, recorded: Recorded, set_up: SetUp) -> "TableGame":
+    def of(cls, recorded: RecordedGame, set_up: SetUp) -> "TableGame":
         """The game of a record, shown at its beginning, with people on both sides. Raises PlayerError, ValueError."""
         made = cls(recorded.game, recorded.start, set_up)
         made.names = [*recorded.names]
@@ -193,11 +194,11 @@ class TableGame:
         return (self.first + len(self.line) - 1) % 2
 
     @property
-    def variations(self) -> list[Variation]:
+    def variations(self) -> list[ShownVariation]:
         """All that leave the line that is shown, and those that leave them."""
         numbers, kept = {node: number for number, node in enumerate(self.nodes)}, self._kept()
         return [
-            Variation(after, depth, numbers[nodes[0]], [node.move for node in nodes], nodes[0] not in kept)
+            ShownVariation(after, depth, numbers[nodes[0]], [node.move for node in nodes], nodes[0] not in kept)
             for after, depth, nodes in variations_of(self.line)
         ]
 
@@ -366,7 +367,7 @@ class TableGame:
     def leave(self) -> None:
         """Remember the line as it is, unless another is remembered already: other moves are tried from here on."""
         if self.left is None:
-            self.left = Left(self.line, self.at)
+            self.left = LeftLine(self.line, self.at)
 
     def come_back(self) -> None:
         """To the line that was left. Raises ValueError."""
@@ -404,7 +405,7 @@ class TableGame:
 
     def so_far(self, set_up: SetUp) -> "TableGame":
         """Another game, with the moves that have been made on the board."""
-        return TableGame.of(Recorded(self.game, self.start, RecordedLine(self.moves[: self.at])), set_up)
+        return TableGame.of(RecordedGame(self.game, self.start, RecordedLine(self.moves[: self.at])), set_up)
 
     def main_left(self) -> list[float]:
         """Seconds of main time that Black and White have left. There is a clock."""
@@ -417,8 +418,8 @@ class TableGame:
 
 
 def variations_of(line: list[Node], since: int = 0, depth: int = 0) -> Iterator[tuple[int, int, list[Node]]]:
-    """All lines that leave one, and those that leave them, as `Recorded` has them, with their depth: the last to leave
-    comes first."""
+    """All lines that leave one, and those that leave them, as `RecordedGame` has them, with their depth: the last to
+    leave comes first."""
     for ply in reversed(range(since, len(line))):
         for child in line[ply].children:
             if child not in line[ply + 1 : ply + 2]:

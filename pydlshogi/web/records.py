@@ -7,17 +7,18 @@ the game that is looked at is made into one.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pkgutil import resolve_name
 from typing import Final, NamedTuple, TypeAlias
 
 from pydlshogi.analysis import Judgement
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.kifu.encoding import decode
-from pydlshogi.kifu.kif import AnalysedMove
+from pydlshogi.kifu.kif_writer import AnalysedMove
 from pydlshogi.kifu.usi import UsiLine, holds_usi, read_line, usi_lines, written
-from pydlshogi.web.played import Recorded, RecordedLine, TableGame
+from pydlshogi.web.played import RecordedGame, RecordedLine, TableGame
 
-Opened: TypeAlias = Sequence[Callable[[], Recorded]]
+Opened: TypeAlias = Sequence[Callable[[], RecordedGame]]
 """The games of a file, each read when it is wanted."""
 
 RECORDED: Final = "as recorded"
@@ -44,8 +45,16 @@ class GameFiles(NamedTuple):
     """(content, the same as text) -> its games; None: it is in another format. Raises OpenError."""
     saved: Callable[[TableGame, Sequence[Judgement], Mapping[int, Sequence[AnalysedMove]]], File | None]
     """The game as a file, the line that is shown first; None where the formats cannot say it."""
-    typed: Callable[[str], Recorded | None] = lambda text: None
+    suffixes: Sequence[str]
+    """Of files that can be opened."""
+    typed: Callable[[str], RecordedGame | None] = lambda text: None
     """A game as people type it to begin from; None: that is another text. Raises OpenError."""
+
+
+def suffixes() -> list[str]:
+    """Of all files that can be opened."""
+    files = [_files_of(game.files).suffixes for game in GAMES.values() if game.files]
+    return sorted({".txt", ".usi", *chain.from_iterable(files)})
 
 
 def open_record(data: bytes, shown: str) -> Opened:
@@ -56,22 +65,22 @@ def open_record(data: bytes, shown: str) -> Opened:
     text = decode(data)
     if holds_usi(text):
         return [partial(_of_usi, line, shown) for line in usi_lines(text)]
-    for game in reversed(GAMES.values()):  # shogi last: it takes what no other game knows for a damaged record
+    for game in reversed(GAMES.values()):  # the first of them takes what no other game knows for a damaged record
         if game.files and (games := _files_of(game.files).opened(data, text)) is not None:
             return games
     raise OpenError("the record: it is in no format that is known")
 
 
-def begin(game: str, text: str) -> Recorded:
+def begin(game: str, text: str) -> RecordedGame:
     """A game that begins as `text` says, or has come so far: the name of a start, an sfen, both with `moves` behind
     them, or a game in a format of its own. Raises OpenError."""
     entry = GAMES[game]
     if text in entry.starts:
-        return Recorded(game, entry.starts[text])
+        return RecordedGame(game, entry.starts[text])
     if entry.files and (typed := _files_of(entry.files).typed(text)):
         return typed
     line = read_line(text)
-    return Recorded(game, line.start, RecordedLine(line.moves))
+    return RecordedGame(game, line.start, RecordedLine(line.moves))
 
 
 def saved(played: TableGame, judged: Sequence[Judgement], candidates: Mapping[int, Sequence[AnalysedMove]]) -> File:
@@ -92,11 +101,11 @@ def _files_of(place: str) -> GameFiles:
     return files
 
 
-def _of_usi(line: UsiLine, shown: str) -> Recorded:
+def _of_usi(line: UsiLine, shown: str) -> RecordedGame:
     """A game of the one shown, or of the first that knows such a position."""
     recorded = RecordedLine(line.moves, evaluations=line.evaluations)
     for name in (shown, *GAMES) if line.start else ():
         with suppress(ValueError):
             GAMES[name].position(line.start)
-            return Recorded(name, line.start, recorded)
-    return Recorded(shown, line.start, recorded)
+            return RecordedGame(name, line.start, recorded)
+    return RecordedGame(shown, line.start, recorded)

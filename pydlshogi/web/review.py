@@ -10,11 +10,11 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from pydlshogi.analysis import MARKS, Judgement, Opinion, accounts, as_json, mates, opinion, repetition
+from pydlshogi.analysis import MARKS, Assessment, Judgement, accounts, as_json, assessment, mates, repetition
 from pydlshogi.analysis_server.pool import Answer, Question, Task
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.games.catalogue import GAMES
-from pydlshogi.kifu.kif import AnalysedMove
+from pydlshogi.kifu.kif_writer import AnalysedMove
 from pydlshogi.web.played import Node, TableGame
 from pydlshogi.web.search import Engines
 
@@ -54,7 +54,7 @@ class Review:
         self._game = game
         self._engines = engines
         self._news = news
-        self._opinions: dict[Node, Opinion] = {}
+        self._assessments: dict[Node, Assessment] = {}
         """Those of the analysis."""
         self._looks: dict[Node, int] = {}
         """Which look at a position was the last."""
@@ -68,13 +68,13 @@ class Review:
     @property
     def begun(self) -> bool:
         """Whether there is an analysis that could be lost."""
-        return bool(self._opinions)
+        return bool(self._assessments)
 
     def start(self, depth: int) -> None:
         """Analyse the line that is shown, anew."""
         self.stop()
         game = self._game
-        self._opinions, self._looks, self._depth, self._tries = {}, {}, depth, False
+        self._assessments, self._looks, self._depth, self._tries = {}, {}, depth, False
         at = game.at
         game.go_to(len(game.line) - 1)
         self._analyse(0, game.line)
@@ -83,7 +83,7 @@ class Review:
     def judge_tried(self) -> None:
         """Say what moves are worth that were played after the analysis, where the game is shown at its end."""
         line = self._game.line
-        tried = [node for node in line if node not in self._opinions]
+        tried = [node for node in line if node not in self._assessments]
         if self.begun and 0 < len(tried) <= MOST_TRIED and (self._tries or not self._look.asked):
             self.stop()
             self._tries = True
@@ -94,7 +94,7 @@ class Review:
         game = self._game
         self._line = [*game.line]
         if repeated := repetition(game.position):
-            self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), opinion("", repeated), len(LOOKS))
+            self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), assessment("", repeated), len(LOOKS))
         self._begin(number, [node for node in positions if not repeated or node is not game.tip])
 
     def stop(self) -> None:
@@ -110,7 +110,7 @@ class Review:
 
     def said(self, node: Node, watched: bool) -> Answer | None:
         """What to show of a position again: the analysis, or what was `watched`."""
-        return self.heard.get(node) if watched or node in self._opinions else None
+        return self.heard.get(node) if watched or node in self._assessments else None
 
     def win_rate(self, node: Node) -> float | None:
         """Black's, if it is known; what a record says counts where no engine has spoken."""
@@ -121,8 +121,8 @@ class Review:
         return 1 - win_rate if answer.turn else win_rate
 
     def judgements(self, line: Sequence[Node]) -> list[Judgement]:
-        """Of the moves before and after which the analysis has an opinion."""
-        known, first = self._opinions, self._game.first
+        """Of the moves before and after which the analysis has an assessment."""
+        known, first = self._assessments, self._game.first
         return [
             Judgement(
                 number,
@@ -172,7 +172,7 @@ class Review:
         answer = next((each for each in judged if answered and each.number == game.at), None)
         return {
             "ply": game.at - answered,
-            "mate": game.asked in self._opinions and mates(self._opinions[game.asked]),
+            "mate": game.asked in self._assessments and mates(self._assessments[game.asked]),
             "found": not (answer.mark or answer.missed_mate) if answer else None,
         }
 
@@ -184,7 +184,7 @@ class Review:
                 turn = (self._game.first + number - 1) % 2
                 sign = -1 if turn else 1
                 of_mover, of_other = (
-                    Opinion(each, win_rate_of(each)) for each in (sign * before.evaluation, -sign * after.evaluation)
+                    Assessment(each, win_rate_of(each)) for each in (sign * before.evaluation, -sign * after.evaluation)
                 )
                 move = Judgement(number, turn, after.move, of_mover, of_other)
                 judged.append(as_json(move) | {"sure": True, "best": None})
@@ -221,13 +221,13 @@ class Review:
         self._looks[node] = self._look.number
         if answer.move:
             said = answer.lines[0] if answer.lines else None
-            self._remember(node, answer, opinion(answer.move, said), self._look.number)
+            self._remember(node, answer, assessment(answer.move, said), self._look.number)
         if not self._look.asked:
             self._look_again()
         self._news(answer.error)
 
-    def _remember(self, node: Node, answer: Answer, opinion: Opinion, look: int) -> None:
-        self.heard[node], self._opinions[node], self._looks[node] = answer, opinion, look
+    def _remember(self, node: Node, answer: Answer, assessment: Assessment, look: int) -> None:
+        self.heard[node], self._assessments[node], self._looks[node] = answer, assessment, look
 
     def _look_again(self) -> None:
         """Begin the next look, if any position needs one. What it changes may call for another one of the same kind."""
@@ -269,5 +269,5 @@ def _accuracies(own: Sequence[Judgement], moves: int) -> dict[str, Any]:
 
 def _candidates(answer: Answer) -> list[AnalysedMove]:
     sign = -1 if answer.turn else 1
-    known = ((opinion(info.pv[0], info), info) for info in answer.lines if info.pv)
+    known = ((assessment(info.pv[0], info), info) for info in answer.lines if info.pv)
     return [AnalysedMove(sign * each.evaluation, info.pv, info.visits) for each, info in known]

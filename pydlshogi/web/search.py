@@ -40,8 +40,8 @@ class Engines:
         return set_up(question, self._pool.engine_for(question))
 
 
-class Search:
-    """What is asked about the position shown: one question at a time."""
+class ShownSearch:
+    """The search of the position shown: one question at a time."""
 
     def __init__(self, engines: Engines) -> None:
         self.engines = engines

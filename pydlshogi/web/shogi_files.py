@@ -1,4 +1,4 @@
-"""Records of shogi on the board: CSA, KIF and KI2; saved as KIF."""
+"""Records of shogi on the board; saved as KIF."""
 
 import re
 from collections import Counter
@@ -7,12 +7,12 @@ from functools import partial
 from typing import Final
 
 from pydlshogi.analysis import Judgement
-from pydlshogi.analyze import annotated, encoded
+from pydlshogi.analyze import annotated
 from pydlshogi.game import GameEnd
 from pydlshogi.kifu.game import RecordError, Variation, check_set
-from pydlshogi.kifu.kif import AnalysedMove
-from pydlshogi.read_kifu import Ending, Game, KifuError, Win, parse
-from pydlshogi.web.played import Node, Recorded, RecordedLine, TableGame, variations_of
+from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes
+from pydlshogi.read_kifu import SUFFIXES, Ending, Game, KifuError, Win, parse
+from pydlshogi.web.played import Node, RecordedGame, RecordedLine, TableGame, variations_of
 from pydlshogi.web.records import File, GameFiles, Opened, OpenError, names_of
 
 ENDINGS: Final[Mapping[Ending, str]] = {
@@ -41,7 +41,7 @@ def _opened(data: bytes, text: str) -> Opened:
         raise OpenError(str(error)) from None
 
 
-def _recorded(game: Game) -> Recorded:
+def _recorded(game: Game) -> RecordedGame:
     ending = ENDINGS.get(game.ending)
     ended = GameEnd(ending, _WINNERS[game.win]) if ending and game.win else None
     line = RecordedLine(game.usi, game.times, game.evals, game.comments, ended, "unknown" if ended else game.ending)
@@ -49,7 +49,7 @@ def _recorded(game: Game) -> Recorded:
         (each.after, RecordedLine(each.usi, each.times, each.evals, ("", *each.comments), None, each.ending))
         for each in game.variations
     ]
-    return Recorded("shogi", game.start_sfen, line, variations, None, game.names, game.event, game.date, game.place)
+    return RecordedGame("shogi", game.start_sfen, line, variations, None, game.names, game.event, game.date, game.place)
 
 
 def _saved(
@@ -58,7 +58,7 @@ def _saved(
     if not has_kif(played.start_sfen):
         return None
     text = annotated(_game(played), judged, kif=True, candidates=candidates)
-    return File("kif", encoded(text, kif=True), whole=True)
+    return File("kif", kif_bytes(text), whole=True)
 
 
 def has_kif(start: str) -> bool:
@@ -105,4 +105,4 @@ def _variation(after: int, nodes: Sequence[Node]) -> Variation:
     )
 
 
-FILES: Final = GameFiles(_opened, _saved)
+FILES: Final = GameFiles(_opened, _saved, SUFFIXES)

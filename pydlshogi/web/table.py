@@ -20,9 +20,9 @@ from pydlshogi.web.clock import TurnClock
 from pydlshogi.web.kept import LONGEST_CLOCK
 from pydlshogi.web.pace import PACES, Pace
 from pydlshogi.web.played import TableGame, TimeControl
-from pydlshogi.web.records import File, OpenError, begin, open_record, saved
+from pydlshogi.web.records import File, OpenError, begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
-from pydlshogi.web.search import LINES, Engines, Search
+from pydlshogi.web.search import LINES, Engines, ShownSearch
 from pydlshogi.web.shelf import Shelf
 
 NEWS_EVERY: Final = 100.0
@@ -45,7 +45,10 @@ class Refused(ValueError):
 
 
 class Table:
-    """The game, its engines, and those who look."""
+    """The game, its engines, and those who look.
+
+    Public methods take the lock. All others are called with it held, also those that clocks and engines call.
+    """
 
     def __init__(self, pool: Pool, tell: Callable[[str, Message], None], kept: Path | None = None) -> None:
         """`tell` is given the kind of a message, state or info, and the message. `kept`: where games are kept."""
@@ -54,7 +57,7 @@ class Table:
         self.generation = 0
         self._error = ""
         engines = Engines(pool, self._lock)
-        self._search = Search(engines)
+        self._search = ShownSearch(engines)
         self._clock = TurnClock(self._lock, self._time_is_up)
         self._pace = Pace(self._lock)
         with self._lock:
@@ -409,7 +412,7 @@ _IN_GAME: Final[Mapping[str, Callable[[TableGame, Command], None]]] = {
 
 
 def setup() -> Message:
-    """What does not change: the games, and who plays them."""
+    """What does not change: the games, who plays them, and what can be chosen."""
     return {
         "games": {
             name: {
@@ -420,6 +423,7 @@ def setup() -> Message:
             }
             for name, game in GAMES.items()
         },
+        "suffixes": suffixes(),
         "losses": LOSSES,
         "discLosses": DISC_LOSSES,
         "depths": DEPTHS,

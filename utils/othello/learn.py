@@ -27,9 +27,10 @@ from pydlshogi.engines.othello.patterns import (
     write_numbers,
 )
 from pydlshogi.games.othello.bits import count
+from pydlshogi.games.othello.records import Archive, read_archive
 from pydlshogi.games.othello.rules import START_MOVER, START_OPPONENT, STATE, ZERO, States, moved, to_move
 from pydlshogi.games.othello.transcript import RecordError
-from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive, square_of
+from pydlshogi.games.othello.wthor import Games, held_out, square_of
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint8Array
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.support.compiled import allocating, compiled

@@ -40,8 +40,9 @@ from pydlshogi.engines.othello.policy import (
 from pydlshogi.engines.othello.rollouts import CLASSES, save_rollouts, surroundings
 from pydlshogi.engines.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
 from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, moved, to_move
-from pydlshogi.games.othello.wthor import Games, held_out, read_archive, square_of
+from pydlshogi.games.othello.wthor import Games, held_out, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, positive

@@ -18,7 +18,8 @@ from tqdm import tqdm
 
 from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, save_weights, shipped_weights
 from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
-from pydlshogi.games.othello.wthor import GAME, Archive, Games, held_out, read_archive
+from pydlshogi.games.othello.records import Archive, read_archive
+from pydlshogi.games.othello.wthor import GAME, Games, held_out
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.command_line import exit_status, natural, positive
 from pydlshogi.support.files import check_writable, shipped_model

@@ -85,7 +85,7 @@ ROWS: Final = {
 
 
 def row_with(network: Path) -> dict[str, Pairing]:
-    """The row of a network of `pydlshogi.cycle othello`."""
+    """The row of a network."""
     row = Pairing("tables of people's games", f"{network}", (_ALPHAZERO, _searching(modelfile=f"{network}")))
     return {f"network {network}": row}
 
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("file", type=Path, help="of the games")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS), help="of the table (default: all)")
-    which.add_argument("--network", type=Path, help="of `pydlshogi.cycle othello`: another row", metavar="FILE")
+    which.add_argument("--network", type=Path, help="another row: against the tables", metavar="FILE")
     parser.add_argument("--games", type=int, default=200, help="for each row (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.1, help="of the processor for a move (default %(default)s)")
     parser.add_argument("--openings", type=Path, default=Path("kifu/othello_even.txt"), help="file of transcripts")

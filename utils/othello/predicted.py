@@ -18,11 +18,12 @@ from tqdm import tqdm
 from pydlshogi.engines.othello.patterns import STAGES, stage_of
 from pydlshogi.engines.othello.tables import shipped_tables
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
+from pydlshogi.games.othello.sparse import ENCODINGS
 from pydlshogi.games.othello.transcript import Transcript
-from pydlshogi.games.othello.wthor import games_of, held_out, read_archive
+from pydlshogi.games.othello.wthor import games_of, held_out
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
@@ -63,7 +64,7 @@ def evaluator_of(network: Path | None) -> Evaluator:
     """A network, or the engine's tables. Raises ModelError, BackendError, ValueError, OSError."""
     if network is None:
         return shipped_tables()
-    return NetworkEvaluator(load_backend("auto", network, [OTHELLO], threads=1, batch_size=_LONGEST))
+    return NetworkEvaluator(load_backend("auto", network, ENCODINGS, threads=1, batch_size=_LONGEST))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m utils.othello.predicted", description="How well a network predicts games."
     )
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
-    parser.add_argument("--network", type=Path, help="of `pydlshogi.cycle othello`; without, the engine's tables")
+    parser.add_argument("--network", type=Path, help="of `pydlshogi.train othello`, say; without, the engine's tables")
     parser.add_argument("--most", type=positive, help="only the first N games that are held out", metavar="N")
     options = parser.parse_args(arguments)
 

@@ -38,7 +38,7 @@ _ASPIRATION: Final = 4 * DISC
 """A search expects to find what the one before has found, within so much."""
 
 
-class Opinion(NamedTuple):
+class ScoredMove(NamedTuple):
     """What a search says of a move."""
 
     move: int
@@ -124,15 +124,15 @@ class AlphaBetaPlayer(BasePlayer):
         lines = min(self.options.multi_pv, len(moves))
         self._nodes = 0
 
-        def tell(opinion: Opinion, rank: int = 1) -> None:
-            report(self._info(opinion, clock, rank if lines > 1 else None))
+        def tell(scored: ScoredMove, rank: int = 1) -> None:
+            report(self._info(scored, clock, rank if lines > 1 else None))
 
         if not analysing(clock):
             if len(moves) == 1:
                 report(Info(time=round(clock.elapsed()), nodes=0, pv=(move_name(moves[0]),)))
                 return BestMove(move_name(moves[0]))
             if lines == 1 and (known := self._book.choose(now, self._rng)):
-                tell(Opinion(*known, (known[0],), depth=0))
+                tell(ScoredMove(*known, (known[0],), depth=0))
                 return BestMove(move_name(known[0]))
         if lines > 1 or len(moves) < len(legal):
             best = self._ranked(now, moves, lines, clock, tell)
@@ -141,23 +141,23 @@ class AlphaBetaPlayer(BasePlayer):
         clock.settle()
         return BestMove(*map(move_name, best.line[:2]))
 
-    def _info(self, opinion: Opinion, clock: Clock, rank: int | None) -> Info:
+    def _info(self, scored: ScoredMove, clock: Clock, rank: int | None) -> Info:
         elapsed = clock.elapsed()
         return Info(
-            depth=opinion.depth,
+            depth=scored.depth,
             time=round(elapsed),
             nodes=self._nodes,
             nps=round(1000 * self._nodes / elapsed) if elapsed >= 1 else None,
             multipv=rank,
-            score_cp=round(100 * opinion.score),
-            win_rate=win_rate(opinion.score),
-            exact=opinion.exact,
-            pv=tuple(map(move_name, opinion.line)),
+            score_cp=round(100 * scored.score),
+            win_rate=win_rate(scored.score),
+            exact=scored.exact,
+            pv=tuple(map(move_name, scored.line)),
         )
 
-    def _best(self, position: Position, clock: Clock, tell: Callable[[Opinion], None]) -> Opinion:
+    def _best(self, position: Position, clock: Clock, tell: Callable[[ScoredMove], None]) -> ScoredMove:
         """The best move, told whenever a search has ended."""
-        best = Opinion(position.moves()[0], 0.0, (), 0)
+        best = ScoredMove(position.moves()[0], 0.0, (), 0)
         for depth, solve in self._steps(position.empties, clock):
             stopped = self._stopping(clock, solve) if depth > 1 else _never
             found = self._look(position, depth, solve, best.score, stopped)
@@ -173,23 +173,23 @@ class AlphaBetaPlayer(BasePlayer):
         return best
 
     def _ranked(
-        self, position: Position, moves: Sequence[int], most: int, clock: Clock, tell: Callable[[Opinion, int], None]
-    ) -> Opinion:
+        self, position: Position, moves: Sequence[int], most: int, clock: Clock, tell: Callable[[ScoredMove, int], None]
+    ) -> ScoredMove:
         """The best of `moves`; the `most` best are told, the best first, whenever all have been looked at."""
-        ranked = [Opinion(move, 0.0, (move,), 0) for move in moves]
+        ranked = [ScoredMove(move, 0.0, (move,), 0) for move in moves]
         for depth, solve in self._steps(position.empties, clock):
             stopped = self._stopping(clock, solve) if depth > 1 else _never
-            deeper: list[tuple[float, Opinion]] = []
-            for move in [opinion.move for opinion in ranked]:
+            deeper: list[tuple[float, ScoredMove]] = []
+            for move in [scored.move for scored in ranked]:
                 # Once `most` moves are known, others matter only where they are better than the last of those.
                 floor = sorted(score for score, _ in deeper)[-most] if len(deeper) >= most else -64.0
-                opinion = self._after(position, move, depth, solve, floor, stopped)
-                if opinion is None:
+                scored = self._after(position, move, depth, solve, floor, stopped)
+                if scored is None:
                     return ranked[0]
-                deeper.append((opinion.score, opinion))
-            ranked = [opinion for _, opinion in sorted(deeper, key=itemgetter(0), reverse=True)]
-            for rank, opinion in enumerate(ranked[:most], 1):
-                tell(opinion, rank)
+                deeper.append((scored.score, scored))
+            ranked = [scored for _, scored in sorted(deeper, key=itemgetter(0), reverse=True)]
+            for rank, scored in enumerate(ranked[:most], 1):
+                tell(scored, rank)
         return ranked[0]
 
     def _steps(self, empties: int, clock: Clock) -> Iterator[tuple[int, bool]]:
@@ -216,14 +216,14 @@ class AlphaBetaPlayer(BasePlayer):
 
     def _look(
         self, position: Position, depth: int, solve: bool, expected: float, stopped: Callable[[], bool]
-    ) -> Opinion | None:
+    ) -> ScoredMove | None:
         """What a search of so many plies, or the solver, says; None if it was stopped."""
         if solve:
             solution = self._solver.solve(position, guess=round(expected), stopped=stopped)
             if solution is None:
                 return None
             self._nodes += solution.nodes
-            return Opinion(solution.move, float(solution.score), (solution.move,), position.empties, exact=True)
+            return ScoredMove(solution.move, float(solution.score), (solution.move,), position.empties, exact=True)
         centre = round(DISC * expected)
         window = (centre - _ASPIRATION, centre + _ASPIRATION) if depth > 2 else (-INFINITE, INFINITE)
         found = self._search.search(position, depth, *window, stopped)
@@ -234,27 +234,27 @@ class AlphaBetaPlayer(BasePlayer):
             return None
         self._nodes += found.evaluations
         line = (found.move, *self._search.line(position.play(found.move)))
-        return Opinion(found.move, _discs(found.value), line, depth)
+        return ScoredMove(found.move, _discs(found.value), line, depth)
 
     def _after(
         self, position: Position, move: int, depth: int, solve: bool, floor: float, stopped: Callable[[], bool]
-    ) -> Opinion | None:
+    ) -> ScoredMove | None:
         """What a move is worth, None if the search was stopped. No better than `floor` is all there is to know then."""
         child = position.play(move)
         if child.over:
-            return Opinion(move, float(-child.score), (move,), position.empties, exact=True)
+            return ScoredMove(move, float(-child.score), (move,), position.empties, exact=True)
         if solve:
             solution = self._solver.solve(child, high=2 * math.ceil(-floor / 2), stopped=stopped)
             if solution is None:
                 return None
             self._nodes += solution.nodes
-            return Opinion(move, float(-solution.score), (move, solution.move), position.empties, exact=True)
+            return ScoredMove(move, float(-solution.score), (move, solution.move), position.empties, exact=True)
         found = self._search.search(child, max(1, depth - 1), beta=math.ceil(-DISC * floor), stopped=stopped)
         if found is None:
             return None
         self._nodes += found.evaluations
         line = (move, found.move, *self._search.line(child.play(found.move)))
-        return Opinion(move, 0.0 - _discs(found.value), line, depth)  # a minus sign would make -0.0 of a draw
+        return ScoredMove(move, 0.0 - _discs(found.value), line, depth)  # a minus sign would make -0.0 of a draw
 
 
 def _load(options: AlphaBetaOptions, needed: tuple[object, ...]) -> LoadedTables:

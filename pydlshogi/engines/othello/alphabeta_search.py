@@ -54,12 +54,9 @@ _FRAME: Final = np.dtype(
         ("count", np.int32),  # how many they are
         ("next", np.int32),  # which one is to be tried next
         ("again", np.bool_),  # it was tried with an empty window, and now is with the whole one
-        (
-            "probe",
-            np.int32,
-        ),  # the shallow search to be tried next: two for each pair, first above beta, then below alpha
-        ("probes", np.int32),  # how many there are; when they are done the moves are written
-        ("done", np.bool_),
+        ("probe", np.int32),  # which of its shallow searches is to be tried next
+        ("probes", np.int32),  # two for each pair: first whether it is above beta, then whether below alpha
+        ("done", np.bool_),  # `best` is its value
         ("depth", np.int32),
         ("floor", np.int32),  # the window's lower end
         ("alpha", np.int32),  # the same, raised by the moves tried
@@ -69,6 +66,8 @@ _FRAME: Final = np.dtype(
     ],
     align=True,
 )
+"""A position on the path from the root: first its shallow searches are tried, then its moves are written, then tried;
+at any of these steps it may be done."""
 _ENTRY: Final = np.dtype(
     [
         ("mover", np.uint64),

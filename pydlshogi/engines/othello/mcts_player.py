@@ -14,9 +14,9 @@ from pydlshogi.engines.othello.solving import DISCS, ENDING, LAST_PLY, solvable,
 from pydlshogi.engines.othello.tables import TableRollouts, shipped_tables
 from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES, move_name
+from pydlshogi.games.othello.sparse import ENCODINGS
 from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report
 from pydlshogi.player.clock import Clock, ClockSettings
 from pydlshogi.player.lines import centipawns
@@ -56,7 +56,7 @@ class OthelloMCTSPlayer(MCTSPlayer):
 
     options: OthelloMCTSOptions
     rules = RULES
-    encodings = (OTHELLO,)
+    encodings = ENCODINGS
     unmeasured_batch = 128
 
     def __init__(self, options: OthelloMCTSOptions) -> None:

@@ -31,6 +31,7 @@ GAME: Final = GameEntry(
     judged_lines=1,
     has_policy=False,
     in_discs=True,
+    training="pydlshogi.training.othello.dataset:TRAINING",
     files="pydlshogi.web.othello_files:FILES",
     opening="pydlshogi.games.othello.openings:opening",
     match="utils.arena.othello:KIND",

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -91,30 +91,6 @@ def write_wthor(path: Path, games: Games, year: int, depth: int) -> None:
     header["games"], header["year"], header["size"], header["depth"] = len(games), year, 8, depth
     with replacing(path) as file:
         file.write(header.tobytes() + games.astype(GAME, copy=False).tobytes())
-
-
-class Archive(NamedTuple):
-    """The games of several files."""
-
-    games: Games
-    years: npt.NDArray[np.int16]
-    """int16 [games]: when each was played."""
-    depths: npt.NDArray[np.uint8]
-    """uint8 [games]: with how many empty squares play is perfect that leads to `theoretical`."""
-
-
-def read_archive(paths: Iterable[Path]) -> Archive:
-    """The games of several files. Raises RecordError, which names the file; OSError."""
-    games, years, depths = [np.zeros(0, GAME)], [np.zeros(0, np.int16)], [np.zeros(0, np.uint8)]
-    for path in paths:
-        try:
-            header, rows = read_wthor(path)
-        except RecordError as error:
-            raise RecordError(f"{path}: {error}") from error
-        games.append(rows)
-        years.append(np.full(len(rows), header["year"], np.int16))
-        depths.append(np.full(len(rows), header["depth"], np.uint8))
-    return Archive(np.concatenate(games), np.concatenate(years), np.concatenate(depths))
 
 
 def held_out(games: Games) -> npt.NDArray[np.bool_]:

@@ -4,6 +4,9 @@ The pieces are kept as planes of bits: a piece is cshogi's number of it, and `on
 number has its lowest bit set, and so on. Five sets hold what 81 bytes would, the squares of a kind of piece are a few
 operations away, and so are the attacks of a whole side: all its pieces that step up, say, are shifted at once. Only
 sliding pieces are looked at one by one.
+
+cshogi's numbers are 1 to 7 for pawn, lance, knight, silver, bishop, rook and gold, 8 for the king, 9 to 14 for the
+promoted ones, and COLOUR more for White's. A hand is 64 bits: a byte for each of the kinds 1 to 7, the pawns' lowest.
 """
 
 from typing import Any, Final, NamedTuple

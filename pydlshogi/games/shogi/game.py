@@ -22,6 +22,7 @@ GAME: Final = GameEntry(
         "four pieces": "1nsgkgsn1/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
         "six pieces": "2sgkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     },
+    training="pydlshogi.training.shogi.dataset:TRAINING",
     files="pydlshogi.web.shogi_files:FILES",
     opening="pydlshogi.games.shogi.openings:opening",
     match="utils.arena.shogi:KIND",

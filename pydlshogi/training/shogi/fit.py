@@ -7,7 +7,8 @@ import numpy as np
 from pydlshogi.encoding import Encoding
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF
 from pydlshogi.training.shogi.records import NO_EVAL, Positions
-from pydlshogi.training.shogi.validation import Predict, said_of
+from pydlshogi.training.shogi.validation import said_of
+from pydlshogi.training.validation import Predict, best_temperature
 
 MODEST_EVAL: Final = 1500
 """Centipawns: larger evaluations of the records do not count when Eval_Coef is fitted."""
@@ -19,8 +20,8 @@ def fit_for_play(predict: Predict, positions: Positions, encoding: Encoding) -> 
     """The options, fitted to `positions`.
 
     Eval_Coef: centipawns for one unit of the logit of the win rate, by least squares against the records' evaluations
-    up to MODEST_EVAL; DEFAULT_EVAL_COEF where there are none, or the slope is not positive. temperature, in percent:
-    the one by which the policy logits of the legal moves must be divided to predict the moves played best.
+    up to MODEST_EVAL; DEFAULT_EVAL_COEF where there are none, or the slope is not positive. temperature: see
+    `best_temperature`.
     """
     answers = list(said_of(predict, positions, encoding))
     rates = np.concatenate([said.rates for said in answers]).clip(_LEAST_RATE, 1 - _LEAST_RATE)
@@ -28,16 +29,7 @@ def fit_for_play(predict: Predict, positions: Positions, encoding: Encoding) -> 
     evals = positions["eval"].astype(np.float64)
     known = (positions["eval"] != NO_EVAL) & (np.abs(evals) <= MODEST_EVAL)
     slope = float((evals[known] * logit[known]).sum() / (logit[known] ** 2).sum()) if known.any() else 0.0
-
-    def loss(percent: int) -> float:
-        sharper = 100.0 / percent
-        totals = (np.add.reduceat(said.priors**sharper, said.firsts[:-1]) for said in answers)
-        return sum(
-            float((np.log(total) - sharper * np.log(said.of_played)).sum())
-            for said, total in zip(answers, totals, strict=True)
-        )
-
     return {
         "Eval_Coef": max(1, round(slope)) if slope > 0.0 else DEFAULT_EVAL_COEF,
-        "temperature": min(range(60, 181, 5), key=loss),
+        "temperature": best_temperature(answers),
     }

@@ -25,6 +25,7 @@ from pydlshogi.support.arrays import BoolArray, Records, Uint8Array, Uint16Array
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.files import open_plain, replacing, stamp_of
 from pydlshogi.support.pool import WorkerPool
+from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.fixed_formats import give_hcpe, give_psv, take_hcpe, take_own, take_psv
 from pydlshogi.training.shogi.game_formats import give_hcpe3, give_pack, take_hcpe3, take_pack
 from pydlshogi.training.shogi.huffman import lay
@@ -35,7 +36,6 @@ from pydlshogi.training.shogi.records import (
     NO_RESULT,
     OWN,
     POSITION,
-    DatasetError,
     Positions,
     Split,
     load_positions,

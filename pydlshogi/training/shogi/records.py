@@ -28,6 +28,7 @@ from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.files import open_plain, replacing
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.processes import ProcessPool, available_cores
+from pydlshogi.training.dataset import DatasetError
 
 Split = Literal["train", "val"]
 Positions = npt.NDArray[Any]
@@ -63,10 +64,6 @@ _COMPLAINTS_SHOWN: Final = 10
 _LONGEST_LINE: Final = 1 << 20
 _MOST_PAWNS: Final = 18
 """For more the code of a position has no room in its 32 bytes. Of other pieces no sfen has too many."""
-
-
-class DatasetError(ValueError):
-    """Records that cannot become a training set; the message is one line."""
 
 
 def one_a_core() -> WorkerPool:

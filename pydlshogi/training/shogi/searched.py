@@ -10,10 +10,11 @@ from tqdm import tqdm
 
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int64Array, Uint16Array
 from pydlshogi.support.arrays_file import read_arrays, write_arrays
+from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.evaluations import win_rates
 from pydlshogi.training.shogi.formats import legal, read_parts
 from pydlshogi.training.shogi.parts import Part, chosen
-from pydlshogi.training.shogi.records import DatasetError, Positions
+from pydlshogi.training.shogi.records import Positions
 
 EVAL_COEF_OF_DLSHOGI: Final = 756.0864962951762
 """By which dlshogi makes evaluations of win rates."""

@@ -1,20 +1,18 @@
-"""The settings of `train`, each an option of the command line. Knows nothing of what they do."""
+"""The settings of `train` for shogi, each an option of the command line. Knows nothing of what they do."""
 
-import argparse
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from pydlshogi.games.shogi.encodings import ENCODINGS
-from pydlshogi.games.shogi.sparse import SPARSE as SPARSE_ENCODING
-from pydlshogi.support.settings import add_options, setting
-from pydlshogi.training.settings import Learning
+from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
+from pydlshogi.support.settings import SettingError, setting
+from pydlshogi.training.settings import FromRecords
 
 
 @dataclass(frozen=True)
-class Settings(Learning):
+class Settings(FromRecords):
     """Everything a run depends on; its checkpoints carry it along."""
 
-    out: str = setting("", "folder of the run: checkpoint, log and network")
     train: str = setting(
         "", "what to learn from: games.jsonl(.xz), a list of record files, or .psv, .hcpe, .hcpe3, .pack"
     )
@@ -29,14 +27,11 @@ class Settings(Learning):
     cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")
     cluster: str = setting("", "who packs them, a Ray cluster: local, auto or HOST:PORT; left out: this machine")
     encoding: str = setting(
-        "book",
+        "",
         "planes and labels: the book's 104, dlshogi's 119, these and 4 of the last moves or 62 of declarations; or the "
         "sparse network's",
-        *(each.name for each in (*ENCODINGS, SPARSE_ENCODING)),
+        *("", *(each.name for each in ALL_ENCODINGS)),
     )
-
-    hours: float = setting(0.0, "length of the run in hours", low=0, high=10**6)
-    steps: int = setting(0, "or its length in steps; then a run can be repeated exactly", low=0, high=10**9)
 
     val_lambda: float = setting(
         0.6, "share of the game's result in the value target; the rest is the record's eval", low=0, high=1
@@ -47,10 +42,14 @@ class Settings(Learning):
     eval_plies: int = setting(1, "plies, from the position on, whose evals are averaged for the value target", low=1)
     repeats: int = setting(16, "how often the same position may count in an epoch", low=1)
 
-    log_every: int = setting(50, "steps between lines of the log", low=1)
-    validate_every: int = setting(1000, "steps between validations", low=1)
-    validate_positions: int = setting(8192, "positions of a validation; the last one takes all", low=1)
-    save_minutes: float = setting(3.0, "minutes between checkpoints", low=0)
+    def check(self) -> None:
+        super().check()
+        if not self.val and ".jsonl" not in Path(self.train).name:
+            raise SettingError("--val is needed: a list of records has no val split")
+
+    @property
+    def sources(self) -> str:
+        return self.train or self.taught or self.searched
 
 
 QUICK: Final[dict[str, Any]] = {
@@ -66,31 +65,5 @@ QUICK: Final[dict[str, Any]] = {
 }
 """What --quick sets: a small network from the records of this repository, in about five minutes on two cores."""
 
-OF_SPARSE: Final[dict[str, Any]] = {
-    "encoding": SPARSE_ENCODING.name,
-    "batch_size": 8192,
-    "clip": 1.0,
-    "symmetries": True,
-    "validate_every": 500,
-    "validate_positions": 32768,
-}
-"""What --kind sparse sets: a step of a small batch takes as long as one of a large one."""
-
-ON_RESUME: Final = {
-    "out", "train", "more", "taught", "val", "searched", "cache", "cluster", "hours", "steps", "log_every",
-    "validate_every", "validate_positions", "save_minutes", "shards",
-}  # fmt: skip
-"""What may be said anew with --resume."""
-
-
-def parser() -> argparse.ArgumentParser:
-    """Options that are not given do not appear in the result, so that they can be told from defaults."""
-    result = argparse.ArgumentParser(
-        prog="python -m pydlshogi.train", description="Train a policy-value network on game records."
-    )
-    result.add_argument(
-        "--quick", action="store_true", help="a small network in five minutes; other options still count"
-    )
-    result.add_argument("--resume", action="store_true", help="go on with the run in --out")
-    add_options(result, Settings)
-    return result
+ON_RESUME: Final = frozenset({"more", "taught", "searched", "cache", "cluster"})
+"""What may be said anew with --resume, beside what may be for every game."""

@@ -135,6 +135,8 @@ function listen () {
     learnLooks(setup.games)
     learnWords(setup.games)
     home.fill()
+    $('suffixes').textContent = setup.suffixes.join(' ')
+    $('recordFile').accept = setup.suffixes.join()
     for (const [id, values] of [['depth', setup.depths], ['pace', setup.paces]]) {
       $(id).replaceChildren(...values.map((value, place) => made('option', { value, textContent: word(`${id} ${place}`) })))
     }

@@ -19,7 +19,7 @@ const ENGLISH = {
   time: 'on time', 'illegal move': 'by an illegal move', default: 'by default', impasse: 'by impasse',
   'too many moves': 'at the longest number of moves', 'as recorded': 'by the record', ranks: 'abcdefghi', discs: 'Discs', nodes: 'positions',
   nodesPerSecond: 'positions/s', none: 'none', minutes: 'min', seconds: 's', mainTime: 'Time for each side',
-  byoyomi: 'For each move (byoyomi)', openFile: 'or a file: CSA, KIF, KI2, WTHOR (.wtb), GGF, transcripts',
+  byoyomi: 'For each move (byoyomi)', openFile: 'or a file:',
   fileGame: 'Game', backToGame: 'Back to the game', earlier: 'Earlier game', openingRecord: 'Opening the record …', retry: 'Try another move', yourMove: 'to move: your turn',
   mustPass: 'cannot move and has to pass', transcript: 'or after a transcript (f5d6c3), or from a position',
   'advice shogi': 'Touch a piece, then one of the marked squares; or drag it. Drag with the right button to draw arrows.',
@@ -77,7 +77,7 @@ const JAPANESE = {
   'more discs, both pass': '(石の数、双方とも打てず終局)', 'equal discs, both pass': '(石の数が同じ、双方とも打てず終局)',
   time: '(切れ負け)', 'illegal move': '(反則)', default: '(不戦)', impasse: '(持将棋)', 'too many moves': '(最大手数)', 'as recorded': '(記録による)',
   ranks: '一二三四五六七八九', discs: '石差', nodes: '局面', nodesPerSecond: '局面/秒', none: 'なし', minutes: '分', seconds: '秒',
-  mainTime: '持ち時間', byoyomi: '秒読み', openFile: 'またはファイル: CSA・KIF・KI2・WTHOR (.wtb)・GGF・手順', fileGame: '対局',
+  mainTime: '持ち時間', byoyomi: '秒読み', openFile: 'またはファイル:', fileGame: '対局',
   backToGame: '元の対局に戻る', earlier: '前の対局', openingRecord: '棋譜を開いています…', 'there is no earlier game': '前の対局はありません', retry: '別の手を試す', yourMove: 'の手番 (あなたの番です)', mustPass: 'は打てる所がなくパスです',
   transcript: 'または棋譜 (f5d6c3) か局面から', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をドラッグします。右ボタンでドラッグすると矢印を描けます。',
   'advice dobutsu': 'ライオンを捕まえるか、自分のライオンを安全に一番奥まで進めると勝ちです。点は動ける方向です。動物に触れ、印の付いたマスに触れるか、' +

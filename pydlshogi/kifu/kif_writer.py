@@ -1,0 +1,159 @@
+"""A game as KIF text, with evaluations and analyses in comments, as GUIs show them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import cshogi
+from cshogi import KIF
+
+from pydlshogi.kifu.game import Ending, Game, Variation, comment_lines, one_line, settle
+from pydlshogi.kifu.kif import ENDINGS, HANDICAPS
+
+HANDICAP_NAMES: Final = {sfen: name for name, sfen in HANDICAPS.items()}
+
+_SUBSTITUTES: Final[dict[Ending, Ending]] = {
+    "perpetual_check": "illegal_move",
+    "max_moves": "jishogi",
+    "abnormal": "interrupted",
+}
+"""What KIF has no word for, and what comes nearest."""
+
+
+def line_to_kif(board: Any, moves: Iterable[str], previous: int | None = None) -> list[str]:
+    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as KIF writes them, ▲ or △ before.
+
+    `previous`: the move that led there.
+    """
+    board, words = board.copy(), []
+    for usi in moves:
+        move = board.move_from_usi(usi)
+        words.append("▲△"[board.turn] + KIF.move_to_kif(move, previous))
+        board.push(move)
+        previous = move
+    return words
+
+
+class AnalysedMove(NamedTuple):
+    """One of the moves that an analysis thought of."""
+
+    evaluation: int
+    """From Black's view, in centipawns."""
+    line: Sequence[str]
+    """USI moves, the candidate first."""
+    nodes: int | None = None
+    """That the analysis has looked at."""
+
+
+def to_kif(
+    game: Game,
+    lines: Sequence[Sequence[str]] = (),
+    comments: Sequence[str] = (),
+    candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
+) -> str:
+    """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
+
+    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
+    `comments`, of text that is not to read like an evaluation; "" for none. `candidates` are those of an analysis of
+    the position after so many moves, the best first: they take the place of the evaluation and line there.
+
+    Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
+    """
+    handicap = HANDICAP_NAMES.get(game.start_sfen)
+    board = cshogi.Board(game.start_sfen)
+    lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
+    headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
+    text = [f"{key}：{one_line(value)}" for key, value in headers if value]
+    text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
+    text += [f"{side}：{one_line(name)}" for side, name in zip((lower, upper), game.names, strict=True)]
+    text.append("手数----指手---------消費時間--")
+    text += comment_lines(game, 0, "*")
+    candidates = candidates or {}
+    text += _candidates(board, candidates.get(0, ()))
+    expected, notes = lines or ((),) * len(game.moves), comments or ("",) * len(game.moves)
+    writer = _Writer(board)
+    for number, (move, evaluation, time) in enumerate(zip(game.moves, game.evals, game.times, strict=True), 1):
+        writer.add(move, time)
+        if known := candidates.get(number, ()):
+            writer.text += _candidates(writer.board, known, move)
+        elif evaluation is not None:
+            writer.evaluate(evaluation, time, expected[number - 1])
+        writer.text += comment_lines(game, number, "*")
+        if notes[number - 1]:
+            writer.text.append(f"*{notes[number - 1]}")
+    turn = (cshogi.Board(game.start_sfen).turn + len(game.moves)) % 2
+    text += [*writer.text, *_closing(game, turn, upper if game.win == "w" else lower)]
+    for variation in game.variations:
+        text += ["", f"変化：{variation.after + 1}手", *writer.variation(variation)]
+    return "\n".join(text) + "\n"
+
+
+class _Writer:
+    """Writes moves, the lines of the game and its variations one after the other."""
+
+    def __init__(self, board: Any) -> None:
+        self.board, self.text = board, list[str]()
+        self._made: list[tuple[int, float]] = []
+        """The moves on the board, and what the side of each has spent by then."""
+
+    def add(self, move: int, time: float | None) -> None:
+        previous = self._made[-1][0] if self._made else None
+        spent = (self._made[-2][1] if len(self._made) > 1 else 0.0) + (time or 0.0)
+        self._made.append((move, spent))
+        clock = "" if time is None else f"   ({_clock(time)}/{_clock(spent, hours=True)})"
+        self.text.append(f"{len(self._made):4} {KIF.move_to_kif(move, previous)}{clock}")
+        self.board.push(move)
+
+    def evaluate(self, evaluation: int, time: float | None, expected: Sequence[str] = ()) -> None:
+        """What the mover thought of the last move, and what it expected to follow."""
+        words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
+        line = line_to_kif(self.board, expected, self._made[-1][0])
+        self.text.append(" ".join([*words, "読み筋", *line] if line else words))
+
+    def variation(self, variation: Variation) -> list[str]:
+        self.text = []
+        while len(self._made) > variation.after:
+            self.board.pop()
+            self._made.pop()
+        for move, evaluation, time, comment in zip(
+            variation.moves, variation.evals, variation.times, variation.comments, strict=True
+        ):
+            self.add(move, time)
+            if evaluation is not None:
+                self.evaluate(evaluation, time)
+            self.text += [f"*{line}" for line in comment.split("\n") if line]
+        if word := next((word for word, (ending, _) in ENDINGS.items() if ending == variation.ending), None):
+            self.text.append(f"{len(self._made) + 1:4} {word}")
+        return self.text
+
+
+def _candidates(board: Any, candidates: Iterable[AnalysedMove], previous: int | None = None) -> Iterator[str]:
+    """Comments on the position of `board`, to which the move `previous` led, as ShogiGUI's manual lays them out."""
+    for rank, candidate in enumerate(candidates, 1):
+        nodes = [] if candidate.nodes is None else ["ノード数", str(candidate.nodes)]
+        words = [f"**解析 候補{rank}", *nodes, "評価値", str(candidate.evaluation), "読み筋"]
+        yield " ".join([*words, *line_to_kif(board, candidate.line, previous)])
+
+
+def _clock(seconds: float, hours: bool = False) -> str:
+    minutes, second = divmod(int(seconds), 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}" if hours else f"{minutes:2}:{second:02}"
+
+
+def _closing(game: Game, turn: int, winner: str) -> list[str]:
+    """The lines of how `game` ended; `winner`: what its side is called, where it has one."""
+    count = len(game.moves)
+    outcome = (_SUBSTITUTES.get(game.ending, game.ending), game.win)
+    word = next((word for word, conclusion in ENDINGS.items() if settle(conclusion, turn) == outcome), None)
+    lines = [f"{count + 1:4} {word}"] if word else []
+    if game.win in ("b", "w"):
+        cause = {"illegal_move": "反則", "declaration": "入玉"}.get(outcome[0], "")
+        return [*lines, f"まで{count}手で{winner}の{cause}勝ち"]
+    return [*lines, f"まで{count}手で{word}"] if word else lines
+
+
+def kif_bytes(text: str) -> bytes:
+    """KIF text as its readers expect it: in Shift_JIS where that can say everything."""
+    try:
+        return f"#KIF version=2.0 encoding=Shift_JIS\n{text}".encode("cp932")
+    except UnicodeEncodeError:
+        return f"#KIF version=2.0 encoding=UTF-8\n{text}".encode()

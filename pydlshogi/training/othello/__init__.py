@@ -1,0 +1,1 @@
+"""Games of Othello as what a network learns from."""

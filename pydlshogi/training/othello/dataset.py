@@ -1,0 +1,185 @@
+"""What `train` learns Othello from: the moves of recorded games, and who won them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.games.othello.bits import lowest
+from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.records import read_archive
+from pydlshogi.games.othello.rules import (
+    MOST_MOVES,
+    ONE,
+    PASS,
+    START_MOVER,
+    START_OPPONENT,
+    STATE,
+    ZERO,
+    States,
+    mobility,
+    moved,
+    to_move,
+)
+from pydlshogi.games.othello.transcript import RecordError
+from pydlshogi.games.othello.wthor import Games, held_out, square_of
+from pydlshogi.support.arrays import Float32Array, Int8Array, Int32Array, Int64Array, Records, Uint32Array
+from pydlshogi.support.compiled import compiled, compiled_for, inlined, rule_of_game, word
+from pydlshogi.support.settings import setting
+from pydlshogi.training.dataset import DatasetError, TrainingEntry
+from pydlshogi.training.examples import TrainingBatch, inputs_of
+from pydlshogi.training.settings import FromRecords
+from pydlshogi.training.validation import Predict, Report, Said, asked, best_temperature, report_of
+
+SEEN: Final[Int8Array] = np.stack([np.arange(64), *(each.labels[:64] for each in OTHELLO.symmetries)]).astype(np.int8)
+"""int8 [8, 64]: where each square is seen, as it is and turned in each of the ways."""
+POSITION: Final = np.dtype([*STATE.descr, ("move", np.uint8), ("result", np.float32)])
+"""A position of a game, the square played, and 1, 0.5 or 0 as the side to move won, drew or lost."""
+PHASES: Final = (("opening", 0, 20), ("middle game", 20, 40), ("endgame", 40, 60))
+_BATCH: Final = 512
+
+
+@dataclass(frozen=True)
+class Settings(FromRecords):
+    """Everything a run depends on; its checkpoints carry it along."""
+
+    train: str = setting("", "games to learn from, WTHOR, GGF or transcripts: a file, or a folder of such files")
+    val: str = setting("", "games to validate with; left out: one in twenty, which are not learned from")
+    encoding: str = setting("", "how the network sees the game; left out: by its kind")
+    channels: int = setting(64, "channels of the convolutions", low=1, high=4096)
+    symmetries: bool = setting(True, "turn and mirror the positions at random")
+
+
+class OthelloDataset:
+    """A `training.dataset.Dataset`."""
+
+    symmetries = len(OTHELLO.symmetries)
+
+    def __init__(self, settings: Settings, encoding: Encoding, kept: dict[str, float]) -> None:
+        games = read(Path(settings.train))
+        held = np.zeros(len(games), np.bool_) if settings.val else held_out(games)
+        self._val = positions_of(read(Path(settings.val)) if settings.val else games[held])
+        if not len(self._val):
+            raise DatasetError(f"--val is needed: none of the {len(games)} games of {settings.train} is held out")
+        self._positions = positions_of(games[~held])
+        self._encoding = encoding
+        self.rows = np.arange(len(self._positions))
+
+    def batch(self, rows: Int64Array, turns: Int64Array) -> TrainingBatch:
+        positions = self._positions[rows]
+        packed, firsts, labels, weights = with_legal_moves(positions, turns, self._encoding)
+        results = np.ascontiguousarray(positions["result"])
+        inputs = inputs_of(self._encoding, packed)
+        return TrainingBatch(inputs, firsts, labels.astype(np.int64), weights, results, np.ones_like(results))
+
+    def validate(self, predict: Predict, most: int) -> Report:
+        positions = self._sample(most)
+        results = positions["result"]
+        plies = np.bitwise_count(positions["mover"] | positions["opponent"]).astype(np.int64) - 4
+        return report_of(self._said(predict, positions), results == 1, results != 0.5, plies, PHASES)
+
+    def fit(self, predict: Predict, most: int) -> dict[str, int]:
+        return {"temperature": best_temperature(self._said(predict, self._sample(most)))}
+
+    def _sample(self, most: int) -> Records:
+        return np.random.default_rng(0).permutation(self._val)[:most] if most else self._val
+
+    def _said(self, predict: Predict, positions: Records) -> list[Said]:
+        answers = []
+        for start in range(0, len(positions), _BATCH):
+            part = positions[start : start + _BATCH]
+            packed, firsts, labels, weights = with_legal_moves(part, np.zeros(len(part), np.int64), self._encoding)
+            answers.append(asked(predict, packed, firsts, labels, weights > 0))
+        return answers
+
+
+def read(source: Path) -> Games:
+    """The games of a file, or of all files of a folder. Raises DatasetError, OSError."""
+    try:
+        return read_archive(sorted(source.iterdir()) if source.is_dir() else [source]).games
+    except RecordError as error:
+        raise DatasetError(str(error)) from error
+
+
+def positions_of(games: Games) -> Records:
+    """POSITION [n]: the positions of `games` in which there is a move to play."""
+    positions = np.empty(60 * len(games), POSITION)
+    return positions[: _collect(games, positions)]
+
+
+@compiled
+def _collect(games: Games, positions: Records) -> int:
+    """Write the positions; returns how many."""
+    n = 0
+    for number in range(len(games)):
+        mover, opponent, black = START_MOVER, START_OPPONENT, True
+        lead = np.sign(2 * int(games[number].score) - 64)
+        for ply in range(60):
+            mover, opponent, moves, passed = to_move(mover, opponent)
+            black = black != passed
+            square = square_of(games[number].moves[ply])
+            if square >= word(PASS) or moves == ZERO:
+                break
+            positions[n].mover, positions[n].opponent, positions[n].move = mover, opponent, square
+            positions[n].result = 0.5 + 0.5 * (lead if black else -lead)
+            n += 1
+            mover, opponent = moved(mover, opponent, square)
+            black = not black
+    return n
+
+
+pack: Callable[..., None] = rule_of_game
+
+
+def with_legal_moves(
+    positions: Records, turns: Int64Array, encoding: Encoding
+) -> tuple[Uint32Array, Int64Array, Int32Array, Float32Array]:
+    """`positions`, turned by SEEN[turns], as the first fields of their `Examples`: all legal moves, 1 for the one that
+    was played. A label is the move's own number."""
+    packed = np.zeros((len(positions), encoding.words), np.uint32)
+    firsts = np.zeros(len(positions) + 1, np.int64)
+    labels = np.empty(len(positions) * MOST_MOVES, np.int32)
+    weights = np.zeros(len(labels), np.float32)
+    fill: Any = compiled_for(encoding.name, _fill, pack=encoding.pack)
+    fill(positions, turns, np.zeros(1, STATE), packed, firsts, labels, weights)
+    return packed, firsts, labels[: firsts[-1]], weights[: firsts[-1]]
+
+
+def _fill(
+    positions: Records,
+    turns: Int64Array,
+    states: States,
+    packed: Uint32Array,
+    firsts: Int64Array,
+    labels: Int32Array,
+    weights: Float32Array,
+) -> None:
+    n = 0
+    for i in range(len(positions)):
+        seen = SEEN[turns[i]]
+        mover, opponent = _seen(positions[i].mover, seen), _seen(positions[i].opponent, seen)
+        states[0].mover, states[0].opponent = mover, opponent
+        pack(states[0], packed[i])
+        moves, played = mobility(mover, opponent), seen[positions[i].move]
+        while moves != ZERO:
+            labels[n] = lowest(moves)
+            weights[n] = labels[n] == played
+            moves &= moves - ONE
+            n += 1
+        firsts[i + 1] = n
+
+
+@inlined
+def _seen(squares: np.uint64, seen: Int8Array) -> np.uint64:
+    """A set of squares where they are seen."""
+    turned = ZERO
+    while squares != ZERO:
+        turned |= ONE << word(seen[lowest(squares)])
+        squares &= squares - ONE
+    return turned
+
+
+TRAINING: Final = TrainingEntry(Settings, OthelloDataset)

@@ -1,0 +1,114 @@
+"""What `train` learns shogi from: recorded games, positions that another program judged, positions searched anew."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.command_line import pool_of
+from pydlshogi.support.files import cache_folder
+from pydlshogi.training.dataset import DatasetError, TrainingEntry
+from pydlshogi.training.examples import TrainingBatch, batch_of
+from pydlshogi.training.journal import say
+from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef
+from pydlshogi.training.shogi.fit import fit_for_play
+from pydlshogi.training.shogi.formats import load
+from pydlshogi.training.shogi.recorded import Recorded, SearchedRecords, Several
+from pydlshogi.training.shogi.records import NO_EVAL, Positions, limit_repeats
+from pydlshogi.training.shogi.reencoding import in_planes_of
+from pydlshogi.training.shogi.searched import Searched, read_sets
+from pydlshogi.training.shogi.settings import ON_RESUME, QUICK, Settings
+from pydlshogi.training.shogi.validation import sample, validate
+from pydlshogi.training.validation import Predict, Report
+
+EVAL_COEF: Final = {"train": "eval_coef", "taught": "taught_eval_coef", "searched": "searched_eval_coef"}
+"""By the name of a source: centipawns of its evaluations for one unit of the logit of a win rate; kept with the run."""
+
+
+class ShogiDataset:
+    """A `training.dataset.Dataset`."""
+
+    symmetries = 1
+
+    def __init__(self, settings: Settings, encoding: Encoding, kept: dict[str, float]) -> None:
+        data, self._val = load_data(settings)
+        for name, each in data.items():
+            if EVAL_COEF[name] not in kept:
+                kept[EVAL_COEF[name]] = fit_eval_coef(positions_of(each))
+        self.rows = often_enough(data, settings)
+        self._source = source_of(data, settings, encoding, kept)
+        self._encoding = encoding
+
+    def batch(self, rows: Int64Array, turns: Int64Array) -> TrainingBatch:
+        # What a sparse encoding has packed cannot be turned: the positions are.
+        mirrored = None if self._encoding.planes else turns > 0
+        return batch_of(self._source.examples(rows, mirrored), self._encoding, turns)
+
+    def validate(self, predict: Predict, most: int) -> Report:
+        return validate(predict, self._sample(most), self._encoding)
+
+    def fit(self, predict: Predict, most: int) -> dict[str, int]:
+        return fit_for_play(predict, self._sample(most), self._encoding)
+
+    def _sample(self, most: int) -> Positions:
+        return sample(self._val, most) if most else self._val
+
+
+def load_data(settings: Settings) -> tuple[dict[str, Positions | Searched], Positions]:
+    """What is to be learned, by the name of its source, and positions to validate with."""
+    cache = Path(settings.cache) if settings.cache else cache_folder()
+    hire = partial(pool_of, 0, settings.cluster or None)
+    val = load(Path(settings.val or settings.train), "val", cache, say, hire)
+    data: dict[str, Positions | Searched] = {}
+    if settings.train:
+        learned = load(Path(settings.train), "train", cache, say, hire)
+        if not settings.val and np.array_equal(learned, val):
+            raise DatasetError(f"--val is needed: no line of {settings.train} has a split")
+        if settings.more:
+            further = np.array(load(Path(settings.more), "train", cache, say, hire))
+            # The engine's own opinion of its games teaches it nothing, and is on another scale.
+            further["eval"] = NO_EVAL
+            learned = np.concatenate([learned, further])
+        data["train"] = learned
+    if settings.taught:
+        data["taught"] = load(Path(settings.taught), "train", cache, say, hire)
+    if settings.searched:
+        data["searched"] = read_sets(Path(settings.searched), say)
+    return data, val
+
+
+def positions_of(data: Positions | Searched) -> Positions:
+    """Without what was found in them."""
+    return data.positions if isinstance(data, Searched) else data
+
+
+def source_of(
+    data: Mapping[str, Positions | Searched], settings: Settings, encoding: Encoding, kept: Mapping[str, float]
+) -> Several:
+    """All that is to be learned as examples, `kept` having the scales of the evaluations."""
+    sources: list[Recorded | SearchedRecords] = []
+    for name, each in data.items():
+        target = ValueTarget(settings.val_lambda, kept[EVAL_COEF[name]])
+        if isinstance(each, Searched):
+            sources.append(SearchedRecords(each, encoding, target, settings.search_value))
+            continue
+        positions = each
+        if settings.eval_plies > 1 and name == "train":
+            positions = np.array(each)
+            positions["eval"] = averaged_evals(each, settings.eval_plies, target.eval_coef)
+        sources.append(Recorded(positions, encoding, target))
+    return Several(sources)
+
+
+def often_enough(data: Mapping[str, Positions | Searched], settings: Settings) -> Int64Array:
+    """The numbers of the examples of one epoch: of each source no position more than settings.repeats times."""
+    generator, ends = np.random.default_rng(settings.seed), np.cumsum([0, *map(len, data.values())])
+    limited = (limit_repeats(positions_of(each), settings.repeats, generator) for each in data.values())
+    return np.concatenate([end + rows for end, rows in zip(ends, limited, strict=False)])
+
+
+TRAINING: Final = TrainingEntry(Settings, ShogiDataset, ON_RESUME, QUICK, in_planes_of)
