@@ -62,7 +62,8 @@ def compile_search() -> Iterator[str]:
     player = ShogiMCTSPlayer(MCTSPlayerOptions())
     walk = Process(target=_compile_walk)
     walk.start()
-    _give_way()
+    if sys.platform != "win32":
+        os.nice(5)  # a core for the walk, whatever else there is to do
     yield "the positions of shogi as a network sees them"
     evaluator = NetworkEvaluator(HostBackend("no network", HISTORY, [zeros], batch_size=1))
     yield "the search of shogi"
@@ -71,12 +72,6 @@ def compile_search() -> Iterator[str]:
     search.backup(search.gather(batch, 0), evaluator.evaluate(batch))  # without a playout: the walk is not there yet
     walk.join()
     player.warmed_up(evaluator, 1)
-
-
-def _give_way() -> None:
-    """Leave a core to the process that takes longest."""
-    if sys.platform != "win32":
-        os.nice(5)
 
 
 def _compile_walk() -> None:
