@@ -1,12 +1,14 @@
 """What is measured of a network, with devices whose speed is a formula."""
 
 import threading
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pydlshogi.network.backend import Resources
+from pydlshogi.network.backend import Backend, Resources
 from pydlshogi.player.batching import LONGEST, SIZES, best_batch_size, choose, fastest
 from pydlshogi.support.files import cache_folder
 from tests.networks import SQUARE
@@ -32,6 +34,7 @@ class Device:
         self.streams = streams
         self.time = 0.0
         self.batches = 0
+        self.loads = 0
         self.largest = 0
         """Of all batches."""
         self._lock = threading.Lock()
@@ -142,6 +145,16 @@ def without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", home)
 
 
+def fastest_of(devices: Sequence[Device], model: Path, clock: Callable[[], float]) -> Backend:
+    """The first is the network that is not quantised."""
+    return fastest(devices[0], {device.description: partial(load, device) for device in devices[1:]}, model, clock)
+
+
+def load(device: Device) -> Device:
+    device.loads += 1
+    return device
+
+
 @pytest.mark.parametrize(
     ("speedups", "best"),
     [((), 0), ((1.2,), 0), ((0.5,), 0), ((4.0,), 1), ((2.0, 4.0), 2), ((4.0, 2.0), 1), ((1.2, 1.4), 0)],
@@ -149,10 +162,12 @@ def without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_quantised_network_must_be_clearly_faster(model: Path, speedups: tuple[float, ...], best: int) -> None:
     devices = [Device(0.0, 0.001 / speedup) for speedup in (1.0, *speedups)]
     clock = lambda: sum(device.time for device in devices)  # noqa: E731
-    assert fastest(devices[0], devices[1:], model, clock) is devices[best]
+    assert fastest_of(devices, model, clock) is devices[best]
     measured = [device.batches for device in devices]
-    assert fastest(devices[0], devices[1:], model, clock) is devices[best]
+    assert [device.loads for device in devices[1:]] == [1] * len(speedups)
+    assert fastest_of(devices, model, clock) is devices[best]
     assert [device.batches for device in devices] == measured
+    assert sum(device.loads for device in devices) == len(speedups) + (best > 0)  # no more than what is the answer
 
 
 @pytest.mark.parametrize(("each", "best"), [(0.0012, 1), (0.0014, 0)])
@@ -160,7 +175,7 @@ def test_streams_count_by_the_positions_of_all_of_them(model: Path, each: float,
     """Two streams at `each` seconds a position against one at 0.001 that is not quantised: 1.5 times as fast wins."""
     devices = [Device(0.0, 0.001), Device(0.0, each, streams=2)]
     clock = lambda: sum(device.time for device in devices)  # noqa: E731
-    assert fastest(devices[0], devices[1:], model, clock) is devices[best]
+    assert fastest_of(devices, model, clock) is devices[best]
     assert devices[1].batches == 2 * devices[0].batches
 
 
@@ -174,4 +189,4 @@ def test_a_program_that_runs_for_a_while_does_not_decide(model: Path) -> None:
 
     devices += [Disturbed(0.0, 0.001), Disturbed(0.0, 0.001 / 1.2)]
     clock = lambda: sum(device.time for device in devices)  # noqa: E731
-    assert fastest(devices[0], devices[1:], model, clock) is devices[0]
+    assert fastest_of(devices, model, clock) is devices[0]

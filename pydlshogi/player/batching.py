@@ -9,7 +9,7 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -47,31 +47,41 @@ def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] 
         sizes = SIZES[: _affordable(backend, now)]
         return choose(dict(zip(sizes, seconds_for([(backend, size) for size in sizes], now), strict=True)))
 
-    return _remembered([backend], modelfile, measure, set(SIZES))
+    return _remembered([backend.description], modelfile, measure, set(SIZES))
 
 
 def fastest(
-    exact: Backend, quantised: Sequence[Backend], modelfile: Path, now: Callable[[], float] | None = None
+    exact: Backend,
+    quantised: Mapping[str, Callable[[], Backend]],
+    modelfile: Path,
+    now: Callable[[], float] | None = None,
 ) -> Backend:
     """The fastest on this machine, where a quantised one must make up for what it rounds away: see WORTH_ROUNDING.
 
-    Processors differ by a factor of four here. The answer is kept under the content of `modelfile`, the quantised one.
+    quantised: what loads one, by the name of the backend. Processors differ by a factor of four here. The answer is
+    kept under the content of `modelfile`, the quantised one; once it is known, nothing else is loaded.
     """
-    backends = [exact, *quantised]
+    loaded = dict[str, Backend]()
 
     def measure() -> int:
+        loaded.update({name: load() for name, load in quantised.items()})
+        backends = [exact, *loaded.values()]
         took = seconds_for([(backend, PROBE) for backend in backends], now)
         seconds = [each / backend.streams for each, backend in zip(took, backends, strict=True)]
         seconds[0] /= WORTH_ROUNDING
         return int(np.argmin(seconds))
 
-    return backends[_remembered(backends, modelfile, measure, set(range(len(backends))))]
+    names = list(quantised)
+    answer = _remembered([exact.description, *names], modelfile, measure, set(range(1 + len(names))))
+    if answer == 0:
+        return exact
+    name = names[answer - 1]
+    return loaded[name] if name in loaded else quantised[name]()
 
 
-def _remembered(backends: Sequence[Backend], modelfile: Path, measure: Callable[[], int], possible: set[int]) -> int:
-    """What `measure` answered for this network on these devices the first time."""
+def _remembered(descriptions: Sequence[str], modelfile: Path, measure: Callable[[], int], possible: set[int]) -> int:
+    """What `measure` answered for this network on the devices of these descriptions the first time."""
     answers = _answers_file()
-    descriptions = [backend.description for backend in backends]
     measured = f"{' '.join(descriptions)} up to {LARGEST_BATCH}"
     name = hashlib.sha256(modelfile.read_bytes() + measured.encode()).hexdigest()[:16]
     known = _read(answers)

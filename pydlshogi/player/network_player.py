@@ -199,9 +199,8 @@ class NetworkPlayer(BasePlayer):
         names = [name for name in QUANTISED_BACKENDS if options.backend in ("auto", name) and not why_unusable(name)]
         if exact.on_gpu or options.precision != "auto" or not names or not quantised.exists():
             return shipped, exact
-        rivals = [load(name, quantised) for name in names]
         with step("measuring which form of the network is faster"):
-            best = fastest(exact, rivals, quantised)
+            best = fastest(exact, {name: partial(load, name, quantised) for name in names}, quantised)
         return (shipped if best is exact else quantised), best
 
     def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
