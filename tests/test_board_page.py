@@ -202,6 +202,17 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
     pool.close(cancel=True)
 
 
+def test_a_game_can_be_begun_once_the_board_has_answered(browser: Any, board: Board) -> None:
+    page, held = browser.new_page(), list[Any]()
+    page.route("**/news?*", held.append)
+    page.goto(board.server.address)
+    await_held(page, held, 1)
+    playwright.expect(page.locator("#new")).to_be_disabled(timeout=WAIT)
+    held[0].continue_()
+    playwright.expect(page.locator("#new")).to_be_enabled(timeout=WAIT)
+    page.close()
+
+
 def test_the_offer_of_a_game_goes_when_one_is_begun_in_another_tab(browser: Any) -> None:
     pool = Pool(1, SETTINGS)
     with unbegun(pool) as board:

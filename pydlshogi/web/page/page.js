@@ -227,6 +227,7 @@ function showButtons () {
   const over = state.ending !== null && state.moves.length > 0
   const judged = state.judged.length > 0
   const { asked } = state
+  $('new').disabled = !setup
   $('policy').disabled = !mine
   $('hint').disabled = !mine || state.watching
   $('resign').disabled = !mine || state.at < state.moves.length
