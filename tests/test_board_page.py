@@ -204,7 +204,11 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
 
 def test_a_game_can_be_begun_once_the_board_has_answered(browser: Any, board: Board) -> None:
     page, held = browser.new_page(), list[Any]()
-    page.route("**/news?*", held.append)
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/news?*", hold)
     page.goto(board.server.address)
     await_held(page, held, 1)
     playwright.expect(page.locator("#new")).to_be_disabled(timeout=WAIT)
