@@ -1,4 +1,4 @@
 @echo off
 rem Install what the tests need into .venv and run every check of the project; arguments go to pytest.
-call "%~dp0environment.bat" test train chainer cluster <nul || exit /b 1
+call "%~dp0environment.bat" test train chainer <nul || exit /b 1
 "%~dp0..\.venv\Scripts\python.exe" "%~dp0checks.py" %*
