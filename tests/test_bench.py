@@ -8,12 +8,16 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from networks import PLAIN, network
 
 from pydlshogi import bench
+from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.evaluator import HashEvaluator
 from pydlshogi.games.shogi.encodings import BOOK, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.puct import Puct
@@ -78,6 +82,12 @@ def batch_of(count: int) -> Batch:
     return batch
 
 
+def test_the_null_evaluator_gives_priors_and_win_rates() -> None:
+    priors, values, _ = bench.NullEvaluator().evaluate(batch_of(3))
+    np.testing.assert_allclose(priors.reshape(3, 30).sum(axis=1), 1, rtol=1e-5)
+    assert ((values > 0) & (values < 1)).all()
+
+
 def test_a_simulated_device_takes_its_time() -> None:
     """Ten positions at 1,000 a second: 10 ms, whether asked at once or in two batches."""
     device = bench.SimulatedDevice(1000)
@@ -115,6 +125,38 @@ def test_the_speed_of_the_core_is_playouts_by_seconds(monkeypatch: pytest.Monkey
     seconds = iter([1.0, 2.0, 10.0, 14.0, 20.0, 22.0, 30.0, 31.0])
     monkeypatch.setattr(bench, "time", SimpleNamespace(process_time=lambda: next(seconds)))
     assert bench.core_speed(bench.MIDDLE_GAME, 64, 16, repeats=3) == 32.0
+
+
+def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve speeds, three lines on growth, a network's name and speeds, two devices, three sparse networks, another
+    game twice, and the signature."""
+    monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
+    monkeypatch.setattr(bench, "available_cores", lambda: 2)
+    monkeypatch.setattr(bench, "growth", lambda sizes: [f"to {size}" for size in sizes])
+    monkeypatch.setattr(bench, "device_share", lambda *asked: (0.5, 1234.0))
+    monkeypatch.setattr(bench, "core_speed", lambda *asked: 5678.0)
+    monkeypatch.setattr(bench, "sparse_speed", lambda sfen: "4,321 evaluations/s")
+    monkeypatch.setattr(bench, "dobutsu_speed", lambda *asked: 8765.0)
+    options = MCTSPlayerOptions()
+    options.modelfile, options.backend, options.batch_size = str(tmp_path / "net.npz"), "onnx", 4
+    options.threads, options.eval_coef = 1, 600
+    write_weights(Path(options.modelfile), network(PLAIN))
+    lines = list(bench.report(bench.PARTS, 64, 0.01, options))
+    assert len(lines) == 12 + 3 + 2 + 2 + 3 + 2 + 1
+    for line in lines[:12]:
+        assert re.fullmatch(
+            r"(start|middle game|end game) +batch +(1|8|32|128): "
+            r"+5,678 playouts/s of one core, +5,678 playouts/s in 2 threads",
+            line,
+        )
+    assert lines[15].startswith("net.npz: ONNX Runtime")
+    assert re.fullmatch(
+        r"network +batch +4, 1 thread: +[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+", lines[16]
+    )
+    assert [line.split(": ")[1] for line in lines[17:19]] == ["busy 50%, 1,234 playouts/s"] * 2
+    assert [line.split(": ")[1] for line in lines[19:22]] == ["4,321 evaluations/s"] * 3
+    assert [line.split(": ")[1].strip() for line in lines[22:24]] == ["8,765 playouts/s of one core"] * 2
+    assert lines[24] == "signature 0123abcd"
 
 
 def test_growth_tells_of_speed_room_and_pauses() -> None:

@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
 
 from othello_games import random_game  # noqa: E402
+from test_train import refused  # noqa: E402
 
 from pydlshogi import train  # noqa: E402
 from pydlshogi.encoding import Encoding  # noqa: E402
@@ -156,7 +157,4 @@ def test_bad_input_is_one_line(
     Path("empty").mkdir()
     Path("broken.wtb").write_bytes(b"abc")
     Path("broken.txt").write_text("a1")
-    assert train.main(arguments) == 1
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
+    assert message in refused(arguments, capsys)
