@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from pydlshogi.support.arrays import BoolArray, Int32Array, Records
-from pydlshogi.support.compiled import compiled, wide
-from pydlshogi.uct.kernels import FOLLOWED, MAX_DEPTH, mean, prove_path
+from pydlshogi.support.compiled import compiled, inlined, wide
+from pydlshogi.uct.playouts import FOLLOWED, MAX_DEPTH
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import AWAITED, NONE, Tree
+from pydlshogi.uct.tree import AWAITED, NONE, Tree
+from pydlshogi.uct.values import mean, prove_path
 
 
 class MoveStats(NamedTuple):
@@ -29,9 +30,17 @@ class MoveStats(NamedTuple):
     @property
     def rank(self) -> tuple[int, int, float]:
         """The greatest rank is the best move: the shortest proven win, else the most visits, else the longest loss."""
-        if self.plies is None:
-            return 1, self.visits, self.prior
-        return (2 if self.plies > 0 else 0), -self.plies, self.prior
+        return _rank_of(self.plies or 0, self.visits, self.prior)
+
+
+def _rank_of(plies: int, visits: int, prior: float) -> tuple[int, int, float]:
+    """See `MoveStats.rank`. `plies` 0: not proven."""
+    if plies == 0:
+        return 1, visits, prior
+    return (2 if plies > 0 else 0), -plies, prior
+
+
+_rank: Final = inlined(_rank_of)
 
 
 class Root:
@@ -240,8 +249,7 @@ def _follow(tree: Tree, node: int, line: Int32Array) -> int:
                 visits, child = wide(stat.visits), wide(stat.child)
                 if child >= 0:
                     plies = -wide(tree.nodes[child].proof)
-            prior = float(tree.priors[record.first + edge])
-            rank = (1, visits, prior) if plies == 0 else (2 if plies > 0 else 0, -plies, prior)
+            rank = _rank(plies, visits, float(tree.priors[record.first + edge]))
             if rank > best_rank:
                 best, best_child, best_visits, best_rank = edge, child, visits, rank
         line[length, 0] = tree.moves[record.first + best]
