@@ -15,8 +15,8 @@
     pipeline    the same in several threads
     root        what a search has found out
 
-The lock. Whoever calls a function that is given a `Tree` holds its lock, or has no playout under way. Three take the
-lock themselves, for these are what threads do at once: `select`, `enter` and `back_up`. What is given no tree works on
-the arrays of its own thread. A new node, once the lock is released, belongs to the thread that asked for its evaluation
-until that is backed up: no other looks at its edges or its state of the game.
+The lock. `select`, `enter` and `back_up` are what several threads do at once, and take the lock of the tree themselves.
+All else that is given a `Tree` is called by one of them, by who holds the lock (`Root`), or while no playout is under
+way (`Search.set_root`). The rules run without it: rows and steps are their thread's own, the nodes of a path are not
+freed while it is under way, and a node whose evaluation is awaited belongs to the thread that has asked for it.
 """

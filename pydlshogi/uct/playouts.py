@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pydlshogi.support.arrays import BoolArray, Int32Array, Records, Uint64Array
+from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.tree import Tree
 
 MAX_BATCH: Final = 1024
@@ -77,6 +78,14 @@ ROW: Final = np.dtype(
     align=True,
 )
 STEP: Final = np.dtype([("board_key", np.uint64), ("node", np.int32), ("edge", np.int32)], align=True)
+
+
+CONSTANTS: Final = np.dtype([(name, np.float64) for name in Puct._fields])
+
+
+def constants(puct: Puct) -> Records:
+    """The constants of selection as one record of CONSTANTS, in an array as kernels take it."""
+    return np.array([puct], CONSTANTS)
 
 
 class Walk(NamedTuple):

@@ -7,10 +7,6 @@ one record of CONSTANTS, which has the same fields.
 import math
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from pydlshogi.support.arrays import Records
-
 
 class Puct(NamedTuple):
     """A playout follows the edge of the highest `score` [AlphaZero 2018]. The defaults are dlshogi's."""
@@ -40,12 +36,6 @@ class Puct(NamedTuple):
 
 
 DEFAULT_PUCT: Final = Puct()
-CONSTANTS: Final = np.dtype([(name, np.float64) for name in Puct._fields])
-
-
-def constants(puct: Puct) -> Records:
-    """The constants as one record of CONSTANTS, in an array as kernels take it."""
-    return np.array([puct], CONSTANTS)
 
 
 def exploration(puct: Puct, at_root: bool, visits: float) -> float:

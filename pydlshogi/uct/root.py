@@ -100,7 +100,8 @@ class Root:
         if not self.expanded:
             return 0
         count, first, _, _ = self._edges(self._node)
-        return int(self._allowed(first, count).sum())
+        with self._search.table.lock:
+            return int(self._allowed(first, count).sum())
 
     def leader(self) -> tuple[int | None, int | None]:
         """The most visited move that is not proven to lose, and how many visits it is ahead of the next of those.

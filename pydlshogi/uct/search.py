@@ -27,8 +27,8 @@ from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.boards import Paths, StoredBoards
 from pydlshogi.uct.edges import bring_best, forget_visits
 from pydlshogi.uct.past import RESIDUE_WORDS, residues_of, row_of
-from pydlshogi.uct.playouts import ANY_MOVE, MAX_BATCH, MAX_DEPTH, ROOT, ROW, STEP, Walk
-from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, constants
+from pydlshogi.uct.playouts import ANY_MOVE, MAX_BATCH, MAX_DEPTH, ROOT, ROW, STEP, Walk, constants
+from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
 from pydlshogi.uct.tree import EXPANDED, NONE, Tree
 from pydlshogi.uct.uct_node import UctNodeTable, unlink
 

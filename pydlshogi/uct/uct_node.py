@@ -45,8 +45,7 @@ class UctNodeTable:
         most_nodes = max(64, _most_nodes(megabytes, average_moves, state_bytes))
         self._node_bytes = _node_bytes(state_bytes)
         self.lock: Final = Mutex()
-        """Held while the tree is changed or read, unless no playout is under way. The kernels of a batch of playouts
-        take it themselves; nothing in this file does."""
+        """Of the tree. Who holds it is told in `pydlshogi.uct`; nothing in this file takes it."""
         self._most_edges = most_nodes * _edges_per_node(average_moves)
         edges = self._most_edges + most_moves + EDGES_PER_BLOCK  # one position of the most moves must fit
         moves = np.zeros(edges + -edges % EDGES_PER_BLOCK, np.uint16)
