@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.support.arrays import Records
 from pydlshogi.support.compiled import rule, wide
-from pydlshogi.uct.tree import FREE_STATS, GAPS, NEXT_EDGE, NEXT_STAT, NONE, USED_EDGES, Tree
+from pydlshogi.uct.tree import FREE_STATS, GAPS, NEXT_EDGE, NEXT_STAT, NONE, USED_EDGES, Tree, clear_stat
 
 EDGES_PER_BLOCK: Final = 8
 """Edges are reserved in multiples of this."""
@@ -134,15 +133,6 @@ def _bring(tree: Tree, edge: int, front: int) -> None:
 
 
 @rule
-def forget_visits(stats: Records, stat: int) -> None:
-    """Make a STAT that of an edge without visits."""
-    stats[stat].value_sum = 0.0
-    stats[stat].squares = 0.0
-    stats[stat].visits = 0
-    stats[stat].child = NONE
-
-
-@rule
 def free_stats(tree: Tree, first: int, capacity: int) -> None:
     tree.stats[first].child = tree.heap[FREE_STATS + capacity]
     tree.heap[FREE_STATS + capacity] = first
@@ -177,7 +167,7 @@ def add_stat(tree: Tree, node: int, edge: int) -> int:
             free_stats(tree, old, capacity)
         nodes[node].stats = new
         nodes[node].capacity = capacity + 1
-    forget_visits(stats, nodes[node].stats + visited)
+    clear_stat(stats, nodes[node].stats + visited)
     nodes[node].visited_edges = visited + 1
     first = wide(nodes[node].first)
     if edge != visited:

@@ -25,11 +25,11 @@ from pydlshogi.support.compiled import compiled, wide
 from pydlshogi.uct.backup import back_up
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.boards import Paths, StoredBoards
-from pydlshogi.uct.edges import bring_best, forget_visits
+from pydlshogi.uct.edges import bring_best
 from pydlshogi.uct.past import RESIDUE_WORDS, residues_of, row_of
 from pydlshogi.uct.playouts import ANY_MOVE, MAX_BATCH, MAX_DEPTH, ROOT, ROW, STEP, Walk, constants
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
-from pydlshogi.uct.tree import EXPANDED, NONE, Tree
+from pydlshogi.uct.tree import EXPANDED, NONE, Tree, clear_stat
 from pydlshogi.uct.uct_node import UctNodeTable, unlink
 
 _MOVES: Final = 1 << 16
@@ -304,7 +304,7 @@ def _forget_repetitions(tree: Tree, root: int, past: Uint64Array) -> None:
         nodes[root].visits -= stats[stat].visits
         nodes[root].value_sum -= stats[stat].value_sum
         nodes[root].visited_policy -= tree.priors[nodes[root].first + edge]
-        forget_visits(stats, stat)
+        clear_stat(stats, stat)
         if child != NONE:
             unlink(tree, child)
 

@@ -23,7 +23,7 @@ from pydlshogi.uct.playouts import (
 )
 from pydlshogi.uct.tree import AWAITED, LEAF, NONE, TERMINAL, Tree
 from pydlshogi.uct.uct_node import free_unreferenced
-from pydlshogi.uct.values import back_up_path, mean, terminal_value
+from pydlshogi.uct.values import back_up_path, mean, settled_value
 
 _TURN: Final = 8
 """Playouts after which a thread that selects lets those with less to do change the tree."""
@@ -121,10 +121,10 @@ def _descend(walk: Walk, row: Record, steps: Records) -> None:
 def _arrive(walk: Walk, row: Record, steps: Records, node: int, depth: int) -> int:
     """How a playout ends that has come to `node`, if it does; `row` gets the value where it is known."""
     nodes, puct = walk.tree.nodes, walk.puct[0]
-    if nodes[node].state == TERMINAL:
-        row.value = terminal_value(nodes, node, puct, depth)
+    if nodes[node].state == TERMINAL or nodes[node].proof != 0:
+        row.value = settled_value(nodes, node, puct, depth)
         return KNOWN
-    if nodes[node].proof != 0 or depth == MAX_DEPTH:
+    if depth == MAX_DEPTH:
         row.value = mean(nodes, node)
         return KNOWN
     if walk.repeats:

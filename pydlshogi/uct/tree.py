@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint16Array
+from pydlshogi.support.compiled import rule
 
 NONE: Final = -1
 """No node: `child` of an edge that nobody has followed yet, and the answer of a table that is full."""
@@ -63,7 +64,35 @@ STAT: Final = np.dtype(
     align=True,
 )
 
+
+@rule
+def clear_node(nodes: Records, node: int) -> None:
+    """Make a node that has no edges LEAF, with nothing known of it."""
+    nodes[node].state = LEAF
+    nodes[node].first = 0
+    nodes[node].stats = 0
+    nodes[node].count = 0
+    nodes[node].visited_edges = 0
+    nodes[node].visits = 0
+    nodes[node].in_flight = 0
+    nodes[node].evaluations = 0
+    nodes[node].value = 0.0
+    nodes[node].value_sum = 0.0
+    nodes[node].visited_policy = 0.0
+    nodes[node].proof = 0
+
+
+@rule
+def clear_stat(stats: Records, stat: int) -> None:
+    """Make a STAT that of an edge without visits."""
+    stats[stat].value_sum = 0.0
+    stats[stat].squares = 0.0
+    stats[stat].visits = 0
+    stats[stat].child = NONE
+
+
 LARGEST_CAPACITY: Final = 16
+"""Of a node."""
 
 # The counters of `Tree.heap`.
 NEXT_NODE, NEXT_EDGE, NEXT_STAT = 0, 1, 2

@@ -15,7 +15,6 @@ from pydlshogi.uct.tree import (
     FREE_NODE,
     FREE_STATS,
     GAPS,
-    LEAF,
     NEXT_NODE,
     NEXT_STAT,
     NODE,
@@ -26,6 +25,7 @@ from pydlshogi.uct.tree import (
     USED_EDGES,
     USED_NODES,
     Tree,
+    clear_node,
 )
 
 _STATS_PER_NODE: Final = 4
@@ -206,26 +206,8 @@ def insert(tree: Tree, slot: int, key: int, board_key: int, ply: int) -> int:
     nodes[node].references = 0
     nodes[node].to_free = 0
     nodes[node].capacity = 0
-    empty(tree, node)
+    clear_node(tree.nodes, node)
     return wide(node)
-
-
-@rule
-def empty(tree: Tree, node: int) -> None:
-    """Make a node that has no edges LEAF, with nothing known of it."""
-    nodes = tree.nodes
-    nodes[node].state = LEAF
-    nodes[node].first = 0
-    nodes[node].stats = 0
-    nodes[node].count = 0
-    nodes[node].visited_edges = 0
-    nodes[node].visits = 0
-    nodes[node].in_flight = 0
-    nodes[node].evaluations = 0
-    nodes[node].value = 0.0
-    nodes[node].value_sum = 0.0
-    nodes[node].visited_policy = 0.0
-    nodes[node].proof = 0
 
 
 @compiled
@@ -239,7 +221,7 @@ def _link_root(tree: Tree, key: int, board_key: int, ply: int) -> int:
         node = insert(tree, slot, key, board_key, ply)
     elif tree.nodes[node].state == TERMINAL:
         # A mate in one ended it, say: as a root it is searched all the same.
-        empty(tree, node)
+        clear_node(tree.nodes, node)
     if node != NONE:
         tree.nodes[node].references += 1
     return node

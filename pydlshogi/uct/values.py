@@ -50,9 +50,9 @@ def close(nodes: Records, node: int, verdict: int) -> None:
 
 
 @inlined
-def terminal_value(nodes: Records, node: int, puct: Record, depth: int) -> float:
-    """What a TERMINAL node is worth to the side to move there, `depth` plies below the root."""
-    return draw_value(puct, depth) if nodes[node].value == 0.5 else float(nodes[node].value)
+def settled_value(nodes: Records, node: int, puct: Record, depth: int) -> float:
+    """What a proven or TERMINAL node is worth to the side to move there, `depth` plies below the root."""
+    return proven_value(nodes[node].proof) if nodes[node].proof != 0 else draw_value(puct, depth)
 
 
 @inlined
