@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar, cast
 
 import numba
 from numba import types
+from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.registry import CPUDispatcher
@@ -136,6 +137,15 @@ _CACHE_DIR: Final = threading.Lock()
 """Held while numba's setting is that of one kernel: threads may import at once."""
 
 
+class _Cache(FunctionCache):
+    """Of a kernel that does without numba's runtime."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """numba would get ready to compile first, which takes a quarter of a second; it does so again where it must."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 def _kept(function: Function, **options: Any) -> Function:
     """Compile `function` at its first call, or load what was compiled before."""
     if _KERNELS is None:
@@ -147,7 +157,10 @@ def _kept(function: Function, **options: Any) -> Function:
         return cast(Function, numba.njit(**options)(function))
     with _CACHE_DIR:
         numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
-        return cast(Function, numba.njit(**options, cache=True)(function))
+        kernel = numba.njit(**options, cache=True)(function)
+        if options == _OPTIONS:
+            kernel._cache = _Cache(function)
+        return cast(Function, kernel)
 
 
 _kernels: dict[str, Any] = {}
