@@ -34,6 +34,7 @@ _IMPORT: Final = re.compile(
     rf"^[ \t]*(?:from|import) +({PACKAGE.name}[\w.]*)(?: +import +(\([^)]*\)|[^\n]*))?", re.MULTILINE
 )
 """An import as `ruff format` writes it. To parse the sources would cost each start a third of a second."""
+_NAME: Final = re.compile(r"\w+")
 _LIBRARY: Final = PACKAGE / "__init__.py"
 """It imports what programs in Python ask for, and nothing of it is compiled."""
 _LONGEST_NAME: Final = "-" * 120
@@ -46,14 +47,18 @@ _LONGEST_NAME: Final = "-" * 120
 @cache
 def imports_of(source: Path) -> frozenset[Path]:
     """The files of the package that `source` imports anywhere, those of the packages around them included."""
-    files: set[Path] = set()
-    for module, names in _IMPORT.findall(source.read_text(encoding="utf-8")):
-        for name in (module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))):
-            folders = name.split(".")
-            for depth in range(1, len(folders) + 1):
-                path = PACKAGE.parent.joinpath(*folders[:depth])
-                files.update(file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file())
-    return frozenset(files)
+    imports = _IMPORT.findall(source.read_text(encoding="utf-8"))
+    names = {name for module, named in imports for name in (module, *(f"{module}.{n}" for n in _NAME.findall(named)))}
+    return frozenset().union(*map(_files_of, names))
+
+
+@cache
+def _files_of(name: str) -> frozenset[Path]:
+    """The file of a module, if it is one, and those of the packages around it."""
+    package, _, _ = name.rpartition(".")
+    place = PACKAGE.parent.joinpath(*name.split("."))
+    files = {file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()}
+    return _files_of(package) | files if package else frozenset(files)
 
 
 def sources_of(source: Path) -> set[Path]:
@@ -70,6 +75,11 @@ def _made_of(function: object) -> frozenset[Path | str]:
     """Its file, or what `_named_for` has put together."""
     python = cast(FunctionType, getattr(function, "py_func", function))
     return python.__dict__.get("made_of") or frozenset({Path(python.__code__.co_filename)})
+
+
+def sources_digest(source: Path) -> str:
+    """Of the contents of `source` and of all files of the package that it reaches."""
+    return _digest(frozenset({source}))
 
 
 @cache
