@@ -77,9 +77,9 @@ with replacing(Path(sys.argv[1])):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such links for everybody")
 def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("secrets.token_hex", lambda _: "foreseen")
+    monkeypatch.setattr("os.urandom", bytes)
     (tmp_path / "victim").write_bytes(b"mine")
-    (tmp_path / ".net.npz.foreseen.tmp").symlink_to(tmp_path / "victim")
+    (tmp_path / f".net.npz.{bytes(8).hex()}.tmp").symlink_to(tmp_path / "victim")
     with pytest.raises(FileExistsError):
         write(tmp_path / "net.npz", b"one")
     assert (tmp_path / "victim").read_bytes() == b"mine"

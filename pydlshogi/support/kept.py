@@ -20,16 +20,18 @@ def kept(name: str, key: str, make: Callable[[], Made]) -> Made:
     It is made where that file is missing, damaged or for another key. Raises what `make` raises.
     """
 
-    def signature(pickled: bytes) -> bytes:
-        return hashlib.sha256(key.encode() + pickled).digest()
+    def signature(pickled: bytes | memoryview) -> bytes:
+        digest = hashlib.sha256(key.encode())
+        digest.update(pickled)
+        return digest.digest()
 
     try:
         content = (cache_folder() / name).read_bytes()
     except OSError:
         content = b""
-    pickled = content[_SIGNATURE:]
-    if content[:_SIGNATURE] == signature(pickled):
-        return cast(Made, pickle.loads(pickled))
+    held = memoryview(content)[_SIGNATURE:]
+    if content[:_SIGNATURE] == signature(held):
+        return cast(Made, pickle.loads(held))
     made = make()
     try:
         file = cache_folder() / name
