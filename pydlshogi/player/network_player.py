@@ -19,7 +19,7 @@ from pydlshogi.network.backend import UNMEASURED_BATCH, Backend, BackendError
 from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import installed, load_backend, why_unusable
 from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, OtherGameError, PlayerError, Report
-from pydlshogi.player.batching import FASTEST_OF, best_batch_size, fastest
+from pydlshogi.player.batching import best_batch_size, fastest
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.latency import Latency
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
@@ -36,6 +36,9 @@ QUANTISED_BACKENDS: Final = ("onnx", "openvino")
 """Backends that can run a quantised network."""
 GENERAL: Final = {"Eval_Coef": GENERAL_EVAL_COEF, "temperature": GENERAL_TEMPERATURE}
 """Options that a network may bring along, and what they are where it does not."""
+
+_TIMED: Final = 3
+"""So many batches of each size are timed, and each start waits for them; play goes on measuring."""
 
 
 class LoadedNetwork(NamedTuple):
@@ -226,7 +229,7 @@ class NetworkPlayer(BasePlayer):
 
         for _ in ("the root", "a leaf"):
             took(1)
-        ones, fulls = ([took(size) for _ in range(FASTEST_OF)] for size in (1, batch_size))
+        ones, fulls = ([took(size) for _ in range(_TIMED)] for size in (1, batch_size))
         latency = Latency(min(ones), min(fulls), batch_size)
         for one, full in zip(ones, fulls, strict=True):
             latency.record(1, one)
