@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from pydlshogi.network.backend import Backend, Resources
-from pydlshogi.player.batching import LONGEST, SIZES, best_batch_size, choose, fastest
-from pydlshogi.support.files import cache_folder
+from pydlshogi.player.batching import LONGEST, SIZES, best_batch_size, fastest
 from tests.networks import SQUARE
 
 
@@ -70,16 +69,6 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_choose_by_hand() -> None:
-    """100/s, 150/s, 190/s, 200/s: 190 is 95 % of the best, 150 is 75 %."""
-    assert choose({1: 1 / 100, 2: 2 / 150, 4: 4 / 190, 8: 8 / 200}) == 4
-
-
-def test_no_batch_takes_too_long_but_the_smallest_is_always_allowed() -> None:
-    assert choose({1: 0.04, 2: 0.06}) == 1
-    assert choose({1: 2.0, 2: 2.1}) == 1
-
-
 @pytest.mark.parametrize(
     ("start", "each", "expected"),
     [
@@ -120,29 +109,6 @@ def test_a_damaged_file_of_answers_is_measured_anew(model: Path, damage: str) ->
     (file,) = model.parent.rglob("measured.json")
     file.write_text(damage)
     assert best_batch_size(device, model, device.now) == 4
-
-
-def test_no_place_for_the_answers_is_no_reason_to_stop(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (model.parent / "cache").write_text("a file where the folder should be")
-    device = Device(0.0004, 0.0004)
-    assert best_batch_size(device, model, device.now) == 4
-    without_a_home(monkeypatch)
-    assert best_batch_size(device, model, device.now) == 4
-
-
-def test_the_cache_of_a_user_without_a_home_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_a_home(monkeypatch)
-    with pytest.raises(FileNotFoundError, match="the user has no home"):
-        cache_folder()
-
-
-def without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    def home() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    monkeypatch.setattr(Path, "home", home)
 
 
 def fastest_of(devices: Sequence[Device], model: Path, clock: Callable[[], float]) -> Backend:

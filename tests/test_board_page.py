@@ -62,11 +62,15 @@ class Person:
         """What should not happen: errors, and requests to elsewhere."""
         page.set_default_timeout(WAIT)
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
+        page.on("console", self._read)
         page.on("request", self._watch)
         page.add_init_script("""localStorage.settings ??= '{"sound":"off"}'""")
         page.goto(board.server.address)
         page.wait_for_selector("body[data-generation]")
+
+    def _read(self, message: Any) -> None:
+        if message.type == "error" and "status of 409" not in message.text:  # an answer to what cannot be done
+            self.wrong.append(message.text)
 
     def _watch(self, request: Any) -> None:
         if not request.url.startswith((f"http://{self.board.host}/", f"blob:http://{self.board.host}/")):
@@ -111,6 +115,17 @@ class Person:
         self.page.fill("#startText", text)
         self.page.get_by_role("button", name="Start").click()
 
+    def open_record(self, text: str) -> None:
+        self.page.get_by_role("button", name="Open a record").click()
+        self.page.fill("#recordText", text)
+        self.page.get_by_role("button", name="Open a record").last.click()
+
+    def review(self, button: str = "#judge") -> None:
+        """The whole game, and wait until it is done."""
+        self.page.locator(button).click()
+        self.page.wait_for_selector("#summary tbody tr:nth-child(2)")
+        self.page.wait_for_selector("#progress[hidden]", state="attached")
+
     def show_thinking(self) -> None:
         """Without waiting for navigations: there are none, and the page is too busy to say so."""
         self.page.get_by_role("button", name="Show thinking").click(no_wait_after=True)
@@ -133,12 +148,6 @@ def speak(page: Any, language: str) -> None:
     page.locator("#settings").click()
     page.get_by_role("button", name=language).click()
     page.keyboard.press("Escape")
-
-
-def await_held(page: Any, held: list[Any], count: int) -> None:
-    """Until so many requests are held: their handler is called some time after Playwright has seen them."""
-    while len(held) < count:
-        page.evaluate("0")
 
 
 @pytest.fixture
@@ -169,9 +178,7 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
         page.on("dialog", lambda dialog: dialog.accept())
         page.get_by_role("button", name="Resign").click()
         playwright.expect(page.locator(".primary")).to_have_text("Review", timeout=WAIT)
-        page.locator("#endReview").click()
-        page.wait_for_selector("#summary tbody tr:nth-child(2)")
-        page.wait_for_selector("#progress[hidden]", state="attached")
+        person.review("#endReview")
         assert page.locator("#summary thead").inner_text().split()[:4] == ["accuracy", "opening", "middle", "end"]
         assert page.locator("#barNumber").inner_text() != ""
         page.get_by_role("button", name="Back", exact=True).click()
@@ -210,23 +217,12 @@ def test_a_game_can_be_begun_once_the_board_has_answered(browser: Any, board: Bo
 
     page.route("**/news?*", hold)
     page.goto(board.server.address)
-    await_held(page, held, 1)
+    while not held:  # its handler is called some time after Playwright has seen it
+        page.evaluate("0")
     playwright.expect(page.locator("#new")).to_be_disabled(timeout=WAIT)
     held[0].continue_()
     playwright.expect(page.locator("#new")).to_be_enabled(timeout=WAIT)
     page.close()
-
-
-def test_the_offer_of_a_game_goes_when_one_is_begun_in_another_tab(browser: Any) -> None:
-    pool = Pool(1, SETTINGS)
-    with unbegun(pool) as board:
-        person = Person(browser.new_page(), board)
-        dialog = person.page.get_by_role("dialog", name="New game")
-        dialog.wait_for()
-        board.new("othello")
-        playwright.expect(dialog).to_be_hidden(timeout=WAIT)
-        person.leave()
-    pool.close(cancel=True)
 
 
 def test_two_engines_are_watched(person: Person) -> None:
@@ -351,17 +347,6 @@ def test_pieces_are_dragged(person: Person) -> None:
     assert person.moves(5)[2:] == ["8h2b", "3a2b", "B*5e"]
 
 
-def test_a_piece_goes_back_where_its_move_was_not_made(person: Person) -> None:
-    person.page.route("**/do", lambda route: route.abort())
-    person.at("7g").hover()
-    person.page.mouse.down()
-    person.at("7f").hover()
-    person.page.mouse.up()
-    playwright.expect(person.page.locator("#error")).to_contain_text("does not answer", timeout=WAIT)
-    playwright.expect(person.page.locator(".from, .lifted, .ghost use")).to_have_count(0, timeout=WAIT)
-    person.wrong.clear()  # Chromium writes what fails to the console
-
-
 def test_arrows_of_ones_own(person: Person) -> None:
     def point(start: str, end: str) -> None:
         person.at(start).hover()
@@ -390,7 +375,7 @@ def test_a_game_with_a_clock_is_lost_on_time(person: Person) -> None:
     assert person.text("#farClock") == "10:00"
     person.click("7g", "7f")
     page.wait_for_selector("#farClock.running")
-    person.board.do("new", game="shogi", start="even", sides=["", ""], clock=[0.1, 0])
+    person.board.new(clock=[0.1, 0])
     page.wait_for_selector('body[data-ending="time"]')
     assert person.text("#status") == "White wins on time"
     assert person.text("#nearClock") == "0:00"
@@ -407,9 +392,7 @@ def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
     page.get_by_role("button", name="Back to the game").click()
     page.wait_for_selector(f'body[data-moves="{" ".join(moves)}"]')
     person.moves(4)
-    page.get_by_role("button", name="Open a record").click()
-    page.fill("#recordText", "f5d6c3\nf5f6e6f4\n")
-    page.get_by_role("button", name="Open a record").last.click()
+    person.open_record("f5d6c3\nf5f6e6f4\n")
     page.wait_for_selector('body[data-moves="f5 d6 c3"]')
     page.fill("#fileNumber", "2")
     page.press("#fileNumber", "Enter")
@@ -417,7 +400,6 @@ def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
     page.fill("#fileNumber", "3")
     page.press("#fileNumber", "Enter")
     playwright.expect(page.locator("#fileNumber")).to_have_value("2", timeout=WAIT)  # which is shown still
-    person.wrong.clear()  # Chromium writes each answer of 409 to the console
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save").click()
     assert saved.value.suggested_filename == "game.txt"
@@ -454,8 +436,7 @@ UNNAMED = """() => [...document.querySelectorAll('button, select, input, textare
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: str) -> None:
     board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
-    board.do("judge", on=True)
-    board.news.until(lambda state: not state["judging"] and state["summary"])
+    board.review()
     person = Person(browser.new_page(color_scheme=scheme), board)
     person.page.wait_for_selector("#summary tbody tr:nth-child(2)")
     assert person.page.evaluate(CONTRASTS) == []
@@ -474,8 +455,7 @@ def test_axe_finds_nothing_serious(browser: Any, board: Board, scheme: str, loca
     if "AXE" not in os.environ:
         pytest.skip("needs axe-core: npm pack axe-core, and AXE=package/axe.min.js")
     board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
-    board.do("judge", on=True)
-    board.news.until(lambda state: not state["judging"] and state["summary"])
+    board.review()
     person = Person(browser.new_page(color_scheme=scheme, locale=locale, bypass_csp=True), board)
     page = person.page
     page.wait_for_selector("#summary tbody tr")
@@ -498,16 +478,6 @@ def test_the_keyboard_suffices(person: Person) -> None:
     person.press(*["Tab"] * 30)  # wherever that leads, the page stays usable
     person.press("f")
     assert person.at("1i").bounding_box()["y"] < person.at("1a").bounding_box()["y"]
-
-
-def test_the_keyboard_stays_on_the_move_that_it_chose(person: Person) -> None:
-    person.board.play("7g7f 3c3d 2g2f")
-    person.moves(3)
-    person.page.locator("#moves button").nth(0).focus()
-    person.press("Enter")
-    person.moves(1)
-    person.press("Tab", "Enter")
-    person.moves(2)
 
 
 def test_drops_and_a_new_game_by_keyboard(person: Person) -> None:
@@ -534,9 +504,17 @@ def test_drops_and_a_new_game_by_keyboard(person: Person) -> None:
     assert person.moves(2) == ["f5", "d6"]
 
 
-def test_where_a_button_goes_the_board_has_the_focus(person: Person) -> None:
+def test_the_focus_stays_where_the_keyboard_goes_on(person: Person) -> None:
     page = person.page
-    square = page.locator("#board [data-at]:focus")
+    person.board.play("7g7f 3c3d 2g2f")
+    person.moves(3)
+    page.locator("#moves button").nth(0).focus()
+    person.press("Enter")
+    person.moves(1)
+    person.press("Tab", "Enter")  # from the move that was chosen to the next
+    person.moves(2)
+    person.board.new()
+    square = page.locator("#board [data-at]:focus")  # where the button that was pressed is gone
     person.board.play("7g7f")
     person.moves(1)
     page.locator("#undo").focus()
@@ -642,36 +620,15 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     page.wait_for_selector(".heat circle")
 
 
-def test_what_nothing_was_counted_of_is_no_number(person: Person) -> None:
-    page = person.page
-    person.board.new("shogi", MATE_IN_ONE)
-    page.wait_for_selector('[data-at="G*"]')
-    person.show_thinking()
-    page.wait_for_selector(".arrows .ring")
-    assert page.locator(".arrows text").text_content() == "100"
-    assert page.locator("#candidates").inner_text().split() == "Move Win Visits Line G*5b 100.0 %".split()
-    person.stop_thinking()
-    person.board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1 moves pass c1")
-    page.wait_for_selector('body[data-ending="more discs, both pass"]')
-    page.locator("#judge").click()
-    page.wait_for_selector("#summary tbody tr:nth-child(2)")
-    page.wait_for_selector("#progress[hidden]", state="attached")
-    assert person.text("#speed") == ""
-
-
 def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="Open a record").click()
-    page.fill("#recordText", (FIXTURES / "floodgate.csa").read_text())
-    page.get_by_role("button", name="Open a record").last.click()
+    person.open_record((FIXTURES / "floodgate.csa").read_text())
     page.wait_for_selector("#moves li:nth-child(12)")
     assert [person.text(f"#{seat}Player") for seat in ("far", "near")] == [
         "White: second_engine",
         "Black: first_engine",
     ]
-    page.locator("#judge").click()
-    page.wait_for_selector("#summary tbody tr:nth-child(2)")
-    page.wait_for_selector("#progress[hidden]", state="attached")
+    person.review()
     box = page.locator("#graph").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
     person.moves(6)
@@ -727,66 +684,9 @@ def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None
     person.leave()
 
 
-def test_keys_pressed_quickly_are_met_in_their_order(person: Person) -> None:
-    page = person.page
-    page.get_by_role("button", name="Open a record").click()
-    page.fill("#recordText", (FIXTURES / "floodgate.csa").read_text())
-    page.get_by_role("button", name="Open a record").last.click()
-    person.moves(0)
-    page.wait_for_selector("#moves li:nth-child(12)")
-    page.evaluate("""() => {
-        const real = window.fetch
-        let underWay = 0
-        window.mostUnderWay = 0
-        window.fetch = (...request) => {
-            window.mostUnderWay = Math.max(window.mostUnderWay, ++underWay)
-            return real(...request).finally(() => underWay--)
-        }
-        const data = new DataTransfer()
-        data.setData('text', 'f5d6c3d3c4f4')
-        document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))
-        for (let times = 0; times < 6; times++) {
-            document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }))
-        }
-    }""")
-    page.wait_for_selector('body[data-moves="f5 d6 c3 d3 c4 f4"][data-at="6"]')
-    assert page.evaluate("window.mostUnderWay") == 1
-
-
-LOOK_AWAY = """away => {
-    Object.defineProperty(document, 'hidden', { value: away, configurable: true })
-    document.dispatchEvent(new Event('visibilitychange'))
-}"""
-
-
-def test_a_key_goes_on_from_what_is_shown(person: Person) -> None:
-    person.board.play("7g7f 3c3d 2g2f 8c8d")
-    person.moves(4)
-    person.page.evaluate(LOOK_AWAY, True)
-    with person.page.expect_response("**/do"):
-        person.press("ArrowLeft")
-    person.board.do("goto", ply=1)  # in another tab, and this one sees no state between
-    person.page.evaluate(LOOK_AWAY, False)
-    person.moves(1)
-    with person.page.expect_response("**/do"):
-        person.press("ArrowRight")
-    person.moves(2)
-    person.page.evaluate(LOOK_AWAY, True)
-    person.board.do("undo")
-    with person.page.expect_response("**/do"):
-        person.press("End")  # there is no such move any more
-    person.page.evaluate(LOOK_AWAY, False)
-    person.moves(1)
-    person.press("ArrowLeft")
-    person.moves(0)
-    person.wrong.clear()  # Chromium writes each answer of 409 to the console
-
-
 def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="Open a record").click()
-    page.fill("#recordText", (FIXTURES / "floodgate.csa").read_text())
-    page.get_by_role("button", name="Open a record").last.click()
+    person.open_record((FIXTURES / "floodgate.csa").read_text())
     page.wait_for_selector("#moves li:nth-child(12)")
     record = person.moves(0)
     page.locator("#moves button").nth(6).click()
@@ -802,138 +702,25 @@ def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) 
     page.get_by_role("button", name="Cancel").click()
 
 
-def test_a_record_is_dropped_or_pasted(person: Person) -> None:
-    text = (FIXTURES / "relative.ki2").read_bytes().decode("cp932", "replace")
-    assert "\n" in text
-    script = """text => {
-        const data = new DataTransfer(); data.setData('text', text)
-        document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))
-    }"""
-    person.page.locator("body").evaluate(f"(body, text) => ({script.replace('document.', 'body.')})(text)", text)
-    person.page.wait_for_selector("#moves li")
-    person.page.evaluate(
-        """() => {
-            const data = new DataTransfer(); data.items.add(new File(['no record'], 'x.csa'))
-            document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
-        }"""
-    )
-    playwright.expect(person.page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
-    person.wrong.clear()  # Chromium writes each answer of 409 to the console
-
-
-def test_what_is_too_large_is_said_of_text_too(person: Person) -> None:
+def test_a_record_is_pasted_or_dropped(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="Open a record").click()
-    page.locator("#recordText").evaluate("text => { text.value = '\u6b69'.repeat(400000) }")  # of three bytes each
-    page.get_by_role("button", name="Open a record").last.click()
-    playwright.expect(page.locator("#error")).to_have_text("more than 1000000 bytes", timeout=WAIT)
-
-
-def test_a_file_that_was_chosen_and_cancelled_is_not_opened_in_place_of_text(person: Person, tmp_path: Path) -> None:
-    page = person.page
-    (tmp_path / "game.txt").write_text("f5f6")
-    for text, file, button in (
-        ("f5d6", True, "Cancel"),
-        ("f5d6c3", False, "Open a record"),
-        ("f5f4", True, "Open a record"),
-    ):
-        page.get_by_role("button", name="Open a record").click()
-        page.fill("#recordText", text)
-        if file:
-            page.set_input_files("#recordFile", tmp_path / "game.txt")
-        page.locator("#openDialog").get_by_role("button", name=button).click()
-        if button != "Cancel":
-            page.wait_for_selector(f'body[data-moves="{"f5 f6" if file else "f5 d6 c3"}"]')
-    assert page.locator("#recordText").input_value() == "f5f4"  # that was not opened
-
-
-@pytest.mark.parametrize(
-    ("button", "field", "path"), [("Open a record", "#recordText", "**/record"), ("New game", "#startText", "**/do")]
-)
-def test_what_is_typed_while_an_answer_is_awaited_stays(person: Person, button: str, field: str, path: str) -> None:
-    page = person.page
-    held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
+    person.open_record((FIXTURES / "floodgate.csa").read_text())
+    page.wait_for_selector("#moves li:nth-child(12)")
     page.evaluate("""() => {
-        const ask = fetch
-        window.fetch = async (...request) => {
-            const answer = await ask(...request)
-            setTimeout(() => { document.body.dataset.answered = '' }) // once the page has seen it
-            return answer
+        const data = new DataTransfer()
+        data.setData('text', 'f5d6c3d3c4f4')
+        document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))
+        for (let times = 0; times < 6; times++) {  // before the page can answer
+            document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }))
         }
     }""")
-    page.route(path, hold)
-    page.get_by_role("button", name=button).click()
-    if button == "New game":
-        page.select_option("#opponent", "")
-    page.fill(field, "startpos moves 7g7f")
-    page.locator("dialog[open] .row button").first.click()
-    await_held(page, held, 1)
-    page.get_by_role("button", name=button).click()
-    page.fill(field, "startpos moves 2g2f")
-    held[0].continue_()
-    page.wait_for_selector("body[data-answered]")
-    page.wait_for_selector('body[data-moves="7g7f"]')
-    assert page.locator(field).input_value() == "startpos moves 2g2f"
-
-
-def test_a_file_may_be_dropped_on_a_dialog_and_text_into_a_field(person: Person) -> None:
-    page = person.page
-    drop = """(target, file) => {
+    page.wait_for_selector('body[data-moves="f5 d6 c3 d3 c4 f4"][data-at="6"]')
+    page.evaluate("""() => {
         const data = new DataTransfer()
-        file ? data.items.add(new File([file], 'x.txt')) : data.setData('text', 'f5')
-        const event = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })
-        return target.dispatchEvent(event)
-    }"""
-    page.get_by_role("button", name="Open a record").click()
-    assert page.locator("#recordText").evaluate(drop, "")  # the browser may do as always
-    assert not page.locator("#board").evaluate(drop, "")
-    assert not page.locator("#recordText").evaluate(drop, "f5d6")
-    page.wait_for_selector('body[data-moves="f5 d6"]')
-    assert page.locator("#openDialog").is_hidden()
-
-
-def test_a_game_that_was_pasted_over_is_one_button_away(person: Person) -> None:
-    page = person.page
-    earlier = page.get_by_role("button", name="Earlier game")
-    person.click("7g", "7f")
-    person.moves(1)
-    page.evaluate(
-        """() => {
-            const data = new DataTransfer(); data.setData('text', 'f5d6c3')
-            document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))
-        }"""
-    )
-    page.wait_for_selector(".board.othello")
-    earlier.click()
-    assert person.moves(1) == ["7g7f"]
-    page.get_by_role("button", name="New game").click()
-    page.get_by_role("button", name="Start").click()
-    person.moves(0)
-    earlier.click()
-    assert person.moves(1) == ["7g7f"]
-
-
-def test_that_a_record_is_being_opened_is_said(person: Person) -> None:
-    held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
-    person.page.route("**/record", hold)
-    status = person.page.locator("#status")
-    for text, said in (("no record", "Black to move"), ("startpos moves 7g7f", "0/1: Black to move")):
-        with person.page.expect_request("**/record"):
-            person.page.get_by_role("button", name="Open a record").click()
-            person.page.fill("#recordText", text)
-            person.page.get_by_role("button", name="Open a record").last.click()
-        playwright.expect(status).to_have_text("Opening the record …", timeout=WAIT)
-        held.pop().continue_()
-        playwright.expect(status).to_have_text(said, timeout=WAIT)
-    person.wrong.clear()  # Chromium writes each answer of 409 to the console
+        data.items.add(new File(['no record'], 'x.csa'))
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
+    }""")
+    playwright.expect(page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
 
 
 def test_a_browser_that_keeps_nothing_shows_the_board(browser: Any, board: Board) -> None:
@@ -963,86 +750,6 @@ def test_the_number_of_a_game_is_not_taken_out_of_ones_hands(person: Person) -> 
     person.board.do("choose", number=2)
     page.wait_for_selector('body[data-moves="f5 f6"]')
     playwright.expect(number).to_have_value("2", timeout=WAIT)
-
-
-def test_the_number_is_that_of_the_game_whatever_came_before_the_answer(person: Person) -> None:
-    page = person.page
-
-    def another_first(route: Any) -> None:
-        answer = route.fetch()
-        page.wait_for_selector('body[data-moves="f5 f4"]')
-        person.board.do("choose", number=2)  # in another tab
-        page.wait_for_selector('body[data-moves="f5 f6"]')
-        route.fulfill(response=answer)
-
-    person.board.ask("POST", "/record", b"f5d6\nf5f6\nf5f4\n")
-    number = page.locator("#fileNumber")
-    playwright.expect(number).to_be_visible(timeout=WAIT)
-    page.route("**/do", another_first)
-    with page.expect_response("**/do"):
-        number.fill("3")
-        number.press("Enter")
-    playwright.expect(number).to_have_value("2", timeout=WAIT)
-
-
-def test_the_number_of_a_game_stays_under_quick_clicks(person: Person) -> None:
-    page = person.page
-    held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
-    person.board.ask("POST", "/record", b"f5d6\nf5f6\nf5f4\n")
-    number = page.locator("#fileNumber")
-    playwright.expect(number).to_be_visible(timeout=WAIT)
-    page.route("**/do", hold)
-    number.focus()
-    with page.expect_request("**/do"):
-        person.press("ArrowUp", "ArrowUp")
-    with page.expect_request("**/do"):
-        await_held(page, held, 1)
-        held[0].continue_()
-    page.wait_for_selector('body[data-moves="f5 f6"]')
-    assert number.input_value() == "3"
-    await_held(page, held, 2)
-    held[1].continue_()
-    page.wait_for_selector('body[data-moves="f5 f4"]')
-
-
-def test_that_the_game_is_not_kept_stays_to_be_read(browser: Any, tmp_path: Path) -> None:
-    held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
-    pool = Pool(1, SETTINGS)
-    with served(pool, tmp_path / "folder" / "board.json") as board:
-        person = Person(browser.new_page(), board)
-        person.page.route("**/do", hold)
-        shutil.rmtree(tmp_path / "folder")
-        (tmp_path / "folder").touch()
-        with person.page.expect_request("**/do"):
-            person.click("7g", "7f")
-        await_held(person.page, held, 1)
-        answer = held[0].fetch()
-        person.moves(1)
-        with person.page.expect_response("**/do"):
-            held[0].fulfill(response=answer)
-        error = person.page.locator("#error")
-        person.page.get_by_role("button", name="Save").click()
-        playwright.expect(error).to_contain_text("the game is not kept", timeout=WAIT)
-        (tmp_path / "folder").unlink()
-        board.play("3c3d")
-        playwright.expect(error).to_have_text("", timeout=WAIT)
-        person.leave()
-    pool.close(cancel=True)
-
-
-def test_two_tabs_see_the_same(person: Person, browser: Any) -> None:
-    other = Person(browser.new_page(), person.board)
-    person.click("2g", "2f")
-    assert other.moves(1) == person.moves(1) == ["2g2f"]
-    other.leave()
 
 
 def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
@@ -1113,14 +820,11 @@ def test_names_as_long_as_can_be_do_not_widen_the_page(person: Person) -> None:
 def test_a_phone_shows_what_is_wrong(person: Person) -> None:
     page = person.page
     page.set_viewport_size({"width": 360, "height": 600})
-    page.get_by_role("button", name="Open a record").click()
-    page.fill("#recordText", "no record")
-    page.get_by_role("button", name="Open a record").last.click()
+    person.open_record("no record")
     playwright.expect(page.locator("#error")).to_be_visible(timeout=WAIT)
     assert page.locator("#recordText").input_value() == "no record"  # to be mended
     playwright.expect(page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
     playwright.expect(page.locator("#error")).to_be_in_viewport(timeout=WAIT)
-    person.wrong.clear()  # Chromium writes each answer of 409 to the console
 
 
 def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
@@ -1138,56 +842,17 @@ def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
     person.moves(3)
 
 
-def test_a_start_that_was_typed_begins_one_game(person: Person) -> None:
+def test_a_start_that_was_refused_is_there_to_be_mended_and_one_that_was_cancelled_is_gone(person: Person) -> None:
     page = person.page
-    person.begin("4k4/9/9/9/9/9/9/9/4K4 b G 1", opponent="")
-    page.wait_for_selector('[data-at="G*"]')
-    page.get_by_role("button", name="New game").click()
-    playwright.expect(page.locator("#startText")).to_have_value("", timeout=WAIT)
-    page.select_option("#startName", "six pieces")
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # as of who looks at another tab
-    person.board.play("5i5h")
-    person.moves(1)
-    page.get_by_role("button", name="Start").click()
-    playwright.expect(page.locator(".cell use")).to_have_count(34, timeout=WAIT)
-
-
-def test_a_start_that_was_refused_is_mended_with_its_game_and_one_that_was_cancelled_is_gone(person: Person) -> None:
-    page = person.page
-    page.get_by_role("button", name="Turn board").click()
     person.begin("f5f5", game="othello", opponent="beginner", side="1")
     playwright.expect(page.locator("#error")).not_to_be_empty(timeout=WAIT)
-    person.wrong.clear()  # Chromium writes each answer of 409 to the console
     person.choose()
     fields = ("opponent", "side", "startText")
     assert [page.locator(f"#{name}").input_value() for name in fields] == ["beginner", "1", "f5f5"]
     assert page.locator(".card[data-game=othello] input").is_checked()
     page.get_by_role("button", name="Cancel").click()
-    person.choose(game="shogi", side="0")
+    person.choose()
     assert page.locator("#startText").input_value() == ""
-    generation = page.locator("body").get_attribute("data-generation")
-
-    def news_first(route: Any) -> None:
-        answer = route.fetch()
-        page.wait_for_selector(f'body:not([data-generation="{generation}"])')
-        route.fulfill(response=answer)
-
-    page.route("**/do", news_first)
-    page.get_by_role("button", name="Start").click()
-    playwright.expect(person.at("1i")).to_be_visible(timeout=WAIT)
-    page.wait_for_function("""() => document.querySelector('[data-at="1i"]').getBoundingClientRect().y >
-        document.querySelector('[data-at="1a"]').getBoundingClientRect().y""")
-
-
-def test_who_looks_back_cannot_resign(person: Person) -> None:
-    person.board.play("7g7f 3c3d")
-    person.moves(2)
-    person.press("ArrowLeft")
-    person.moves(1)
-    assert person.page.locator("#resign").is_disabled()
-    person.press("ArrowRight")
-    person.moves(2)
-    assert person.page.locator("#resign").is_enabled()
 
 
 def test_keys_do_what_the_buttons_that_are_there_do(person: Person) -> None:
@@ -1224,7 +889,7 @@ def test_a_page_goes_on_where_its_server_was_killed_and_started_again(browser: A
     playwright.expect(page.locator("#error")).to_contain_text("does not answer", timeout=WAIT)
     program = start()
     try:
-        playwright.expect(status).to_contain_text("to move", timeout=WAIT)
+        playwright.expect(status).to_contain_text("Black to move", timeout=WAIT)  # the engine has answered
         page.get_by_role("button", name="Undo").click()
         page.wait_for_selector('body[data-at="0"]', timeout=WAIT)
         playwright.expect(page.locator("#error")).to_have_text("", timeout=WAIT)
@@ -1324,7 +989,6 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     playwright.expect(person.page.locator("#error")).to_contain_text(
         "棋譜を読めません: 何も書かれていません", timeout=WAIT
     )
-    person.wrong.clear()  # Chromium writes each answer of 409 to the console
     person.leave()
 
 
@@ -1364,7 +1028,6 @@ def test_reasons_are_japanese(browser: Any, board: Board) -> None:
         page.fill("#recordText", text)
         page.get_by_role("button", name="棋譜を開く").last.click()
         playwright.expect(error).to_have_text(f"棋譜を読めません: {reason}", timeout=WAIT)
-    person.wrong.clear()  # Chromium writes each answer of 409 to the console
     person.leave()
 
 

@@ -3,13 +3,13 @@
 import math
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from pydlshogi.player.allot import ClockSettings, Costs, allot
 from pydlshogi.player.clock import UNLIMITED, Budget, Clock, Limits
-from pydlshogi.player.latency import Latency, Overhead, WindowedMaximum
+from pydlshogi.player.latency import Latency, Overhead
 
 INF = math.inf
 PLAIN = ClockSettings(network_delay=0, time_margin=0, minimum_thinking_time=0)
@@ -134,25 +134,6 @@ def test_looks_are_held_back_for_the_moves_of_an_ordinary_game() -> None:
     assert allot(Limits(btime=1400), 0, 256, PLAIN, Costs(0, 10)).optimum == pytest.approx(100)
 
 
-def test_after_an_ordinary_game_no_look_may_cost_what_the_overheads_will() -> None:
-    # 130 moves: 130 x 1.6 x 10 = 2080 ms
-    assert allot(Limits(btime=2080 + 7), 0, 300, PLAIN, Costs(10, 10)).maximum == pytest.approx(7)
-    assert allot(Limits(btime=2070), 0, 300, PLAIN, Costs(10, 10)).maximum == 1
-    assert allot(Limits(btime=800), 0, 300, PLAIN, Costs(10, 10)).maximum == 1  # not even enough for answers at once
-
-
-def test_the_margin_is_held_back_for_them_too() -> None:
-    settings = PLAIN._replace(time_margin=1000)
-    assert allot(Limits(btime=16_640 + 1400), 0, 40, settings, Costs(40)).optimum == pytest.approx(100)
-    assert allot(Limits(btime=2400), 0, 40, settings, Costs(1)).optimum == pytest.approx(100)
-
-
-def test_of_the_plies_before_a_draw_only_the_own_moves_cost() -> None:
-    settings = PLAIN._replace(draw_ply=60)
-    # 11 moves, plies 40 to 60, and 23 more: 34 x 1.6 x 40 = 2176 ms
-    assert allot(Limits(btime=2176 + 1400), 0, 40, settings, Costs(40)).optimum == pytest.approx(100)
-
-
 def test_each_side_has_its_own_clock() -> None:
     limits = Limits(btime=14_000, wtime=28_000, binc=100, winc=200)
     assert allot(limits, 0, 40, PLAIN).optimum == 1100
@@ -231,17 +212,6 @@ def test_the_optimum_is_met_as_closely_as_batches_allow(time: Time) -> None:
     assert clock.expired(32, latency=300)
 
 
-def test_the_worst_counts_unless_there_was_nothing_like_it() -> None:
-    worst = WindowedMaximum(10)
-    worst.note(25)
-    assert worst.value == 10
-    worst.note(20)
-    assert worst.value == 25
-    for _ in range(16):
-        worst.note(1)
-    assert worst.value == 1
-
-
 def test_a_batch_takes_as_long_as_one_of_its_size() -> None:
     latency = Latency(2, 16, 8)
     assert [latency.of(size) for size in (1, 2, 8, 10)] == [2, 4, 16, 20]
@@ -259,11 +229,6 @@ def test_on_a_busy_machine_all_batches_take_longer_and_small_ones_have_to_wait_t
 @pytest.mark.parametrize(("room", "size"), [(INF, 8), (32, 8), (31.9, 7), (8, 2), (4, 1), (3.9, 8), (-5, 8)])
 def test_the_largest_batch_for_half_of_the_room(room: float, size: int) -> None:
     assert Latency(2, 16, 8).fitting(room, 8) == size
-
-
-@pytest.mark.parametrize("room", [1000, 500, 200])
-def test_where_all_batches_take_as_long_a_smaller_one_would_not_help(room: float) -> None:
-    assert Latency(300, 300, 8).fitting(room, 8) == 8
 
 
 def test_a_slow_batch_is_forgiven_once_and_two_until_they_are_forgotten() -> None:
@@ -570,47 +535,3 @@ def test_what_was_thought_before_the_hit_is_free(time: Time) -> None:
     time.now += 500
     clock.hit()
     assert clock.thought() == 0
-
-
-STEADY = [300.0]
-UNSTEADY = [300.0, 240.0, 330.0, 310.0, 255.0, 290.0, 345.0]
-
-
-@pytest.mark.parametrize("latencies", [STEADY, UNSTEADY], ids=["steady", "unsteady"])
-@pytest.mark.parametrize(
-    ("clock_ms", "increment", "byoyomi", "least_batches"),
-    [(0, 0, 1000, 400), (0, 0, 500, 200), (1000, 1000, 0, 400), (10_000, 0, 0, 20), (60_000, 0, 1000, 500)],
-    ids=["byoyomi 1000", "byoyomi 500", "1 s + 1 s", "10 s sudden death", "60 s and byoyomi 1000"],
-)
-def test_two_hundred_moves_without_an_overrun(
-    time: Time, latencies: list[float], clock_ms: int, increment: int, byoyomi: int, least_batches: int
-) -> None:
-    """With an evaluator that takes 300 ms a batch, and 2 ms a move for everything else."""
-    settings = ClockSettings()
-    latency = Latency(300, 300, 32)
-    left = float(clock_ms)
-    batches = 0
-    steps = iter_forever(latencies)
-    for move in range(200):
-        limits = Limits(btime=int(left), wtime=0, binc=increment, winc=increment, byoyomi=byoyomi)
-        began = time.now
-        clock = Clock(limits, time)
-        clock.begin(lambda limits, ply=2 * move + 1: allot(limits, 0, ply, settings))  # type: ignore[misc]
-        time.now += 1
-        playouts = 0
-        while not clock.expired(playouts, latency.of(32)):
-            took = next(steps)
-            time.now += took
-            latency.record(32, took)
-            playouts += 32
-            batches += 1
-        time.now += 1
-        spent = time.now - began
-        assert spent < left + increment + byoyomi, f"move {move + 1}"
-        left = max(0.0, left + increment - spent)
-    assert batches >= least_batches
-
-
-def iter_forever(items: list[float]) -> Iterator[float]:
-    while True:
-        yield from items

@@ -89,14 +89,6 @@ def test_batches_show_positions_as_symmetries_turn_them() -> None:
     assert batch.values.tolist() == examples.values.tolist()
 
 
-def test_a_part_of_a_batch() -> None:
-    batch = batch_of(examples_of(TARGETS), ENCODING, np.zeros(5, np.int64))
-    part = batch.part(1, 4)
-    assert targets_of(part) == TARGETS[1:4]
-    assert np.array_equal(part.inputs, batch.inputs[1:4])
-    assert part.value_weights.tolist() == [1, 0, 1]
-
-
 def test_an_epoch_shows_every_position_once_and_depends_on_the_seed_alone() -> None:
     rows = np.arange(100, 140)
     shuffle = Shuffle(rows, 8, seed=1, symmetries=2)

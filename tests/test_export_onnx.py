@@ -1,7 +1,6 @@
 """The exporter as its user calls it."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -47,17 +46,6 @@ def test_positions_from_games_are_many_and_the_same_for_a_seed(npz: Path) -> Non
     assert np.array_equal(packed, again)
     assert not np.array_equal(packed, other)
     assert len(np.unique(packed, axis=0)) > 50
-
-
-def test_the_last_of_the_shares_is_drawn_too(npz: Path) -> None:
-    class Last(np.random.Generator):
-        """Draws as near to 1 as can be."""
-
-        def random(self, size: int | None = None) -> Any:  # type: ignore[override]
-            return np.nextafter(1.0, 0.0) if size is None else np.zeros(size)
-
-    backend = load_backend("onnx", npz, [BOOK], device="cpu", threads=1)
-    assert len(played_positions(backend, 640, Last(np.random.PCG64(0)))) == 640
 
 
 def test_positions_from_a_list(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import shogi
 from book_oracle import naive_label, naive_planes
-from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, SQUARES, random_positions, turned, turned_move
+from positions import FULL_HANDS, MOST_MOVES, SQUARES, random_positions, turned, turned_move
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.games.shogi.encodings import BOOK
@@ -61,17 +61,6 @@ def positions_of_games(path: Path) -> Iterator[ShogiPosition]:
                 if ply % 3 == 0:
                     yield position
                 position.push_usi(move)
-
-
-def test_planes_and_labels_on_random_games() -> None:
-    assert check(random_positions(1, games=10)) > 1000
-
-
-@pytest.mark.parametrize(
-    "sfen", [START_SFEN, FULL_HANDS, turned(FULL_HANDS), MOST_MOVES, turned(MOST_MOVES), *HANDICAPS]
-)
-def test_planes_and_labels_on_chosen_positions(sfen: str) -> None:
-    assert check([ShogiPosition(sfen)])
 
 
 def test_planes_and_labels_on_real_games(shared_data: Path) -> None:

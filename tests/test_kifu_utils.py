@@ -1,6 +1,5 @@
 """The record tools: lists, the filter, and the book's reader that ours is timed against."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -48,23 +47,6 @@ def test_both_lists_in_one_call(records: Path, capsys: pytest.CaptureFixture[str
     assert "20 of 30 record files" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a link")
-def test_lists_in_a_folder_that_is_a_link(records: Path) -> None:
-    (records / "deep" / "er").mkdir(parents=True)
-    (records / "lists").symlink_to(records / "deep" / "er")
-    assert make_kifu_list.main([str(records / "kifu"), str(records / "lists" / "all")]) == 0
-    assert all(path.is_file() for path in read_list(records / "lists" / "all_train.txt"))
-
-
-def test_a_list_of_files_on_another_drive(records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def apart(*_: object) -> str:
-        raise ValueError("path is on mount 'D:', start on mount 'C:'")
-
-    monkeypatch.setattr("os.path.relpath", apart)
-    assert make_kifu_list.main([str(records / "kifu"), str(records / "all")]) == 0
-    assert all(path.is_file() for path in read_list(records / "all_train.txt"))
-
-
 def test_by_ratio_as_in_the_book(records: Path) -> None:
     assert make_kifu_list.main([str(records / "kifu"), str(records / "all"), "--ratio", "0.8"]) == 0
     train, test = (list(read_list(records / f"all_{part}.txt")) for part in ("train", "test"))
@@ -108,21 +90,6 @@ def test_lists_that_cannot_be_made(
     assert make_kifu_list.main(arguments) == 1
     assert capsys.readouterr().err == f"make_kifu_list: {error}\n"
     assert not list(records.glob("*.txt"))
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
-@pytest.mark.parametrize("name", ["a\nb.csa", "caf\udce9.csa", " a/b.csa"])
-def test_a_name_that_is_no_line_of_a_list(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    write_game(tmp_path / name)
-    assert make_kifu_list.main([str(tmp_path), str(tmp_path / "all"), "--train", "1"]) == 1
-    assert capsys.readouterr().err == f"make_kifu_list: {name!a}: no line of a list can say this name\n"
-    assert not list(tmp_path.glob("*.txt"))
-
-
-def test_a_japanese_name_with_a_wide_space(tmp_path: Path) -> None:
-    write_game(tmp_path / "名人戦\u30001.csa")
-    assert make_kifu_list.main([str(tmp_path), str(tmp_path / "all"), "--train", "1"]) == 0
-    assert list(read_list(tmp_path / "all_train_1.txt")) == [tmp_path / "名人戦\u30001.csa"]
 
 
 # filter_csa
@@ -182,12 +149,6 @@ def test_criteria(games: Path, capsys: pytest.CaptureFixture[str], arguments: li
 def test_files_are_deleted_only_when_asked_and_never_what_cannot_be_read(games: Path) -> None:
     assert filter_csa.main([str(games), "--workers", "1", "--delete"]) == 0
     assert sorted(path.name for path in games.iterdir()) == ["broken.csa", "good.csa"]
-
-
-def test_a_file_that_a_list_names_twice_is_deleted_once(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (games / "list.txt").write_text("short.csa\nshort.csa\n../games/short.csa\ngood.csa\n")
-    assert filter_csa.main([str(games / "list.txt"), "--workers", "2", "--delete"]) == 0
-    assert "1 of 2 files kept, 1 deleted" in capsys.readouterr().err
 
 
 def test_a_file_of_several_games_is_kept_if_all_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,12 +104,6 @@ def test_a_button_counts(options: Sample) -> None:
     assert options.clear == 2
 
 
-def test_values_belong_to_the_instance(options: Sample) -> None:
-    options.set("playout", "100")
-    assert Sample().playout == 300
-    assert isinstance(Sample.playout, Spin)
-
-
 def test_get_speaks_the_language_of_set(options: Sample) -> None:
     for option in options.declared():
         if not isinstance(option, Button):
@@ -138,16 +132,6 @@ def test_two_options_cannot_share_a_name() -> None:
 
         class Clash(Sample):
             other = Check("NODES", False, help="")
-
-
-def test_a_subclass_may_declare_a_field_anew() -> None:
-    class Greedy(Sample):
-        playout = Spin("playout", 1000, 1, 10000, help="playouts")
-
-    assert Greedy().playout == 1000
-    assert sum("playout" in line for line in Greedy.declarations()) == 1
-    with pytest.raises(UnknownOption):
-        Greedy().set("Nodes", "5")
 
 
 def test_what_is_not_shown_can_be_set_and_asked_for_by_name(options: Sample) -> None:

@@ -30,24 +30,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return zipfile.ZipFile(built)
 
 
-def test_the_network_lies_in_the_package(wheel: zipfile.ZipFile) -> None:
+def test_all_of_the_package_is_in_it_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+    names = set(wheel.namelist())
+    sources = [*(ROOT / "pydlshogi").rglob("*.py"), *(ROOT / "pydlshogi" / "web" / "page").iterdir()]
+    assert {path.relative_to(ROOT).as_posix() for path in sources} <= names
     assert wheel.read("pydlshogi/model/network.npz") == b"weights"
-
-
-def test_nothing_lies_beside_the_package(wheel: zipfile.ZipFile) -> None:
-    folders = {name.split("/", maxsplit=1)[0] for name in wheel.namelist()}
-    assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"pydlshogi"}
-
-
-def test_every_module_is_in_it(wheel: zipfile.ZipFile) -> None:
-    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pydlshogi").rglob("*.py")}
-    assert modules <= set(wheel.namelist())
-
-
-def test_the_page_of_the_board_is_in_it(wheel: zipfile.ZipFile) -> None:
-    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pydlshogi" / "web" / "page").iterdir()}
-    assert "pydlshogi/web/page/index.html" in pages
-    assert pages <= set(wheel.namelist())
+    assert {name for name in names if not name.startswith("pydlshogi/") and ".dist-info/" not in name} == set()
+    (licence,) = [name for name in names if name.endswith("/LICENSE")]
+    assert b"GNU GENERAL PUBLIC LICENSE" in wheel.read(licence)
 
 
 def test_the_commands_lead_to_entry_points(wheel: zipfile.ZipFile) -> None:
@@ -58,11 +48,6 @@ def test_the_commands_lead_to_entry_points(wheel: zipfile.ZipFile) -> None:
     for module in commands.values():
         source = (ROOT / Path(*module.split("."))).with_suffix(".py").read_text(encoding="utf-8")
         assert "def main(" in source
-
-
-def test_the_licence_is_in_it(wheel: zipfile.ZipFile) -> None:
-    (name,) = [name for name in wheel.namelist() if name.endswith("/LICENSE")]
-    assert b"GNU GENERAL PUBLIC LICENSE" in wheel.read(name)
 
 
 def made_up(folder: Path, name: str, files: Mapping[str, str]) -> Path:

@@ -1,15 +1,13 @@
 """The picture of a training run: from a small journal, and clear words for what is no journal."""
 
 import json
-import os
-from errno import ENOSPC
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")
 
-from utils.plot_log import main, read_log, smooth
+from utils.plot_log import main, read_log
 
 STEP = {
     "step": 10,
@@ -96,34 +94,8 @@ def test_what_is_no_journal_is_one_line(
     assert not (tmp_path / "log.png").exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names there")
-def test_a_pipe_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    os.mkfifo(tmp_path / "log.jsonl")
-    assert main([str(tmp_path)]) == 1
-    assert capsys.readouterr().err == f"plot_log: {tmp_path / 'log.jsonl'}: Not a plain file\n"
-
-
 def test_the_journal_is_not_overwritten_by_its_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = write(tmp_path / "journal.png", STEP)
     assert main([str(log)]) == 1
     assert capsys.readouterr().err == f"plot_log: {log}: the picture would take the place of the journal\n"
     assert json.loads(log.read_text()) == STEP
-
-
-def test_an_earlier_picture_stays_where_the_new_one_cannot_be_drawn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(tmp_path / "log.jsonl", STEP)
-    (tmp_path / "log.png").write_text("earlier")
-
-    def full(_: int) -> None:
-        raise OSError(ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    assert main([str(tmp_path)]) == 1
-    assert capsys.readouterr().err == f"plot_log: {tmp_path / 'log.png'}: No space left on device\n"
-    assert (tmp_path / "log.png").read_text() == "earlier"
-
-
-def test_smoothing() -> None:
-    assert smooth([1.0, 0.0, 0.0], 0.5) == [1.0, 0.5, 0.25]

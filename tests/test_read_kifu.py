@@ -1,7 +1,5 @@
 """Records: every format against what it should mean, against python-shogi and cshogi, and against damage."""
 
-import os
-import pickle
 import random
 import shutil
 from collections import Counter
@@ -215,11 +213,6 @@ def test_csa_start_positions(record, position: str, sfen: str) -> None:
     assert record(f"V2.2\n{position}%CHUDAN\n").start_sfen == sfen
 
 
-def test_rows_whose_blanks_were_collapsed(record) -> None:
-    rows = cshogi.Board().csa_pos().replace(" *  *  * ", " * * *").replace(" * ", " *")
-    assert record(f"{rows}{OPENING}").usi == ("7g7f", "3c3d")
-
-
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -297,16 +290,9 @@ def test_several_games_in_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16"])
-def test_names_in_every_encoding(record, encoding: str) -> None:
-    text = f"V2.2\nN+きふわらべ\nN-柿木将棋\nPI\n+\n{OPENING}%TORYO\n"
-    assert record(text.encode(encoding)).names == ("きふわらべ", "柿木将棋")
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16"])
-def test_kif_in_every_encoding(record, encoding: str) -> None:
-    text = "手合割：平手\n先手：先\n後手：後\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 投了\n"
-    game = record(text.encode(encoding))
-    assert (game.names, game.usi, game.win) == (("先", "後"), ("7g7f", "3c3d"), "w")
+@pytest.mark.parametrize("text", [f"N+羽生善治\nN-柿木\nPI\n+\n{OPENING}", "先手：羽生善治\n後手：柿木\n1 ７六歩(77)"])
+def test_names_in_every_encoding(record, text: str, encoding: str) -> None:
+    assert record(text.encode(encoding)).names == ("羽生善治", "柿木")
 
 
 def test_a_declared_encoding_comes_before_guessing() -> None:
@@ -315,22 +301,6 @@ def test_a_declared_encoding_comes_before_guessing() -> None:
     ambiguous = "ﾎﾞﾅﾝｻﾞ".encode("cp932")
     assert decode(b"'CSA encoding=SHIFT_JIS\nN+" + ambiguous).endswith("ﾎﾞﾅﾝｻﾞ")
     assert decode("'CSA encoding=EUC-JP\nN+将棋".encode("euc_jp")).endswith("将棋")
-
-
-@pytest.mark.parametrize("name", ["undefined", "punycode", "unicode_escape", "hex", "nonsense"])
-def test_what_is_declared_may_be_nonsense(record, name: str) -> None:
-    assert record(f"'CSA encoding={name}\nN+将棋\nPI\n+\n{OPENING}".encode()).names[0] == "将棋"
-
-
-def test_euc_that_could_be_half_width_katakana() -> None:
-    name = "羽生善治".encode("euc_jp")
-    assert name.decode("cp932") == "ｱｩﾀｸﾁｱｼ｣"
-    assert decode(b"N+" + name) == "N+羽生善治"
-
-
-def test_a_cut_character_in_a_comment_costs_no_game(record) -> None:
-    game = record(f"N+将棋\nPI\n+\n{OPENING}'".encode("cp932") + "漢".encode("cp932")[:1] + b"\n%TORYO\n")
-    assert (game.names[0], game.win) == ("将棋", "w")
 
 
 # KIF and KI2
@@ -458,18 +428,6 @@ def test_ways_to_write_a_kif_move(record, move: str) -> None:
     assert record(kif(f"   1 {move}")).usi == ("2h1h",)
 
 
-def test_numbers_beyond_reason_raise_nothing_else(record, refusal) -> None:
-    assert record(kif(f"1 ７六歩(77) ({'1:' * 300}1)")).times == (None,)
-    assert refusal(kif("1 ７六歩(77)", "2" * 5000 + " ３四歩(33)")) == "move 222222222 follows move 1"
-    assert refusal(kif("1 ７六歩(٧٧)")) == "move 1, 7六歩, is illegal"
-
-
-def test_blanks_without_end_are_no_work(record) -> None:
-    blanks = " " * (1 << 19)
-    assert record(kif(f"1{blanks}x")).usi == ()
-    assert record(kif("1 ７六歩(77)", f"*対局{blanks}x")).evals == (None,)
-
-
 def test_names_of_promoted_pieces(record) -> None:
     board = cshogi.Board("4k4/9/9/9/1+R+B3+S+N+L/9/9/9/4K4 b - 1")
     for square, names in (
@@ -570,7 +528,7 @@ def ki2_lines(game: Game) -> Iterator[str]:
         yield KI2.move_to_ki2(move, board)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_ki2_as_cshogi_writes_it(record, seed: int) -> None:
     game = random_game(seed, plies=200)
     text = "手合割：平手\n先手：a\n後手：b\n" + "\n".join(ki2_lines(game))
@@ -658,14 +616,6 @@ def test_files_and_lines_have_bounds(tmp_path: Path, refusal) -> None:
         read_list(tmp_path / "huge.txt")
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for reader in (read, read_list):
-        with pytest.raises(KifuError, match="Not a plain file"):
-            reader(tmp_path / "pipe")
-
-
 def test_lists_are_relative_to_the_list(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("kifu/a.csa\r\n\n  kifu/将棋.kif\n", encoding="utf-8")
     assert list(read_list(tmp_path / "list.txt")) == [tmp_path / "kifu/a.csa", tmp_path / "kifu/将棋.kif"]
@@ -685,11 +635,6 @@ def test_many_files_in_their_order_and_one_broken_costs_only_itself(tmp_path: Pa
     assert [isinstance(games, KifuError) for _, games in results] == [False, True, False] * 8
     assert str(results[1][1]) == f"{tmp_path / 'broken.csa'}: move 1, +7775FU, is illegal"
     assert results[0][1] == read(paths[0])
-
-
-def test_errors_survive_another_process() -> None:
-    error = pickle.loads(pickle.dumps(KifuError("a.csa", "why")))
-    assert (str(error), error.path, error.reason) == ("a.csa: why", Path("a.csa"), "why")
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:

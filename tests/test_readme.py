@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from utils.readme import DOCS, ROOT, fill, first_sentence, options_table, rooms, rooms_table, shortened
+from utils.readme import DOCS, ROOT, options_table, rooms, rooms_table
 
 README, JAPANESE = ROOT / "README.md", ROOT / "README.ja.md"
 DOORS = [README, *(DOCS / f"{name}.md" for name in ("install", "play", "analyse", "learn", "measure", "strength"))]
@@ -139,27 +139,3 @@ def test_a_cycle_is_explained_without_pytorch_and_asks_for_it_only_then(tmp_path
     assert done.stderr.startswith("cycle: PyTorch is not installed here: run `sh bat/environment.sh train`")
     assert done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
-
-
-def test_filling_in_needs_its_marks(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("<!-- a: how -->\nold\n<!-- /a -->")
-    fill(page, "a", "new")
-    assert page.read_text() == "<!-- a: how -->\n\nnew\n\n<!-- /a -->"
-    with pytest.raises(ValueError, match=r"page\.md needs one pair of marks for b, and has 0"):
-        fill(page, "b", "newer")
-    assert page.read_text() == "<!-- a: how -->\n\nnew\n\n<!-- /a -->"
-
-
-def test_first_sentence(tmp_path: Path) -> None:
-    module = tmp_path / "module.py"
-    module.write_text('"""One thing, e.g.this\none. Another.\n\nMore."""\n', encoding="utf-8")
-    assert first_sentence(module) == "One thing, e.g.this one"
-    module.write_text("x = 1\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="no docstring"):
-        first_sentence(module)
-
-
-def test_candidates_are_shortened() -> None:
-    candidates = [f"info string {i}" for i in range(20)]
-    assert list(shortened(["> go", *candidates, "bestmove 7g7f"])) == ["> go", *candidates[:8], "...", "bestmove 7g7f"]

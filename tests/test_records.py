@@ -3,8 +3,6 @@
 import json
 import lzma
 import math
-import os
-import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +25,6 @@ from pydlshogi.training.shogi.recorded import Recorded
 from pydlshogi.training.shogi.records import (
     DRAW,
     LOSS,
-    MAX_EVAL,
     NO_EVAL,
     NO_RESULT,
     POSITION,
@@ -51,10 +48,6 @@ def game(moves: str, win: str | None, evals: tuple[int | None, ...] = (), start:
         times=(),
         ratings=(3000.4, None),
     )
-
-
-def test_a_position_is_small() -> None:
-    assert POSITION.itemsize <= 64
 
 
 def test_everything_is_seen_by_the_side_to_move() -> None:
@@ -122,15 +115,6 @@ def test_games_packed_together_are_those_packed_alone() -> None:
     assert len(pack()) == 0
 
 
-@pytest.mark.parametrize(("win", "results"), [("w", [LOSS, WIN]), ("d", [DRAW, DRAW]), (None, [NO_RESULT, NO_RESULT])])
-def test_results(win: str | None, results: list[int]) -> None:
-    assert pack(game("7g7f 3c3d", win))["result"].tolist() == results
-
-
-def test_mate_evaluations_are_bounded() -> None:
-    assert pack(game("7g7f 3c3d", "b", (100_000, 100_000)))["eval"].tolist() == [MAX_EVAL, -MAX_EVAL]
-
-
 def test_jsonl(tmp_path: Path) -> None:
     def line(**more: object) -> str:
         return json.dumps({"win": "b", "end": "resign", "split": "train", "moves": "7g7f 3c3d", **more}) + "\n"
@@ -190,44 +174,12 @@ def test_impossible_numbers_cost_no_more_than_themselves(tmp_path: Path) -> None
     assert pack(replace(game("7g7f", "b"), ratings=(-12.5, math.inf)))["rating"].tolist() == [0]
 
 
-def test_a_position_of_more_pawns_than_a_set_has_is_left_out(tmp_path: Path) -> None:
-    """Mate problems have some, but the code of a position has no room for them."""
-    source = tmp_path / "games.jsonl"
-    record = {"win": "b", "end": "resign", "moves": "1i1h"}
-    eighteen = "k8/9/9/+P+P+P+P+P+P+P+P+P/9/9/9/9/8K b RB2G2S2N2Lrb2g2s2n2l9p 1"
-    starts = [eighteen, eighteen.replace("/8K", "/+P7K")]
-    source.write_text("".join(json.dumps({**record, "start_sfen": start}) + "\n" for start in starts))
-    said: list[str] = []
-    positions = load_positions(source, "train", tmp_path / "cache", said.append)
-    assert positions["move"].tolist() == [8 << 7 | 7]
-    assert "the start position has 19 pawns, a set has 18" in said[0]
-
-
 def test_a_cut_archive_is_one_line(tmp_path: Path) -> None:
     whole = lzma.compress(b'{"win": "b", "end": "resign", "moves": "7g7f"}\n' * 99)
     for content in (b"", whole[:-20]):
         (tmp_path / "games.jsonl.xz").write_bytes(content)
         with pytest.raises(DatasetError, match="cannot be read"):
             load_positions(tmp_path / "games.jsonl.xz", "train", tmp_path / "cache")
-
-
-def test_an_endless_line_is_one_line(tmp_path: Path) -> None:
-    with lzma.open(tmp_path / "games.jsonl.xz", "w", preset=0) as file:
-        file.write(b'{"win": "b", "end": "resign", "moves": "7g7f"}\n')
-        for _ in range(64):
-            file.write(bytes(1 << 20))
-    tracemalloc.start()
-    with pytest.raises(DatasetError, match="line 2 is longer than any game"):
-        load_positions(tmp_path / "games.jsonl.xz", "train", tmp_path / "cache")
-    assert tracemalloc.get_traced_memory()[1] < 16 << 20
-    tracemalloc.stop()
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs pipes in the file system, which Windows does not have")
-def test_a_pipe_is_not_read(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "games.jsonl")
-    with pytest.raises(DatasetError, match=r"cannot be read: .* Not a plain file"):
-        load_positions(tmp_path / "games.jsonl", "train", tmp_path / "cache")
 
 
 @pytest.mark.parametrize("damage", [b"", b"half a position"])
@@ -265,19 +217,6 @@ def test_a_set_is_packed_once_and_again_when_its_content_changes(tmp_path: Path)
     assert len(load_positions(moved, "train", cache, said.append)) == 30
     assert len(said) == 2
     assert all(path.suffix == ".positions" for path in cache.iterdir())
-
-
-@pytest.mark.parametrize("name", ["absent.jsonl", "absent.txt"])
-def test_a_missing_source_is_one_line(tmp_path: Path, name: str) -> None:
-    with pytest.raises(DatasetError, match=name) as caught:
-        load_positions(tmp_path / name, "train", tmp_path)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_source_without_games_is_said(tmp_path: Path) -> None:
-    (tmp_path / "list.txt").write_text("\n")
-    with pytest.raises(DatasetError, match="no positions"):
-        load_positions(tmp_path / "list.txt", "train", tmp_path)
 
 
 def test_repeats_are_limited() -> None:

@@ -42,11 +42,7 @@ def test_the_engine_stays_within_its_arrays(tmp_path: Path) -> None:
     lines = [f"setoption name {option}" for option in ("Backend value hash", "Threads value 2", "USI_Hash value 2")]
     lines += ["isready", "position startpos moves 7g7f 3c3d", "go nodes 2000"]
     lines += ["position sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "go nodes 100", "go mate 1000", "quit"]
-    said = run(
-        ["-m", "pydlshogi.usi.usi_mcts_player"],
-        "\n".join(lines) + "\n",
-        NUMBA_BOUNDSCHECK="1",
-    )
+    said = run(["-m", "pydlshogi.usi.usi_mcts_player"], "\n".join(lines) + "\n", NUMBA_BOUNDSCHECK="1")
     assert said.count("bestmove ") == 2
     assert "checkmate G*5b" in said
     assert "Error" not in said

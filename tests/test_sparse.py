@@ -4,7 +4,6 @@ import json
 import random
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -130,39 +129,6 @@ def test_a_position_without_labels_gets_a_value(tmp_path: Path) -> None:
     assert np.array_equal(same, values)
 
 
-def test_what_is_no_position_harms_nobody(tmp_path: Path) -> None:
-    """Evaluation servers take packed positions from others."""
-    weights = random_sparse_weights(DOBUTSU_SPARSE, 16, 16, 3)
-    backend = load_backend("auto", save(tmp_path / "net.npz", weights), [DOBUTSU_SPARSE])
-    packed = np.full((2, DOBUTSU_SPARSE.words), 0xFFFFFFFF, np.uint32)
-    packed[1, 0] = 0
-    firsts = np.array([0, 2, 4], np.int32)
-    priors, values = backend.predict(packed, firsts, np.array([3, 5, 3, 5], np.int32), 1.0)
-    assert np.array_equal(priors[:2], priors[2:])
-    assert values[0] == values[1]
-
-
-def test_threads_do_not_disturb_each_other(tmp_path: Path) -> None:
-    weights = random_sparse_weights(OTHELLO_SPARSE, 64, 64, 4)
-    backend = load_backend("auto", save(tmp_path / "net.npz", weights, OTHELLO_SPARSE), [OTHELLO_SPARSE])
-    batches = [asked(batch_of(OTHELLO_SPARSE, random_positions(OthelloPosition, seed))) for seed in range(4)]
-    expected = [backend.predict(*batch, 1.0) for batch in batches]
-    wrong: list[int] = []
-
-    def work(which: int) -> None:
-        for _ in range(200):
-            found = backend.predict(*batches[which], 1.0)
-            if not all(map(np.array_equal, found, expected[which])):
-                wrong.append(which)
-
-    threads = [threading.Thread(target=work, args=(which,)) for which in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-
-
 # Files
 
 
@@ -225,15 +191,6 @@ def test_a_file_that_is_no_such_network_is_refused_in_one_line(wrong: str, tmp_p
     assert reason in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
-    path = save(tmp_path / "net.npz", random_sparse_weights(DOBUTSU_SPARSE, 8, 8, 7))
-    content = bytearray(path.read_bytes())
-    content[len(content) // 3] ^= 0xFF
-    path.write_bytes(content)
-    with pytest.raises(ModelError, match="damaged"):
-        load_backend("auto", path, [DOBUTSU_SPARSE])
 
 
 def test_each_kind_of_network_has_its_backends(tmp_path: Path) -> None:

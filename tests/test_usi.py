@@ -39,6 +39,7 @@ ONE_MOVE = "4k4/9/9/9/9/9/9/4g4/4K4 b - 1"
 DECLARABLE = "+R+R+B+BK4/GGGGSSSS1/9/9/9/9/9/9/4k4 b - 1"
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 
+Talk = Callable[..., InProcess]
 TOKENS = {"depth", "seldepth", "multipv", "score", "cp", "mate", "nodes", "nps", "hashfull", "time", "pv"}
 
 
@@ -52,7 +53,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[InProcess]:
 
 
 @pytest.fixture
-def talk_to() -> Iterator[Callable[..., InProcess]]:
+def talk_to() -> Iterator[Talk]:
     """Starts a conversation with a player made for one test; it is not ready yet."""
     conversations: list[InProcess] = []
 
@@ -137,10 +138,6 @@ def check(lines: list[str], sfen: str = START, moves: tuple[str, ...] = ()) -> s
 # 2, 3: getting ready
 
 
-def test_isready_without_usi(talk_to: Callable[..., InProcess]) -> None:
-    assert talk_to(ScriptedPlayer()).ask("isready", "readyok") == ["readyok"]
-
-
 def test_usi_answers_again(engine: InProcess) -> None:
     first = engine.ask("usi", "usiok")
     assert first[0].startswith("id name ")
@@ -169,7 +166,7 @@ class Gated(ScriptedPlayer):
 
 @pytest.mark.parametrize("lines", [("isready", "go byoyomi 1000"), ("go byoyomi 1000",)])
 def test_the_clock_of_a_go_sent_before_readyok_starts_when_the_engine_is_ready(
-    talk_to: Callable[..., InProcess], lines: tuple[str, ...]
+    talk_to: Talk, lines: tuple[str, ...]
 ) -> None:
     class Timed(Gated):
         ready_at = born_at = 0.0
@@ -190,9 +187,7 @@ def test_the_clock_of_a_go_sent_before_readyok_starts_when_the_engine_is_ready(
 
 
 @pytest.mark.parametrize("go", ["go byoyomi 1", "go movetime 1"])
-def test_a_go_on_the_clock_after_readyok_waits_for_nothing_that_options_want_loaded(
-    go: str, talk_to: Callable[..., InProcess]
-) -> None:
+def test_a_go_on_the_clock_after_readyok_waits_for_nothing_that_options_want_loaded(go: str, talk_to: Talk) -> None:
     player = Gated()
     player.gate.set()
     engine = talk_to(player).start()
@@ -221,7 +216,7 @@ def test_a_game_longer_than_any_is_refused(engine: InProcess) -> None:
     assert errors(engine.settle()) == ["info string Error! position: a game of more than 30,000 plies"]
 
 
-def test_blank_lines_while_loading_and_none_after(talk_to: Callable[..., InProcess]) -> None:
+def test_blank_lines_while_loading_and_none_after(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player, keep_alive=0.001)
     engine.send("isready")
@@ -234,7 +229,7 @@ def test_blank_lines_while_loading_and_none_after(talk_to: Callable[..., InProce
             assert not thread.is_alive()
 
 
-def test_a_search_asked_for_and_stopped_while_loading(talk_to: Callable[..., InProcess]) -> None:
+def test_a_search_asked_for_and_stopped_while_loading(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "position startpos", "go infinite", "stop", "stop")
@@ -247,33 +242,13 @@ def test_a_search_asked_for_and_stopped_while_loading(talk_to: Callable[..., InP
     assert engine.settle() == []
 
 
-def test_a_gui_that_dies_while_a_search_waits_for_loading_is_noticed(talk_to: Callable[..., InProcess]) -> None:
-    """Whoever writes to it finds out: so something is written for as long as the loading goes on."""
-    player = Gated()
-    engine = talk_to(player, keep_alive=0.01)
-    engine.send("go")
-    engine.end_input()
-    assert [engine.hear() for _ in range(3)] == ["", "", ""]
-    player.gate.set()
-    assert engine.until("bestmove")
-
-
-def test_the_end_of_input_leaves_a_limited_search_for_mate_its_time(talk_to: Callable[..., InProcess]) -> None:
-    player = Gated()
-    engine = talk_to(player)
-    engine.send(f"position sfen {MATE_IN_ONE}", "go mate 60000")
-    engine.end_input()
-    player.gate.set()
-    assert engine.until("checkmate")[-1] == "checkmate G*5b"
-
-
-def test_quit_while_loading_waits_for_no_loader(talk_to: Callable[..., InProcess]) -> None:
+def test_quit_while_loading_waits_for_no_loader(talk_to: Talk) -> None:
     engine = talk_to(Gated())
     engine.send("isready", "go infinite", "quit")
     assert len(answers(engine.rest())) == 1
 
 
-def test_all_lines_in_one_pipe_make_a_thought_move(talk_to: Callable[..., InProcess]) -> None:
+def test_all_lines_in_one_pipe_make_a_thought_move(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "position startpos moves 7g7f", "go nodes 3", "eval", "quit")
@@ -283,7 +258,7 @@ def test_all_lines_in_one_pipe_make_a_thought_move(talk_to: Callable[..., InProc
     assert check(lines, START, ("7g7f",))
 
 
-def test_what_takes_long_is_named_once(talk_to: Callable[..., InProcess]) -> None:
+def test_what_takes_long_is_named_once(talk_to: Talk) -> None:
     class Measures(Gated):
         def loading(self, options: EngineOptions) -> Callable[[], Loaded]:
             load = super().loading(options)
@@ -303,7 +278,7 @@ def test_what_takes_long_is_named_once(talk_to: Callable[..., InProcess]) -> Non
     assert set(engine.until("readyok")[:-1]) <= {""}
 
 
-def test_every_isready_while_loading_gets_its_readyok(talk_to: Callable[..., InProcess]) -> None:
+def test_every_isready_while_loading_gets_its_readyok(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "isready", "go infinite", "isready")
@@ -315,7 +290,7 @@ def test_every_isready_while_loading_gets_its_readyok(talk_to: Callable[..., InP
     assert check(engine.until("bestmove"))
 
 
-def test_isready_after_an_option_set_while_loading_waits_for_that_option(talk_to: Callable[..., InProcess]) -> None:
+def test_isready_after_an_option_set_while_loading_waits_for_that_option(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "setoption name Load value refused", "isready")
@@ -325,7 +300,7 @@ def test_isready_after_an_option_set_while_loading_waits_for_that_option(talk_to
     assert engine.settle() == []
 
 
-def test_what_loading_ran_into_is_not_said_once_the_options_are_repaired(talk_to: Callable[..., InProcess]) -> None:
+def test_what_loading_ran_into_is_not_said_once_the_options_are_repaired(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("setoption name Load value refused", "isready", "setoption name Load value quick", "isready")
@@ -343,25 +318,7 @@ def test_isready_during_a_search_leaves_it_alone(engine: InProcess) -> None:
     assert len(answers(engine.until("bestmove") + engine.settle())) == 1
 
 
-def test_isready_during_a_question_waits_for_the_options_before_it(talk_to: Callable[..., InProcess]) -> None:
-    engine = talk_to(ScriptedPlayer()).start()
-    engine.send("position startpos", "perft 99", "setoption name Load value refused", "isready", "stop")
-    assert "readyok" not in engine.until("info string Error!")
-
-
-def test_isready_while_pondering_is_answered_at_once_though_an_option_was_set(
-    talk_to: Callable[..., InProcess],
-) -> None:
-    engine = talk_to(ScriptedPlayer()).start()
-    engine.send("position startpos", "setoption name Words value x")
-    engine.go("go byoyomi 1")
-    engine.send("go ponder byoyomi 1")
-    engine.until("info")
-    assert answers(engine.ask("isready", "readyok")) == []
-    assert check(engine.go("stop"))
-
-
-def test_options_set_while_loading_are_loaded_before_readyok(talk_to: Callable[..., InProcess]) -> None:
+def test_options_set_while_loading_are_loaded_before_readyok(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "setoption name Words value x", "position startpos")
@@ -373,52 +330,10 @@ def test_options_set_while_loading_are_loaded_before_readyok(talk_to: Callable[.
     assert player.loads == 2
 
 
-def test_a_question_while_the_player_loads_waits_for_that_and_loads_nothing_again(
-    talk_to: Callable[..., InProcess],
-) -> None:
-    class LoadsOnce(Gated):
-        installed = False
-
-        def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:  # type: ignore[override]
-            return None if self.installed else super().loading(options)
-
-        def install(self, loaded: Loaded) -> None:
-            self.installed = True
-
-        def evaluate(self, position: PlayedPosition) -> Iterator[str]:
-            yield f"loaded {self.loads}"
-
-    player = LoadsOnce()
-    engine = talk_to(player)
-    engine.send("isready", "eval")
-    player.gate.set()
-    assert engine.until("loaded")[-2:] == ["readyok", "loaded 1"]
-    assert check(engine.go("go nodes 1"))
-    assert engine.said.count("readyok") == 1
-
-
-def test_isready_behind_a_search_that_waits_for_the_player_is_answered(talk_to: Callable[..., InProcess]) -> None:
-    player = Gated()
-    engine = talk_to(player)
-    engine.send("go infinite", "setoption name Words value x", "isready")
-    engine.ask("usi", "usiok")
-    player.gate.set()
-    assert answers(engine.until("readyok")) == []
-    assert check(engine.go("stop"))
-
-
-def test_options_set_at_the_end_of_a_search_are_loaded_before_readyok(talk_to: Callable[..., InProcess]) -> None:
-    engine = talk_to(ScriptedPlayer()).start()
-    engine.send("go ponder", "stop", "gameover win", "setoption name Load value refused", "isready")
-    lines = engine.until("info string Error!")
-    assert len(answers(lines)) == 1
-    assert "readyok" not in lines
-
-
-def test_getting_ready_again_loads_nothing_anew_by_itself(talk_to: Callable[..., InProcess]) -> None:
+def test_a_go_loads_what_is_not_loaded(talk_to: Talk) -> None:
     player = ScriptedPlayer()
-    engine = talk_to(player).start()
-    engine.go("go nodes 1")
+    engine = talk_to(player)
+    assert check(engine.go("go nodes 1"))
     engine.go("go nodes 1")
     assert player.loads == 1
     engine.send("setoption name Words value x")
@@ -426,18 +341,11 @@ def test_getting_ready_again_loads_nothing_anew_by_itself(talk_to: Callable[...,
     assert player.loads == 2
 
 
-def test_go_without_isready_loads_first(talk_to: Callable[..., InProcess]) -> None:
-    player = ScriptedPlayer()
-    engine = talk_to(player)
-    assert check(engine.go("go nodes 1"))
-    assert player.loads == 1
-
-
 # What cannot be loaded
 
 
 @pytest.mark.parametrize("load", ["refused", "defect"])
-def test_a_refused_isready_is_one_line_and_can_be_mended(talk_to: Callable[..., InProcess], load: str) -> None:
+def test_a_refused_isready_is_one_line_and_can_be_mended(talk_to: Talk, load: str) -> None:
     engine = talk_to(ScriptedPlayer())
     engine.send(f"setoption name Load value {load}", "isready")
     assert len(engine.until("info string Error!")) == 1
@@ -446,7 +354,7 @@ def test_a_refused_isready_is_one_line_and_can_be_mended(talk_to: Callable[..., 
     assert check(engine.go("go nodes 1"))
 
 
-def test_an_endless_search_whose_loading_fails_can_still_be_had(talk_to: Callable[..., InProcess]) -> None:
+def test_an_endless_search_whose_loading_fails_can_still_be_had(talk_to: Talk) -> None:
     engine = talk_to(ScriptedPlayer())
     engine.send("setoption name Load value refused", "go infinite")
     engine.until("info string Error!")
@@ -458,18 +366,7 @@ def test_an_endless_search_whose_loading_fails_can_still_be_had(talk_to: Callabl
     assert check(lines + engine.until("bestmove"))
 
 
-@pytest.mark.parametrize("release", ["stop", "ponderhit"])
-def test_a_search_that_nothing_was_loaded_for_is_answered_when_it_may_be(
-    release: str, talk_to: Callable[..., InProcess]
-) -> None:
-    engine = talk_to(ScriptedPlayer())
-    engine.send("setoption name Load value refused", "go ponder")
-    engine.until("info string Error!")
-    assert engine.settle() == []
-    assert best(engine.go(release)) in legal(())
-
-
-def test_go_when_nothing_could_be_loaded_says_so_and_plays_a_legal_move(talk_to: Callable[..., InProcess]) -> None:
+def test_go_when_nothing_could_be_loaded_says_so_and_plays_a_legal_move(talk_to: Talk) -> None:
     engine = talk_to(ScriptedPlayer())
     engine.send("setoption name Load value refused", "isready")
     assert errors(engine.until("info string Error!")) == ["info string Error! modelfile: no such file"]
@@ -502,7 +399,7 @@ def test_a_game_that_goes_on_is_the_game_set_up_anew(engine: InProcess) -> None:
 # 4: options
 
 
-def test_options_as_guis_send_them(talk_to: Callable[..., InProcess]) -> None:
+def test_options_as_guis_send_them(talk_to: Talk) -> None:
     player = ScriptedPlayer()
     engine = talk_to(player).start()
     engine.send(
@@ -671,12 +568,6 @@ def test_stop_with_nothing_running_is_silent(engine: InProcess) -> None:
     assert engine.settle() == []
 
 
-def test_stop_twice_answers_once(engine: InProcess) -> None:
-    engine.send("go infinite", "stop", "stop")
-    engine.until("bestmove")
-    assert engine.settle() == []
-
-
 def test_a_go_during_a_search_stops_it_and_both_are_answered(engine: InProcess) -> None:
     engine.send("position startpos", "go infinite")
     lines = engine.until("info")
@@ -725,7 +616,7 @@ def test_ponder_and_hit(engine: InProcess, times: str, hit: str) -> None:
     assert engine.settle() == []
 
 
-def test_a_hit_without_times_anywhere_uses_what_is_known_of_the_clock(talk_to: Callable[..., InProcess]) -> None:
+def test_a_hit_without_times_anywhere_uses_what_is_known_of_the_clock(talk_to: Talk) -> None:
     class Keeps(ScriptedPlayer):
         clock: Clock
 
@@ -759,24 +650,6 @@ def test_the_ends_of_pondering(engine: InProcess, end: list[str]) -> None:
     assert check(engine.go("go nodes 3"))
 
 
-def test_ponder_in_the_order_of_a_bridge_that_ponders_early(engine: InProcess) -> None:
-    times = "btime 1036 wtime 1034 binc 50 winc 50"
-    engine.send("usinewgame", "position startpos moves 2g2f", f"go {times}")
-    move = check(engine.until("bestmove"), START, ("2g2f",))
-    line: tuple[str, ...] = ("2g2f", move)
-    reply = next(iter(legal(line)))
-    engine.send(f"position startpos moves {' '.join((*line, reply))}", "go ponder", f"ponderhit {times}")
-    line = (*line, reply)
-    line = (*line, check(engine.until("bestmove"), START, line))
-    engine.send(f"position startpos moves {' '.join((*line, legal(line)[0]))}", "go ponder", "stop")
-    engine.until("bestmove")
-    engine.send(f"position startpos moves {' '.join((*line, legal(line)[1]))}", f"go {times}")
-    line = (*line, legal(line)[1])
-    line = (*line, check(engine.until("bestmove"), START, line))
-    engine.send(f"position startpos moves {' '.join((*line, legal(line)[0]))}", "go ponder", "stop", "gameover win")
-    assert len(answers(engine.until("bestmove") + engine.settle())) == 1
-
-
 def legal(moves: tuple[str, ...]) -> list[str]:
     board = cshogi.Board()
     for move in moves:
@@ -793,44 +666,6 @@ def test_a_search_that_ended_before_the_hit_plays_as_one_that_did_not(hit: str, 
     engine.wait_for_thought()
     assert engine.go(hit)[-1].startswith(answer)
     engine.close()
-
-
-def test_what_is_thought_again_after_a_late_hit_is_counted_from_then_on(talk_to: Callable[..., InProcess]) -> None:
-    class Born(ScriptedPlayer):
-        born_at = 0.0
-
-        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
-            self.born_at = milliseconds() - clock.elapsed()
-            clock.think()
-            clock.settle()
-            return super().think(position, clock, report)
-
-    player = Born()
-    engine = talk_to(player).start()
-    engine.send("go ponder btime 60000 wtime 60000 nodes 1")
-    engine.wait_for_thought()
-    hit_at = milliseconds()
-    engine.go("ponderhit")
-    assert player.born_at >= hit_at
-
-
-def test_a_hit_that_makes_an_analysis_of_a_search_that_has_ended_begins_it_anew(
-    talk_to: Callable[..., InProcess],
-) -> None:
-    class Settles(ScriptedPlayer):
-        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
-            answer = super().think(position, clock, report)
-            clock.settle()
-            return answer
-
-    engine = talk_to(Settles()).start()
-    engine.send("go ponder nodes 1")
-    engine.wait_for_thought()
-    engine.send("ponderhit infinite")
-    engine.wait_for_thought()
-    lines = engine.ask("isready", "readyok")[:-1]
-    assert answers(lines) == []
-    assert check(lines + engine.go("stop"))
 
 
 def test_a_hit_that_makes_an_analysis_of_pondering_on_all_replies_begins_it() -> None:
@@ -850,20 +685,11 @@ def test_a_hit_that_makes_an_analysis_of_pondering_on_all_replies_begins_it() ->
 # 10: special roots
 
 
-def test_mated(engine: InProcess) -> None:
-    engine.send(f"position sfen {MATED}")
-    assert best(engine.go("go byoyomi 1000")) == "resign"
-
-
-def test_declared_win(engine: InProcess) -> None:
-    engine.send(f"position sfen {DECLARABLE}")
-    assert check(engine.go("go byoyomi 1000"), DECLARABLE) == "win"
-
-
-def test_the_only_move_is_played_at_once_with_a_line(engine: InProcess) -> None:
-    engine.send(f"position sfen {ONE_MOVE}")
+@pytest.mark.parametrize(("sfen", "move"), [(MATED, "resign"), (DECLARABLE, "win"), (ONE_MOVE, "5i5h")])
+def test_what_needs_no_thought_is_answered_at_once(engine: InProcess, sfen: str, move: str) -> None:
+    engine.send(f"position sfen {sfen}")
     # An hour for the move, and a minute's patience of the test.
-    assert check(engine.go("go byoyomi 3600000"), ONE_MOVE) == "5i5h"
+    assert check(engine.go("go byoyomi 3600000"), sfen) == move
 
 
 def test_beyond_the_last_move_of_the_game_there_is_still_a_move(engine: InProcess) -> None:
@@ -912,7 +738,7 @@ def test_go_mate_ends_by_itself(engine: InProcess, go: str) -> None:
     assert answer in {"checkmate nomate", "checkmate timeout"}
 
 
-def test_a_player_without_a_mate_search_says_so(talk_to: Callable[..., InProcess]) -> None:
+def test_a_player_without_a_mate_search_says_so(talk_to: Talk) -> None:
     class Plays(ScriptedPlayer):
         def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
             return any_move(position)
@@ -921,7 +747,7 @@ def test_a_player_without_a_mate_search_says_so(talk_to: Callable[..., InProcess
 
 
 @pytest.mark.parametrize("go", ["go nodes 5", "go mate 1000"])
-def test_a_thought_that_breaks_off_leaves_no_moves_on_the_board(go: str, talk_to: Callable[..., InProcess]) -> None:
+def test_a_thought_that_breaks_off_leaves_no_moves_on_the_board(go: str, talk_to: Talk) -> None:
     class Stumbles(ScriptedPlayer):
         def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
             position.push(position.move_from_usi("3c3d"))
@@ -938,26 +764,6 @@ def test_a_thought_that_breaks_off_leaves_no_moves_on_the_board(go: str, talk_to
             board = cshogi.Board(START)
             board.push_usi("7g7f")
             assert board.move_from_usi(answer.split()[1]) in board.legal_moves
-    assert " w " in engine.ask("d", "sfen", "info string sfen")[-1]
-
-
-@pytest.mark.parametrize("command", ["eval", "bench"])
-def test_a_command_that_breaks_off_leaves_no_moves_on_the_board(
-    command: str, talk_to: Callable[..., InProcess]
-) -> None:
-    class Stumbles(ScriptedPlayer):
-        def evaluate(self, position: PlayedPosition) -> Iterator[str]:
-            position.push(position.move_from_usi("3c3d"))
-            raise RuntimeError("a defect")
-
-        def bench(self, position: PlayedPosition, *_: object) -> Iterator[str]:
-            return self.evaluate(position)
-
-    engine = talk_to(Stumbles()).start()
-    engine.send("position startpos moves 7g7f")
-    assert engine.ask(command, "info string Error!") == [
-        "info string Error! RuntimeError: a defect (the log says more)"
-    ]
     assert " w " in engine.ask("d", "sfen", "info string sfen")[-1]
 
 
@@ -995,7 +801,7 @@ class Talkative(ScriptedPlayer):
         return BestMove("7g7f", "3c3d")
 
 
-def test_the_line_of_the_move_comes_last(talk_to: Callable[..., InProcess]) -> None:
+def test_the_line_of_the_move_comes_last(talk_to: Talk) -> None:
     engine = talk_to(Talkative()).start()
     assert engine.go() == [
         "info depth 1 multipv 1 score cp 10 pv 7g7f",
@@ -1007,7 +813,7 @@ def test_the_line_of_the_move_comes_last(talk_to: Callable[..., InProcess]) -> N
     ]
 
 
-def test_nothing_is_said_about_a_search_after_its_answer(talk_to: Callable[..., InProcess]) -> None:
+def test_nothing_is_said_about_a_search_after_its_answer(talk_to: Talk) -> None:
     player = Talkative()
     engine = talk_to(player).start()
     engine.go()
@@ -1026,9 +832,7 @@ def test_nothing_is_said_about_a_search_after_its_answer(talk_to: Callable[..., 
     ],
 )
 @pytest.mark.parametrize("go", ["go", "go infinite", "go mate"])
-def test_a_failure_costs_one_line_and_never_the_answer(
-    talk_to: Callable[..., InProcess], error: Exception, said: str, go: str
-) -> None:
+def test_a_failure_costs_one_line_and_never_the_answer(talk_to: Talk, error: Exception, said: str, go: str) -> None:
     class Fails(ScriptedPlayer):
         def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
             raise error
@@ -1044,26 +848,6 @@ def test_a_failure_costs_one_line_and_never_the_answer(
         assert lines[-1] == "checkmate timeout"
     else:
         assert best(lines) in legal(("7g7f",))
-    assert engine.settle() == []
-
-
-def test_a_failure_where_there_is_no_move_resigns(talk_to: Callable[..., InProcess]) -> None:
-    class Fails(ScriptedPlayer):
-        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
-            raise KeyError("x")
-
-    engine = talk_to(Fails()).start()
-    engine.send(f"position sfen {MATED}")
-    assert best(engine.go()) == "resign"
-
-
-def test_a_failing_preload_is_not_worth_a_word(talk_to: Callable[..., InProcess]) -> None:
-    class Fails(ScriptedPlayer):
-        def preload(self) -> None:
-            raise ImportError("no such library")
-
-    engine = talk_to(Fails())
-    engine.ask("usi", "usiok")
     assert engine.settle() == []
 
 
@@ -1112,12 +896,6 @@ def test_perft_can_be_stopped(engine: InProcess) -> None:
 def test_a_question_that_has_no_answer_is_one_error(engine: InProcess, question: str) -> None:
     engine.send(question)
     assert len(errors(engine.settle())) == 1
-
-
-def test_what_a_player_does_not_offer_is_said(talk_to: Callable[..., InProcess]) -> None:
-    engine = talk_to(ScriptedPlayer()).start()
-    engine.send("bench")
-    assert engine.settle() == ["info string Error! there is no search to measure"]
 
 
 def test_questions_before_a_search_are_answered_before_it(engine: InProcess) -> None:

@@ -87,8 +87,13 @@ class Board:
         assert (status == 409) == bool(reason)
         return reason
 
-    def new(self, game: str = "shogi", start: str = "even", sides: tuple[str, str] = ("", "")) -> None:
-        assert self.do("new", game=game, start=start, sides=sides) == ""
+    def new(self, game: str = "shogi", start: str = "even", sides: tuple[str, str] = ("", ""), **more: Any) -> None:
+        assert self.do("new", game=game, start=start, sides=sides, **more) == ""
+
+    def review(self) -> Message:
+        """The state once the whole game has been judged."""
+        assert self.do("judge", on=True) == ""
+        return self.news.until(lambda state: state["summary"] and not state["judging"])
 
     def play(self, moves: str) -> None:
         for move in moves.split():
