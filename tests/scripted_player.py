@@ -10,8 +10,9 @@ from typing import NamedTuple
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.player.allot import ClockSettings
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info, Loaded, PlayerError, Report
-from pydlshogi.player.clock import Clock, ClockSettings
+from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import Button, Combo, EngineOptions, SearchOptions, Spin, String
 
 

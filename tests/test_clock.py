@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pydlshogi.player.clock import UNLIMITED, Budget, Clock, ClockSettings, Limits, allot
+from pydlshogi.player.allot import ClockSettings, Costs, allot
+from pydlshogi.player.clock import UNLIMITED, Budget, Clock, Limits
 from pydlshogi.player.latency import Latency, Overhead
 
 INF = math.inf
@@ -111,26 +112,26 @@ def test_how_long(limits: Limits, ply: int, settings: ClockSettings, budget: Bud
 def test_the_overhead_of_the_moves_to_come_is_held_back(
     limits: Limits, ply: int, overhead: float, optimum: float
 ) -> None:
-    assert allot(limits, 0, ply, PLAIN, overhead).optimum == pytest.approx(optimum, abs=0.1)
+    assert allot(limits, 0, ply, PLAIN, Costs(overhead)).optimum == pytest.approx(optimum, abs=0.1)
 
 
 def test_where_the_clock_cannot_last_no_move_takes_more_than_an_eighth_of_it() -> None:
-    assert allot(Limits(btime=8 * 1400), 0, 40, PLAIN, 50).maximum == 1400
+    assert allot(Limits(btime=8 * 1400), 0, 40, PLAIN, Costs(50)).maximum == 1400
 
 
 def test_what_answers_at_once_would_take_is_never_thought_away() -> None:
     # 2 ms for each of 260 moves, though the mean of those before is 10
-    assert allot(Limits(btime=520 + 7), 0, 40, PLAIN, 10, 10).maximum == pytest.approx(7)
-    assert allot(Limits(btime=500), 0, 40, PLAIN, 10, 10).maximum == 1
-    assert allot(Limits(btime=260 + 7), 0, 40, PLAIN, 1, 10).maximum == pytest.approx(7)
-    assert allot(Limits(btime=500, binc=2), 0, 40, PLAIN, 10, 10).maximum == pytest.approx(62.5)  # paid for
+    assert allot(Limits(btime=520 + 7), 0, 40, PLAIN, Costs(10, 10)).maximum == pytest.approx(7)
+    assert allot(Limits(btime=500), 0, 40, PLAIN, Costs(10, 10)).maximum == 1
+    assert allot(Limits(btime=260 + 7), 0, 40, PLAIN, Costs(1, 10)).maximum == pytest.approx(7)
+    assert allot(Limits(btime=500, binc=2), 0, 40, PLAIN, Costs(10, 10)).maximum == pytest.approx(62.5)  # paid for
 
 
 def test_looks_are_held_back_for_the_moves_of_an_ordinary_game() -> None:
     # 108 of 10 ms up to ply 256, those of 2 ms that the increment does not pay for
-    assert allot(Limits(btime=1080 + 1400), 0, 40, PLAIN, 0, 10).optimum == pytest.approx(100)
-    assert allot(Limits(btime=216 + 1400, binc=8), 0, 40, PLAIN, 0, 10).optimum == pytest.approx(108)
-    assert allot(Limits(btime=1400), 0, 256, PLAIN, 0, 10).optimum == pytest.approx(100)
+    assert allot(Limits(btime=1080 + 1400), 0, 40, PLAIN, Costs(0, 10)).optimum == pytest.approx(100)
+    assert allot(Limits(btime=216 + 1400, binc=8), 0, 40, PLAIN, Costs(0, 10)).optimum == pytest.approx(108)
+    assert allot(Limits(btime=1400), 0, 256, PLAIN, Costs(0, 10)).optimum == pytest.approx(100)
 
 
 def test_each_side_has_its_own_clock() -> None:
@@ -385,7 +386,7 @@ def long_game(
         overhead.asked(limits, 0, ply)
         clock = Clock(limits, time)
         slowdown = 1.0 if lost_at_once is None else 2.0
-        budget = allot(limits, 0, ply, settings, overhead.mean, LOOK, overhead.at_once(slowdown, ply))
+        budget = allot(limits, 0, ply, settings, Costs(overhead.mean, LOOK, overhead.at_once(slowdown, ply)))
         clock.begin(law(budget))
         if budget.maximum >= LOOK:
             time.now += LOOK

@@ -19,8 +19,9 @@ from pydlshogi.engines.shogi.checkmate import CheckmateSolver
 from pydlshogi.games.shogi.mate import MAX_PLIES, Finding, find_mate, shorter_mates
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import board_from_sfen
+from pydlshogi.player.allot import ClockSettings, allot
 from pydlshogi.player.base_player import Checkmate, Info
-from pydlshogi.player.clock import Clock, ClockSettings, Limits, allot
+from pydlshogi.player.clock import Clock, Limits
 
 MATES = [
     ("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", 1),

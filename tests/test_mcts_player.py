@@ -20,8 +20,9 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.player import mcts_player
+from pydlshogi.player.allot import allot
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Info, PlayerError
-from pydlshogi.player.clock import Clock, Limits, allot, milliseconds
+from pydlshogi.player.clock import Clock, Limits, milliseconds
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.stopping import certain
 from pydlshogi.support.arrays import Records

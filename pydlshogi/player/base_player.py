@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.clock import Budget, Clock, ClockSettings, Limits, allot
+from pydlshogi.player.allot import ClockSettings, Costs, allot
+from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.latency import Latency, Overhead
 from pydlshogi.player.options import ClockOptions, EngineOptions
 
@@ -146,13 +147,12 @@ class BasePlayer(ABC):
         """Tell the clock of a `go` for `position` how long that side to move may think; returns it."""
         turn, ply, settings = position.turn, position.ply(), self.clock_settings()
         self.overhead.asked(clock.limits, turn, ply)
-        overhead, look = self.overhead.mean, self.latency.of(1)
-        at_once = self.overhead.at_once(self.latency.slowdown, ply)
-
-        def budget(limits: Limits) -> Budget:
-            return allot(limits, turn, ply, settings, overhead, look, at_once)
-
-        clock.begin(budget)
+        costs = Costs(
+            overhead=self.overhead.mean,
+            look=self.latency.of(1),
+            at_once=self.overhead.at_once(self.latency.slowdown, ply),
+        )
+        clock.begin(lambda limits: allot(limits, turn, ply, settings, costs))
         return clock
 
     def start_analysis(

@@ -4,7 +4,8 @@ import math
 from collections import deque
 from typing import Final
 
-from pydlshogi.player.clock import ORDINARY_GAME, Clock, Limits
+from pydlshogi.player.allot import ORDINARY_GAME
+from pydlshogi.player.clock import Clock, Limits
 
 
 class WindowedMaximum:

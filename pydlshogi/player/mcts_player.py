@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from pydlshogi.game import PlayedPosition
+from pydlshogi.player.allot import ClockSettings
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, Loaded, PlayerError, Report, any_move, moves_named
 from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, should_resign, weak_move
-from pydlshogi.player.clock import Clock, ClockSettings
+from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
@@ -145,21 +146,9 @@ class MCTSPlayer(NetworkPlayer):
         pipeline = self._kept_pipeline()
         search = pipeline.search
         thinking = Thinking(pipeline, self.scout, clock, self.latency, self._choosing)
-        puct = self.options.puct(position.turn)
-        temperature = self._temperature()
-        rules = self.rule_settings(position)
-        only = moves_named(position, clock.limits.searchmoves)  # the visits that they ask for say nothing of others
-        to_black = round(abs(position.turn - puct.draw_value), 3)  # what a draw is worth, whoever is at the root
-        # What is kept means something else under others. The constants of selection only say where to look next.
-        searched_with = (to_black, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
+        only = moves_named(position, clock.limits.searchmoves)
         try:
-            if searched_with != self._searched_with:
-                search.clear()
-                self.scout.forget()
-                self._searched_with = searched_with
-            search.puct = puct
-            search.set_rules(rules)
-            self.evaluator_at(temperature / 100)
+            self._set_up(search, position, only)
             stochastic = self.options.stochastic_ponder and not clock.limits.searchmoves
             if stochastic and clock.pondering and position.past_board_keys():
                 answer = self._ponder(position, thinking, search, clock, report)
@@ -179,6 +168,20 @@ class MCTSPlayer(NetworkPlayer):
         answer = self._choose(position, search, clock, report)
         self._choosing.note(clock.answering())
         return answer
+
+    def _set_up(self, search: Search, position: PlayedPosition, only: Sequence[int]) -> None:
+        """Let the search do as the options say now; clear its tree where that means something else under them."""
+        puct, temperature, rules = self.options.puct(position.turn), self._temperature(), self.rule_settings(position)
+        # The constants of selection only say where to look next. The visits that `only` asks for say nothing of others.
+        to_black = round(abs(position.turn - puct.draw_value), 3)  # what a draw is worth, whoever is at the root
+        searched_with = (to_black, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
+        if searched_with != self._searched_with:
+            search.clear()
+            self.scout.forget()
+            self._searched_with = searched_with
+        search.puct = puct
+        search.set_rules(rules)
+        self.evaluator_at(temperature / 100)
 
     def _run(self, thinking: Thinking, clock: Clock, report: Callable[[], None], *, ponder: bool = False) -> None:
         interval = self.options.pv_interval
@@ -224,18 +227,7 @@ class MCTSPlayer(NetworkPlayer):
         options = self.options
         mate = () if clock.limits.searchmoves else usi_line(position, self.scout.solution())
         if mate:
-            report(
-                Info(
-                    depth=len(mate),
-                    seldepth=len(mate),
-                    time=round(clock.elapsed()),
-                    nodes=search.playouts,
-                    multipv=1 if options.multi_pv > 1 else None,
-                    score_mate=len(mate),
-                    win_rate=1.0,
-                    pv=mate,
-                )
-            )
+            report(self._mate_info(mate, search, clock))
             return BestMove(*mate[:2])
         root = Root(search)
         if not root.expanded:
@@ -251,6 +243,18 @@ class MCTSPlayer(NetworkPlayer):
         if not watched and should_resign(best, options.resign_threshold / 1000):
             return BestMove("resign")
         return BestMove(*lines.of(chosen)[:2])
+
+    def _mate_info(self, mate: Sequence[str], search: Search, clock: Clock) -> Info:
+        return Info(
+            depth=len(mate),
+            seldepth=len(mate),
+            time=round(clock.elapsed()),
+            nodes=search.playouts,
+            multipv=1 if self.options.multi_pv > 1 else None,
+            score_mate=len(mate),
+            win_rate=1.0,
+            pv=tuple(mate),
+        )
 
     def _looked_into(self, root: Root, clock: Clock) -> tuple[list[MoveStats], MoveStats]:
         """The moves, and the LCB move: the scout has looked at what follows it, as at the most visited one."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, overload
 
-from pydlshogi.player.clock import ClockSettings
+from pydlshogi.player.allot import ClockSettings
 
 T = TypeVar("T")
 

@@ -18,6 +18,7 @@ from pydlshogi.engines.othello.solving import ENDING, LAST_PLY, solvable, time_t
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, move_name
+from pydlshogi.player.allot import ClockSettings
 from pydlshogi.player.base_player import (
     BasePlayer,
     BestMove,
@@ -28,7 +29,7 @@ from pydlshogi.player.base_player import (
     Report,
     moves_named,
 )
-from pydlshogi.player.clock import Clock, ClockSettings
+from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.stopping import analysing
 from pydlshogi.support.arrays import Int16Array

@@ -17,8 +17,9 @@ from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES, move_name
 from pydlshogi.games.othello.sparse import ENCODINGS
+from pydlshogi.player.allot import ClockSettings
 from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report
-from pydlshogi.player.clock import Clock, ClockSettings
+from pydlshogi.player.clock import Clock
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.player.mcts_player import MCTSPlayer
