@@ -183,6 +183,14 @@ def test_cheap_searches_are_not_learned() -> None:
     assert 0 < len(played) < 0.8 * len(played.moves)
 
 
+def test_cheap_searches_force_no_playouts() -> None:
+    cheap = replace(QUICK, full_share=0, cheap_playouts=12)
+    forced, free = (
+        SelfPlayers(DOBUTSU, HASH, replace(cheap, forced_playouts=forced)).play((6,)) for forced in (2.0, 0.0)
+    )
+    assert forced.games() == free.games()
+
+
 def test_openings_are_varied_and_not_learned() -> None:
     settings = SelfPlay(games=40, playouts=4, full_share=1, opening_plies=30, opening_random=1, draw_ply=12)
     played = SelfPlayers(DOBUTSU, HASH, settings).play((8,))
@@ -256,6 +264,11 @@ def test_forced_visits_are_not_learned() -> None:
     assert visits[0] == 80
     assert 0 <= visits[1] < 15
     assert visits[2:].tolist() == [0, 0]
+
+
+def test_good_moves_keep_their_visits() -> None:
+    puct = Puct(forced_playouts=2.0, c_init_root=1.0)
+    assert pruned_visits([move(50, 0.4, 0.5), move(40, 0.4, 0.55)], puct).tolist() == [50, 40]
 
 
 def test_what_is_proven_is_learned() -> None:

@@ -411,8 +411,28 @@ def test_a_mate_that_cshogi_claims_wrongly_is_none() -> None:
     assert position.outcome() is None
 
 
+def test_where_a_king_is_missing_only_mates_in_one_are_looked_for(shared_data: Path) -> None:
+    """cshogi's search for longer ones would crash."""
+    for line in (shared_data / "tests" / "mate5.sfen").read_text().splitlines()[:200]:
+        rows, *rest = line.partition(" moves")[0].split()
+        for king in "Kk":
+            try:
+                position = ShogiPosition(" ".join((rows.replace(king, "1"), *rest)), mate_plies=5)
+            except ValueError:
+                continue  # without its piece of cover the other king is in check
+            assert position.outcome() in (None, MATE_IN_ONE)
+
+
 def test_a_king_that_is_missing_cannot_be_mated() -> None:
     assert ShogiPosition("3k5/9/9/9/9/9/9/9/7P1 w nG 50").outcome() is None
+
+
+def test_a_mate_after_the_last_move_of_the_game_is_none(shared_data: Path) -> None:
+    line = (shared_data / "tests" / "mate3.sfen").read_text().splitlines()[0]
+    sfen = line.partition(" moves")[0]
+    last = ShogiPosition(sfen).ply() + 2
+    assert ShogiPosition(sfen, mate_plies=3, draw_ply=last).outcome() == Outcome(1.0, plies=3)
+    assert ShogiPosition(sfen, mate_plies=3, draw_ply=last - 1).outcome() is None
 
 
 def test_the_game_is_drawn_after_the_last_move() -> None:
