@@ -11,9 +11,10 @@ from pydlshogi.game import UNDECIDED, Position, Rules
 from pydlshogi.support.arrays import Record, Records
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.boards import Paths, StoredBoards
-from pydlshogi.uct.kernels import COLLIDED, REPEATED, Walk
+from pydlshogi.uct.playouts import COLLIDED, REPEATED, Walk
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import Tree, UctNodeTable
+from pydlshogi.uct.tree import Tree
+from pydlshogi.uct.uct_node import UctNodeTable
 
 
 class BothBoards:

@@ -5,10 +5,12 @@ import numpy as np
 from pydlshogi.game import MATED, UNDECIDED, Position, verdict_of
 from pydlshogi.support.arrays import Int32Array, Record, Records
 from pydlshogi.support.compiled import compiled
+from pydlshogi.uct.backup import enter
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.boards import Paths
-from pydlshogi.uct.kernels import COLLIDED, REPEATED, Walk, enter, select
-from pydlshogi.uct.uct_node import Tree
+from pydlshogi.uct.playouts import COLLIDED, REPEATED, Walk
+from pydlshogi.uct.selection import select
+from pydlshogi.uct.tree import Tree
 
 
 @compiled

@@ -379,8 +379,7 @@ def lacks_its_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError("Exception from src/inference/src/cpp/core.cpp:182:\nCannot load its library")
 
     module = importlib.import_module("pydlshogi.network.openvino_backend")
-    module.bfloat16_is_fast.cache_clear()
-    monkeypatch.setattr(module, "has_bfloat16", get_property)
+    monkeypatch.setattr(module.openvino.Core, "get_property", get_property)
 
 
 @openvino_only
@@ -403,6 +402,7 @@ def test_without_a_usable_openvino_auto_is_onnx(
 @openvino_only
 def test_auto_prefers_a_gpu_to_openvino(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"pydlshogi.network.{name}_backend.bfloat16_is_fast", lambda: True)
+    monkeypatch.setattr("pydlshogi.network.loading._onnx_lacks_gpus", lambda: False)
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
     monkeypatch.setattr("pydlshogi.network.onnx_backend.onnx_backend", lambda *_: "the GPU's")
     assert load("auto", folder / "resnet.npz") == "the GPU's"
@@ -421,6 +421,29 @@ def test_auto_prefers_torch_on_a_gpu_for_what_it_reads(
     assert load("auto", folder / "resnet.npz", device="cpu") != "the GPU's"
     onnx.save(graph, tmp_path / "net.onnx")
     assert load("auto", tmp_path / "net.onnx", device="auto") != "the GPU's"
+
+
+@openvino_only
+@pytest.mark.parametrize("precision", ["auto", "float32"])
+def test_a_network_that_comes_along_is_compiled_once(
+    name: str, precision: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = importlib.import_module(f"pydlshogi.network.{name}_backend")
+    planes, modelfile = some_planes(3), folder / "resnet.npz"
+    expected = load(name, modelfile, precision=precision)
+    monkeypatch.setattr("pydlshogi.support.kept.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(backend, "shipped_model", lambda: folder)
+    read = []
+    make = backend._graph
+    monkeypatch.setattr(backend, "_graph", lambda *asked: read.append(asked) or make(*asked))
+    for _ in range(2):
+        kept = load(name, modelfile, precision=precision)
+        assert (kept.description, kept.encoding) == (expected.description, expected.encoding)
+        assert all(map(np.array_equal, kept.infer(planes), expected.infer(planes)))
+    assert len(read) == 1
+    load(name, folder / "plain.npz", precision=precision)
+    load(name, modelfile, precision=precision, threads=1)
+    assert len(read) == 3
 
 
 ONNX_READERS = ["onnx", pytest.param("openvino", marks=WITH_OPENVINO)]

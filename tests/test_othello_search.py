@@ -14,7 +14,7 @@ from othello_games import random_game, random_position, random_weights
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.engines.othello import policy, rollouts
-from pydlshogi.engines.othello.mcts_player import IAGO
+from pydlshogi.engines.othello.options import IAGO
 from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PATTERNS, STAGES
 from pydlshogi.engines.othello.patterns import FIRST as FIRST_NUMBER
 from pydlshogi.engines.othello.tables import TableEvaluator, TableRollouts

@@ -13,7 +13,8 @@ from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import Root
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import AWAITED, UctNodeTable
+from pydlshogi.uct.tree import AWAITED
+from pydlshogi.uct.uct_node import UctNodeTable
 
 
 def search_of_start() -> Search:

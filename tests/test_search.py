@@ -19,11 +19,12 @@ from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.game import MATED, Outcome, Position
 from pydlshogi.games.shogi.position import MATE_IN_ONE, ShogiPosition
 from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.kernels import MAX_BATCH, MAX_DEPTH
+from pydlshogi.uct.playouts import MAX_BATCH, MAX_DEPTH
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import AWAITED, EXPANDED, NONE, TERMINAL, UctNodeTable, free_unreferenced
+from pydlshogi.uct.tree import AWAITED, EXPANDED, NONE, TERMINAL
+from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced
 
 WON = Outcome(1.0, plies=1)
 DRAW = Outcome(0.5)

@@ -7,18 +7,9 @@ import numpy as np
 import pytest
 
 from pydlshogi.support.compiled import compiled
-from pydlshogi.uct.uct_node import (
-    EXPANDED,
-    LEAF,
-    NONE,
-    UctNodeTable,
-    add_stat,
-    bring_best,
-    free_unreferenced,
-    insert,
-    reserve_edges,
-    slot_of,
-)
+from pydlshogi.uct.edges import add_stat, bring_best, reserve_edges
+from pydlshogi.uct.tree import EXPANDED, LEAF, NONE
+from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced, insert, slot_of
 
 Name = tuple[int, int]
 """Key and ply of a node."""

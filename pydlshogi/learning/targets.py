@@ -10,7 +10,7 @@ from pydlshogi.game import Position
 from pydlshogi.learning.played import Sample
 from pydlshogi.support.arrays import Float64Array
 from pydlshogi.uct.batch import Batch
-from pydlshogi.uct.puct import Puct, exploration, score, visits_at
+from pydlshogi.uct.puct import Puct, exploration, forced_visits, score, visits_at
 from pydlshogi.uct.root import MoveStats, Root
 
 
@@ -30,15 +30,15 @@ def pruned_visits(moves: Sequence[MoveStats], puct: Puct) -> Float64Array:
     if not puct.forced_playouts:
         return visits
     total = visits.sum()
-    explored = exploration(puct.c_init_root, puct.c_base_root, total)
+    explored = exploration(puct, True, total)
     best = int(visits.argmax())
-    to_beat = score(moves[best].value, moves[best].prior, visits[best], explored, puct.u_offset)
+    to_beat = score(puct, moves[best].value, moves[best].prior, visits[best], explored)
     for i, move in enumerate(moves):
         if i == best or not visits[i]:
             continue
-        forced = math.sqrt(puct.forced_playouts * move.prior * total)
+        forced = forced_visits(puct, move.prior, total)
         if move.value < to_beat:
-            enough = math.ceil(visits_at(to_beat, move.value, move.prior, explored, puct.u_offset))
+            enough = math.ceil(visits_at(puct, to_beat, move.value, move.prior, explored))
             visits[i] = min(visits[i], max(visits[i] - math.floor(forced), enough))
         if visits[i] <= 1:
             visits[i] = 0

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.backend import Backend, BackendError, Resources
@@ -99,7 +99,7 @@ def why_unusable(name: str) -> str:
         with _framework(name):
             module = importlib.import_module(f"pydlshogi.network.{name}_backend")
             if name == "openvino":
-                module.bfloat16_is_fast()  # it loads what runs on the CPU only when asked something
+                module.has_bfloat16()  # it loads what runs on the CPU only when asked something
     except BackendError as error:
         return str(error)
     return ""
@@ -123,10 +123,19 @@ def _automatic(device: str, modelfile: Path) -> str:
     if device in ("auto", "gpu") and modelfile.suffix != ".onnx" and _torch_sees_gpu():
         return "torch"
     with _framework("onnx"):
-        from pydlshogi.network.onnx_backend import CPU, provider_for
+        on_cpu = device in ("auto", "cpu") and _onnx_lacks_gpus()
+        if not on_cpu:
+            from pydlshogi.network.onnx_backend import CPU, provider_for
 
-        on_cpu = provider_for(device) == CPU
+            on_cpu = provider_for(device) == CPU
     return "openvino" if on_cpu and not why_unusable("openvino") else "onnx"
+
+
+def _onnx_lacks_gpus() -> bool:
+    """Whether ONNX Runtime is the package without GPU support, which it need not be imported for."""
+    package: Any = importlib.util.find_spec("onnxruntime")
+    made = Path(package.origin).with_name("capi") / "build_and_package_info.py"
+    return made.exists() and "package_name = 'onnxruntime'\n" in made.read_text()
 
 
 def _torch_sees_gpu() -> bool:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Final, Generic, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -28,30 +28,10 @@ from onnx import (
 )
 
 from pydlshogi.network.architecture import MOST_WEIGHTS, AnEncoding, Ends, ModelError, Sizes
+from pydlshogi.network.graph import Graph
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.weights import read_network
 from pydlshogi.support.files import open_plain
-
-
-class Graph(NamedTuple, Generic[AnEncoding]):
-    """A graph that is a network."""
-
-    name: str
-    encoding: AnEncoding
-    foreign: bool
-    """It had the form of other programs' networks."""
-    content: bytes
-    """As ONNX serialises it."""
-    planes: str
-    """Name of the input."""
-    dtype: type[np.generic]
-    """What the input holds."""
-    policy: str
-    value: str
-    """Names of the outputs."""
-    labels: int
-    value_shape: tuple[int, ...]
-    """Of one position: (1,) or ()."""
 
 
 class _End(NamedTuple):

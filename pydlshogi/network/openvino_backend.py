@@ -16,9 +16,12 @@ import numpy.typing as npt
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError, Resources
+from pydlshogi.network.graph import Graph
 from pydlshogi.network.host import HostBackend
-from pydlshogi.network.onnx_file import Graph, graph_of
 from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.compiled import sources_digest
+from pydlshogi.support.files import digest, shipped_model
+from pydlshogi.support.kept import kept
 
 # OpenVINO imports its converter where it can, and that reports over the internet that it was imported.
 sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
@@ -33,30 +36,60 @@ def openvino_backend(path: Path, encodings: Sequence[Encoding], resources: Resou
     if resources.precision == "half" and not has_bfloat16():
         # OpenVINO would compute in float32 and not say so.
         raise BackendError("Precision half: this CPU has no bfloat16")
-    half = resources.precision == "half" or (resources.precision == "auto" and bfloat16_is_fast())
-    graph = graph_of(path, encodings, half=False)
-    settings = {
-        "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",
-        "INFERENCE_NUM_THREADS": resources.threads_a_stream * resources.streams,
-        "PERFORMANCE_HINT": "LATENCY",
-        "NUM_STREAMS": resources.streams,
-        "ENABLE_CPU_PINNING": False,  # two engines on one machine would share a core and leave another idle
-    }
-    version = openvino.__version__.split("-")[0]
-    name = f"{graph.name.removesuffix(' float32')} {'bfloat16' if half else 'float32'}"
     try:
         core = openvino.Core()
-        model = core.compile_model(core.read_model(graph.content), "CPU", settings)
+        if path.parent == shipped_model():
+            graph, settings = _compiled(core, path, encodings, resources)
+            model = core.import_model(graph.content, "CPU", settings)
+        else:  # of other networks there may be thousands, so none is kept
+            graph, settings = _graph(path, encodings, resources)
+            model = core.compile_model(core.read_model(graph.content), "CPU", settings)
         return HostBackend(
-            f"OpenVINO {version} on {resources.cpu}: {name}",
+            f"OpenVINO {openvino.__version__.split('-')[0]} on {resources.cpu}: {graph.name}",
             graph.encoding,
             [_Run(model.create_infer_request(), graph) for _ in range(resources.streams)],
             resources.largest_batch(on_gpu=False),
             planes=graph.dtype,
             foreign=graph.foreign,
         )
+    except (BackendError, ModelError):
+        raise
     except (RuntimeError, ValueError) as error:  # its message quotes names as they stand in the file
         raise ModelError(f"{path}: not an ONNX file that can be loaded: {_reason(error)}") from error
+
+
+def _graph(path: Path, encodings: Sequence[Encoding], resources: Resources) -> tuple[Graph[Any], dict[str, Any]]:
+    """A network, and how OpenVINO is to run it."""
+    from pydlshogi.network.onnx_file import graph_of
+
+    half = resources.precision == "half" or (resources.precision == "auto" and bfloat16_is_fast())
+    graph = graph_of(path, encodings, half=False)
+    name = f"{graph.name.removesuffix(' float32')} {'bfloat16' if half else 'float32'}"
+    return graph._replace(name=name), {
+        "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",
+        "INFERENCE_NUM_THREADS": resources.threads_a_stream * resources.streams,
+        "PERFORMANCE_HINT": "LATENCY",
+        "NUM_STREAMS": resources.streams,
+        "ENABLE_CPU_PINNING": False,  # two engines on one machine would share a core and leave another idle
+    }
+
+
+def _compiled(
+    core: Any, path: Path, encodings: Sequence[Encoding], resources: Resources
+) -> tuple[Graph[Any], dict[str, Any]]:
+    """The same as OpenVINO has compiled it, kept: what leads there takes a third of a second."""
+    named = {encoding.name: encoding for encoding in encodings}
+
+    def compiled() -> tuple[Graph[Any], dict[str, Any]]:
+        graph, settings = _graph(path, encodings, resources)
+        model = core.compile_model(core.read_model(graph.content), "CPU", settings)
+        return graph._replace(encoding=graph.encoding.name, content=model.export_model().getvalue()), settings
+
+    how = f"{resources.precision}-{resources.threads_a_stream}x{resources.streams}"
+    cpu = [core.get_property("CPU", asked) for asked in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES")]
+    key = (openvino.__version__, *cpu, how, *named, digest(path), sources_digest(Path(__file__)))
+    graph, settings = kept(f"openvino/{path.name}-{how}", repr(key), compiled)
+    return graph._replace(encoding=named[graph.encoding]), settings
 
 
 class _Run:
@@ -75,8 +108,14 @@ class _Run:
 
 
 def has_bfloat16() -> bool:
-    """Whether OpenVINO computes in bfloat16 here at all."""
-    return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    """Whether OpenVINO computes in bfloat16 here at all.
+
+    Raises BackendError if OpenVINO loads, but not what it runs on a CPU.
+    """
+    try:
+        return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    except RuntimeError as error:
+        raise BackendError(f"OpenVINO does not run on this CPU: {_reason(error)}") from error
 
 
 @cache
@@ -85,19 +124,16 @@ def bfloat16_is_fast() -> bool:
 
     Without them OpenVINO lists bfloat16 as a capability too, and is half as fast in it as in float32; with those of an
     AMD EPYC (Zen 4) it is twice as fast. So this compiles a convolution and looks at the kernel chosen. Raises
-    BackendError if OpenVINO loads, but not what it runs on a CPU.
+    BackendError as `has_bfloat16`.
     """
-    try:
-        if not has_bfloat16():
-            return False
-        planes = opset13.parameter([1, 64, 8, 8], np.float32)
-        kernel = np.ones((64, 64, 3, 3), np.float32)
-        layer = opset13.convolution(planes, kernel, [1, 1], [1, 1], [1, 1], [1, 1])
-        model = openvino.Model([layer], [planes])
-        compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
-        kernels = [node.get_rt_info()["primitiveType"].astype(str) for node in compiled.get_runtime_model().get_ops()]
-    except RuntimeError as error:
-        raise BackendError(f"OpenVINO does not run on this CPU: {_reason(error)}") from error
+    if not has_bfloat16():
+        return False
+    planes = opset13.parameter([1, 64, 8, 8], np.float32)
+    kernel = np.ones((64, 64, 3, 3), np.float32)
+    layer = opset13.convolution(planes, kernel, [1, 1], [1, 1], [1, 1], [1, 1])
+    model = openvino.Model([layer], [planes])
+    compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
+    kernels = [node.get_rt_info()["primitiveType"].astype(str) for node in compiled.get_runtime_model().get_ops()]
     return any("amx" in kernel or kernel.startswith("brgconv") for kernel in kernels)
 
 

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.network.backend import LARGEST_BATCH, Backend
+from pydlshogi.network.backend import LARGEST_BATCH, Backend, BackendError
 from pydlshogi.support.arrays import Int32Array, Uint32Array
 from pydlshogi.support.files import cache_folder, replacing
 
@@ -61,17 +61,20 @@ def fastest(
     quantised: what loads one, by the name of the backend. Processors differ by a factor of four here. The answer is
     kept under the content of `modelfile`, the quantised one; once it is known, nothing else is loaded.
     """
-    loaded = dict[str, Backend]()
+    loaded, names = dict[str, Backend](), list(quantised)
 
     def measure() -> int:
-        loaded.update({name: load() for name, load in quantised.items()})
+        for name, load in quantised.items():
+            try:
+                loaded[name] = load()
+            except BackendError as error:  # it is installed, and does not work
+                logging.getLogger(__name__).warning("not among the backends to choose from: %s", error)
         backends = [exact, *loaded.values()]
         took = seconds_for([(backend, PROBE) for backend in backends], now)
         seconds = [each / backend.streams for each, backend in zip(took, backends, strict=True)]
         seconds[0] /= WORTH_ROUNDING
-        return int(np.argmin(seconds))
+        return [0, *(1 + names.index(name) for name in loaded)][int(np.argmin(seconds))]
 
-    names = list(quantised)
     answer = _remembered([exact.description, *names], modelfile, measure, set(range(1 + len(names))))
     if answer == 0:
         return exact

@@ -4,6 +4,7 @@ from typing import Final
 
 from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
 from pydlshogi.player.options import Button, Check, Combo, EngineOptions, Filename, SearchOptions, Spin
+from pydlshogi.uct.puct import Puct
 
 FULL_SKILL: Final = 20
 GENERAL_EVAL_COEF: Final = 756
@@ -137,3 +138,15 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         "ConsiderationMode", False, help="for analysis: always the best move, never resign, never stop early"
     )
     seed = Spin("Random_Seed", 0, 0, 2**31 - 1, shown=False, help="of the sampled moves; 0: another one in every game")
+
+    def puct(self, turn: int) -> Puct:
+        """The constants of selection when the side `turn` moves at the root, from the self."""
+        return Puct(
+            c_init=self.c_init / 100,
+            c_base=self.c_base,
+            fpu_reduction=self.fpu_reduction / 100,
+            c_init_root=self.c_init_root / 100,
+            c_base_root=self.c_base_root,
+            fpu_reduction_root=self.fpu_reduction_root / 100,
+            draw_value=(self.draw_value_white if turn else self.draw_value_black) / 1000,
+        )

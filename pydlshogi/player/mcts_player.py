@@ -23,7 +23,6 @@ from pydlshogi.player.scout import Scout
 from pydlshogi.player.stopping import analysing
 from pydlshogi.player.thinking import Thinking, playouts_a_second
 from pydlshogi.uct.pipeline import Pipeline
-from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 
@@ -128,19 +127,6 @@ class MCTSPlayer(NetworkPlayer):
         level = self.options.skill_level
         return plies if level == FULL_SKILL else min(level, plies)
 
-    def puct(self, turn: int) -> Puct:
-        """The constants of selection when the side `turn` moves at the root, from the options."""
-        options = self.options
-        return Puct(
-            c_init=options.c_init / 100,
-            c_base=options.c_base,
-            fpu_reduction=options.fpu_reduction / 100,
-            c_init_root=options.c_init_root / 100,
-            c_base_root=options.c_base_root,
-            fpu_reduction_root=options.fpu_reduction_root / 100,
-            draw_value=(options.draw_value_white if turn else options.draw_value_black) / 1000,
-        )
-
     def _temperature(self) -> int:
         """Of the policy, in percent: the user's, else the network's."""
         return self.options.temperature or self.fitted["temperature"]
@@ -159,7 +145,7 @@ class MCTSPlayer(NetworkPlayer):
         pipeline = self._kept_pipeline()
         search = pipeline.search
         thinking = Thinking(pipeline, self.scout, clock, self.latency, self._choosing)
-        puct = self.puct(position.turn)
+        puct = self.options.puct(position.turn)
         temperature = self._temperature()
         rules = self.rule_settings(position)
         only = moves_named(position, clock.limits.searchmoves)  # the visits that they ask for say nothing of others

@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar, cast
 
 import numba
 from numba import types
+from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.registry import CPUDispatcher
@@ -33,6 +34,7 @@ _IMPORT: Final = re.compile(
     rf"^[ \t]*(?:from|import) +({PACKAGE.name}[\w.]*)(?: +import +(\([^)]*\)|[^\n]*))?", re.MULTILINE
 )
 """An import as `ruff format` writes it. To parse the sources would cost each start a third of a second."""
+_NAME: Final = re.compile(r"\w+")
 _LIBRARY: Final = PACKAGE / "__init__.py"
 """It imports what programs in Python ask for, and nothing of it is compiled."""
 _LONGEST_NAME: Final = "-" * 120
@@ -45,14 +47,18 @@ _LONGEST_NAME: Final = "-" * 120
 @cache
 def imports_of(source: Path) -> frozenset[Path]:
     """The files of the package that `source` imports anywhere, those of the packages around them included."""
-    files: set[Path] = set()
-    for module, names in _IMPORT.findall(source.read_text(encoding="utf-8")):
-        for name in (module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))):
-            folders = name.split(".")
-            for depth in range(1, len(folders) + 1):
-                path = PACKAGE.parent.joinpath(*folders[:depth])
-                files.update(file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file())
-    return frozenset(files)
+    imports = _IMPORT.findall(source.read_text(encoding="utf-8"))
+    names = {name for module, named in imports for name in (module, *(f"{module}.{n}" for n in _NAME.findall(named)))}
+    return frozenset().union(*map(_files_of, names))
+
+
+@cache
+def _files_of(name: str) -> frozenset[Path]:
+    """The file of a module, if it is one, and those of the packages around it."""
+    package, _, _ = name.rpartition(".")
+    place = PACKAGE.parent.joinpath(*name.split("."))
+    files = {file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()}
+    return _files_of(package) | files if package else frozenset(files)
 
 
 def sources_of(source: Path) -> set[Path]:
@@ -69,6 +75,11 @@ def _made_of(function: object) -> frozenset[Path | str]:
     """Its file, or what `_named_for` has put together."""
     python = cast(FunctionType, getattr(function, "py_func", function))
     return python.__dict__.get("made_of") or frozenset({Path(python.__code__.co_filename)})
+
+
+def sources_digest(source: Path) -> str:
+    """Of the contents of `source` and of all files of the package that it reaches."""
+    return _digest(frozenset({source}))
 
 
 @cache
@@ -136,6 +147,15 @@ _CACHE_DIR: Final = threading.Lock()
 """Held while numba's setting is that of one kernel: threads may import at once."""
 
 
+class _Cache(FunctionCache):
+    """Of a kernel that does without numba's runtime."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """numba would get ready to compile first, which takes a quarter of a second; it does so again where it must."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 def _kept(function: Function, **options: Any) -> Function:
     """Compile `function` at its first call, or load what was compiled before."""
     if _KERNELS is None:
@@ -147,7 +167,10 @@ def _kept(function: Function, **options: Any) -> Function:
         return cast(Function, numba.njit(**options)(function))
     with _CACHE_DIR:
         numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
-        return cast(Function, numba.njit(**options, cache=True)(function))
+        kernel = numba.njit(**options, cache=True)(function)
+        if options == _OPTIONS:
+            kernel._cache = _Cache(function)
+        return cast(Function, kernel)
 
 
 _kernels: dict[str, Any] = {}

@@ -21,9 +21,12 @@ from pydlshogi.support.arrays import (
     Uint64Array,
 )
 from pydlshogi.support.compiled import compiled_for, rule_for, rule_of_game, wide
+from pydlshogi.uct.backup import enter
 from pydlshogi.uct.batch import Batch
-from pydlshogi.uct.kernels import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, Walk, enter, same_board, select
-from pydlshogi.uct.uct_node import NONE
+from pydlshogi.uct.past import SHORTEST_CYCLE, row_of, same_board
+from pydlshogi.uct.playouts import COLLIDED, MAX_DEPTH, REPEATED, Walk
+from pydlshogi.uct.selection import select
+from pydlshogi.uct.tree import NONE
 
 _LOST: Final = -1
 """The verdict on a position without legal moves."""
@@ -95,10 +98,8 @@ class StoredBoards:
         """Add the positions of the first `requests` rows asked for to `batch`; returns the number of the first."""
         first = batch.take(requests)
         self._open(
-            paths.rows,
-            paths.asked[:requests],
-            paths.moves,
-            paths.ends,
+            paths,
+            requests,
             self._states,
             first,
             batch.keys,
@@ -109,17 +110,6 @@ class StoredBoards:
             batch.expands,
         )
         return first
-
-
-def row_of(table: Records, row: int, values: Records) -> Records:
-    """`table`, or a larger one, with the first of its row `row` set to `values`."""
-    rows, columns = max(len(table), row + 1), max(table.shape[1], len(values))
-    if table.shape != (rows, columns):
-        larger = np.zeros((rows, columns), table.dtype)
-        larger[: len(table), : table.shape[1]] = table
-        table = larger
-    table[row, : len(values)] = values
-    return table
 
 
 # The kernels of StoredBoards. What follows are the places of a game's functions in them: see `compiled_for`.
@@ -207,10 +197,8 @@ def _look(
 
 
 def _open(
-    rows: Records,
-    asked: Int32Array,
-    moves: Uint16Array,
-    ends: Records,
+    paths: Paths,
+    requests: int,
     states: Records,
     first: int,
     keys: Uint64Array,
@@ -221,17 +209,18 @@ def _open(
     expands: BoolArray,
 ) -> None:
     """Lay the states of new nodes beside them, and add the positions to a batch from number `first` on."""
-    for i in range(len(asked)):
-        row = rows[asked[i]]
+    for i in range(requests):
+        asked = paths.asked[i]
+        row, end = paths.rows[asked], paths.ends[asked]
         if row.node != NONE:
-            states[row.node] = ends[asked[i]]
+            states[row.node] = end
         keys[first + i] = row.key
         known[first + i] = row.known
         expands[first + i] = row.expands
         start, count = wide(firsts[first + i]), wide(row.count) if row.expands else 0
-        label_moves(ends[asked[i]], moves[asked[i]], count, labels[start : start + count])
+        label_moves(end, paths.moves[asked], count, labels[start : start + count])
         firsts[first + i + 1] = start + count
-        pack(ends[asked[i]], packed[first + i])
+        pack(end, packed[first + i])
 
 
 def _walk_of(rules: Rules) -> Callable[..., tuple[int, int, int]]:

@@ -1,19 +1,15 @@
-"""The constants of selection, which tell AlphaZero's search, AlphaGo's and KataGo's apart."""
+"""The selection formula and its constants, which tell AlphaZero's search, AlphaGo's and KataGo's apart.
+
+A constant is a field of `Puct`. Each function of the formula is given all of them: Python hands it a `Puct`, kernels
+one record of CONSTANTS, which has the same fields.
+"""
 
 import math
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from pydlshogi.support.arrays import Records
-
 
 class Puct(NamedTuple):
-    """A playout follows the edge of the highest `score` [AlphaZero 2018]. The defaults are dlshogi's.
-
-    The value of an edge is its mean value. An edge without visits has the value `unvisited`, or, where that is nan,
-    max(0, mean of the node - fpu_reduction sqrt(sum of the priors of its visited edges))   [Leela Chess Zero].
-    """
+    """A playout follows the edge of the highest `score` [AlphaZero 2018]. The defaults are dlshogi's."""
 
     c_init: float = 1.44
     c_base: float = 28288.0
@@ -34,31 +30,52 @@ class Puct(NamedTuple):
     """Whether the evaluator is asked at each of these visits, as it must be where rollouts are part of what it says.
     Else the first evaluation is counted again."""
     forced_playouts: float = 0.0
-    """An edge of the root that was visited is visited again while it has fewer than sqrt(forced_playouts prior visits)
-    visits, of the root's [KataGo 2019: 2]. 0: none is forced."""
+    """See `forced_visits` [KataGo 2019: 2]. 0: none is forced."""
     draw_value: float = 0.5
     """What a draw is worth to the side to move at the root."""
 
 
 DEFAULT_PUCT: Final = Puct()
-CONSTANTS: Final = np.dtype([(name, np.float64) for name in Puct._fields])
 
 
-def constants(puct: Puct) -> Records:
-    """The constants as one record of CONSTANTS, in an array as kernels take it."""
-    return np.array([puct], CONSTANTS)
-
-
-def exploration(c_init: float, c_base: float, visits: float) -> float:
+def exploration(puct: Puct, at_root: bool, visits: float) -> float:
     """c(N) sqrt(N) of a node with N visits. Without visits the root counts as 1, so that the priors decide."""
+    c_init, c_base = puct.c_init, puct.c_base
+    if at_root:
+        c_init, c_base = puct.c_init_root, puct.c_base_root
     return (c_init + math.log((visits + c_base + 1) / c_base)) * math.sqrt(max(visits, 1))
 
 
-def score(value: float, prior: float, visits: float, explored: float, u_offset: float) -> float:
-    """The PUCT formula: what an edge is worth to the next playout. `explored`: the `exploration` of its node."""
-    return value + explored * prior / (u_offset + visits)
+def first_value(puct: Puct, at_root: bool, mean: float, visited_policy: float) -> float:
+    """The value of an edge without visits: first play urgency, as Leela Chess Zero has it.
+
+    `mean` is that of its node, and `visited_policy` the sum of the priors of the node's visited edges.
+    """
+    if not math.isnan(puct.unvisited):
+        return puct.unvisited
+    reduction = puct.fpu_reduction_root if at_root else puct.fpu_reduction
+    # Undoing collisions can leave the visited policy a rounding error below zero.
+    return max(0.0, mean - reduction * math.sqrt(max(0.0, visited_policy)))
 
 
-def visits_at(wanted: float, value: float, prior: float, explored: float, u_offset: float) -> float:
+def score(puct: Puct, value: float, prior: float, visits: float, explored: float) -> float:
+    """The PUCT formula: what an edge is worth to the next playout. `explored`: the `exploration` of its node.
+
+    `value` is the mean value of the edge, or its `first_value`.
+    """
+    return value + explored * prior / (puct.u_offset + visits)
+
+
+def visits_at(puct: Puct, wanted: float, value: float, prior: float, explored: float) -> float:
     """With how many visits an edge of this `value` has the score `wanted`, which is above that value."""
-    return explored * prior / (wanted - value) - u_offset
+    return explored * prior / (wanted - value) - puct.u_offset
+
+
+def lost_score(prior: float, explored: float) -> float:
+    """The score of an edge that is proven lost: below all others, so that it is followed only if all are lost."""
+    return -0.5 + explored * prior * 2.0**-30
+
+
+def forced_visits(puct: Puct, prior: float, visits: float) -> float:
+    """An edge of the root that was visited is visited again while it has fewer visits. `visits`: of the root."""
+    return math.sqrt(puct.forced_playouts * prior * visits)

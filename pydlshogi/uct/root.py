@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.support.arrays import BoolArray, Int32Array, Records
-from pydlshogi.support.compiled import compiled, wide
-from pydlshogi.uct.kernels import FOLLOWED, MAX_DEPTH, mean, prove_path
+from pydlshogi.support.arrays import BoolArray, Int32Array, Record, Records
+from pydlshogi.support.compiled import compiled, inlined, wide
+from pydlshogi.uct.playouts import FOLLOWED, MAX_DEPTH
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.uct_node import AWAITED, NONE, Tree
+from pydlshogi.uct.tree import AWAITED, NONE, Tree
+from pydlshogi.uct.values import mean, prove_path
 
 
 class MoveStats(NamedTuple):
@@ -29,9 +30,17 @@ class MoveStats(NamedTuple):
     @property
     def rank(self) -> tuple[int, int, float]:
         """The greatest rank is the best move: the shortest proven win, else the most visits, else the longest loss."""
-        if self.plies is None:
-            return 1, self.visits, self.prior
-        return (2 if self.plies > 0 else 0), -self.plies, self.prior
+        return _rank_of(self.plies or 0, self.visits, self.prior)
+
+
+def _rank_of(plies: int, visits: int, prior: float) -> tuple[int, int, float]:
+    """See `MoveStats.rank`. `plies` 0: not proven."""
+    if plies == 0:
+        return 1, visits, prior
+    return (2 if plies > 0 else 0), -plies, prior
+
+
+_rank: Final = inlined(_rank_of)
 
 
 class Root:
@@ -91,7 +100,8 @@ class Root:
         if not self.expanded:
             return 0
         count, first, _, _ = self._edges(self._node)
-        return int(self._allowed(first, count).sum())
+        with self._search.table.lock:
+            return int(self._allowed(first, count).sum())
 
     def leader(self) -> tuple[int | None, int | None]:
         """The most visited move that is not proven to lose, and how many visits it is ahead of the next of those.
@@ -165,8 +175,7 @@ class Root:
         in_flight = np.where(stats["child"] < 0, 0, children["in_flight"] + awaited)
         none_backed_up = (stats["child"] == FOLLOWED) | (awaited & (children["evaluations"] == 0))
         backed_up = np.where(none_backed_up, 0, stats["visits"] - in_flight)
-        # A child's proof n + 1 (its side to move wins in n plies) makes the move a loss in n + 1; likewise for wins.
-        proofs = np.where(stats["child"] < 0, 0, children["proof"]).tolist()
+        plies = np.where(stats["child"] < 0, 0, -children["proof"]).tolist()  # as in `_plies`
         rest = [0] * (count - visited)
         columns = (
             tree.moves[first : first + count].tolist(),
@@ -175,11 +184,11 @@ class Root:
             stats["value_sum"].tolist() + rest,
             stats["squares"].tolist() + rest,
             tree.priors[first : first + count].tolist(),
-            proofs + rest,
+            plies + rest,
         )
         ranked = [
-            MoveStats(move, visits, *_mean_and_error(values, total, squares), prior, -proof or None)
-            for move, visits, values, total, squares, prior, proof in zip(*columns, strict=True)
+            MoveStats(move, visits, *_mean_and_error(values, total, squares), prior, plies or None)
+            for move, visits, values, total, squares, prior, plies in zip(*columns, strict=True)
         ]
         if self._search.restricted:
             allowed = set(tree.moves[first : first + count][self._allowed(first, count)].tolist())
@@ -198,6 +207,13 @@ def _mean(nodes: Records, node: int) -> float:
     return mean(nodes, node)
 
 
+@inlined
+def _plies(tree: Tree, stat: Record) -> int:
+    """As `MoveStats.plies`, of a visited edge; 0: not proven."""
+    # A child's proof n + 1 (its side to move wins in n plies) makes the move a loss in n + 1; likewise for wins.
+    return -wide(tree.nodes[stat.child].proof) if stat.child >= 0 else 0
+
+
 @compiled
 def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
     """The move of most visits that is not proven to lose, its visits, and those of the next; -1 where there is none.
@@ -212,7 +228,7 @@ def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
             continue
         if edge < record.visited_edges:
             stat = tree.stats[record.stats + edge]
-            if stat.child >= 0 and tree.nodes[stat.child].proof > 0:
+            if _plies(tree, stat) < 0:
                 continue
             visits = wide(stat.visits)
         if visits > most:
@@ -237,11 +253,8 @@ def _follow(tree: Tree, node: int, line: Int32Array) -> int:
             visits, plies, child = 0, 0, NONE
             if edge < record.visited_edges:
                 stat = tree.stats[record.stats + edge]
-                visits, child = wide(stat.visits), wide(stat.child)
-                if child >= 0:
-                    plies = -wide(tree.nodes[child].proof)
-            prior = float(tree.priors[record.first + edge])
-            rank = (1, visits, prior) if plies == 0 else (2 if plies > 0 else 0, -plies, prior)
+                visits, plies, child = wide(stat.visits), _plies(tree, stat), wide(stat.child)
+            rank = _rank(plies, visits, float(tree.priors[record.first + edge]))
             if rank > best_rank:
                 best, best_child, best_visits, best_rank = edge, child, visits, rank
         line[length, 0] = tree.moves[record.first + best]

@@ -21,22 +21,16 @@ import numpy as np
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position, Rules
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Records, Uint16Array, Uint64Array
+from pydlshogi.support.compiled import compiled, wide
+from pydlshogi.uct.backup import back_up
 from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.boards import Paths, StoredBoards, row_of
-from pydlshogi.uct.kernels import (
-    ANY_MOVE,
-    MAX_BATCH,
-    MAX_DEPTH,
-    ROOT,
-    ROW,
-    STEP,
-    Walk,
-    back_up,
-    forget_repetitions,
-    mix_priors,
-)
-from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, constants
-from pydlshogi.uct.uct_node import EXPANDED, NONE, UctNodeTable
+from pydlshogi.uct.boards import Paths, StoredBoards
+from pydlshogi.uct.edges import bring_best
+from pydlshogi.uct.past import RESIDUE_WORDS, residues_of, row_of
+from pydlshogi.uct.playouts import ANY_MOVE, MAX_BATCH, MAX_DEPTH, ROOT, ROW, STEP, Walk, constants
+from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
+from pydlshogi.uct.tree import EXPANDED, NONE, Tree, clear_stat
+from pydlshogi.uct.uct_node import UctNodeTable, unlink
 
 _MOVES: Final = 1 << 16
 _FREED_PER_PLAYOUT: Final = 4
@@ -86,7 +80,7 @@ class Search:
         self._roots["node"] = NONE
         self._salts = np.arange(trees, dtype=np.uint64) * np.uint64(_SALT)
         self._past_keys: Uint64Array = np.zeros((trees, 0), np.uint64)
-        self._residues: Uint64Array = np.zeros((trees, 64), np.uint64)
+        self._residues: Uint64Array = np.zeros((trees, RESIDUE_WORDS), np.uint64)
         """Of each tree the board keys of the game before its root, and their residues; see `Walk`."""
         self.only: BoolArray = np.zeros(0, np.bool_)
         """Which moves may be searched at the root; empty: all."""
@@ -135,7 +129,7 @@ class Search:
         root["playouts"] = root["deepest"] = 0
         self.boards.set_root(tree, int(root["node"]), position)
         self._remember(tree, position.past_board_keys() if self.boards.repeats else [])
-        forget_repetitions(self.table.tree, int(root["node"]), self._past_keys[tree, : root["past"]])
+        _forget_repetitions(self.table.tree, int(root["node"]), self._past_keys[tree, : root["past"]])
 
     def knows(self, position: Position, tree: int = 0) -> bool:
         """Whether `position` has been evaluated: as a root it need not be evaluated again."""
@@ -153,17 +147,14 @@ class Search:
 
     def mix_priors(self, noise: Float32Array, share: float, tree: int = 0) -> None:
         """Replace a `share` of the priors of an expanded root by `noise`, one number for each of its edges."""
-        mix_priors(self.table.tree, self.root_node(tree), noise, share)
+        _mix_priors(self.table.tree, self.root_node(tree), noise, share)
 
     def _remember(self, tree: int, board_keys: Sequence[int]) -> None:
         """Let `board_keys` be the past of the game before a root."""
         keys = np.array(board_keys, np.uint64)
         self._past_keys = row_of(self._past_keys, tree, keys)
         self._roots[tree]["past"] = len(keys)
-        residues = self._residues[tree]
-        residues[:] = 0
-        each = keys & np.uint64(4095)
-        np.bitwise_or.at(residues, each >> np.uint64(6), np.uint64(1) << (each & np.uint64(63)))
+        self._residues[tree] = residues_of(keys)
 
     def set_rules(self, settings: Records) -> None:
         """Let the rules be those of `settings` from the next batch on. The caller clears what they change."""
@@ -181,7 +172,6 @@ class Search:
         batch is the root alone, and the batches are empty until that is backed up. `first_moves` may name for each
         tree the move that its playouts begin with, or ANY_MOVE.
         """
-        table = self.table.tree
         wanted: Int32Array
         if isinstance(playouts, int):  # what numpy does with a single number takes six microseconds
             each = min(playouts, MAX_BATCH)
@@ -192,17 +182,17 @@ class Search:
         leaves = self._leaves(most)
         paths = leaves._paths
         walk = Walk(
-            table,
-            self._roots,
-            wanted,
-            np.array(first_moves, np.int32) if len(first_moves) else self._any_moves,
-            self._constants,
-            self.only,
-            self._past_keys,
-            self._residues,
-            self._salts,
-            self.boards.repeats,
-            _FREED_PER_PLAYOUT * most,
+            tree=self.table.tree,
+            roots=self._roots,
+            wanted=wanted,
+            first_moves=np.array(first_moves, np.int32) if len(first_moves) else self._any_moves,
+            puct=self._constants,
+            only=self.only,
+            past=self._past_keys,
+            residues=self._residues,
+            salts=self._salts,
+            repeats=self.boards.repeats,
+            freed=_FREED_PER_PLAYOUT * most,
         )
         self._under_way.append(leaves)
         leaves._rows, leaves.playouts, leaves._requests = self.boards.walk(walk, paths) if most else (0, 0, 0)
@@ -288,3 +278,46 @@ def stored_search(
     """A search over compiled rules, with a table of `megabytes` MiB. MemoryError if the system does not lend them."""
     table = UctNodeTable(megabytes, rules.average_moves, rules.most_moves, rules.state.itemsize)
     return Search(table, StoredBoards(rules, settings, table.most_nodes, encoding), puct, trees)
+
+
+# A new root
+
+
+@compiled
+def _forget_repetitions(tree: Tree, root: int, past: Uint64Array) -> None:
+    """Make the edges of `root` unvisited whose playouts were made when the game had another past.
+
+    Those that lead to no node were a repetition, which the game may make of them no longer, or a position that the full
+    table had no room for, which it may have now. Those to a board that is among the `past` board keys are a repetition
+    now. A proof stays: a mate is a mate whatever was played before.
+    """
+    nodes, stats = tree.nodes, tree.stats
+    for edge in range(nodes[root].visited_edges):
+        stat = nodes[root].stats + edge
+        child = wide(stats[stat].child)
+        forgotten = child == NONE
+        if child != NONE and nodes[child].proof == 0:
+            for earlier in range(len(past)):
+                forgotten = forgotten or past[earlier] == nodes[child].board_key
+        if not forgotten or stats[stat].visits == 0:
+            continue
+        nodes[root].visits -= stats[stat].visits
+        nodes[root].value_sum -= stats[stat].value_sum
+        nodes[root].visited_policy -= tree.priors[nodes[root].first + edge]
+        clear_stat(stats, stat)
+        if child != NONE:
+            unlink(tree, child)
+
+
+@compiled
+def _mix_priors(tree: Tree, root: int, noise: Float32Array, share: float) -> None:
+    """Replace a `share` of the priors of `root` by `noise`, float32 [edges], in the order of its edges."""
+    nodes = tree.nodes
+    first = wide(nodes[root].first)
+    visited_policy = 0.0
+    for edge in range(nodes[root].count):
+        tree.priors[first + edge] = (1 - share) * tree.priors[first + edge] + share * noise[edge]
+        if edge < nodes[root].visited_edges and tree.stats[nodes[root].stats + edge].visits > 0:
+            visited_policy += tree.priors[first + edge]
+    nodes[root].visited_policy = visited_policy
+    bring_best(tree, first + nodes[root].visited_edges, first + nodes[root].count)

@@ -25,19 +25,7 @@ from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.player.scout import Scout
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Evaluator
-from pydlshogi.uct.puct import Puct
 
-IAGO: Final = Puct(
-    c_init=0.5,
-    c_base=1e12,
-    c_init_root=0.5,
-    c_base_root=1e12,
-    unvisited=0.5,
-    u_offset=0.01,
-    prior_bonus=0.1,
-    expand_at=15,
-)
-"""IaGo's constants. Its values are -1 to 1 and its c is 1: that is 0.5 where they are 0 to 1."""
 _CACHED: Final = 1 << 17
 """Positions of which it is remembered what a network said: IaGo's search asks again."""
 _LEVEL_PLAYOUTS: Final = 32
@@ -102,12 +90,6 @@ class OthelloMCTSPlayer(MCTSPlayer):
         return settings._replace(
             draw_ply=LAST_PLY, default_nodes=_LEVEL_PLAYOUTS << level if level else settings.default_nodes
         )
-
-    def puct(self, turn: int) -> Puct:
-        own = super().puct(turn)
-        if not self.options.iago:
-            return own
-        return IAGO._replace(evaluate_anew=self.options.rollout_share > 0, draw_value=own.draw_value)
 
     def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
         """The only move, or a solution."""

@@ -4,10 +4,22 @@ from typing import Final
 
 from pydlshogi.player.mcts_options import MCTSOptions
 from pydlshogi.player.options import Check, Filename, SearchOptions, Spin
+from pydlshogi.uct.puct import Puct
 
 NETWORK_DELAY: Final = SearchOptions.network_delay.starting_at(100)
 """Boards of Othello run on the same machine."""
 TIME_MARGIN: Final = SearchOptions.time_margin.starting_at(200)
+IAGO: Final = Puct(
+    c_init=0.5,
+    c_base=1e12,
+    c_init_root=0.5,
+    c_base_root=1e12,
+    unvisited=0.5,
+    u_offset=0.01,
+    prior_bonus=0.1,
+    expand_at=15,
+)
+"""IaGo's constants. Its values are -1 to 1 and its c is 1: that is 0.5 where they are 0 to 1."""
 
 
 class AlphaBetaOptions(SearchOptions):
@@ -47,3 +59,9 @@ class OthelloMCTSOptions(MCTSOptions):
     def rollout_share(self) -> float:
         """Of the values, 0 to 1."""
         return (50 if self.iago else 0) / 100 if self.rollouts < 0 else self.rollouts / 100
+
+    def puct(self, turn: int) -> Puct:
+        own = super().puct(turn)
+        if not self.iago:
+            return own
+        return IAGO._replace(evaluate_anew=self.rollout_share > 0, draw_value=own.draw_value)

@@ -1,0 +1,220 @@
+"""The way down: playouts follow the edges of highest score from the roots, each to a position without a value."""
+
+import math
+from typing import Final
+
+from pydlshogi.support.arrays import BoolArray, Record, Records
+from pydlshogi.support.compiled import inlined, rule, wide
+from pydlshogi.support.mutex import hold, pass_on, release
+from pydlshogi.uct import puct as formula
+from pydlshogi.uct.edges import add_stat
+from pydlshogi.uct.past import SHORTEST_CYCLE, same_board
+from pydlshogi.uct.playouts import (
+    AGAIN,
+    ANY_MOVE,
+    COLLIDED,
+    DESCENDING,
+    FOLLOWED,
+    KNOWN,
+    MAX_DEPTH,
+    NEW,
+    REPEATED,
+    Walk,
+)
+from pydlshogi.uct.tree import AWAITED, LEAF, NONE, TERMINAL, Tree
+from pydlshogi.uct.uct_node import free_unreferenced
+from pydlshogi.uct.values import back_up_path, mean, settled_value
+
+_TURN: Final = 8
+"""Playouts after which a thread that selects lets those with less to do change the tree."""
+
+_exploration: Final = inlined(formula.exploration)
+_first_value: Final = inlined(formula.first_value)
+_score: Final = inlined(formula.score)
+_lost_score: Final = inlined(formula.lost_score)
+_forced_visits: Final = inlined(formula.forced_visits)
+
+
+@rule
+def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
+    """Begin playouts in every tree; returns how many rows they take, and how many take none.
+
+    The latter end at a known value and are backed up at once.
+    """
+    tree, roots = walk.tree, walk.roots
+    hold(tree.lock)
+    free_unreferenced(tree, walk.freed)
+    used, known, step = 0, 0, 0
+    for root in range(len(roots)):
+        most = walk.wanted[root]
+        if roots[root].node == NONE or tree.nodes[roots[root].node].state == AWAITED:
+            continue
+        begun, collisions = 0, 0
+        while begun < most and collisions <= most and used < len(rows) and step + MAX_DEPTH <= len(steps):
+            row = rows[used]
+            row.tree = root
+            row.first = step
+            _descend(walk, row, steps)
+            if row.ending == COLLIDED:
+                collisions += 1
+            else:
+                begun += 1
+            if row.ending == KNOWN:
+                back_up_path(tree, steps, step, wide(row.length), wide(row.node), row.value)
+                roots[root].playouts += 1
+                known += 1
+                continue
+            used += 1
+            step += wide(row.length)
+            if row.length == 0:
+                break  # nothing else can begin before the root is evaluated
+            if used % _TURN == 0:
+                pass_on(tree.lock)
+    release(tree.lock)
+    return used, known
+
+
+@inlined
+def _descend(walk: Walk, row: Record, steps: Records) -> None:
+    """Walk down from the root of a `row`, which has its tree and first step, to the playout's end, and note that."""
+    tree, root, first = walk.tree, wide(row.tree), wide(row.first)
+    nodes, stats = tree.nodes, tree.stats
+    node = wide(walk.roots[root].node)
+    depth = 0
+    ending = DESCENDING
+    if nodes[node].state == LEAF:
+        nodes[node].state = AWAITED
+        ending = AGAIN
+    while ending == DESCENDING:
+        edge = _followed_edge(walk, node, root, depth == 0)
+        if edge == NONE:
+            row.value = mean(nodes, node)
+            ending = KNOWN
+            break
+        stat = nodes[node].stats + edge
+        place = nodes[node].first + edge
+        if stats[stat].visits == 0:
+            nodes[node].visited_policy += tree.priors[place]
+        stats[stat].visits += 1
+        nodes[node].visits += 1
+        nodes[node].in_flight += 1
+        steps[first + depth].node = node
+        steps[first + depth].edge = edge
+        steps[first + depth].board_key = nodes[node].board_key
+        row.move = tree.moves[place]
+        depth += 1
+        node = wide(stats[stat].child)
+        if node == NONE:
+            stats[stat].child = FOLLOWED
+            ending = NEW
+        elif node == FOLLOWED or nodes[node].state == AWAITED:
+            node = NONE
+            ending = COLLIDED
+        else:
+            ending = _arrive(walk, row, steps, node, depth)
+    row.length = depth
+    row.node = node
+    row.ending = ending
+
+
+@inlined
+def _arrive(walk: Walk, row: Record, steps: Records, node: int, depth: int) -> int:
+    """How a playout ends that has come to `node`, if it does; `row` gets the value where it is known."""
+    nodes, puct = walk.tree.nodes, walk.puct[0]
+    if nodes[node].state == TERMINAL or nodes[node].proof != 0:
+        row.value = settled_value(nodes, node, puct, depth)
+        return KNOWN
+    if depth == MAX_DEPTH:
+        row.value = mean(nodes, node)
+        return KNOWN
+    if walk.repeats:
+        past = walk.past[row.tree, : walk.roots[row.tree].past]
+        residues = walk.residues[row.tree]
+        if same_board(steps, wide(row.first), depth, past, residues, nodes[node].board_key, SHORTEST_CYCLE):
+            return REPEATED
+    if nodes[node].state != LEAF:
+        return DESCENDING
+    if puct.evaluate_anew or not 0 < nodes[node].evaluations < puct.expand_at - 1:
+        nodes[node].state = AWAITED
+        return AGAIN
+    row.value = nodes[node].value
+    nodes[node].value_sum += nodes[node].value
+    nodes[node].evaluations += 1
+    return KNOWN
+
+
+@inlined
+def _followed_edge(walk: Walk, node: int, root: int, at_root: bool) -> int:
+    """The edge of `node` that the playout follows; it has a STAT. NONE: no edge has one, and there is no room."""
+    tree = walk.tree
+    visited = wide(tree.nodes[node].visited_edges)
+    edge = NONE
+    if at_root and walk.first_moves[root] != ANY_MOVE:
+        edge = _edge_of(tree, node, walk.first_moves[root])
+    # Where there is no room for a STAT, once more among the edges that have one.
+    for most in (wide(tree.nodes[node].count), visited):
+        if edge == NONE:
+            edge = _best_edge(tree, node, most, walk.puct[0], at_root, walk.only)
+        if edge >= visited:
+            edge = add_stat(tree, node, edge)
+        if edge != NONE:
+            break
+    return edge
+
+
+@rule
+def _edge_of(tree: Tree, node: int, move: int) -> int:
+    """The edge of `node` that is `move`."""
+    first = wide(tree.nodes[node].first)
+    for edge in range(tree.nodes[node].count):
+        if tree.moves[first + edge] == move:
+            return edge
+    return NONE
+
+
+@inlined
+def _best_edge(tree: Tree, node: int, most: int, puct: Record, at_root: bool, only: BoolArray) -> int:
+    """The edge that the next playout follows: a proven win, else the highest score among those not proven lost.
+
+    Only the first `most` edges are looked at. `only`, if not empty, tells for every move whether the root may
+    play it. Of the unvisited edges the one of the highest prior has the highest score; it is the first of them, but
+    where `only` forbids it. NONE: no edge may be followed.
+    """
+    nodes, priors = tree.nodes, tree.priors
+    explored = _exploration(puct, at_root, nodes[node].visits)
+    unvisited = _first_value(puct, at_root, mean(nodes, node), nodes[node].visited_policy)
+    first, visited, first_stat = wide(nodes[node].first), wide(nodes[node].visited_edges), nodes[node].stats
+    restricted = at_root and len(only) > 0
+    forcing = at_root and puct.forced_playouts > 0
+    best, best_score = NONE, -math.inf
+    for edge in range(visited):
+        if restricted and not only[tree.moves[first + edge]]:
+            continue
+        prior, stat = priors[first + edge], tree.stats[first_stat + edge]
+        visits = float(stat.visits)
+        score = _score(puct, stat.value_sum / visits if visits > 0 else unvisited, prior, visits, explored)
+        if visits > 0:
+            if stat.child >= 0 and nodes[stat.child].proof != 0:
+                if nodes[stat.child].proof < 0:
+                    return edge
+                score = _lost_score(prior, explored)
+            elif forcing and visits < _forced_visits(puct, prior, nodes[node].visits):
+                return edge
+        if not score <= best_score:  # some edge is followed even where a broken network says nan
+            best, best_score = edge, score
+    untried = visited
+    if restricted:
+        untried = _first_allowed(tree, first + visited, first + most, only) - first
+    if untried < most and not _score(puct, unvisited, priors[first + untried], 0, explored) <= best_score:
+        best = untried
+    return best
+
+
+@rule
+def _first_allowed(tree: Tree, first: int, stop: int, only: BoolArray) -> int:
+    """The edge of the highest prior from `first` on that may be played; `stop` if none may."""
+    best = stop
+    for edge in range(first, stop):
+        if only[tree.moves[edge]] and (best == stop or tree.priors[edge] > tree.priors[best]):
+            best = edge
+    return best
