@@ -16,12 +16,6 @@ from othello_games import random_game, random_position
 from pydlshogi.analysis_server.__main__ import main
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.server import Server
-from pydlshogi.engines.named import engine_named
-from pydlshogi.game import GameEnd
-from pydlshogi.games.catalogue import GAMES
-from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.player.base_player import play_moves
-from pydlshogi.player.clock import Limits
 from pydlshogi.player.option_settings import OptionError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -126,42 +120,12 @@ def test_a_query_takes_memory_for_its_line_and_not_for_each_of_its_turns(busy: C
     busy.send({"id": "y", "action": "terminate", "terminateId": "x"})
 
 
-def test_the_turns_of_a_query_are_set_up_in_one_walk(busy: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    played = []
-
-    class Counted(ShogiPosition):
-        def push(self, move: int) -> None:
-            played.append(move)
-            super().push(move)
-
-    monkeypatch.setattr("pydlshogi.games.shogi.position.ShogiPosition", Counted)
-    moves = ["5i5h", "5a5b", "5h5i", "5b5a"] * 25
-    busy.send({"id": "x", "moves": moves, "analyzeTurns": list(range(0, 101, 2)), "searchMoves": ["1g1f"]})
-    assert len(played) == 100
-    busy.send({"id": "y", "action": "terminate", "terminateId": "x"})
-
-
-def test_a_time_limit_however_short_gives_an_answer(client: Client) -> None:
-    client.send({"id": "a", "maxTime": 0})
-    assert client.next()["moveInfos"]
-
-
 def test_an_opponent_makes_a_move(client: Client) -> None:
     client.send({"id": "a", "opponent": "beginner"}, {"id": "b", "opponent": "policy only"})
     for query_id in "ab":
         line = client.next()
         assert line["id"] == query_id
         assert line["bestMove"] in {info["move"] for info in line["moveInfos"]}
-
-
-def test_an_opponent_makes_as_many_playouts_as_it_may(client: Client) -> None:
-    answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-    limits, moves = Limits(nodes=300), ("f5", "d6")
-    client.pool.ask(Question("othello", None, moves, "network search", limits, lines=3), answers.put)
-    while not (answer := answers.get(timeout=WAIT)).final:
-        pass
-    line = answer.lines[0]
-    assert (line.pv[0], line.nodes) == (answer.move, 300)
 
 
 def test_other_games(client: Client) -> None:
@@ -236,16 +200,6 @@ def test_what_waits_is_cancelled_without_results(busy: Client) -> None:
     assert busy.last_of("rest")["terminated"] == 2  # turn 1 has been answered before
 
 
-def test_what_waits_is_cancelled_at_once(client: Client) -> None:
-    client.send({"id": "long", "maxTime": 1e6}, {"id": "a", "moves": ["7g7f"], "analyzeTurns": [0, 1], "maxVisits": 1})
-    client.send({"id": "one", "action": "terminate", "terminateId": "a", "turnNumbers": [1]})
-    assert client.next()["terminated"] == 1
-    assert client.next() == {"id": "a", "turnNumber": 1, "isDuringSearch": False, "noResults": True}
-    client.send({"id": "rest", "action": "terminate", "terminateId": "a"})
-    assert client.next()["terminated"] == 1
-    assert client.next()["turnNumber"] == 0
-
-
 def test_each_turn_may_have_its_priority(busy: Client) -> None:
     busy.send({"id": "a", "moves": ["7g7f"], "analyzeTurns": [0, 1], "priorities": [-1, 1], "maxVisits": 1})
     busy.send({"id": "b", "maxVisits": 1}, {"id": "end", "action": "terminate", "terminateId": "long"})
@@ -253,11 +207,6 @@ def test_each_turn_may_have_its_priority(busy: Client) -> None:
         pass
     lines = [busy.next() for _ in range(3)]
     assert [(line["id"], line["turnNumber"]) for line in lines] == [("a", 1), ("b", 0), ("a", 0)]
-
-
-def test_to_terminate_what_is_not_there_is_no_error(client: Client) -> None:
-    client.send({"id": "a", "action": "terminate", "terminateId": "b"})
-    assert client.next()["terminated"] == 0
 
 
 def test_the_end_of_the_input_answers_what_is_due() -> None:
@@ -343,18 +292,6 @@ def test_a_network_of_one_game_leaves_the_others_theirs(caplog: pytest.LogCaptur
     assert caplog.records[0].message.startswith("shogi: ")
 
 
-def test_a_listener_that_fails_ends_no_search_of_the_others() -> None:
-    def deaf(_: Answer) -> None:
-        raise RuntimeError("nobody hears")
-
-    pool = Pool(1, SETTINGS)
-    answers: list[Answer] = []
-    for tell in (deaf, answers.append):
-        pool.ask(Question("shogi", visits=1), tell)
-    pool.close()
-    assert [answer.error for answer in answers] == [""]
-
-
 def test_as_a_program() -> None:
     options = [f"--option={name}={value}" for name, value in SETTINGS.items()]
     done = subprocess.run(
@@ -371,40 +308,6 @@ def test_as_a_program() -> None:
 
 
 # The table of games
-
-
-@pytest.mark.parametrize(
-    ("game", "start", "moves", "ending"),
-    [
-        ("shogi", MATE_IN_ONE, "G*5b", GameEnd("mate", 0)),
-        ("shogi", MATE_IN_ONE, "G*1h", None),
-        ("shogi", None, "5i5h 5a5b 5h5i 5b5a " * 3, GameEnd("repetition", None)),
-        (
-            "shogi",
-            "4k4/9/9/9/9/9/9/9/R3K4 b - 1",
-            "9i9a 5a5b 9a9b 5b5a " + "9b9a 5a5b 9a9b 5b5a " * 3,
-            GameEnd("perpetual check", 1),
-        ),
-        ("dobutsu", "r1k/3/1K1/BR1 b - 1", "2c2b 3a3b 2b1a", GameEnd("lion caught", 0)),
-        ("dobutsu", "3/K2/2k/B2 b - 1", "3b3a", GameEnd("try", 0)),
-        ("dobutsu", None, "1d1c 3a3b 1c1d 3b3a " * 2, GameEnd("repetition", None)),
-        ("dobutsu", None, "1d1c 3a3b 1c1d 3b3a", None),
-        ("othello", None, "f5", None),
-        ("othello", "Dd6/8/8/8/8/8/8/7d w - 1", "pass c1", GameEnd("more discs, both pass", 0)),
-        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", GameEnd("equal discs, both pass", None)),
-    ],
-)
-def test_how_games_end(game: str, start: str | None, moves: str, ending: GameEnd | None) -> None:
-    position = engine_named(game).set_up(start)
-    play_moves(position, moves.split())
-    assert position.ending() == ending
-
-
-@pytest.mark.parametrize(("game", "start"), [(game, start) for game in GAMES for start in GAMES[game].starts.values()])
-def test_every_start_can_be_played_from(game: str, start: str | None) -> None:
-    position = engine_named(game).set_up(start)
-    assert len(position.legal_moves())
-    assert not position.declares()
 
 
 def test_a_defect_is_logged_and_the_next_question_is_answered(

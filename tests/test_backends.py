@@ -2,11 +2,9 @@
 
 import importlib
 import importlib.util
-import os
 import re
 import subprocess
 import sys
-import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -33,7 +31,6 @@ from tests.networks import (
     PLAIN,
     RESNET,
     SQUARE,
-    in_parts,
     legal_labels,
     logits,
     network,
@@ -53,6 +50,7 @@ def needs(module: str, remedy: str, mark: pytest.MarkDecorator) -> list[pytest.M
 WITH_OPENVINO = needs("openvino", "pip install openvino", pytest.mark.openvino)
 WITH_CHAINER = needs("chainer", "bat/install_chainer.sh", pytest.mark.chainer)
 WITH_TORCH = needs("torch", "pip install .[train]", pytest.mark.torch)
+WITHOUT_CUPY = pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="needs a Chainer without CuPy")
 
 BACKENDS = [
     "onnx",
@@ -150,19 +148,6 @@ def test_threads_that_ask_at_once_get_their_own_answers(name: str, folder: Path)
                 np.testing.assert_allclose(mine[1], others[1], rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["onnx", pytest.param("openvino", marks=WITH_OPENVINO)])
-def test_a_batch_asks_for_no_megabytes(name: str, folder: Path) -> None:
-    """Planes and logits of a batch of 64 are 2.7 MB here; the system gives such memory page by page, slowly."""
-    backend = load(name, folder / "resnet.npz", device="cpu", threads=1, batch_size=64)
-    packed, firsts = packed_positions(SQUARE, 64), np.arange(65, dtype=np.int32)
-    labels = np.zeros(64, np.int32)
-    backend.predict(packed, firsts, labels, 1.0)
-    tracemalloc.start()
-    backend.predict(packed, firsts, labels, 1.0)
-    assert tracemalloc.get_traced_memory()[1] < 100_000
-    tracemalloc.stop()
-
-
 @pytest.mark.parametrize("name", BACKENDS)
 def test_the_arrays_belong_to_the_caller(name: str, folder: Path) -> None:
     backend = load(name, folder / "resnet.npz", device="cpu", threads=1, batch_size=2)
@@ -196,13 +181,6 @@ def test_batches_are_cut_where_a_graph_has_no_room(
 ) -> None:
     module = importlib.import_module(f"pydlshogi.network.{name}_backend")
     assert list(module.portions(np.cumsum([0, *counts]), 8)) == expected
-
-
-@pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
-def test_no_moves_of_a_position_are_cut_off(name: str) -> None:
-    module = importlib.import_module(f"pydlshogi.network.{name}_backend")
-    with pytest.raises(ValueError, match="has 641 legal moves, and there is room for 640"):
-        list(module.portions(np.cumsum([0, 30, 641]), 8))
 
 
 @pytest.mark.parametrize("modelfile", NETWORKS)
@@ -324,28 +302,23 @@ def test_onnx_does_not_fall_back_to_the_cpu(device: str, folder: Path, monkeypat
         load("onnx", folder / "resnet.npz", device=device)
 
 
-@pytest.mark.chainer
-@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="needs a Chainer without CuPy")
-@pytest.mark.skipif(importlib.util.find_spec("chainer") is None, reason="needs chainer: bat/install_chainer.sh")
-def test_chainer_wants_cupy_for_a_gpu(folder: Path) -> None:
-    with pytest.raises(BackendError, match=r"Device gpu: Chainer has no CuPy .*: pip install cupy-cuda12x"):
-        load("chainer", folder / "resnet.npz", device="gpu")
-
-
-@pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
-def test_torch_wants_cuda_for_a_gpu(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(BackendError, match="Device gpu: PyTorch sees no CUDA GPU"):
-        load(name, folder / "resnet.npz", device="gpu")
-    assert " on CPU, " in load(name, folder / "resnet.npz", device="auto").description
-
-
-@pytest.mark.parametrize("name", ["onnx", pytest.param("chainer", marks=WITH_CHAINER)])
-def test_half_precision_is_refused_where_there_is_none(name: str, folder: Path) -> None:
-    with pytest.raises(BackendError, match="Precision half: "):
-        load(name, folder / "resnet.npz", device="cpu", precision="half")
+@pytest.mark.parametrize(
+    ("name", "how", "message"),
+    [
+        ("onnx", {"device": "cpu", "precision": "half"}, "Precision half: "),
+        pytest.param("chainer", {"device": "cpu", "precision": "half"}, "Precision half: ", marks=WITH_CHAINER),
+        pytest.param("chainer", {"device": "gpu"}, "Chainer has no CuPy .*", marks=[*WITH_CHAINER, WITHOUT_CUPY]),
+        pytest.param("openvino", {"device": "gpu"}, "Device gpu: OpenVINO .* set Backend onnx", marks=WITH_OPENVINO),
+        pytest.param("torch", {"device": "gpu"}, "Device gpu: PyTorch sees no CUDA GPU", marks=WITH_TORCH),
+    ],
+)
+def test_what_a_backend_does_not_do_is_a_line(
+    name: str, how: dict[str, str], message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "torch":
+        monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(BackendError, match=message):
+        load(name, folder / "resnet.npz", **how)
 
 
 @pytest.mark.parametrize(
@@ -451,38 +424,6 @@ def test_auto_prefers_torch_on_a_gpu_for_what_it_reads(
 
 
 @openvino_only
-def test_openvino_is_for_cpus(name: str, folder: Path) -> None:
-    with pytest.raises(BackendError, match=r"Device gpu: OpenVINO .* set Backend onnx"):
-        load(name, folder / "resnet.npz", device="gpu")
-
-
-@openvino_only
-def test_openvino_does_not_call_float32_half(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"pydlshogi.network.{name}_backend.has_bfloat16", lambda: False)
-    with pytest.raises(BackendError, match="Precision half: this CPU has no bfloat16"):
-        load(name, folder / "resnet.npz", precision="half")
-
-
-@openvino_only
-def test_bfloat16_that_is_emulated_is_not_fast(name: str) -> None:
-    """What OpenVINO may use of the processor can be limited, but only before it starts."""
-    program = f"from pydlshogi.network.{name}_backend import bfloat16_is_fast; print(bfloat16_is_fast())"
-    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "False\n"
-
-
-@openvino_only
-def test_bfloat16_is_fast_where_the_processor_says_so(name: str) -> None:
-    flags = set(Path("/proc/cpuinfo").read_text().split()) if sys.platform == "linux" else set()
-    if not flags & {"avx512_bf16", "amx_bf16"}:
-        pytest.skip("needs a processor with instructions for bfloat16, and Linux to say so")
-    assert importlib.import_module(f"pydlshogi.network.{name}_backend").bfloat16_is_fast()
-
-
-@openvino_only
 @pytest.mark.parametrize("precision", ["auto", "float32"])
 def test_a_network_that_comes_along_is_compiled_once(
     name: str, precision: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -579,56 +520,6 @@ def test_a_foreign_onnx_file_is_a_line(
 def test_no_other_file_is_read_for_an_onnx_file(name: str, graph: onnx.ModelProto, tmp_path: Path) -> None:
     onnx.save(graph, tmp_path / "net.onnx", save_as_external_data=True, location="weights", size_threshold=0)
     assert refusal(name, tmp_path / "net.onnx") == "some of it is in another file; export it with all weights inside"
-
-
-@pytest.mark.parametrize("name", ONNX_READERS)
-def test_an_onnx_file_that_gives_another_shape_than_it_declares_is_a_line(name: str, tmp_path: Path) -> None:
-    onnx.save(graph_between([PLANES], LOGITS), tmp_path / "foreign.onnx")
-    assert refusal(name, tmp_path / "foreign.onnx")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs pipes and devices in the file system, which Windows does not have")
-@pytest.mark.parametrize("name", ONNX_READERS)
-def test_an_onnx_file_is_a_plain_file(name: str, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "net.onnx")
-    assert refusal(name, tmp_path / "net.onnx") == "Not a plain file"
-
-
-@pytest.mark.parametrize("name", ONNX_READERS)
-@pytest.mark.parametrize("numbers", [TensorProto.FLOAT, TensorProto.FLOAT16])
-@pytest.mark.parametrize("opset", [17, 11])
-def test_planes_in_two_inputs_and_a_win_rate_are_those_of_one(
-    name: str, numbers: int, opset: int, graph: onnx.ModelProto, tmp_path: Path, folder: Path
-) -> None:
-    """Of the network with one input is made one with two: as foreign programs have it, in both kinds of numbers."""
-    foreign = in_parts(graph, (62, 42), numbers)
-    foreign.opset_import[0].version = opset
-    foreign.graph.input.reverse()
-    onnx.save(foreign, tmp_path / "net.onnx")
-    packed, (firsts, labels) = packed_positions(SQUARE, 5), legal_labels(SQUARE, 5)
-    backend = load(name, tmp_path / "net.onnx", device="cpu", precision="float32", threads=1)
-    assert backend.foreign
-    found = backend.predict(packed, firsts, labels, 1.0)
-    expected = expected_prediction(folder / "resnet.npz", SQUARE, packed, firsts, labels, 1.0)
-    tolerance = 1e-4 if numbers == TensorProto.FLOAT else 5e-3
-    np.testing.assert_allclose(found[0], expected[0], rtol=10 * tolerance, atol=1e-6)
-    np.testing.assert_allclose(found[1], expected[1], rtol=tolerance)
-
-
-@pytest.mark.parametrize("name", ONNX_READERS)
-@pytest.mark.parametrize(
-    "shapes",
-    [
-        {"input1": ["N", 61, 9, 9], "input2": ["N", 43, 9, 9]},
-        {"input1": ["N", 62, 9, 9], "input2": ["N", 42]},
-        {"input1": ["N", 62, 9, 9], "input2": ["N", 42, 9, 9], "input3": ["N", 1, 9, 9]},
-    ],
-)
-def test_other_parts_are_a_line(name: str, shapes: dict[str, list[int | str]], tmp_path: Path) -> None:
-    onnx.save(graph_between([tensor(*each) for each in shapes.items()], LOGITS), tmp_path / "foreign.onnx")
-    takes = " and ".join(f"{given} (float) {shape}" for given, shape in shapes.items())
-    wanted = "a network of this engine takes [N, planes, height, width] or 62 and 42 planes"
-    assert refusal(name, tmp_path / "foreign.onnx") == f"takes {takes}; {wanted}"
 
 
 @pytest.mark.parametrize("name", ONNX_READERS)

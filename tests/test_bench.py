@@ -4,24 +4,16 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from networks import PLAIN, network
 
 from pydlshogi import bench
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.evaluator import HashEvaluator
-from pydlshogi.games.shogi.encodings import BOOK, MOVES
-from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import PlayerError
-from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.puct import Puct
-from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 
 
@@ -52,79 +44,6 @@ def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(bench, "new_search", explores_less)
     assert bench.signature(100) != before
-
-
-def test_the_signature_changes_with_a_single_visit(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = bench.signature(100)
-    original = Root.moves
-
-    def one_visit_more(root: Root) -> list[MoveStats]:
-        best, *others = original(root)
-        return [best._replace(visits=best.visits + 1), *others]
-
-    monkeypatch.setattr(Root, "moves", one_visit_more)
-    assert bench.signature(100) != before
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_it_makes_the_playouts_asked_for(threads: int) -> None:
-    search = bench.new_search(bench.MIDDLE_GAME, MOVES, 16)
-    bench.make_playouts(search, HashEvaluator(MOVES), 200, 16, threads)
-    assert search.playouts == 200
-    bench.make_playouts(search, HashEvaluator(MOVES), 30, 16, threads)
-    assert search.playouts == 230
-
-
-def batch_of(count: int) -> Batch:
-    batch = Batch(count, 600, BOOK)
-    for _ in range(count):
-        batch.add(ShogiPosition(), ShogiPosition().legal_moves())
-    return batch
-
-
-def test_the_null_evaluator_gives_priors_and_win_rates() -> None:
-    priors, values, _ = bench.NullEvaluator().evaluate(batch_of(3))
-    np.testing.assert_allclose(priors.reshape(3, 30).sum(axis=1), 1, rtol=1e-5)
-    assert ((values > 0) & (values < 1)).all()
-
-
-def test_a_simulated_device_takes_its_time() -> None:
-    """Ten positions at 1,000 a second: 10 ms, whether asked at once or in two batches."""
-    device = bench.SimulatedDevice(1000)
-    began = time.perf_counter()
-    for _ in range(2):
-        device.evaluate(batch_of(5))
-    assert time.perf_counter() - began >= 0.01
-    assert device.busy == pytest.approx(0.01)
-
-
-def test_the_positions_are_positions() -> None:
-    for sfen in bench.POSITIONS.values():
-        assert ShogiPosition(sfen).outcome() is None
-
-
-def test_ways_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each call of the second does ten times as much and takes twice as long."""
-    now = 0.0
-    turns = ""
-
-    def way(name: str, count: int, seconds: float) -> int:
-        nonlocal now, turns
-        now += seconds
-        turns += name
-        return count
-
-    monkeypatch.setattr(bench, "time", SimpleNamespace(perf_counter=lambda: now))
-    ways = {"one": lambda: way("a", 1, 0.125), "ten": lambda: way("b", 10, 0.25)}
-    assert bench.speeds_in_turns(ways, 0.5) == {"one": 8.0, "ten": 40.0}
-    assert turns == "ab" + "aab" * 2
-
-
-def test_the_speed_of_the_core_is_playouts_by_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The median of the runs, the first of which does not count."""
-    seconds = iter([1.0, 2.0, 10.0, 14.0, 20.0, 22.0, 30.0, 31.0])
-    monkeypatch.setattr(bench, "time", SimpleNamespace(process_time=lambda: next(seconds)))
-    assert bench.core_speed(bench.MIDDLE_GAME, 64, 16, repeats=3) == 32.0
 
 
 def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,22 +9,19 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import psutil
 import pytest
 from processes import await_end
-from tqdm import tqdm
 
 from pydlshogi import cycle
 from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.games.shogi.encodings import HISTORY
 from pydlshogi.learning.played import PlayedGames
-from pydlshogi.learning.tasks import PlayComparisons
 from pydlshogi.network.weights import architecture_of, read_weights
 from pydlshogi.support.processes import ProcessPool
 
@@ -106,12 +103,6 @@ def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monk
         (["dobutsu", "--out", "{new}", "--playouts", "0"], "--playouts must be at least 1"),
         (["dobutsu", "--out", "{new}", "--draw-ply", "9999999999"], "--draw-ply must be at least 0 and at most 1e+09"),
         (
-            ["dobutsu", "--out", "{new}", "--cheap-playouts", "9999999999"],
-            "--cheap-playouts must be at least 1 and at most 1e+09",
-        ),
-        (["dobutsu", "--out", "{new}", "--reuse", "1e300"], "--reuse must be at least 0 and at most 1e+09"),
-        (["dobutsu", "--out", "{new}", "--window", "9" * 400], "--window must be at least 1 and at most 1e+09"),
-        (
             ["shogi", "--out", "{new}", "--encoding", "planes"],
             "--encoding planes is none of shogi: book, dlshogi, history",
         ),
@@ -147,29 +138,6 @@ def test_what_cannot_be_done_leaves_nothing(
     assert cycle.main([*narrow, option, value.format(run=run)]) == 1
     assert capsys.readouterr().err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_all_workers_play_where_the_run_does_not_say_otherwise(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sets = []
-    monkeypatch.setattr(learner.Learner, "done", property(lambda self: sets.append(self.sets) or True))
-    for folder, workers in ((tmp_path, "1"), (tmp_path, "16"), (copied(run, tmp_path / "old"), "16")):
-        (folder / "net.npz").unlink(missing_ok=True)
-        assert cycle.main(["dobutsu", "--out", str(folder), *TINY[:4], "--workers", workers]) == 0
-    assert sets == [2, 16, 2]
-
-
-def test_a_run_that_has_taken_longer_than_is_asked_ends_at_a_terminal_too(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    again = copied(run, tmp_path)
-    (again / "net.npz").unlink()
-    monkeypatch.setattr(learner.Learner, "minutes", 21.0)
-    monkeypatch.setattr(learner, "tqdm", lambda **options: tqdm(**{**options, "disable": False}))
-    assert cycle.main(["dobutsu", "--out", str(again), "--minutes", "20"]) == 0
-    assert (again / "net.npz").exists()
-    assert "20.0 of 20 minutes" in capsys.readouterr().err
 
 
 def test_what_a_cycle_did_not_measure_is_no_number(
@@ -225,75 +193,27 @@ def one_more_cycle(run: Path, *options: str) -> dict[str, Any]:
     return lines(run)[-1]
 
 
-class Compared(NamedTuple):
-    """Two more cycles of a run, both compared, by two workers."""
-
-    run: Path
-    openings: list[set[Any]]
-    """What decides those of each cycle."""
-
-
 @pytest.fixture(scope="module")
-def compared(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Compared:
-    again, pool_map = copied(run, tmp_path_factory.mktemp("compared")), ProcessPool.map
-    openings: list[set[Any]] = []
-
-    def noting(pool: ProcessPool, task: Any, items: Any, deadline: float) -> Any:
-        if isinstance(task, PlayComparisons):
-            openings[-1] |= {seed for seed, _ in items}
-        return pool_map(pool, task, items, deadline)
-
+def compared(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two more cycles of a run, both compared, by two workers."""
+    again = copied(run, tmp_path_factory.mktemp("compared"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ProcessPool, "map", noting)
         patch.setattr(ProcessPool, "size", lambda _: 2)
         for _ in range(2):
-            openings.append(set())
             one_more_cycle(again, "--compare-every", "1", "--compare-games", "6", "--weight-decay", "0.5")
-    return Compared(again, openings)
+    return again
 
 
-def test_a_run_that_goes_on_is_compared_and_learned_as_is_asked_now(compared: Compared) -> None:
-    line = lines(compared.run)[-1]
+def test_a_run_that_goes_on_is_compared_and_learned_as_is_asked_now(compared: Path) -> None:
+    line = lines(compared)[-1]
     assert line["last"]["against"] == line["step"] - 1
     assert line["anchor"]["against"] == 2  # the first that was compared
-    optimisers = read_checkpoint(compared.run / "checkpoint.pt")["optimisers"]
+    optimisers = read_checkpoint(compared / "checkpoint.pt")["optimisers"]
     assert {group["weight_decay"] for each in optimisers for group in each["param_groups"]} == {0.0, 0.5}
 
 
-def test_all_games_of_a_comparison_are_played_by_however_many(compared: Compared) -> None:
-    assert [sum(line["last"]["counts"]) for line in lines(compared.run)[-2:]] == [3, 3]
-
-
-def test_no_two_comparisons_play_the_same_openings(compared: Compared) -> None:
-    first, second = compared.openings
-    assert len(first) == len(second) == 2
-    assert first.isdisjoint(second)
-
-
-def test_nobody_need_read_what_a_run_says(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    again = copied(run, tmp_path)
-    (again / "net.npz").unlink()
-    reading, writing = os.pipe()
-    os.close(reading)
-    unread = os.fdopen(writing, "w")
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", unread)
-        cycle.main(["dobutsu", "--out", str(again), "--minutes", f"{taken(run) + 1e-6}"])
-    with suppress(BrokenPipeError):
-        unread.close()
-    assert len(lines(again)) == len(lines(run)) + 1
-    assert read_weights(again / "net.npz")
-
-
-def test_games_that_were_there_already_do_not_make_a_run_faster(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    again = copied(run, tmp_path)
-    shutil.copy(again / "games" / "00000-000.npz", again / "games" / f"{len(lines(run)):05}-000.npz")
-    line = one_more_cycle(again)
-    assert line["games"] == 12
-    total = line["play"] + line["learn"] + line["compare"]
-    assert f" steps; {60 * 6 / total:.0f} games a minute" in capsys.readouterr().out
+def test_all_games_of_a_comparison_are_played_by_however_many(compared: Path) -> None:
+    assert [sum(line["last"]["counts"]) for line in lines(compared)[-2:]] == [3, 3]
 
 
 def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Path) -> None:
@@ -313,18 +233,6 @@ def test_a_run_is_not_learned_by_two(run: Path, capsys: pytest.CaptureFixture[st
     with reserved(run):
         assert cycle.main(["dobutsu", "--out", str(run)]) == 1
     assert f"{run} is in use by another process" in capsys.readouterr().err
-
-
-def test_what_a_run_would_need_is_said_by_its_first_cycles() -> None:
-    """240 games in a minute and a half; two thirds of it playing, of that three quarters in the network."""
-    cycles = [
-        {"played": 100, "play": 40.0, "network": 30.0, "learn": 5.0, "compare": 0.0},
-        {"played": 140, "play": 20.0, "network": 15.0, "learn": 15.0, "compare": 10.0},
-    ]
-    assert learner.sized(cycles, 30, 2) == (
-        "sizing: 160 games a minute, 2 at work; playing takes 67% of the time, of that the network 75%, the search "
-        "25%; 30 minutes are some 4,800 games"
-    )
 
 
 def whole(folder: Path) -> list[dict[str, Any]]:

@@ -165,12 +165,6 @@ def test_a_try_wins_unless_the_lion_can_be_taken(sfen: str, move: str, ends: boo
     assert (len(position.legal_moves()) == 0) == ends
 
 
-def test_a_lion_that_was_not_taken_has_not_won_by_standing_there() -> None:
-    """The move that brings it there is judged."""
-    position = DobutsuPosition("1k1/K2/3/3 b - 1", ["3b3a", "2a2b"])
-    assert len(position.legal_moves()) > 0
-
-
 def test_the_third_occurrence_is_a_draw_and_the_second_in_the_tree() -> None:
     position = DobutsuPosition()
     for ply, move in enumerate(2 * SHUFFLE, 1):
@@ -202,13 +196,6 @@ def test_both_dialects_are_read_and_one_is_written() -> None:
     position = DobutsuPosition("1l1/1h1/1+C1/1L1 w 2G2e 7")
     assert position.sfen() == "1k1/1+p1/1+P1/1K1 w 2R2b 7"
     assert position.move_from_usi("E*3a") == position.move_from_usi("B*3a")
-
-
-def test_a_position_is_written_as_it_was_read() -> None:
-    for position, twin in random_games(4, games=20):
-        if not twin.lost:
-            assert DobutsuPosition(position.sfen()).legal_moves().tolist() == position.legal_moves().tolist()
-            assert DobutsuPosition(position.sfen()).sfen() == position.sfen()
 
 
 @pytest.mark.parametrize(
@@ -268,11 +255,6 @@ def test_planes_and_labels() -> None:
     assert two_held > 5
 
 
-def test_one_piece_in_hand_is_not_two() -> None:
-    none, one, two = (seen(DobutsuPosition(f"1k1/3/3/1K1 b {hand} 1"))[0] for hand in ("-", "P", "2P"))
-    assert [int((planes != none).any(axis=(1, 2)).sum()) for planes in (one, two)] == [1, 2]
-
-
 def test_in_the_mirror_it_plays_the_same() -> None:
     (mirror,) = DOBUTSU.symmetries
     for position, twin in random_games(6, games=5):
@@ -327,13 +309,6 @@ def test_it_answers(gui: InProcess, position: str, answer: str) -> None:
     assert gui.go("go nodes 200")[-1].startswith(answer)
 
 
-def test_it_takes_the_lion_rather_than_lose_its_own(gui: InProcess) -> None:
-    gui.send("position sfen 3/1k1/1K1/3 b - 1")
-    lines = gui.go("go nodes 100")
-    assert lines[-1].startswith("bestmove 2c2b")
-    assert " score mate 1 " in lines[-2]
-
-
 def test_clocks_lines_and_pondering(gui: InProcess) -> None:
     gui.send("setoption name MultiPV value 3", "position startpos")
     lines = gui.go("go nodes 200")
@@ -341,13 +316,6 @@ def test_clocks_lines_and_pondering(gui: InProcess) -> None:
     gui.send("setoption name MultiPV value 1", "position startpos moves 2c2b 2a2b", "go ponder btime 1000 wtime 1000")
     gui.send("ponderhit")
     assert gui.until("bestmove")[-1].split()[1] in usis(DobutsuPosition(moves=["2c2b", "2a2b"]))
-
-
-def test_it_ponders_on_all_replies(gui: InProcess) -> None:
-    gui.send("setoption name Stochastic_Ponder value true", "position startpos moves 2c2b 2a2b", "go ponder btime 1000")
-    gui.send("ponderhit")
-    assert gui.until("bestmove")[-1].split()[1] in usis(DobutsuPosition(moves=["2c2b", "2a2b"]))
-    gui.send("setoption name Stochastic_Ponder value false")
 
 
 def test_what_people_ask(gui: InProcess) -> None:
@@ -358,12 +326,6 @@ def test_what_people_ask(gui: InProcess) -> None:
     *bench, moves = gui.until("2c2b 2d1c")
     assert any(" playouts in " in line for line in bench)
     assert moves.split() == usis(DobutsuPosition())
-
-
-def test_an_illegal_move_is_named(gui: InProcess) -> None:
-    assert gui.ask("position startpos moves 2c2b 3a2b", "info string")[-1] == (
-        "info string Error! position: move 2: 3a2b is not a legal move"
-    )
 
 
 def test_the_board_is_drawn(gui: InProcess) -> None:

@@ -1,12 +1,10 @@
 """utils.match plays Dobutsu shogi: scripted USI engines, so that every game is known beforehand."""
 
-import json
-import shlex
-import sys
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
+from scripted_engines import games, heard, scripted
 
 from pydlshogi.web.records import open_record
 from utils import match as match_program
@@ -18,7 +16,6 @@ from utils.match import main
 
 pytestmark = pytest.mark.lent_worker(match_program)
 
-ROOT = Path(__file__).resolve().parent.parent
 SHORT = "2c2b 2a2b P*2c C*3b".split()
 """A drop in each dialect; after the second White's lion can be taken."""
 KEPT = "2c2b 2a2b C*2c C*3b"
@@ -26,22 +23,11 @@ SHUFFLE = "1d1c 3a3b 1c1d 3b3a".split()
 """Both giraffes go up and back."""
 
 
-def engine(*words: str, **options: object) -> str:
-    """Command line of a scripted engine; see fake_usi_engine.py."""
-    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    return shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests" / "fake_usi_engine.py"), *words, *flags])
+engine = partial(scripted, "fake_usi_engine")
 
 
 def match(out: Path, a: str, b: str, *words: str, games: int = 2) -> int:
     return main([a, b, "--game", "dobutsu", *words, "--time=60000", "--games", str(games), "--out", str(out)])
-
-
-def games(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (out / "games.jsonl").read_text().splitlines()]
-
-
-def heard(log: Path, command: str) -> list[str]:
-    return [line for line in log.read_text().splitlines() if line.split()[0] == command]
 
 
 class TestReferee:

@@ -108,25 +108,6 @@ def test_uniform_evaluations() -> None:
     assert evaluations.priors.tolist() == [0.125] * 8 + [0.25] * 4
 
 
-def mix(number: int) -> int:
-    """The finaliser of splitmix64 in exact arithmetic, its top ten bits."""
-    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
-    return (number ^ number >> 31) >> 54
-
-
-@pytest.mark.parametrize(("evaluator", "label"), [(HashEvaluator(), 0), (HashEvaluator(ENCODING), 8)])
-def test_hash_evaluations_come_from_key_and_label_alone(evaluator: Evaluator, label: int) -> None:
-    """Weights 1 + mix(key xor label << 20), values (mix(key) + 0.5) / 1024; without an encoding moves are labels."""
-    positions = some_positions()
-    evaluations = ask(evaluator, positions)
-    for position, priors, value in zip(positions, split(evaluations, positions), evaluations.values, strict=True):
-        labels = [abs(label - move) for move in position.legal_moves().tolist()]
-        weights = np.array([1 + mix(position.key() ^ each << 20) for each in labels])
-        np.testing.assert_allclose(priors, weights / weights.sum(), rtol=1e-6)
-        assert value == (mix(position.key()) + 0.5) / 1024
-
-
 def test_hash_evaluations_never_change() -> None:
     """Numbers written down once: whoever changes them changes the signature of the bench on every machine."""
     evaluations = ask(HashEvaluator(), [TicTacToe([4])])
@@ -146,15 +127,6 @@ def test_a_networks_priors_are_the_softmax_over_the_labels_of_the_legal_moves(te
         exponentials = np.exp(policy_logits[[8 - move for move in position.legal_moves()]] / temperature)
         np.testing.assert_allclose(priors, exponentials / exponentials.sum(), rtol=1e-5)
         assert value == pytest.approx(1 / (1 + np.exp(-value_logit)))
-
-
-def test_a_higher_temperature_is_flatter() -> None:
-    spreads = []
-    for temperature in (0.5, 1.0, 2.0):
-        priors = ask(known(temperature), [TicTacToe()]).priors
-        spreads.append(priors.max() / priors.min())
-    assert spreads[1] == pytest.approx(spreads[0] ** 0.5, rel=1e-3)
-    assert spreads[2] == pytest.approx(spreads[1] ** 0.5, rel=1e-3)
 
 
 @pytest.mark.filterwarnings("error")

@@ -1,7 +1,6 @@
 """Eval_Coef beside a network: the scores a GUI is shown follow it, unless the user set another."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -117,12 +116,6 @@ def test_a_missing_one_is_told_once_and_only_to_those_who_want_it(net: Path, eng
     assert engine(Backend="hash").load() == []
 
 
-def test_eval_tells_it_too(net: Path, engine: Start) -> None:
-    gui = engine(modelfile=net)
-    said = gui.ask("eval", "win rate 0.")
-    assert "info string there is no net.json beside net.npz: Eval_Coef is 756" in said
-
-
 @pytest.mark.parametrize(
     "content",
     [b"", b"{", b"\xff", b"[" * 100_000, b"[]", b"{}", b'{"options": []}', b'{"options": {}}']
@@ -137,12 +130,6 @@ def test_a_broken_one_is_one_line_and_the_engine_plays_on(net: Path, content: by
     (remark,) = player.prepare()
     assert re.fullmatch(r"\S*net\.json (is no JSON|holds no Eval_Coef from 1 to 10000): Eval_Coef is 756", remark)
     assert player.eval_coef == 756
-
-
-def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "net.json")
-    with pytest.raises(FittedError, match=r"net\.json: "):
-        fitted_option(tmp_path / "net.npz", "Eval_Coef")
 
 
 @pytest.mark.parametrize("name", ["net.npz", "net.onnx", "net.int8.onnx"])

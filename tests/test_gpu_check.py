@@ -9,7 +9,7 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.player.batching import some_batch
 from pydlshogi.support.arrays import Float32Array
 from utils import gpu_check
-from utils.gpu_check import CPU_WAYS, Timing, Way, error_of, heading, line, rows, speeds_of, usable
+from utils.gpu_check import error_of
 
 SMALL = architecture_for(BOOK, "policy_value_resnet", 1, 8)
 
@@ -47,32 +47,6 @@ def test_the_largest_error_counts() -> None:
     assert error_of(Constant(1.0, np.nan), reference, packed) == np.inf
 
 
-def test_no_larger_batch_is_timed_than_is_bearable(monkeypatch: pytest.MonkeyPatch) -> None:
-    backend = Constant(0.0, 0.0)
-    assert all(speeds_of(backend, (4, 8)))
-    assert {*backend.batches} == {4, 8}
-    monkeypatch.setattr(gpu_check, "LONGEST", 0.0)
-    first, second = speeds_of(backend, (4, 8))
-    assert first
-    assert second is None
-
-
-def test_a_table_on_the_cpu() -> None:
-    onnx = Way("onnx", "cpu", "float32")
-    assert onnx in CPU_WAYS
-    assert usable((onnx, Way("onnx", "cpu", "half")))[0] == [onnx]
-    one, two = rows(SMALL, [onnx], (1, 3), (1, 2))
-    assert one.agrees
-    assert two.agrees
-    assert len(one.speeds) == 2
-    assert heading((1, 3)).splitlines()[0].count("|") == line(one).count("|") == 6
-
-
-def test_a_backend_that_is_wrong_is_marked() -> None:
-    assert "WRONG" in line(Timing("onnx", 1, 0.5, False, (1.0, None)))
-    assert "WRONG" not in line(Timing("onnx", 1, 1e-5, True, (1.0, None)))
-
-
 def test_without_a_gpu_it_says_so_measures_the_cpu_and_exits_with_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,13 +66,3 @@ def test_without_a_gpu_it_says_so_measures_the_cpu_and_exits_with_2(
     assert out.startswith("No backend can use a GPU here. chainer: no chainer for it; onnx: no onnx for it; torch: no")
     assert "ONNX Runtime" in out
     assert "Not measured: chainer: no chainer for it." in out
-
-
-def test_ctrl_c_ends_it_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupted(ways: object) -> object:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(gpu_check, "usable", interrupted)
-    monkeypatch.setattr("sys.argv", ["gpu_check"])
-    assert gpu_check.main() == 130
-    assert capsys.readouterr() == ("", "gpu_check: stopped\n")

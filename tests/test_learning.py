@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
-from pydlshogi.games.catalogue import UnknownGame, game_named
+from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -17,7 +17,7 @@ from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import Cycle, SelfPlay
-from pydlshogi.learning.targets import pruned_visits, sampled
+from pydlshogi.learning.targets import pruned_visits
 from pydlshogi.learning.tasks import PlayComparisons, PlaySets
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
@@ -66,13 +66,6 @@ def test_games_of_shogi_end_at_the_fourth_occurrence(moves: list[str], score: fl
     position = ShogiPosition(ROOK_AND_KINGS, moves)
     assert over(position) == (score is not None)
     assert score is None or score_of_mover(position) == score
-
-
-def test_a_game_of_shogi_goes_on_where_a_board_comes_back_with_another_hand() -> None:
-    """Black gave a pawn away."""
-    moves = "P*2e 2c2e 9i9h 2e2d 9h9i 2d2c".split()
-    assert not over(ShogiPosition("k8/9/7r1/9/9/9/9/9/K8 b P 1", moves))
-    assert over(ShogiPosition("k8/9/7r1/9/9/9/9/9/K8 b P 1", moves, draw_ply=6))
 
 
 def test_self_play_at_shogi_ends_games_when_a_referee_does() -> None:
@@ -282,15 +275,3 @@ def test_what_is_proven_is_learned() -> None:
     assert pruned_visits([move(3, 0.1, 1.0, 1), move(60, 0.9, 0.6)], Puct()).tolist() == [1, 0]
     assert pruned_visits([move(5, 0.1, 0.4), move(60, 0.9, 0.3, -2)], Puct()).tolist() == [5, 0]
     assert pruned_visits([move(5, 0.1, 0.0, -4), move(60, 0.9, 0.0, -2)], Puct()).tolist() == [1, 0]
-
-
-def test_a_low_temperature_takes_the_best() -> None:
-    generator = np.random.default_rng(1)
-    weights = np.array([30.0, 60.0, 0.0])
-    assert {sampled(weights, 0.01, generator) for _ in range(50)} == {1}
-    assert {sampled(weights, 1.0, generator) for _ in range(50)} == {0, 1}
-
-
-def test_there_is_no_such_game() -> None:
-    with pytest.raises(UnknownGame, match="no game is called go; there are dobutsu, othello, shogi"):
-        game_named("go")

@@ -11,6 +11,7 @@ import cshogi
 import psutil
 import pytest
 import shogi
+from positions import mates_within
 from processes import await_end
 from usi_driver import ROOT
 
@@ -125,20 +126,8 @@ def test_a_mate_comes_with_those_after_all_evasions() -> None:
     assert play_on(finding.line) > 3
 
 
-def test_a_king_that_is_not_there_cannot_be_mated() -> None:
-    assert find_mate(cshogi.Board("9/9/9/9/9/9/4p4/9/4K4 b 2R 1"), MAX_PLIES, 1000).refuted
-
-
 def test_too_few_nodes_prove_nothing() -> None:
     assert find_mate(cshogi.Board(HARD), MAX_PLIES, 1000) == Finding(nodes=1000)
-
-
-def test_a_mate_through_the_fourth_repetition_is_none() -> None:
-    """After 8h2h 2a1a the position is there for the fourth time."""
-    board = cshogi.Board("1g4l1k/6p2/8P/9/9/9/9/7R1/4K4 b L 1")
-    for move in "5i5h 8a8b 5h5i 8b8a 5i5h 8a8b 5h5i 8b8a 2h8h 1a2a".split():
-        board.push_usi(move)
-    assert usi(find_mate(board, 3, 10_000).line)[:1] != ("8h2h",)
 
 
 def test_a_mate_through_a_position_that_was_played_before_is_none() -> None:
@@ -203,23 +192,6 @@ def test_short_mates_of_random_positions(seed: int) -> None:
         assert find_mate(board, (expected or 7) - 2, 5000).line == (), sfen
         lengths.append(expected)
     assert set(lengths) == {0, 1, 3, 5}
-
-
-def mates_within(board: cshogi.Board, plies: int) -> bool:
-    for move in board.legal_moves:
-        board.push(move)
-        mated = board.is_check() and all(mates_after(board, evasion, plies) for evasion in board.legal_moves)
-        board.pop()
-        if mated:
-            return True
-    return False
-
-
-def mates_after(board: cshogi.Board, evasion: int, plies: int) -> bool:
-    board.push(evasion)
-    mates = plies > 1 and mates_within(board, plies - 2)
-    board.pop()
-    return mates
 
 
 def random_attack(chance: random.Random) -> str:
@@ -332,25 +304,6 @@ def test_nodes_are_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert problem.solve() == Checkmate("timeout")
 
 
-def test_closing_ends_the_process_in_the_midst_of_it() -> None:
-    def tick(problem: Problem, looks: int) -> float:
-        if process_looks():
-            problem.solver.close()
-        return 0.0
-
-    assert Problem(UNSOLVED).solve(tick) == Checkmate("timeout")
-
-
-def test_no_process_is_no_disaster_and_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    problem = Problem(UNSOLVED)
-    assert problem.solve() == Checkmate("timeout")
-    assert problem.solve() == Checkmate("timeout")
-    (info,) = problem.infos
-    assert info.string.startswith("no process can be started for hard mates: ")
-    assert Problem(MATES[3][0]).solve().result == "mate"
-
-
 @pytest.mark.parametrize(
     ("script", "answer", "failed"),
     [
@@ -379,23 +332,6 @@ def test_what_the_process_may_say(
 
 
 # The process
-
-
-def test_the_process_imports_cshogi_and_nothing_else_that_is_foreign() -> None:
-    script = "import sys, pydlshogi.engines.shogi.mate_worker; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    roots = {name.split(".")[0] for name in done.stdout.split()}
-    own = {
-        *sys.stdlib_module_names,
-        "pydlshogi",
-        "cshogi",
-        "_cshogi",
-        "numpy",
-        "cython_runtime",
-        "mkl",
-        "sitecustomize",
-    }
-    assert {root for root in roots - own if not root.startswith("_")} == set()
 
 
 def test_the_process_ends_when_its_parent_is_killed() -> None:
@@ -429,13 +365,3 @@ cshogi.OslDfPn(199, 2**31).search(cshogi.Board({UNSOLVED!r}))
     assert worker.stdout.readline() == "looking\n"
     worker.communicate()  # which closes its stdin
     assert worker.returncode == -signal.SIGIO
-
-
-def test_a_proof_that_has_used_up_its_nodes_ends() -> None:
-    """From a game: df-pn claims shorter mates than the 23 plies found, and the proofs of them run out of nodes."""
-    board = cshogi.Board("l6nl/2gsk4/3gpp1g1/p1pBS1N1p/3N1P3/P1P1PK2P/6P2/2+n2G3/L7+r b B2S6Prlp 93")
-    before = board.sfen()
-    line = find_mate(board, MAX_PLIES, 8000).line
-    assert len(line) == 23
-    assert not [finding.line for finding in shorter_mates(board, line, 4000)]
-    assert board.sfen() == before

@@ -10,11 +10,8 @@ from test_search import Opinions, a_search, letters_of, run
 from thinker import ALL_MOVES, Thinker
 from tic_tac_toe import Letters
 
-from pydlshogi.engines.shogi import scout as scout_module
 from pydlshogi.engines.shogi.scout import MateScout
-from pydlshogi.games.shogi.mate import Finding
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.uct.root import MoveStats, Root
 
 MATE_IN_SEVEN = MATES[3][0]
@@ -23,32 +20,6 @@ TO_AND_FRO = ["5i4i", "7b6c", "4i5i", "6c7b"]
 LONG_MATES = [(sfen, plies) for sfen, plies in MATES if plies > 1 and sfen.count("k") == sfen.count("K")]
 WELL_HIDDEN = "2Gpn2k1/8p/p8/7s1/1S7/P8/9/4P3P/4KP3 b R2BG2S2NL2Pgn2l6p 1"
 """A mate that takes df-pn more nodes than the first looks at the root have."""
-
-
-class Expecting(Root):
-    """The root of a search that prefers one move or none, and expects one line; it keeps what it is told."""
-
-    expanded = True
-
-    def __init__(self, line: Iterable[int] = (), preferred: int | None = None) -> None:
-        self.expected = list(line)
-        self.preferred = preferred
-        self.asked = 0
-        """How often its line was."""
-        self.proven: list[tuple[list[int], int]] = []
-
-    def leader(self) -> tuple[int | None, int | None]:
-        return self.preferred, None
-
-    def moves(self) -> list[MoveStats]:
-        return [MoveStats(move, 1, 0.5, 0.1, 1.0, None) for move in self.expected[:1]]
-
-    def line(self, move: int) -> list[int]:
-        self.asked += 1
-        return self.expected
-
-    def prove(self, moves: Iterable[int], plies: int) -> None:
-        self.proven.append((list(moves), plies))
 
 
 # At the root
@@ -77,12 +48,6 @@ def test_a_mate_that_others_knew_and_did_not_play(options: dict[str, object], li
     assert is_mate(sfen, thinker.last.pv)
 
 
-def test_in_analysis_too() -> None:
-    thinker = Thinker(MATE_IN_SEVEN, MultiPV=3)
-    assert thinker.go(infinite=True).move == thinker.last.pv[0]
-    assert (thinker.last.score_mate, thinker.last.multipv) == (7, 1)
-
-
 def test_a_mate_once_found_is_carried_through_whatever_the_other_side_does() -> None:
     thinker = Thinker(MATE_IN_SEVEN)
     board = cshogi.Board(MATE_IN_SEVEN)
@@ -102,20 +67,6 @@ def test_a_mate_once_found_is_carried_through_whatever_the_other_side_does() -> 
         board.pop()
 
     play_on((), 7)
-
-
-def test_with_a_mate_come_those_after_its_evasions() -> None:
-    position = ShogiPosition(MATE_IN_SEVEN)
-    scout = MateScout()
-    scout.begin(position, 33)
-    scout.look_at_root(lambda: math.inf)
-    position.push(scout.mate_at(position)[0])
-    evasions = position.legal_moves().tolist()
-    assert len(evasions) == 3
-    for evasion in evasions:
-        position.push(evasion)
-        assert 0 < len(scout.mate_at(position)) <= 5
-        position.pop()
 
 
 def test_mates_from_before_a_repetition_are_looked_for_anew() -> None:
@@ -177,39 +128,6 @@ def test_without_time_nothing_is_looked_at() -> None:
     assert scout.mate_at(position) == ()
 
 
-@pytest.mark.parametrize(
-    ("milliseconds", "last"), [(100, 2000), (1000, 8000), (1200, 32_000), (4500, 64_000), (math.inf, 8000)]
-)
-def test_with_more_time_the_root_is_looked_at_for_longer_before_the_search(
-    monkeypatch: pytest.MonkeyPatch, milliseconds: float, last: int
-) -> None:
-    looks: list[int] = []
-
-    def nothing(board: cshogi.Board, plies: int, nodes: int) -> Finding:
-        looks.append(nodes)
-        return Finding(nodes=nodes)
-
-    monkeypatch.setattr(scout_module, "find_mate", nothing)
-    scout = MateScout()
-    scout.begin(ShogiPosition(WELL_HIDDEN), 33)
-    scout.look_at_root(lambda: milliseconds)
-    assert looks == [nodes for nodes in (500, 2000, 8000, 32_000, 64_000) if nodes <= last]
-
-
-def test_a_search_that_is_stopped_looks_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[int] = []
-    clock = Clock(Limits(byoyomi=10_000))
-
-    def stopping(board: cshogi.Board, plies: int, nodes: int) -> Finding:
-        looks.append(nodes)
-        clock.stop()
-        return Finding(nodes=nodes)
-
-    monkeypatch.setattr(scout_module, "find_mate", stopping)
-    Thinker(WELL_HIDDEN).think(clock)
-    assert looks == [500]
-
-
 def test_the_root_is_looked_at_again_while_the_search_goes_on() -> None:
     thinker = Thinker(WELL_HIDDEN, Mate_Search_Nodes=0)
     thinker.go(nodes=300)
@@ -253,14 +171,6 @@ def test_a_proof_does_not_replace_a_shorter_one() -> None:
     assert search.root.plies == 3
 
 
-def test_a_proof_of_a_position_without_a_node_is_dropped() -> None:
-    search = run(a_search(Letters({"a": "bc", "b": "d", "c": "d", "d": "a"}, "a")), Opinions(), 1)
-    visited, other = search.root.moves()
-    assert (visited.visits, other.visits) == (1, 0)
-    search.root.prove([other.move], 3)
-    assert all(move.plies is None for move in search.root.moves())
-
-
 BLUNDERS = [
     ("+B2p3nl/R3+P1g2/4pp1p1/p1p2kp1p/3ls+sPN1/PPP4BP/1KSg5/1GS6/+r7L b 2N2Pgl2p 125", "N*4g"),
     ("lr4knl/4+P1g2/p1g2p1P1/4ssppp/4pN3/P2+b1PP1P/LPP+p1S3/1Kg6/1N5RL b BGSNP2p 93", "8h9h"),
@@ -269,51 +179,49 @@ BLUNDERS = [
 """Positions of the engine's own games and what it played there, into a mate in five or more that df-pn sees at once."""
 
 
+class Expecting(Root):
+    """The root of a search that expects one line; it keeps what it is told."""
+
+    expanded = True
+
+    def __init__(self, line: list[int]) -> None:
+        self.expected = line
+        self.proven: list[tuple[list[int], int]] = []
+
+    def leader(self) -> tuple[int | None, int | None]:
+        return None, None
+
+    def moves(self) -> list[MoveStats]:
+        return [MoveStats(self.expected[0], 1, 0.5, 0.1, 1.0, None)]
+
+    def line(self, move: int) -> list[int]:
+        return self.expected
+
+    def prove(self, moves: Iterable[int], plies: int) -> None:
+        self.proven.append((list(moves), plies))
+
+
+def test_a_search_is_told_of_mates_along_its_line_whether_they_are_found_now_or_were_before() -> None:
+    sfen, blunder = BLUNDERS[0]
+    position, scout = ShogiPosition(sfen), MateScout()
+    for _ in range(2):
+        root = Expecting([position.move_from_usi(blunder)])
+        scout.begin(position, 33)
+        scout.look_between(root, 1e9, lambda: math.inf)
+        assert [moves for moves, _ in root.proven] == [root.expected]
+
+
 @pytest.mark.parametrize(("sfen", "blunder"), BLUNDERS)
-def test_the_move_preferred_is_looked_into(sfen: str, blunder: str) -> None:
-    position = ShogiPosition(sfen)
-    move = position.move_from_usi(blunder)
-    root = Expecting(preferred=move)
-    scout = MateScout()
-    for plies, milliseconds, proofs in ((0, math.inf, 0), (33, 5.0, 0), (33, math.inf, 1), (33, 5.0, 2)):
-        scout.begin(position, plies)
-        scout.look_between(root, 1, lambda left=milliseconds: left)  # type: ignore[misc]
-        assert len(root.proven) == proofs
-    assert root.proven[0][0] == [move]
-    assert root.proven[0][1] >= 5
+def test_a_move_is_not_played_into_a_mate(sfen: str, blunder: str) -> None:
     thinker = Thinker(sfen, Resign_Threshold=0)
+    thinker.go(nodes=800, searchmoves=(blunder,))
+    assert (thinker.last.score_mate or 0) <= -6
+    position = ShogiPosition(sfen)
     position.push_usi(thinker.go(nodes=800).move)
+    scout = MateScout()
     scout.begin(position, 33)
     scout.look_at_root(lambda: math.inf)
     assert not scout.mate_at(position)
-
-
-def test_a_search_is_told_of_the_mates_that_an_earlier_one_found_along_its_line() -> None:
-    position = ShogiPosition(MATE_IN_SEVEN)
-    scout = MateScout()
-    scout.begin(position, 33)
-    scout.look_at_root(lambda: math.inf)
-    line = list(scout.mate_at(position)[:3])
-    root = Expecting(line)
-    scout.look_between(root, 1e9, lambda: math.inf)
-    assert root.proven == [(line[:2], 5)]
-
-
-def test_the_leader_is_the_most_visited_move_that_is_not_lost() -> None:
-    game = Letters({"a": "bcd", "b": "e", "c": "e", "d": "e", "e": "a"}, "a")
-    search = run(a_search(game), Opinions(), 30)
-    for move in search.root.moves():
-        assert search.root.leader()[0] == move.move
-        search.root.prove([move.move], 5)
-    assert search.root.leader()[0] is None
-
-
-def test_a_lost_move_does_not_lead() -> None:
-    game = Letters({"a": "bcd", "b": "e", "c": "e", "d": "e", "e": "a"}, "a")
-    search = run(a_search(game), Opinions(), 30)
-    first, second, third = search.root.moves()
-    search.root.prove([first.move], 5)
-    assert search.root.leader()[1] == second.visits - third.visits
 
 
 def test_mates_along_the_line_are_found_and_the_line_is_shown_to_its_end() -> None:
@@ -349,23 +257,3 @@ def test_a_threat_of_mate_is_seen_and_met() -> None:
     for info in lost:
         assert len(info.pv) <= -(info.score_mate or 0)
         assert is_mate(sfen, info.pv)
-
-
-def test_a_batch_of_a_few_playouts_gets_its_share_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    spent: list[float] = []
-    monkeypatch.setattr(MateScout, "look_between", lambda _scout, _root, nodes, _time_left: spent.append(nodes))
-    for batch, most in ((1, 20), (4, 80), (64, 320)):
-        spent.clear()
-        Thinker(cshogi.STARTING_SFEN, DNN_Batch_Size=batch, Mate_Search_Nodes=320).go(nodes=1000)
-        assert max(spent) == most
-
-
-def test_where_there_is_nothing_to_look_at_the_line_is_seldom_followed() -> None:
-    position = ShogiPosition()
-    line = [position.push_usi(move) for move in ("7g7f", "3c3d", "2g2f", "8c8d")]
-    root = Expecting(line)
-    scout = MateScout()
-    scout.begin(ShogiPosition(), 33)
-    for _ in range(1000):
-        scout.look_between(root, 100, lambda: math.inf)
-    assert 10 < root.asked <= 1000 * 100 / 2000

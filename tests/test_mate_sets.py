@@ -1,7 +1,6 @@
 """utils.mate_sets: what an engine claims about mates is judged by others than itself."""
 
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from test_mate import MATES
 from utils import mate_sets
 from utils.arena.engine_process import EngineAnswer
 from utils.arena.usi_engine import UsiEngine
-from utils.mate_sets import Claim, MateJudge, Problem, examination, main, play, read_problems, row
+from utils.mate_sets import Claim, MateJudge, Problem, main, play, read_problems, row
 
 pytestmark = pytest.mark.lent_worker(mate_sets)
 
@@ -137,17 +136,6 @@ def test_a_wrong_claim_is_shown_and_counted(
     assert out.count(f"  {wrong}\n") == (2 if wrong else 0)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a script of a POSIX shell")
-def test_our_engine_is_started_in_a_folder_with_a_blank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    liar = LIAR.replace("ANSWER", "'checkmate G*5b'")
-    python = tmp_path / "my python"
-    python.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, '-c', liar])}\n")
-    python.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(python))
-    with examination(None, {}, 1000, None) as examine:
-        assert examine((1, Problem(IN_ONE, 1))).claim.line == ("G*5b",)
-
-
 def test_what_cannot_be_measured_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").write_text("nothing\n")
     (tmp_path / "set").write_text(f"{IN_ONE}\n")
@@ -161,36 +149,8 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path, capsys: pytest.CaptureF
     assert starts == "mate_sets: the engine cannot be started: No such file or directory"
 
 
-def test_no_time_is_longer_than_a_clock(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["set", "--mate", "10000000000000"])
-    assert "--mate and --byoyomi are at most 1000000000" in capsys.readouterr().err
-
-
-def test_all_sets_are_read_before_the_first_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "one").write_text("4k4/9/4P4/9/9/9/9/9/4K4 b G 1\n")
-    (tmp_path / "binary").write_bytes(bytes(range(256)))
-    engine = shlex.join([sys.executable, "-c", LIAR.replace("ANSWER", "''")])
-    assert main([str(tmp_path / "one"), str(tmp_path / "binary"), "--engine", engine]) == 1
-    out, err = capsys.readouterr()
-    assert (out, err) == ("", f"mate_sets: {tmp_path / 'binary'} holds no positions\n")
-
-
 def test_a_row_tells_longer_mates_from_shortest_ones() -> None:
     judge = MateJudge()
     verdict = judge.verdict(Problem(IN_ONE, 1), claim("G*5b"))
     longer = verdict._replace(claim=claim("G*5b", "5a5b", "G*5c"))
     assert row("set", [verdict, longer]) == "| set | 2 | 2 (100.0 %) | 1 | 0 | 0 | 0 | 1 | 1 |"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
-def test_whoever_reads_no_longer_ends_it_without_a_line(tmp_path: Path) -> None:
-    (tmp_path / "set").write_text(f"{IN_ONE}\n")
-    engine = shlex.join([sys.executable, "-c", LIAR.replace("ANSWER", "'checkmate G*5b'")])
-    command = [sys.executable, "-m", "utils.mate_sets", str(tmp_path / "set"), "--engine", engine]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 1

@@ -1,13 +1,10 @@
 """Lines as words and back, with everything GUIs really send."""
 
-import re
-
 import pytest
 
-from pydlshogi.games.shogi.sfen import START_SFEN as STARTPOS
-from pydlshogi.player.base_player import BestMove, Checkmate, Info
+from pydlshogi.player.base_player import Info
 from pydlshogi.player.clock import Limits
-from pydlshogi.usi.notation import answer_line, info_line, parse_go, parse_position, parse_setoption
+from pydlshogi.usi.notation import info_line, parse_go, parse_setoption
 
 
 @pytest.mark.parametrize(
@@ -43,24 +40,6 @@ from pydlshogi.usi.notation import answer_line, info_line, parse_go, parse_posit
 )
 def test_go(text: str, limits: Limits) -> None:
     assert parse_go(text) == limits
-
-
-@pytest.mark.parametrize(
-    ("text", "sfen", "moves"),
-    [
-        ("startpos", None, ()),
-        ("startpos moves", None, ()),
-        ("startpos  moves  7g7f   3c3d ", None, ("7g7f", "3c3d")),
-        (f"sfen {STARTPOS} moves 7g7f", STARTPOS, ("7g7f",)),
-        (f"sfen  {STARTPOS.replace(' ', '   ')}", STARTPOS, ()),
-        (STARTPOS, STARTPOS, ()),
-        ("sfen 8k/9 b - moves 1a1b", "8k/9 b -", ("1a1b",)),
-        ("", "", ()),
-        ("moves 7g7f", "", ("7g7f",)),
-    ],
-)
-def test_position(text: str, sfen: str, moves: tuple[str, ...]) -> None:
-    assert parse_position(text) == (sfen, moves)
 
 
 @pytest.mark.parametrize(
@@ -110,27 +89,3 @@ def test_an_info_line_has_its_tokens_in_the_order_guis_expect() -> None:
 )
 def test_info(info: Info, line: str) -> None:
     assert info_line(info) == line
-
-
-def test_what_clients_read_from_an_info_line() -> None:
-    line = info_line(Info(9, 12, 1500, 3000, 2000, 35, 1, -120, pv=("7g7f", "3c3d")))
-    cshogi = re.search(r"score (cp|mate) ([+\-0-9]+).*pv (.*)", line)
-    assert cshogi is not None
-    assert cshogi.groups() == ("cp", "-120", "7g7f 3c3d")
-
-
-@pytest.mark.parametrize(
-    ("answer", "line"),
-    [
-        (BestMove("7g7f"), "bestmove 7g7f"),
-        (BestMove("7g7f", "3c3d"), "bestmove 7g7f ponder 3c3d"),
-        (BestMove("resign"), "bestmove resign"),
-        (BestMove("win"), "bestmove win"),
-        (Checkmate("mate", ("G*5b",)), "checkmate G*5b"),
-        (Checkmate("nomate"), "checkmate nomate"),
-        (Checkmate("timeout"), "checkmate timeout"),
-        (Checkmate("notimplemented"), "checkmate notimplemented"),
-    ],
-)
-def test_answers(answer: BestMove | Checkmate, line: str) -> None:
-    assert answer_line(answer) == line

@@ -92,15 +92,6 @@ def test_it_can_be_stopped_and_asked_again() -> None:
     assert solver.solve(easy) == Solver(megabytes=4).solve(easy)
 
 
-def test_what_was_proven_before_it_was_stopped_is_known() -> None:
-    position = random_position(1, 14)
-    score = Solver(4).solve(position).score
-    for guess, known in ((score - 8, True), (score + 8, False)):  # the first answer is that it is more, or less
-        solver, looks = Solver(4), iter([False, True])
-        assert solver.solve(position, guess=guess, stopped=lambda looks=looks: next(looks)) is None
-        assert (solver.leader is not None) == known
-
-
 @pytest.mark.parametrize("seed", range(0, 200, 10))
 def test_stable_discs_stay(seed: int) -> None:
     position = random_position(seed, 8 + seed % 20)

@@ -143,11 +143,6 @@ def test_a_board_may_be_set_up_in_pieces() -> None:
     assert engine.games == 1
 
 
-def test_a_draw_is_nobodys_win() -> None:
-    assert ask(f"setup_board {'X' * 32}{'O' * 32} X", "final_score") == ["=", "= 0"]
-    assert ask(f"setup_board {'X' * 31}{'O' * 33} X", "final_score") == ["=", "= W+2"]
-
-
 def test_hints_have_scores_in_discs() -> None:
     assert ask("hint 2", "hint") == [
         "= D3 +19.00 depth 3\nC4 +26.00 depth 3",

@@ -1,12 +1,10 @@
 """utils.match plays Othello: scripted GTP engines, so that every game is known beforehand."""
 
-import json
-import shlex
-import sys
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
+from scripted_engines import games, heard, scripted
 
 from pydlshogi.games.othello.ggf import parse_ggf
 from utils import match as match_program
@@ -16,27 +14,15 @@ from utils.match import main
 
 pytestmark = pytest.mark.lent_worker(match_program)
 
-ROOT = Path(__file__).resolve().parent.parent
 WIPEOUT = "e6 f4 e3 f6 g5 d6 e7 f5 c5".split()
 """Black has all discs after nine moves."""
 
 
-def engine(*words: str, **options: object) -> str:
-    """Command line of a scripted engine; see fake_gtp_engine.py."""
-    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    return shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests" / "fake_gtp_engine.py"), *words, *flags])
+engine = partial(scripted, "fake_gtp_engine")
 
 
 def match(out: Path, a: str, b: str, *words: str, limit: str = "--time=60000", games: int = 2) -> int:
     return main([a, b, "--game", "othello", *words, limit, "--games", str(games), "--out", str(out)])
-
-
-def games(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (out / "games.jsonl").read_text().splitlines()]
-
-
-def heard(log: Path, command: str) -> list[str]:
-    return [line for line in log.read_text().splitlines() if line.split()[0] == command]
 
 
 class TestReferee:

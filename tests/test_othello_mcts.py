@@ -160,13 +160,6 @@ def test_it_thinks_with_a_network(tmp_path: Path, iago: str) -> None:
     assert math.isfinite(said.win_rate)
 
 
-def test_other_rollouts_are_loaded_anew() -> None:
-    player = prepared()
-    assert player.loading(player.options) is None
-    apply_settings(player.options, {"Rollouts": "50"})
-    assert player.loading(player.options) is not None
-
-
 def test_a_conversation_in_gtp() -> None:
     engine = LoadedEngine(engine_with("mcts", ["USI_Hash=16"]), 2)
     said = answers(engine, "level 2", "play b f5", "genmove w", "undo", "undo", "genmove b", "hint 2", "reg_genmove w")

@@ -19,7 +19,6 @@ from pydlshogi.engines.othello.patterns import (
     load_weights,
     pass_numbers,
     save_weights,
-    stage_of,
     write_numbers,
 )
 from pydlshogi.games.othello.rules import PASS, START, Position, flips, parse_move
@@ -44,18 +43,6 @@ def turned(position: Position) -> Position:
         for discs in (position.mover, position.opponent)
     )
     return Position(mover, opponent, position.black_to_move)
-
-
-def test_there_are_46_and_they_cover_the_board_evenly() -> None:
-    assert len(PATTERNS) == 46
-    covered = np.zeros((8, 8), int)
-    for _, squares in PATTERNS:
-        assert len(set(squares)) == len(squares)
-        for square in squares:
-            covered[square // 8, square % 8] += 1
-    assert covered.min() >= 3
-    assert (covered == covered.T).all()
-    assert (covered == covered[::-1]).all()
 
 
 def test_numbers_are_counted_and_go_along_with_moves() -> None:
@@ -103,11 +90,6 @@ def test_a_line_read_from_either_end_has_one_weight() -> None:
     assert CLASSES[first + empty + 3] != CLASSES[first + empty + 3**5]
     assert len(CLASSES) == NUMBERS
     assert len(np.unique(CLASSES)) == 113_879
-
-
-def test_stages() -> None:
-    stages = [stage_of(64 - empties) for empties in range(61)]
-    assert stages == [14] + [14 - (empties - 1) // 4 for empties in range(1, 61)]
 
 
 class TestFiles:

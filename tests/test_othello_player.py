@@ -170,13 +170,6 @@ def test_the_time_is_used(player: AlphaBetaPlayer) -> None:
         assert next(looks) >= 200
 
 
-def test_what_a_search_preferred_when_it_was_stopped_is_told_too(player: AlphaBetaPlayer) -> None:
-    for seed in range(10):
-        clock, _ = ticking(60)
-        answer = Answer(player, random_position(seed, 40), clock=clock, level=0)
-        assert answer.move == answer.last.pv[0]
-
-
 def test_it_can_be_stopped(player: AlphaBetaPlayer) -> None:
     for position in (random_position(300, 30), random_position(300, 20)):
         clock = Clock(ANALYSIS)

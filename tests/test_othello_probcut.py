@@ -14,8 +14,8 @@ from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, parse_transcript, transcript
 from pydlshogi.support.processes import ProcessPool
 from utils.arena.finished import TableError
-from utils.othello.probcut import FORMS, MOST_POSITIONS, ROOM, TUTORIAL_PAIRS, fit, main, measure, samples, values
-from utils.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table, tasks
+from utils.othello.probcut import FORMS, MOST_POSITIONS, ROOM, fit, main, measure, samples, values
+from utils.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table
 
 ROOT = Path(__file__).resolve().parent.parent
 TUTORIAL = FORMS["tutorial"]
@@ -52,11 +52,6 @@ class TestFit:
 
 
 class TestForms:
-    def test_the_tutorials_pairs(self) -> None:
-        pairs = {depth: TUTORIAL.shallow(depth) for depth in range(16)}
-        assert pairs == {depth: [TUTORIAL_PAIRS[depth]] if depth in TUTORIAL_PAIRS else [] for depth in range(16)}
-        assert (TUTORIAL.deviations, TUTORIAL.everywhere) == (1.4, True)
-
     def test_pairs_by_stage_keep_the_parity(self) -> None:
         assert [STAGEWISE.shallow(depth) for depth in range(3)] == [[]] * 3
         for depth in range(3, 15):
@@ -78,9 +73,6 @@ class TestCuts:
             assert row["margin"] == pytest.approx(1.5 * at_stage(stage, (2000.0, 4000.0)))
         assert at_stage(0, (0.0, 60.0)) == 1.5
         assert at_stage(14, (0.0, 60.0)) == 57.5
-
-    def test_without_pairs_nothing_is_cut(self) -> None:
-        assert probing_of(CUTS._replace(pairs=())).cuts.size == 0
 
     def test_written_and_read_again(self, tmp_path: Path) -> None:
         path = tmp_path / "cuts.toml"
@@ -184,17 +176,6 @@ def parameters(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 class TestTable:
-    def test_all_games_of_all_cells(self) -> None:
-        wanted = list(tasks(4, None))
-        assert len(wanted) == 16 * 4
-        assert wanted[:4] == [
-            Fixture(4, 0, 0, drawn_opening(0)),
-            Fixture(4, 0, 1, drawn_opening(0)),
-            Fixture(4, 0, 2, drawn_opening(1)),
-            Fixture(4, 0, 3, drawn_opening(1)),
-        ]
-        assert {task.opening for task in tasks(6, ["f5d6", "f5f6"])} == {"f5d6", "f5f6"}
-
     def test_a_game(self, parameters: tuple[Path, Path]) -> None:
         """The second game is the first one with colours swapped: seen from the cuts it is another one."""
         opening = drawn_opening(3)

@@ -11,15 +11,7 @@ from pydlshogi.games.othello.ggf import ggf, parse_ggf
 from pydlshogi.games.othello.records import read_archive, read_games
 from pydlshogi.games.othello.rules import PASS, START, parse_move, position_of
 from pydlshogi.games.othello.transcript import RecordError, Transcript, parse_transcript, parse_transcripts, transcript
-from pydlshogi.games.othello.wthor import (
-    GAME,
-    games_of,
-    held_out,
-    read_wthor,
-    rows_of,
-    square_of,
-    write_wthor,
-)
+from pydlshogi.games.othello.wthor import GAME, games_of, held_out, read_wthor, rows_of, write_wthor
 
 WIPEOUT = "e6f4e3f6g5d6e7f5c5"
 """The shortest game there is: White has no disc left after nine moves."""
@@ -112,10 +104,6 @@ class TestGGF:
         (game,) = parse_ggf(SERVER.replace("RE[-10.000:r]", f"RE[{result}]"))
         assert (game.result, game.ending) == (None, "")
 
-    def test_a_name_may_hold_an_opening_bracket(self) -> None:
-        (game,) = parse_ggf(SERVER.replace("PB[one]", "PB[[one]"))
-        assert game.black == "[one"
-
     def test_a_name_cannot_break_the_format(self) -> None:
         (game,) = parse_ggf(ggf(Transcript(black="a]b[c\n;)")))
         assert game.black == "a)b(c ;)"
@@ -198,11 +186,6 @@ class TestWthor:
         (tmp_path / "short.wtb").write_bytes(b"123")
         with pytest.raises(RecordError, match="no header"):
             read_wthor(tmp_path / "short.wtb")
-
-    def test_squares(self) -> None:
-        squares = [square_of(np.uint8(move)) for move in (11, 18, 81, 88, 56)]
-        assert squares == [0, 7, 56, 63, 37]
-        assert all(square_of(np.uint8(move)) >= 64 for move in (0, 1, 10, 19, 20, 89, 91, 255))
 
     def test_copies_of_a_game_are_on_one_side(self) -> None:
         rows = rows_of([random_game(seed) for seed in range(400)])

@@ -11,7 +11,6 @@ from pydlshogi.games.othello.rules import (
     IllegalMove,
     Position,
     flips,
-    mobility,
     move_name,
     parse_move,
     position_of,
@@ -148,9 +147,3 @@ def their_diagram(fen: str) -> str:
     """Rows from ours first to last; Black is their White."""
     board = fen.split("[", maxsplit=1)[0].replace("/", "").replace("P", "X").replace("p", "O")
     return "".join("-" * int(each) if each.isdigit() else each for each in board)
-
-
-def test_kernels_and_positions_agree() -> None:
-    moves = int(mobility(np.uint64(START.mover), np.uint64(START.opponent)))
-    assert moves == squares("d3 c4 f5 e6")
-    assert Position(START.opponent, START.mover).moves() == [parse_move(name) for name in ("e3", "f4", "c5", "d6")]

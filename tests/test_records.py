@@ -25,6 +25,7 @@ from pydlshogi.training.shogi.recorded import Recorded
 from pydlshogi.training.shogi.records import (
     DRAW,
     LOSS,
+    MAX_EVAL,
     NO_EVAL,
     NO_RESULT,
     POSITION,
@@ -113,6 +114,15 @@ def test_games_packed_together_are_those_packed_alone() -> None:
     games = [game("7g7f 3c3d 2g2f", "b", (50, 30, None, 7)), handicap, game("", None), game("2g2f", "d", (1,))]
     assert pack(*games).tobytes() == b"".join(pack(each).tobytes() for each in games)
     assert len(pack()) == 0
+
+
+@pytest.mark.parametrize(("win", "results"), [("w", [LOSS, WIN]), ("d", [DRAW, DRAW]), (None, [NO_RESULT, NO_RESULT])])
+def test_results(win: str | None, results: list[int]) -> None:
+    assert pack(game("7g7f 3c3d", win))["result"].tolist() == results
+
+
+def test_mate_evaluations_are_bounded() -> None:
+    assert pack(game("7g7f 3c3d", "b", (100_000, 100_000)))["eval"].tolist() == [MAX_EVAL, -MAX_EVAL]
 
 
 def test_jsonl(tmp_path: Path) -> None:

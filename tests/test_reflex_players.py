@@ -15,7 +15,6 @@ from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.reflex_player import logit
 from pydlshogi.uct.batch import Batch
 
 Make = Callable[[], Engine]
@@ -126,11 +125,6 @@ def test_a_seed_counts_from_when_it_is_set(make: Make) -> None:
     assert answers[0] == answers[1]
 
 
-def test_the_network_has_all_threads_for_one_batch(make: Make) -> None:
-    asked = Asked(make(), Backend="onnx", Threads=2, DNN_Batch_Size=16)
-    assert "2 threads" in asked.player.description  # type: ignore[attr-defined]
-
-
 def test_a_drawn_move_is_as_likely_as_its_probability() -> None:
     sfen = "4k4/9/9/9/9/9/9/9/K8 b - 1"
     asked = Asked(shogi.policy(), sfen, temperature=100, Random_Seed=3)
@@ -142,12 +136,6 @@ def test_a_drawn_move_is_as_likely_as_its_probability() -> None:
 
 def test_searchmoves(make: Make) -> None:
     assert Asked(make()).think(Limits(searchmoves=("9g9f", "9z9z"))) == BestMove("9g9f")
-
-
-@pytest.mark.parametrize("p", [0.0, 1.0])
-def test_certainty_stays_finite(p: float) -> None:
-    assert math.isfinite(logit(p))
-    assert logit(0.75) == pytest.approx(math.log(3))
 
 
 @pytest.fixture

@@ -16,7 +16,22 @@ import shogi
 from book_oracle import naive_label, naive_planes
 from cshogi.dlshogi import FEATURES1_NUM, FEATURES2_NUM, make_input_features, make_move_label
 from fast_perft import perft_of
-from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, perft, random_positions, turned
+from positions import (
+    AT_ODDS,
+    CAMP,
+    FULL_HANDS,
+    HANDICAPS,
+    LAST_RANKS,
+    MOST_MOVES,
+    PINNED,
+    ROOK_CHECKS,
+    UCHIFUZUME,
+    mates_within,
+    perft,
+    random_positions,
+    rows_of,
+    turned,
+)
 
 from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.game import DRAWN, UNDECIDED
@@ -30,12 +45,8 @@ from pydlshogi.support.arrays import Int32Array
 from pydlshogi.uct.batch import Batch, Evaluations
 
 MIDDLE_GAME = "l2g4l/2ks3+R1/ppppp2pp/2s2np2/5P3/2P1P1P2/PPSP1G2P/1KG6/LN5NL b RBGNPbs3P 1"
-UCHIFUZUME = "7lk/9/8S/9/9/9/9/7L1/8K b P 1"
-LAST_RANKS = "8k/PP1L5/2NPN4/9/9/9/3n5/6l1p/K8 b 2P2p 1"
-PINNED = "4k4/9/9/9/4r4/9/4G4/9/4K4 b 2Pgn 1"
 CHECKED_TWICE = "4k4/9/9/9/4r4/9/3n5/9/4K4 b RBGSNLP 1"
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
-BARE_KINGS = "4k4/9/9/9/9/9/9/9/K4R3 b - 1"
 CHOSEN = (START_SFEN, MIDDLE_GAME, UCHIFUZUME, LAST_RANKS, PINNED, CHECKED_TWICE, MOST_MOVES, FULL_HANDS, *HANDICAPS)
 
 
@@ -46,13 +57,6 @@ def by_states(position: ShogiPosition) -> StatePosition:
 
 def chosen_positions() -> list[ShogiPosition]:
     return [ShogiPosition(sfen) for chosen in CHOSEN for sfen in (chosen, turned(chosen))]
-
-
-def rows_of(path: Path) -> Iterator[list[str]]:
-    """The rows of a table, without its comments."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            yield line.split("\t")
 
 
 def positions_along(sfen: str, moves: Iterable[str]) -> Iterator[ShogiPosition]:
@@ -205,44 +209,28 @@ def test_real_games_and_mate_problems(shared_data: Path, capsys: pytest.CaptureF
 # Verdicts
 
 
+def takes_so_long(position: ShogiPosition, plies: int) -> bool:
+    """The shortest mate takes so many plies. cshogi overlooks a few."""
+    return mates_within(position.board, plies) and not mates_within(position.board, plies - 2)
+
+
 def compared(position: ShogiPosition, playouts: int) -> Counter[tuple[int, bool]]:
     """The verdicts met in a search of `position`, in which stored and replayed boards agreed."""
-    return both_boards.compared(RULES, position.settings, position, playouts, encoding=MOVES, proven=mates_within)
-
-
-def mates_within(position: ShogiPosition, plies: int) -> bool:
-    """The shortest mate takes so many plies, by trying all checks and all evasions. cshogi overlooks a few."""
-    return mates(position.board, plies) and not mates(position.board, plies - 2)
-
-
-def mates(board: cshogi.Board, plies: int) -> bool:
-    if plies < 1:
-        return False
-    for move in list(board.legal_moves):
-        board.push(move)
-        mated = board.is_check() and is_mated(board, plies - 1)
-        board.pop()
-        if mated:
-            return True
-    return False
-
-
-def is_mated(board: cshogi.Board, plies: int) -> bool:
-    """In check, the side to move is mated within so many plies, 0 or more."""
-    evasions = list(board.legal_moves)
-    for move in evasions if plies else ():
-        board.push(move)
-        escaped = not mates(board, plies - 1)
-        board.pop()
-        if escaped:
-            return False
-    return bool(plies) or not evasions
+    return both_boards.compared(RULES, position.settings, position, playouts, encoding=MOVES, proven=takes_so_long)
 
 
 def random_roots(seed: int) -> Iterator[ShogiPosition]:
     """Without end: positions of random games with their past, under all kinds of rules."""
     rng = random.Random(seed)
-    starts = [START_SFEN, MIDDLE_GAME, CHECKED_TWICE, DECLARABLE, BARE_KINGS, BARE_KINGS.replace("-", "G"), *HANDICAPS]
+    starts = [
+        START_SFEN,
+        MIDDLE_GAME,
+        CHECKED_TWICE,
+        DECLARABLE,
+        ROOK_CHECKS,
+        ROOK_CHECKS.replace("-", "G"),
+        *HANDICAPS,
+    ]
     while True:
         start = rng.choice(starts)
         position = ShogiPosition(
@@ -284,25 +272,21 @@ def test_100_000_verdicts_are_those_of_positions_replayed(capsys: pytest.Capture
     assert met.keys() >= {(DRAWN, True), (won, True), (lost, True), (lost, False), (2, False), (4, False), (6, False)}
 
 
-ROOK_CHECKS = (BARE_KINGS, ["4i5i", "5a4a", "5i4i", "4a5a"])
+CHECKS = (ROOK_CHECKS, ["4i5i", "5a4a", "5i4i", "4a5a"])
 """Rook and king go to and fro, every move of the rook a check."""
 IN_CHECK = ("4k4/9/9/9/9/9/9/9/K3R4 w - 1", ["5a4a", "5i4i", "4a5a", "4i5i"])
-ROOK_IS_QUIET = (BARE_KINGS, ["9i8i", "5a6a", "8i9i", "6a5a"])
+ROOK_IS_QUIET = (ROOK_CHECKS, ["9i8i", "5a6a", "8i9i", "6a5a"])
 MORE_IN_HAND = ("9/8k/9/4p4/4R4/9/9/9/K8 b p 1", "5e5d 1b2b 5d5e P*5d 9i8i 2b2a 8i9i 2a1b".split())
 LESS_IN_HAND = ("9/8k/9/4p4/4R4/9/9/9/K8 w p 1", "1b2b 5e5d 2b2a 5d5e P*5d 9i8i 2a1b 8i9i".split())
 SHUFFLE = (START_SFEN, ["2h3h", "8b7b", "3h2h", "7b8b"])
 
 
-CAMP = "RB+P+P+P+P+P+P1/K+P+P6/9/9/9/9/9/9/8k"
-"""Rook, bishop, eight pawns: 18 points."""
 NEARLY = (
     "RB+P+P+P+P+P+P1/K+P7/9/P8/9/9/9/9/8k",
     "RB+P+P+P+P+P+P1/1+P+P6/9/K8/9/9/9/9/8k",
     CAMP.replace("6/9", "6/1s7"),
 )
 """One piece less, the king outside, in check."""
-AT_ODDS = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9"
-"""Ten white pieces; a rook and a bishop are missing."""
 
 
 def test_declarations() -> None:
@@ -337,10 +321,10 @@ class Along:
 @pytest.mark.parametrize(
     ("game", "verdict"),
     [
-        (ROOK_CHECKS, -1),
+        (CHECKS, -1),
         (IN_CHECK, 1),
         (ROOK_IS_QUIET, DRAWN),
-        ((BARE_KINGS, [*ROOK_IS_QUIET[1], *ROOK_CHECKS[1]]), -1),
+        ((ROOK_CHECKS, [*ROOK_IS_QUIET[1], *CHECKS[1]]), -1),
         (MORE_IN_HAND, 1),
         (LESS_IN_HAND, -1),
         (SHUFFLE, DRAWN),
@@ -376,17 +360,6 @@ def test_verdicts_of_mate_problems(shared_data: Path) -> None:
                 continue
             position = ShogiPosition(sfen, mate_plies=plies)
             ours, theirs = by_states(position).outcome(), position.outcome()
-            assert ours == theirs or (ours and not theirs and mates_within(position, ours.plies)), sfen
+            assert ours == theirs or (ours and not theirs and takes_so_long(position, ours.plies)), sfen
             checked += 1
     assert checked > 2500
-
-
-def test_a_repetition_of_real_games_is_a_draw(shared_data: Path) -> None:
-    for verdict, _, _, ply, *_, moves in rows_of(shared_data / "tests" / "repetition_fourfold_real_games.tsv"):
-        assert verdict == "sennichite_draw"
-        played = moves.split()[: int(ply)]
-        position = ShogiPosition(moves=played[:-1])
-        seen = both_boards.compared(
-            RULES, position.settings, position, 2, encoding=MOVES, only=[position.move_from_usi(played[-1])]
-        )
-        assert seen[DRAWN, True] > 0

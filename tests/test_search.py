@@ -286,29 +286,6 @@ def test_invariants_after_every_batch(batch: int, playouts: int) -> None:
     assert playouts <= search.root.visits < playouts + batch
 
 
-class Untangled(TicTacToe):
-    """Every order of moves is a position of its own."""
-
-    def key(self) -> int:
-        return int("".join(map(str, (1, *self.played))))
-
-
-@SIZES
-def test_in_a_tree_edge_visits_are_the_child_s_own_plus_one(batch: int, playouts: int) -> None:
-    search = a_search(Untangled())
-    while search.playouts < playouts:
-        step(search, HashEvaluator(), batch)
-        check_invariants(search)
-        edges = np.concatenate([edges_of(search, node) for node in names_of(search.table)])
-        tied = edges[edges["child"] != NONE]
-        assert len(set(tied["child"].tolist())) == len(tied) == len(search.table) - 1
-        children = search.table.tree.nodes[tied["child"]]
-        own = (children["state"] == EXPANDED) & (children["proof"] == 0)
-        assert (tied["visits"] == children["visits"] + 1)[own].all()
-        # What the child's side to move was paid, its own evaluation included, the edge was paid reversed.
-        np.testing.assert_allclose(tied["value_sum"][own], (tied["visits"] - children["value_sum"])[own], atol=1e-6)
-
-
 def evaluation_of(game: Position, evaluator: Any) -> Evaluations:
     """What the evaluator says of one position."""
     batch = Batch(1, 600)
@@ -1087,17 +1064,6 @@ def test_more_playouts_than_a_batch_can_hold_are_not_begun(playouts: int | list[
     check_invariants(search)
 
 
-def test_a_batch_of_no_playouts_leaves_all_as_it_was() -> None:
-    search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAW})), UniformEvaluator(), 2)
-    before = search.playouts, search.root.visits
-    batch = search.batch()
-    leaves = search.gather(batch, 0)
-    assert (len(leaves), leaves.playouts, len(batch)) == (0, 0, 0)
-    search.backup(leaves, UniformEvaluator().evaluate(batch))
-    assert (search.playouts, search.root.visits) == before
-    check_invariants(search)
-
-
 # Playing
 
 
@@ -1148,22 +1114,3 @@ def test_a_mate_in_three_is_proven(turn: Callable[[str], str]) -> None:
         position.push(move)
     assert position.ply() == 3
     assert position.outcome() == MATE_IN_ONE
-
-
-def test_shogi_leaves_no_trace_on_the_board() -> None:
-    position = ShogiPosition(moves=["7g7f", "3c3d"])
-    sfen = position.board.sfen()
-    run(a_search(position), HashEvaluator(), 300, batch=16, check=True)
-    assert position.board.sfen() == sfen
-    assert len(position.board.history) == 2
-
-
-def test_a_return_to_an_earlier_position_of_the_game_is_a_draw_in_the_tree() -> None:
-    """Rooks went out and back; 7b8b would bring the start position back, two occurrences: no node, worth 0.5."""
-    position = ShogiPosition(moves=["2h3h", "8b7b", "3h2h"])
-    move = position.move_from_usi("7b8b")
-    search = a_search(position, only=[move])
-    run(search, HashEvaluator(), 20)
-    assert moves_of(search)[move & 0xFFFF].visits == 20
-    assert moves_of(search)[move & 0xFFFF].value == 0.5
-    assert len(search.table) == 1

@@ -20,7 +20,6 @@ from pydlshogi.training.shogi.evaluations import ValueTarget
 from pydlshogi.training.shogi.recorded import SearchedRecords
 from pydlshogi.training.shogi.records import Positions, load_positions
 from pydlshogi.training.shogi.searched import Searched, read_sets
-from pydlshogi.training.shogi.settings import Settings
 from tests.random_games import random_games, write_jsonl
 from utils import search_records
 from utils.search_records import item_of, reached
@@ -75,16 +74,6 @@ def test_the_search_sees_the_moves_that_led_to_a_position(folder: Path) -> None:
         assert np.array_equal(code, positions["hcp"][row])
         seen = [move & 0xFFFF for move in position.board.history]
         assert seen == positions["move"][max(0, row - 2) : row].tolist()
-
-
-def test_a_position_beside_a_game_has_no_past_that_is_known(folder: Path) -> None:
-    odd = np.array(positions_of(folder)[38:41])
-    odd["before"][:, 0] = 7
-    for position, code in zip(reached(item_of(0, odd, np.arange(3))), odd["hcp"], strict=True):
-        found = np.zeros(32, np.uint8)
-        position.board.to_hcp(found)
-        assert np.array_equal(found, code)
-        assert not position.board.history
 
 
 def test_a_network_alone_says_what_its_backend_says(folder: Path, tmp_path: Path) -> None:
@@ -189,12 +178,6 @@ def test_a_run_learns_what_was_found(folder: Path) -> None:
     losses = [line["policy_loss"] for line in lines if "policy_loss" in line]
     assert losses[-1] < losses[0] - 0.05
     assert read_weights(folder / "run" / "net.npz")
-
-
-def test_a_searched_position_counts_no_more_often_than_allowed(folder: Path) -> None:
-    searched = read_sets(folder / "sets")
-    rows = dataset.often_enough({"searched": searched}, Settings(repeats=1))
-    assert len(rows) == len(np.unique(searched.positions["hcp"][rows], axis=0)) < len(searched)
 
 
 def test_what_is_no_set_is_a_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

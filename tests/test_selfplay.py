@@ -2,8 +2,6 @@
 
 import json
 from pathlib import Path
-from shutil import copy, copytree
-from weakref import ref
 
 import pytest
 
@@ -89,25 +87,6 @@ def test_killed_before_its_last_file_it_goes_on(own: Path, tmp_path: Path, monke
         assert main([*command, "--sets", "2"]) == 130
     assert main([*command, "--sets", "2"]) == 0
     assert (tmp_path / "games.jsonl").read_text() == (own / "games.jsonl").read_text()
-
-
-def test_many_sets_take_no_more_memory_than_few(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While one is read, at most the one before is still there."""
-    copytree(own, tmp_path, dirs_exist_ok=True)
-    copy(own / "00002.npz", tmp_path / "00003.npz")
-    reading, before, still_there = PlayedGames.read, list[ref[PlayedGames]](), list[int]()
-
-    def noting(path: Path) -> PlayedGames:
-        still_there.append(sum(each() is not None for each in before))
-        before.append(ref(played := reading(path)))
-        return played
-
-    monkeypatch.setattr(PlayedGames, "read", noting)
-    modelfile = str(own.parent / "dobutsu.npz")
-    assert main(["dobutsu", "--out", str(tmp_path), "--modelfile", modelfile, "--sets", "3", *QUICKLY]) == 0
-    assert len(still_there) == 3
-    assert max(still_there) == 1
-    assert (tmp_path / "games.jsonl").read_text().count("\n") == 15
 
 
 def test_games_of_shogi_can_be_learned_by_train(own: Path, tmp_path: Path) -> None:

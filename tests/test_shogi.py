@@ -9,7 +9,24 @@ from pathlib import Path
 import cshogi
 import pytest
 import shogi
-from positions import FULL_HANDS, HANDICAPS, MOST_MOVES, SQUARES, perft, random_positions, turned, turned_move
+from positions import (
+    AT_ODDS,
+    CAMP,
+    FULL_HANDS,
+    HANDICAPS,
+    LAST_RANKS,
+    MOST_MOVES,
+    PINNED,
+    ROOK_CHECKS,
+    SQUARES,
+    UCHIFUZUME,
+    mates_within,
+    perft,
+    random_positions,
+    rows_of,
+    turned,
+    turned_move,
+)
 
 from pydlshogi.game import Outcome
 from pydlshogi.games.shogi.encodings import BOOK
@@ -23,16 +40,6 @@ FIXTURES = Path(__file__).parent / "fixtures"
 PATH_DRAW = Outcome(0.5, by_path=True)
 PATH_WIN = Outcome(1.0, by_path=True)
 PATH_LOSS = Outcome(0.0, by_path=True)
-
-UCHIFUZUME = "7lk/9/8S/9/9/9/9/7L1/8K b P 1"
-PINNED = "4k4/9/9/9/4r4/9/4G4/9/4K4 b 2Pgn 1"
-LAST_RANKS = "8k/PP1L5/2NPN4/9/9/9/3n5/6l1p/K8 b 2P2p 1"
-
-
-def rows_of(path: Path) -> Iterator[list[str]]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            yield line.split("\t")
 
 
 def usis(position: ShogiPosition) -> set[str]:
@@ -82,29 +89,12 @@ def test_what_is_no_move_is_refused(usi: str) -> None:
         ShogiPosition().move_from_usi(usi)
 
 
-def test_an_illegal_move_changes_nothing() -> None:
-    position = ShogiPosition(moves=["7g7f"])
-    with pytest.raises(ValueError, match="7g7f is not a legal move"):
-        position.push_usi("7g7f")
-    assert position.board.sfen().endswith(" w - 2")
-    assert position.ply() == 2
-
-
 def test_a_pawn_drop_may_not_mate() -> None:
     """P*1b would be mate (the silver guards it, lance and lance shut the king in); S1b+ is, and is legal."""
     legal = usis(ShogiPosition(UCHIFUZUME))
     assert "P*1b" not in legal
     assert {"1c1b+", "P*9b"} <= legal
     assert "P*1b" in usis(ShogiPosition("8k/9/8S/9/9/9/9/9/8K b P 1"))  # the king can go to 2a
-
-
-def test_handicap_games_begin_with_white() -> None:
-    for sfen in HANDICAPS:
-        position = ShogiPosition(sfen)
-        assert position.board.turn == cshogi.WHITE
-        assert position.ply() == 1
-        assert position.outcome() is None
-        assert "3c3d" in usis(position)
 
 
 def test_moves_come_in_an_order_that_depends_on_the_position_alone() -> None:
@@ -129,7 +119,6 @@ def test_a_key_is_63_bits_and_names_board_side_and_hands() -> None:
 # Repetition
 
 SHUFFLE = ["2h3h", "8b7b", "3h2h", "7b8b"]
-ROOK_CHECKS = "4k4/9/9/9/9/9/9/9/K4R3 b - 1"
 CHECKS = ["4i5i", "5a4a", "5i4i", "4a5a"]  # rook and king go to and fro, every move of the rook a check
 QUIET = ["9i8i", "5a6a", "8i9i", "6a5a"]  # back to the same position without a check
 
@@ -211,13 +200,6 @@ def test_a_better_hand_on_the_same_board(sfen: str, moves: str, verdict: Outcome
         assert position.fourfold() is None
 
 
-def test_fourfold_leaves_the_board_alone() -> None:
-    position = ShogiPosition(moves=3 * SHUFFLE)
-    position.fourfold()
-    assert len(position.board.history) == 12
-    assert position.board.sfen().split()[0] == START_SFEN.split()[0]
-
-
 def test_fourfold_of_real_games(shared_data: Path) -> None:
     """The verdict comes with the fourth occurrence and not a move before."""
     rows = list(rows_of(shared_data / "tests" / "repetition_fourfold_real_games.tsv"))
@@ -252,9 +234,6 @@ def declares_by_the_book(sfen: str, law: int, odds: int = 0) -> bool:
     return points >= (31 if law == cshogi.LAW_24 else 28 if side == shogi.BLACK else 27)
 
 
-CAMP = "RB+P+P+P+P+P+P1/K+P+P6/9/9/9/9/9/9/8k"  # rook, bishop, eight pawns: 18 points
-
-
 @pytest.mark.parametrize(
     ("sfen", "by_27", "by_24"),
     [
@@ -276,14 +255,6 @@ def test_declaration(sfen: str, by_27: bool, by_24: bool) -> None:
     assert ShogiPosition(sfen).declares() is declares_by_the_book(sfen, cshogi.LAW_27) is by_27
     assert ShogiPosition(sfen, declaration=cshogi.LAW_24).declares() is by_24
     assert declares_by_the_book(sfen, cshogi.LAW_24) is by_24
-
-
-def test_a_declaration_is_a_win_that_needs_no_path() -> None:
-    assert ShogiPosition(f"{CAMP} b RB 1").outcome() == DECLARED == Outcome(1.0, plies=1, by_path=False)
-    assert ShogiPosition(f"{CAMP} b RB 1", declaration=cshogi.LAW_24).outcome() != DECLARED
-
-
-AT_ODDS = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9"  # ten white pieces without a rook and a bishop, which are 10 points
 
 
 @pytest.mark.parametrize(
@@ -315,20 +286,6 @@ def test_odds_are_those_of_the_start_whatever_was_played_since() -> None:
     assert ShogiPosition(start, ["4h3i", "5a4a"], odds_count=True).declares()  # the pawn was taken: 27
 
 
-def test_declaration_at_odds_of_random_positions() -> None:
-    worth = {"R": 5, "B": 5} | dict.fromkeys("GSNLP", 1)
-    verdicts = []
-    for sfen in entering_kings(7, 300):
-        board, _, hand, _ = sfen.upper().split()
-        held = re.findall(r"(\d*)([A-Z])", hand)
-        total = sum(worth.get(letter, 0) for letter in board) + sum(worth[kind] * int(n or 1) for n, kind in held)
-        for law in (cshogi.LAW_27, cshogi.LAW_24):
-            declared = ShogiPosition(sfen, declaration=law, odds_count=True).declares()
-            assert declared is declares_by_the_book(sfen, law, odds=max(0, 54 - total)), sfen
-            verdicts.append(declared)
-    assert 100 < sum(verdicts) < 1100
-
-
 def entering_kings(seed: int, count: int) -> Iterator[str]:
     """Sfens of random entering kings: eight to fourteen pieces around the king, and about 28 points."""
     rng = random.Random(seed)
@@ -350,14 +307,24 @@ def entering_kings(seed: int, count: int) -> Iterator[str]:
         count -= 1
 
 
-def test_declaration_of_random_positions() -> None:
+@pytest.mark.parametrize("odds_count", [False, True])
+def test_declaration_of_random_positions(odds_count: bool) -> None:
     verdicts = []
     for sfen in entering_kings(6, 300):
+        odds = max(0, 54 - points_of_all_pieces(sfen)) if odds_count else 0
         for law in (cshogi.LAW_27, cshogi.LAW_24):
-            declared = ShogiPosition(sfen, declaration=law).declares()
-            assert declared is declares_by_the_book(sfen, law), sfen
+            declared = ShogiPosition(sfen, declaration=law, odds_count=odds_count).declares()
+            assert declared is declares_by_the_book(sfen, law, odds), sfen
             verdicts.append(declared)
     assert 100 < sum(verdicts) < 1100
+
+
+def points_of_all_pieces(sfen: str) -> int:
+    """Of both sides, on the board and in hand."""
+    worth = {"R": 5, "B": 5} | dict.fromkeys("GSNLP", 1)
+    board, _, hands, _ = sfen.upper().split()
+    held = re.findall(r"(\d*)([A-Z])", hands)
+    return sum(worth.get(letter, 0) for letter in board) + sum(worth[kind] * int(count or 1) for count, kind in held)
 
 
 def test_declaration_cases(shared_data: Path) -> None:
@@ -385,23 +352,12 @@ def test_declaration_of_real_games(shared_data: Path) -> None:
 # Mate in one, and the last move of the game
 
 
-def mates_in_one(position: ShogiPosition) -> bool:
-    """Some move gives check and leaves no reply."""
-    for move in position.legal_moves().tolist():
-        position.push(move)
-        mate = position.board.is_check() and not len(position.legal_moves())
-        position.pop()
-        if mate:
-            return True
-    return False
-
-
 def test_a_mate_in_one_is_one() -> None:
     """A side in check is left to the search; cshogi overlooks no other mate in these games and invents none."""
     mates = 0
     for position in random_positions(8, games=60):
         if not position.board.is_check():
-            mate = mates_in_one(position)
+            mate = mates_within(position.board, 1)
             if position.outcome() in (None, MATE_IN_ONE):
                 assert (position.outcome() == MATE_IN_ONE) is mate, position.board.sfen()
             mates += mate
@@ -419,28 +375,6 @@ def test_mate_in_one_problems(shared_data: Path, name: str, verdict: Outcome | N
 # Short mates
 
 
-def mates_within(position: ShogiPosition, plies: int) -> bool:
-    """Some check leaves replies that all run into a mate two plies shorter."""
-    if mates_in_one(position):
-        return True
-    return plies > 1 and any(
-        every_reply_is_mated(position, move, plies - 2) for move in position.legal_moves().tolist()
-    )
-
-
-def every_reply_is_mated(position: ShogiPosition, check: int, plies: int) -> bool:
-    position.push(check)
-    mated = bool(position.board.is_check())
-    for reply in position.legal_moves().tolist() if mated else ():
-        position.push(reply)
-        mated = mates_within(position, plies)
-        position.pop()
-        if not mated:
-            break
-    position.pop()
-    return mated
-
-
 def test_mates_in_three_are_those_of_a_naive_search() -> None:
     seen = overlooked = 0
     for position in random_positions(9, games=25):
@@ -448,10 +382,10 @@ def test_mates_in_three_are_those_of_a_naive_search() -> None:
         outcome = position.outcome()
         if outcome in (None, Outcome(1.0, plies=3)):
             if outcome:
-                assert mates_within(position, 3), position.board.sfen()
+                assert mates_within(position.board, 3), position.board.sfen()
                 seen += 1
             elif position.ply() % 4 == 0:
-                overlooked += mates_within(position, 3)
+                overlooked += mates_within(position.board, 3)
     assert seen > 20
     assert overlooked == 0
 
@@ -554,41 +488,28 @@ KINGS = "4k4/9/9/9/9/9/9/9/4K4"
         (f"{KINGS} b - 1 1", "an sfen has"),
         (f"{KINGS} x - 1", "the side to move is b or w, not x"),
         (f"{KINGS} b - x", "x is not a move number"),
-        (f"{KINGS} b - -1", "-1 is not a move number"),
         (f"{KINGS} b - 99999999999", "99999999999 is not a move number"),
         ("4k4/9/9/9/9/9/9/4K4 b - 1", "the board has 8 ranks"),
         (f"{KINGS}/9 b - 1", "the board has 10 ranks"),
         ("4k4/9/9/9/8/9/9/9/4K4 b - 1", "rank e has 8 squares"),
-        ("4k4/9/9/9/91/9/9/9/4K4 b - 1", "rank e has 10 squares"),
         ("4k4/9/9/9/PPPPPPPPPP/9/9/9/4K4 b - 1", "rank e has 10 squares"),
         ("4k4/9/9/9/4X4/9/9/9/4K4 b - 1", "X is no piece"),
         ("4k4/9/9/9/4+G4/9/9/9/4K4 b - 1", r"\+G is no piece"),
-        ("4k4/9/9/9/4+14/9/9/9/4K4 b - 1", r"\+1 is no piece"),
-        ("4k4/9/9/9/8+/9/9/9/4K4 b - 1", r"\+ is no piece"),
         ("4k4/9/9/9/0P8/9/9/9/4K4 b - 1", "0 is no piece"),
         ("4k3P/9/9/9/9/9/9/9/4K4 b - 1", "P can never move from rank a"),
-        ("4k3L/9/9/9/9/9/9/9/4K4 b - 1", "L can never move from rank a"),
-        ("4k4/N8/9/9/9/9/9/9/4K4 b - 1", "N can never move from rank b"),
         ("4k4/9/9/9/9/9/9/n8/4K4 b - 1", "n can never move from rank h"),
         ("4k4/9/9/9/9/9/9/9/4K3p b - 1", "p can never move from rank i"),
         ("4k4/9/9/P8/P8/9/9/9/4K4 b - 1", "two pawns of one side stand on one file"),
-        ("4k4/9/9/p8/p8/9/9/9/4K4 b - 1", "two pawns of one side stand on one file"),
         ("4k4/9/9/9/4K4/9/9/9/4K4 b - 1", "one side has two kings"),
         (f"{KINGS} b K 1", "K are no pieces in hand"),
         (f"{KINGS} b +P 1", r"\+P are no pieces in hand"),
-        (f"{KINGS} b P2 1", "P2 are no pieces in hand"),
         (f"{KINGS} b 19P 1", "19 pieces of kind P: a set has 18"),
         (f"{KINGS} b 2Rr 1", "3 pieces of kind R: a set has 2"),
         ("4k4/9/9/3R5/9/5r3/9/9/4K4 b R 1", "3 pieces of kind R: a set has 2"),
         ("4k4/9/9/+B+B+B6/9/9/9/9/4K4 b - 1", "3 pieces of kind B: a set has 2"),
-        ("4k4/9/9/9/9/9/9/9/4R4 b - 1", "the side that is not to move is in check"),
-        (f"{KINGS} b 99999999999999999999P 1", "pieces of kind P: a set has 18"),
         ("4k4/9/4R4/9/9/9/9/9/4K4 b - 1", "the side that is not to move is in check"),
         ("4k4/4K4/9/9/9/9/9/9/9 b - 1", "the kings touch"),
-        ("4k4/5K3/9/9/9/9/9/9/9 w - 1", "the kings touch"),
         ("４k4/9/9/9/9/9/9/9/4K4 b - 1", "an sfen is plain ASCII"),
-        (f"{KINGS} b ２P 1", "an sfen is plain ASCII"),
-        (f"{KINGS} b - １", "an sfen is plain ASCII"),
     ],
 )
 def test_a_broken_sfen_is_refused_with_a_reason(sfen: str, reason: str) -> None:

@@ -10,7 +10,7 @@ from thinker import Thinker
 from usi_driver import ROOT
 
 from pydlshogi.evaluator import UniformEvaluator
-from pydlshogi.player import network_player, thinking
+from pydlshogi.player import thinking
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.latency import Latency
 from pydlshogi.player.mcts_player import MCTSPlayer
@@ -116,22 +116,6 @@ def test_a_move_too_short_for_a_full_batch_still_gets_an_opinion(monkeypatch: py
     slow.answer(Limits(byoyomi=100))
     assert slow.evaluator.batches == 1
     assert slow.wall.now == 70
-
-
-def test_what_is_compiled_while_loading_does_not_count_as_the_price_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    wall = Wall()
-    compiling = iter([5000.0, 3000.0])
-
-    class Compiles(SlowEvaluator):
-        def evaluate(self, batch: Batch) -> Evaluations:
-            self.held_up = next(compiling, 0.0)
-            return super().evaluate(batch)
-
-    monkeypatch.setattr(network_player, "milliseconds", wall)
-    monkeypatch.setattr(network_player, "UniformEvaluator", lambda: Compiles(wall))
-    player = Thinker().player
-    assert isinstance(player, MCTSPlayer)
-    assert (player.latency.of(1), player.latency.of(player.batch_size)) == (300, 300)
 
 
 KERNELS: Final = """

@@ -155,16 +155,3 @@ def test_other_settings_are_another_tuning(tmp_path: Path, capsys: pytest.Captur
         assert tune(tmp_path, option, pairs=pairs) == 1
         assert f"was made with other settings ({other}): choose another --out" in capsys.readouterr().err
         assert pairs_of(tmp_path) == finished
-
-
-@pytest.mark.parametrize("words", ["Stamina=1,0", "Stamina=6,0,5", "Stamina=1,1,1", "=1,0,5", "Stamina=a,b,c"])
-def test_a_range_that_makes_no_sense_is_refused(words: str, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit):
-        tune(tmp_path, words)
-
-
-def test_openings_that_leave_nothing_to_play_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "openings.txt").write_text("startpos moves 7g7f 3c3d 2g2f 8c8d\n")
-    given = ("--openings", str(tmp_path / "openings.txt"), "--max-moves=4")
-    assert tune(tmp_path / "out", "Stamina=1,0,5", *given) == 1
-    assert "--max-moves 4 leaves nothing to play after openings of 4 moves" in capsys.readouterr().err

@@ -83,23 +83,6 @@ def test_whoever_starts_it_with_arguments_is_told_what_it_is(argument: str, stat
     assert said in " ".join((done.stdout + done.stderr).split())
 
 
-@on_posix
-def test_an_input_that_was_left_non_blocking_is_waited_for(tmp_path: Path) -> None:
-    """Whoever shares a terminal or a pipe with the engine shares this flag too."""
-    source, target = os.pipe()
-    os.set_blocking(source, False)
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path)}
-    with subprocess.Popen(ENGINES["scripted"], stdin=source, stdout=subprocess.PIPE, env=environment) as process:
-        assert process.stdout is not None
-        for _ in range(2):
-            os.write(target, b"license\n")
-            while b"warranty" not in process.stdout.readline():
-                assert process.poll() is None
-        os.close(target)
-        assert process.wait() == 0
-    os.close(source)
-
-
 @pytest.mark.parametrize("command", ENGINES.values(), ids=ENGINES)
 def test_registration(start: Callable[..., OverPipes], command: list[str]) -> None:
     engine = start(command)
@@ -383,12 +366,6 @@ def test_bytes_of_any_kind(engine: OverPipes) -> None:
     assert engine.until("bestmove")
 
 
-def test_input_that_ends_in_the_midst_of_a_line(engine: OverPipes) -> None:
-    engine.send_bytes(b"go infin")
-    leave(engine, "end of input")
-    assert engine.end() == (0, b"")
-
-
 def test_paths_in_the_encoding_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("locale.getencoding", lambda: "cp932")
     assert decoded("C:\\将棋\\モデル.onnx".encode("cp932")) == "C:\\将棋\\モデル.onnx"
@@ -495,16 +472,6 @@ def test_a_log_that_has_grown_is_put_aside(start: Callable[..., OverPipes], tmp_
     engine.ask("usi", "usiok")
     assert (folder / LOG_NAME).stat().st_size < LARGEST_LOG
     assert (folder / LOG_NAME).with_suffix(".old").stat().st_size == LARGEST_LOG + 1
-
-
-def test_a_log_that_cannot_be_put_aside_grows_on(start: Callable[..., OverPipes], tmp_path: Path) -> None:
-    folder = tmp_path / "state" / "pydlshogi"
-    (folder / LOG_NAME).with_suffix(".old").mkdir(parents=True)
-    (folder / LOG_NAME).write_bytes(b"x" * (LARGEST_LOG + 1))
-    engine = start()
-    engine.send("setoption name Load value defect", "isready")
-    engine.until("info string Error!")
-    assert "RuntimeError: a defect" in log_of(engine)
 
 
 @pytest.mark.long

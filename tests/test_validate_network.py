@@ -33,12 +33,6 @@ def test_networks_stand_side_by_side(folder: Path, capsys: pytest.CaptureFixture
     assert sum(int(line.split("|")[1]) for line in lines[-10:]) in (0, 40, 80)
 
 
-def test_the_name_of_a_network_may_have_commas(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "net.npz").rename(folder / "a,b.npz")
-    assert run(folder, "a,b.npz", "a,b.npz,onnx", "a,b.npz,onnx,float32") == 0
-    assert "ONNX Runtime" in capsys.readouterr().out
-
-
 def test_what_is_unknown_is_no_number() -> None:
     phases = {name: {"positions": 0, "top1": None, "value_accuracy": None} for name in ("opening", "middle game")}
     phases["endgame"] = {"positions": 1234, "top1": 0.5, "value_accuracy": 1.0}
@@ -52,12 +46,6 @@ def test_what_is_unknown_is_no_number() -> None:
     assert "(root mean square) | 0.186 |" in text
     assert "| endgame | 1,234 | 50.0 % | 100.0 % |" in text
     assert text.endswith("| 0 | - | - |\n| 7 | 0.950 | 1.000 |")
-
-
-def test_fewer_positions_than_none_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["net.npz", "--games", str(folder / "games.jsonl"), "--positions", "-5"])
-    assert "--positions is not negative" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from othello_games import random_game
-from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, WAIT, Board, Message, News, served, serving
+from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, WAIT, Board, Message, News, served, serving, unbegun
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, Tell
 from pydlshogi.engines.named import engine_named
@@ -33,8 +33,7 @@ from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
 from pydlshogi.web import review
-from pydlshogi.web.records import Opened, open_record
-from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer, Page
+from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer
 from pydlshogi.web.shogi_files import ENDINGS
 from pydlshogi.web.table import Refused, Table, setup
 
@@ -44,20 +43,6 @@ PAGE = ROOT / "pydlshogi" / "web" / "page"
 EVEN = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
 WRONG_WTHOR = bytes(4) + (1).to_bytes(4, "little") + bytes(16) + bytes([11]) + bytes(59)  # a first move to a1
-
-
-def kept_game(moves: str = "", **more: Any) -> Message:
-    """A game as it is kept on the disk."""
-    positions: list[Message] = [{"parent": number - 1, "move": move} for number, move in enumerate(moves.split(), 1)]
-    game = {"game": "shogi", "start": None, "sides": ["", ""], "names": ["", ""], "clock": None, "event": ""}
-    game |= {"date": "", "place": "", "fromFile": 0, "positions": [{"parent": None}, *positions], "left": None}
-    return game | {"tip": len(positions), "at": len(positions)} | more
-
-
-def keep(path: Path, shown: Any, *earlier: Any) -> str:
-    """Write the file of a board, and return what it holds."""
-    path.write_text(json.dumps({"shown": shown, "earlier": earlier}))
-    return path.read_text()
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +81,8 @@ def test_two_people_play(board: Board) -> None:
     assert state["position"].startswith("lnsgkg1nl/1r5s1/pppppp1pp/6p2/4B4/")
     assert (state["turn"], state["at"], state["ending"]) == (1, 5, None)
     assert board.do("undo") == ""
-    assert board.state()["moves"][-1] == "3a2b"
+    state = board.state()
+    assert (state["moves"][-1], state["variations"]) == ("3a2b", [])
 
 
 def test_the_opening_is_named(board: Board) -> None:
@@ -173,8 +159,6 @@ def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> Non
 def test_a_move_of_two_engines_is_shown_for_a_while(
     board: Board, asked: list[Task], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hands = Hands()
-    monkeypatch.setattr("pydlshogi.web.pace.time", hands)
     waits: list[float] = []
 
     class Alarm(threading.Timer):
@@ -184,7 +168,9 @@ def test_a_move_of_two_engines_is_shown_for_a_while(
             waits.append(seconds)
             super().__init__(0, ring)
 
-    monkeypatch.setattr("pydlshogi.web.pace.threading.Timer", Alarm)
+    hands = Hands()
+    monkeypatch.setattr("pydlshogi.web.pace.time", hands)
+    monkeypatch.setattr("pydlshogi.web.alarm.threading.Timer", Alarm)
     assert board.do("pace", seconds=2) == "there is no such pace"
     assert board.do("pace", seconds=3) == ""
     hands.seconds = 100
@@ -194,10 +180,6 @@ def test_a_move_of_two_engines_is_shown_for_a_while(
         asked[-1].tell(Answer(move=move))
         board.news.until(lambda state, ply=ply: state["at"] == ply)
     assert waits == [0, 2, 0]  # nothing was shown before the first move; the third took longer
-    board.new("dobutsu", sides=("", "easy"))
-    board.play("2c2b")
-    asked[-1].tell(Answer(move="1a2b"))
-    assert board.state()["moves"] == ["2c2b", "1a2b"]  # who plays need not wait
 
 
 def test_two_engines_wait_and_make_a_move_at_a_time(board: Board, asked: list[Task]) -> None:
@@ -226,7 +208,7 @@ def test_an_engine_that_is_ended_plays_no_hasty_move() -> None:
     pool = Pool(1, SETTINGS)
     with served(pool) as board:
         board.do("watch", on=True)
-        assert board.do("new", game="shogi", start="even", sides=["full strength", ""], clock=[1e5, 0]) == ""
+        board.new(sides=("full strength", ""), clock=[1e5, 0])
         board.news.until(lambda info: info["rootInfo"]["visits"] > 20, "info")
         pool.close(cancel=True)
         assert board.state()["moves"] == []
@@ -305,15 +287,6 @@ def test_an_engine_that_gives_pieces_plays_on() -> None:
     pool.close(cancel=True)
 
 
-@pytest.mark.parametrize("record", ["手合割：平手\n   1 ７六歩(77)\n", f"position sfen {EVEN} moves 7g7f"])
-def test_an_engine_resigns_in_an_even_game_that_was_opened(board: Board, asked: list[Task], record: str) -> None:
-    opened(board, record.encode())
-    board.do("goto", ply=1)
-    board.new(start="position shown", sides=("", "easy"))
-    asked[-1].tell(Answer(1, (Info(pv=("3c3d",), win_rate=0.0),), "resign"))
-    assert board.state()["ending"] == {"reason": "resignation", "winner": 0}
-
-
 def test_the_search_is_seen(board: Board) -> None:
     assert board.do("watch", on=True) == ""
     info = board.news.until(lambda info: info["rootInfo"]["visits"] > 20, "info")
@@ -352,33 +325,6 @@ def test_where_a_win_can_be_declared_that_is_the_hint(board: Board) -> None:
     assert board.state()["winRates"] == [1]
 
 
-def test_the_last_of_two_questions_is_answered(board: Board, asked: list[Task]) -> None:
-    for do in ("watch", "policy", "policy"):
-        assert board.do(do, on=True) == ""
-    first, second = asked[-2:]
-    first.tell(Answer())  # it was cancelled
-    assert not second.cancelled.is_set()
-
-
-def test_the_policy_is_shown_where_a_mate_is_known(board: Board) -> None:
-    board.new(start=MATE_IN_ONE)
-    assert board.do("policy") == ""
-    assert set(board.news.next("policy")["priors"]) == set(board.state()["legal"])
-
-
-def test_a_search_that_fails_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
-    pool = Pool(1, {"modelfile": str(tmp_path / "nowhere.npz")})
-    try:
-        with served(pool) as board:
-            board.do("watch", on=True)
-            assert "nowhere.npz" in board.news.until(lambda state: state["error"])["error"]
-            board.do("watch", on=False)
-            board.play("7g7f 3c3d")
-            assert board.state()["error"] == ""
-    finally:
-        pool.close(cancel=True)
-
-
 # The clock
 
 
@@ -400,7 +346,7 @@ def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
 
 
 def test_what_a_move_took_is_off_the_clock_and_in_the_record(board: Board, hands: Hands) -> None:
-    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
+    board.new(clock=[600, 30])
     for move, seconds in (("7g7f", 7), ("3c3d", 65), ("2g2f", 4)):
         hands.seconds += seconds
         board.play(move)
@@ -416,7 +362,7 @@ def test_what_a_move_took_is_off_the_clock_and_in_the_record(board: Board, hands
 
 
 def test_a_look_at_other_moves_gives_no_time_back(board: Board, hands: Hands) -> None:
-    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
+    board.new(clock=[600, 30])
     board.play("7g7f")
     hands.seconds += 9
     board.do("goto", ply=0)
@@ -428,16 +374,6 @@ def test_a_look_at_other_moves_gives_no_time_back(board: Board, hands: Hands) ->
     hands.seconds += 5
     board.do("earlier")
     assert board.state()["clock"]["spent"] == 9
-    # Nor is what is done in another game taken off this one's.
-    board.do("goto", ply=0)
-    board.play("6g6f")
-    opened(board, (FIXTURES / "floodgate.csa").read_bytes())
-    hands.seconds += 700
-    board.do("goto", ply=2)
-    board.do("undo")
-    board.do("earlier")
-    board.do("back")
-    assert (board.state()["clock"]["spent"], board.state()["ending"]) == (9, None)
 
 
 def test_the_clock_of_an_engine_runs_while_it_thinks(board: Board, hands: Hands, asked: list[Task]) -> None:
@@ -446,7 +382,7 @@ def test_the_clock_of_an_engine_runs_while_it_thinks(board: Board, hands: Hands,
         hands.seconds += seconds
 
     sides = ["network search", ""]
-    assert board.do("new", game="othello", start="f5d6c3d3", sides=sides, clock=[1000, 500]) == ""
+    board.new("othello", start="f5d6c3d3", sides=sides, clock=[1000, 500])
     hands.seconds += 5000
     clock = board.state()["clock"]
     assert (clock["running"], clock["stands"], clock["spent"]) == (0, True, 0)
@@ -470,7 +406,7 @@ def test_the_clock_of_an_engine_runs_while_it_thinks(board: Board, hands: Hands,
 
 
 def test_an_engine_that_fails_thinks_no_more_and_loses_no_time(board: Board, hands: Hands, asked: list[Task]) -> None:
-    assert board.do("new", game="shogi", start="even", sides=["", "easy"], clock=[600, 30]) == ""
+    board.new(sides=("", "easy"), clock=[600, 30])
     board.do("watch", on=True)
     board.play("7g7f")
     assert board.state()["thinks"]
@@ -501,7 +437,7 @@ def test_an_engine_that_is_loaded_late_loses_no_time(hands: Hands, monkeypatch: 
     pool = Pool(1, SETTINGS)
     try:
         with served(pool) as board:
-            assert board.do("new", game="othello", start="even", sides=["beginner", ""], clock=[1000, 500]) == ""
+            board.new("othello", sides=("beginner", ""), clock=[1000, 500])
             hands.seconds += 5000
             board.do("watch", on=True)
             may_load.set()
@@ -513,7 +449,7 @@ def test_an_engine_that_is_loaded_late_loses_no_time(hands: Hands, monkeypatch: 
 
 
 def test_each_side_has_its_time(board: Board) -> None:
-    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[600, 30]) == ""
+    board.new(clock=[600, 30])
     clock = board.state()["clock"]
     assert (clock["left"], clock["byoyomi"], clock["running"]) == ([600, 600], 30, 0)
     board.play("7g7f")
@@ -531,22 +467,8 @@ def test_each_side_has_its_time(board: Board) -> None:
         )
 
 
-def test_after_a_restart_a_persons_clock_waits_for_a_page(pool: Pool, hands: Hands, tmp_path: Path) -> None:
-    kept = tmp_path / "board.json"
-    keep(kept, kept_game("7g7f", sides=["easy", ""], clock=[1000, 500]))
-    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
-        hands.seconds += 5000
-        assert server.table.state()["clock"]["stands"]
-        said: dict[str, Message] = {}
-        server.table.greet(said.__setitem__)
-        hands.seconds += 3
-        clock = said["state"]["clock"]
-        assert (clock["running"], clock["spent"], clock["stands"]) == (1, 0, False)
-        assert server.table.state()["clock"]["spent"] == 3
-
-
 def test_a_game_is_lost_on_time_and_the_record_says_so(board: Board) -> None:
-    assert board.do("new", game="shogi", start="even", sides=["", ""], clock=[0.2, 0.1]) == ""
+    board.new(clock=[0.2, 0.1])
     assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "time", "winner": 1}
     assert board.do("move", move="7g7f") == "7g7f is not a legal move now"
     assert "切れ負け" in board.ask("GET", "/record")[1].decode("cp932")
@@ -554,7 +476,7 @@ def test_a_game_is_lost_on_time_and_the_record_says_so(board: Board) -> None:
 
 @pytest.mark.parametrize(("game", "opponent"), [("shogi", "full strength"), ("dobutsu", "hard"), ("othello", "hard")])
 def test_an_engine_answers_within_its_time(board: Board, game: str, opponent: str) -> None:
-    assert board.do("new", game=game, start="even", sides=["", opponent], clock=[60, 1]) == ""
+    board.new(game, sides=("", opponent), clock=[60, 1])
     board.do("move", move=board.state()["legal"][0])
     state = board.news.until(lambda state: state["at"] == 2)
     assert state["ending"] is None
@@ -577,11 +499,6 @@ def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None
     other = next(move for move in board.state()["legal"] if move != state["moves"][2])
     board.play(other)  # from here on it is another game
     assert board.state()["moves"] == [*state["moves"][:2], other]
-
-
-def test_an_emoticon_in_a_comment_makes_no_record_of_othello_of_it(board: Board) -> None:
-    state = opened(board, "手合割：平手\n*ひどい(;_;)\n1 ７六歩(77)\n".encode())
-    assert len(state["moves"]) == 1
 
 
 def opened(board: Board, data: bytes) -> Message:
@@ -611,7 +528,7 @@ def test_records_of_othello_are_opened(board: Board, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "game", "moves"),
+    ("text", "game", "moves"),
     [
         ("position startpos moves 7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
         ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "shogi", []),
@@ -619,20 +536,12 @@ def test_records_of_othello_are_opened(board: Board, tmp_path: Path) -> None:
         ("8/8/8/3dD3/3Dd3/8/8/8 b - moves f5", "othello", ["f5"]),
         ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
         ("8/8/8/3dD3/3Dd3/8/8/8 b - 1 moves f5", "othello", ["f5"]),
+        ("手合割：平手\n*ひどい(;_;)\n1 ７六歩(77)\n", "shogi", ["7g7f"]),  # no game of Othello
     ],
 )
-def test_positions_are_opened(board: Board, line: str, game: str, moves: list[str]) -> None:
-    state = opened(board, line.encode())
+def test_it_is_known_of_what_game_a_text_is(board: Board, text: str, game: str, moves: list[str]) -> None:
+    state = opened(board, text.encode())
     assert (state["game"], state["moves"], state["at"]) == (game, moves, 0)
-
-
-def test_a_file_is_not_changed_by_what_is_played(board: Board) -> None:
-    opened(board, b"position startpos moves 7g7f\nposition startpos moves 2g2f\n")
-    board.play("9g9f 9c9d")
-    assert board.do("choose", number=2) == ""
-    assert board.state()["moves"] == ["2g2f"]
-    assert board.do("choose", number=1) == ""
-    assert board.state()["moves"] == ["7g7f"]
 
 
 def test_a_game_goes_on_from_a_transcript_or_an_sfen_with_moves(board: Board) -> None:
@@ -670,20 +579,6 @@ def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, lin
     assert (again["moves"], again["at"]) == (record["moves"], 3)
     other = next(name for name in GAMES if name != game)
     assert board.do("new", game=other, start="position shown", sides=["", ""]) != ""
-
-
-@pytest.mark.parametrize(
-    ("game", "text", "moves"),
-    [("othello", "startpos moves F5 d6 C3", ["f5", "d6", "c3"]), ("dobutsu", "k2/2P/3/2K b - 1 moves 1b1a", ["1b1a+"])],
-)
-def test_moves_that_are_written_otherwise_are_the_same_moves(
-    board: Board, game: str, text: str, moves: list[str]
-) -> None:
-    board.new(game, text)
-    assert board.state()["moves"] == moves
-    board.do("goto", ply=0)
-    board.play(moves[0])  # a step forward in this game
-    assert (board.state()["moves"], board.state()["leftAt"]) == (moves, None)
 
 
 @pytest.mark.parametrize(
@@ -728,15 +623,6 @@ def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_p
     assert read(tmp_path / "before.kif") == [replace(saved, variations=())]
     assert [(each.after, each.usi) for each in saved.variations] == [(0, ("2g2f",))]
     assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
-
-
-def test_a_game_that_was_broken_off_is_so_again_when_nothing_is_left_of_what_was_played_on(board: Board) -> None:
-    opened(board, "手合割：平手\n   1 ７六歩(77)\n   2 中断\n".encode())
-    board.do("goto", ply=1)
-    board.play("3c3d")
-    assert "中断" not in board.ask("GET", "/record")[1].decode("cp932")
-    board.do("undo")
-    assert "   2 中断" in board.ask("GET", "/record")[1].decode("cp932")
 
 
 def test_the_variations_of_a_record_are_shown_and_saved(board: Board, tmp_path: Path) -> None:
@@ -790,8 +676,7 @@ def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: P
     assert evaluations() == (*record.evals[:4], None)
     board.do("back")
     assert evaluations() == record.evals
-    board.do("judge", on=True)
-    board.news.until(lambda state: state["summary"] and not state["judging"])
+    board.review()
     assert evaluations()[0] not in (None, record.evals[0])
 
 
@@ -822,35 +707,22 @@ def test_a_record_of_othello_is_saved_with_what_it_says(board: Board, result: st
     assert "RE[?]" in board.ask("GET", "/record")[1].decode()
 
 
-def test_a_game_of_othello_with_an_engine_is_saved_with_its_name(board: Board) -> None:
+def test_a_game_of_othello_that_a_person_resigned_is_saved_so(board: Board) -> None:
     board.new("othello", sides=("", "beginner"))
     board.play("f5")
-    assert "PW[beginner]" in board.ask("GET", "/record")[1].decode()
-
-
-def test_a_game_of_othello_that_a_person_resigned_is_saved_so(board: Board) -> None:
-    board.new("othello")
-    board.play("f5")
+    board.news.until(lambda state: state["at"] == 2)
     board.do("resign")
-    opened(board, board.ask("GET", "/record")[1])
-    board.do("goto", ply=1)
-    assert board.state()["ending"] == {"reason": "resignation", "winner": 0}
-
-
-def test_a_record_says_how_it_ended(board: Board) -> None:
-    record = b"V2.2\nPI\n+\n+7776FU\nT3\n-3334FU\nT4\n%TORYO\n"
-    state = opened(board, record)
-    assert state["ending"] is None
+    record = board.ask("GET", "/record")[1]
+    assert b"PW[beginner]" in record
+    opened(board, record)
     board.do("goto", ply=2)
     assert board.state()["ending"] == {"reason": "resignation", "winner": 1}
-    assert "( 0:04/00:00:04)" in board.ask("GET", "/record")[1].decode("cp932")
 
 
 def test_who_tries_another_move_can_come_back(board: Board) -> None:
     assert board.do("back") == "no game was left"
     state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
-    board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
+    judged = board.review()["judged"]
     board.do("goto", ply=2)
     board.play("2g2f 8c8d")
     assert (board.state()["leftAt"], len(board.state()["judged"])) == (2, 2)
@@ -914,6 +786,7 @@ def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None
     assert board.do("delete", number=0) == "it belongs to the game"
     board.do("back")
     assert branches(board.state()) == [(1, "8c8d 2g2f 8d8e"), (2, "6i7h")]
+    assert [(each.depth, each.own) for each in board.state()["variations"]] == [(0, True), (1, True)]
     assert vary(board, "6i7h", "delete") == ""
     assert branches(board.state()) == [(1, "8c8d 2g2f 8d8e")]
     assert vary(board, "8c8d", "delete") == ""
@@ -923,20 +796,6 @@ def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None
     board.do("goto", ply=0)
     board.play("2g2f")
     assert vary(board, "7g7f", "delete") == "it belongs to the game"
-
-
-def test_variations_are_shown_with_all_their_moves(board: Board) -> None:
-    opened(board, b"position startpos moves 7g7f 3c3d 2g2f")
-    board.do("goto", ply=1)
-    board.play("8c8d 2g2f 8d8e")
-    board.do("goto", ply=2)
-    board.play("6i7h")  # a variation of the variation
-    board.do("back")
-    assert [(each.depth, each.own) for each in board.state()["variations"]] == [(0, True), (1, True)]
-    vary(board, "8c8d")
-    state = board.state()
-    assert (state["moves"], state["at"]) == (["7g7f", "8c8d", "2g2f", "8d8e"], 2)
-    assert branches(state) == [(2, "6i7h"), (1, "3c3d 2g2f")]
 
 
 def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
@@ -972,49 +831,6 @@ def test_a_position_that_was_typed_can_be_taken_up_again(board: Board) -> None:
     assert board.state()["start"] == MATE_IN_ONE
 
 
-def test_an_undo_takes_nothing_from_a_record_that_was_opened(board: Board) -> None:
-    opened(board, b"position startpos moves 7g7f 3c3d 2g2f 8c8d")
-    board.do("goto", ply=4)
-    for _ in range(2):
-        board.do("undo")
-    assert (board.state()["at"], board.state()["leftAt"]) == (2, 4)
-    board.do("back")
-    assert board.state()["moves"] == ["7g7f", "3c3d", "2g2f", "8c8d"]
-
-
-def test_nor_does_one_after_a_restart(pool: Pool, tmp_path: Path) -> None:
-    kept = tmp_path / "board.json"
-    with served(pool, kept) as board:
-        opened(board, b"position startpos moves 7g7f 3c3d 2g2f 8c8d")
-        board.do("goto", ply=4)
-        killed = kept.read_bytes()
-    kept.write_bytes(killed)
-    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
-        server.table.do({"do": "undo", "generation": server.table.generation})
-        state = server.table.state()
-        assert (state["at"], state["leftAt"]) == (3, 4)
-
-
-def test_an_analysis_after_a_restart_is_kept_while_another_record_is_opened(pool: Pool, tmp_path: Path) -> None:
-    kept = tmp_path / "board.json"
-    with served(pool, kept) as board:
-        opened(board, b"position startpos moves 7g7f 3c3d")
-        killed = kept.read_bytes()
-    kept.write_bytes(killed)
-    done = threading.Event()
-
-    def tell(kind: str, message: Message) -> None:
-        if kind == "state" and len(message["judged"]) == 2 and not message["judging"]:
-            done.set()
-
-    table = Table(pool, tell, kept)
-    table.do({"do": "judge", "on": True})
-    assert done.wait(WAIT)
-    table.open_record(b"position startpos moves 2g2f")
-    table.do({"do": "earlier", "generation": table.generation})
-    assert len(table.state()["judged"]) == 2
-
-
 def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) -> None:
     earlier = board.state()["earlier"]  # the board's own beginning was empty
     assert (earlier, board.do("earlier")) == (0, "there is no earlier game")
@@ -1022,8 +838,7 @@ def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) ->
     board.play("1d1c 3a3b")
     board.do("goto", ply=1)
     state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
-    board.do("judge", on=True)
-    judged = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
+    judged = board.review()["judged"]
     seen = board.state()["generation"]
     assert board.do("earlier", generation=seen) == ""
     assert board.do("earlier", generation=seen) == "the game has gone on meanwhile"  # from another tab
@@ -1067,8 +882,7 @@ def test_the_analysis_of_a_game_is_kept_while_other_games_and_moves_are_looked_a
         return board.state()["judged"]
 
     opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
-    board.do("judge", on=True)
-    first = board.news.until(lambda state: not state["judging"] and state["summary"])["judged"]
+    first = board.review()["judged"]
     board.do("choose", number=2)
     assert judged() == []
     board.do("choose", number=1)
@@ -1087,17 +901,8 @@ def test_the_analysis_of_a_game_is_kept_while_other_games_and_moves_are_looked_a
     assert (board.state()["moves"], judged()) == (["2g2f"], first)
 
 
-def test_moves_that_are_written_otherwise_are_no_changes(board: Board) -> None:
-    board.new("othello")
-    board.play("f5 d6")
-    opened(board, b"startpos moves F5 D6\nstartpos moves F5 F6\n")
-    for number in (2, 1, 2):
-        board.do("choose", number=number)
-    assert board.state()["earlier"] == 1
-
-
 def test_an_engine_thinks_in_the_game_that_is_shown(board: Board, hands: Hands, asked: list[Task]) -> None:
-    assert board.do("new", game="shogi", start="even", sides=["", "easy"], clock=[600, 30]) == ""
+    board.new(sides=("", "easy"), clock=[600, 30])
     hands.seconds += 7
     board.play("7g7f")
     late = asked[-1]
@@ -1121,37 +926,14 @@ def test_what_is_no_record_changes_nothing(board: Board) -> None:
         status, answer = board.ask("POST", "/record", data)
         assert status == 409
         assert json.loads(answer)["error"].startswith("the record: ")
+    for endless in (b"https://x.org/" + b"ab/" * 100_000, b"position startpos moves " + b"a" * 900_000):
+        assert board.ask("POST", "/record", endless)[0] == 409
     assert board.state() == before
-
-
-@pytest.mark.parametrize("text", ["https://x.org/" + "ab/" * 100_000, "position startpos moves " + "a" * 900_000])
-def test_a_long_line_is_answered(board: Board, text: str) -> None:
-    before = board.state()
-    assert board.ask("POST", "/record", text.encode())[0] == 409
-    assert board.state() == before
-
-
-def test_the_game_goes_on_while_a_large_file_is_read(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, done = threading.Event(), threading.Event()
-
-    def read_slowly(data: bytes, game: str) -> Opened:
-        reading.set()
-        assert done.wait(WAIT)
-        return open_record(data, game)
-
-    monkeypatch.setattr("pydlshogi.web.table.open_record", read_slowly)
-    with ThreadPoolExecutor(1) as people:
-        file = people.submit(opened, board, b"f5d6")
-        assert reading.wait(WAIT)
-        board.play("7g7f")
-        done.set()
-        assert file.result()["game"] == "othello"
 
 
 def test_a_whole_game_is_analysed(board: Board) -> None:
     board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
-    assert board.do("judge", on=True) == ""
-    state = board.news.until(lambda state: not state["judging"] and state["summary"])
+    state = board.review()
     assert [judged["move"] for judged in state["judged"]] == state["moves"]
     for judged in state["judged"]:
         assert judged["winRate"] == pytest.approx(state["winRates"][judged["number"]])
@@ -1304,18 +1086,6 @@ def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Pat
     assert board.ask("GET", "/record", X_Token="")[0] == 403
 
 
-def test_where_a_search_failed_the_record_has_no_opinion(board: Board, asked: list[Task], tmp_path: Path) -> None:
-    board.play("7g7f 3c3d 2g2f")
-    before = len(asked)
-    board.do("judge", on=True)
-    for ply, (task, move) in enumerate(zip(asked[before:], ("7g7f", "", "2g2f", "8c8d"), strict=True)):
-        info = Info(score_cp=100 + ply, win_rate=0.5, nodes=1, pv=(move,), multipv=1)
-        task.tell(Answer(ply % 2, (info,), move) if move else Answer(error="the search failed"))
-    (tmp_path / "game.kif").write_bytes(board.ask("GET", "/record")[1])
-    (game,) = read(tmp_path / "game.kif")
-    assert [eval is not None for eval in game.evals] == [False, True, True]
-
-
 # More than one page, and a server that was killed
 
 
@@ -1356,17 +1126,6 @@ def test_a_page_that_comes_sees_what_a_search_has_said(board: Board) -> None:
     assert board.do("watch", on=True) == ""
     said = board.news.until(lambda info: info["final"], "info")  # nothing more is found
     assert News(board).next("info") == said
-
-
-def test_a_state_takes_back_only_what_was_said_of_older_ones() -> None:
-    page = Page()
-    first, again, later = {"generation": 1}, {"generation": 1, "judging": 1}, {"generation": 2}
-    for kind, message in (("state", first), ("setup", {}), ("policy", first), ("state", again)):
-        page.put(kind, message)
-    assert [*page.take(0).items()] == [("state", again), ("setup", {}), ("policy", first)]
-    for kind, message in (("policy", first), ("setup", {}), ("state", later)):
-        page.put(kind, message)
-    assert [*page.take(0).items()] == [("setup", {}), ("state", later)]
 
 
 def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_path: Path) -> None:
@@ -1458,61 +1217,45 @@ def test_a_board_starts_whatever_its_file_holds(
         starts(pool, kept, json.dumps(content).encode(), caplog)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        *(b"", b"7", b"\xff\xfe", b"\0" * 100, b"[" * 100_000, b'{"shown":' * 100_000, b"9" * 10_000, b'{"shown": {}}'),
-        b'{"earlier": [], "shown": {"game": ' + b"[" * 900 + b"]" * 900 + b"}}",
-        b'{"earlier": [{"sides": ["", ' + b"[" * 900 + b"]" * 900 + b"]}]}",
-    ],
-)
+def test_an_undo_takes_nothing_from_a_record_that_was_opened(pool: Pool, tmp_path: Path) -> None:
+    moves = ["7g7f", "3c3d", "2g2f", "8c8d"]
+    kept = tmp_path / "board.json"
+    with served(pool, kept) as board:
+        opened(board, f"position startpos moves {' '.join(moves)}".encode())
+        board.do("goto", ply=4)
+        killed = kept.read_bytes()
+    kept.write_bytes(killed)
+    with unbegun(pool, kept) as board:
+        for _ in range(2):
+            board.do("undo")
+        assert (board.state()["at"], board.state()["leftAt"]) == (2, 4)
+        board.do("back")
+        assert board.state()["moves"] == moves
+
+
 def test_a_board_starts_with_a_file_that_is_none(
-    pool: Pool, asked: list[Task], tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes
-) -> None:
-    starts(pool, tmp_path / "board.json", content, caplog)
-    assert len(caplog.messages) == 1
-
-
-def test_a_board_starts_with_a_file_that_was_cut_short(
     pool: Pool, asked: list[Task], two_games: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for length in range(0, len(two_games), 7):
-        starts(pool, tmp_path / "board.json", two_games[:length], caplog)
+    deep = b"[" * 900 + b"]" * 900
+    foreign = [b"7", b"\xff\xfe", b"\0" * 100, b"[" * 100_000, b'{"shown":' * 100_000, b"9" * 10_000, b'{"shown": {}}']
+    foreign += [b'{"earlier": [], "shown": {"game": %b}}' % deep, b'{"earlier": [{"sides": ["", %b]}]}' % deep]
+    cut_short = [two_games[:length] for length in range(0, len(two_games), 7)]
+    for content in foreign + cut_short:
+        starts(pool, tmp_path / "board.json", content, caplog)
         assert len(caplog.messages) == 1
 
 
-def test_a_board_starts_where_its_file_is_a_folder(
-    pool: Pool, asked: list[Task], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_earlier_games_outlast_one_that_cannot_be_gone_on_with(pool: Pool, two_games: bytes, tmp_path: Path) -> None:
     kept = tmp_path / "board.json"
-    kept.mkdir()
-    caplog.set_level("WARNING")  # whatever another test has left
-    table = Table(pool, lambda kind, message: None, kept)
-    assert (len(caplog.messages), table.state()["error"], kept.is_file()) == (1, "", True)
-
-
-def test_an_earlier_game_that_cannot_be_gone_on_with_is_passed_over(pool: Pool, tmp_path: Path) -> None:
-    kept = tmp_path / "board.json"
-    broken = [kept_game(game="go"), kept_game("7g7e"), kept_game(sides=["Meijin", ""])]
-    keep(kept, kept_game(game="othello"), kept_game("7g7f"), *broken)
-    with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
-        for _ in broken:
-            with pytest.raises(Refused):
-                server.table.do({"do": "earlier", "generation": server.table.generation})
-        assert server.table.state()["game"] == "othello"
-        server.table.do({"do": "earlier", "generation": server.table.generation})
-        assert server.table.state()["moves"] == ["7g7f"]
-
-
-def test_earlier_games_outlast_one_that_cannot_be_gone_on_with(pool: Pool, tmp_path: Path) -> None:
-    kept = tmp_path / "board.json"
-    unsound = keep(kept, {"game": "go"}, kept_game("7g7f"))
+    unsound = json.dumps(json.loads(two_games) | {"shown": {"game": "go"}}).encode()
+    kept.write_bytes(unsound)
     for _ in range(2):
-        with BoardServer(lambda tell: Table(pool, tell, kept)) as server:
-            assert server.table.state()["earlier"] == 1
-    assert unsound in [path.read_text() for path in tmp_path.iterdir()]
-    server.table.do({"do": "earlier", "generation": server.table.generation})
-    assert server.table.state()["moves"] == ["7g7f"]
+        with unbegun(pool, kept) as board:
+            assert board.state()["earlier"] == 1
+            assert unsound in [path.read_bytes() for path in tmp_path.iterdir()]
+    with unbegun(pool, kept) as board:
+        board.do("earlier")
+        assert board.state()["moves"] == ["f5", "d6"]
 
 
 # Strangers and nonsense
@@ -1753,23 +1496,6 @@ def test_a_port_that_cannot_be_had_is_one_line(state: Path, taken: str, capsys: 
     with pytest.raises(SystemExit, match="2"):
         web.main(["--no-browser", "--port", "65536"])
     assert capsys.readouterr().err.endswith(" must be 0 to 65535\n")
-
-
-def test_that_no_game_is_kept_is_said_where_it_is_true(
-    state: Path, taken: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def refuse(*_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-    caplog.set_level("WARNING")
-    with monkeypatch.context() as patched:
-        patched.setattr(web, "reserved", refuse)  # which loses no game
-        assert web.main(["--no-browser", "--port", taken]) == 1
-    assert caplog.messages == []
-    with monkeypatch.context() as patched:
-        patched.setattr("pydlshogi.support.files.TemporaryFile", refuse)  # as in a folder that is there, but not ours
-        assert web.main(["--no-browser", "--port", taken]) == 1
-    assert [message[:22] for message in caplog.messages] == ["no game will be kept: "]
 
 
 def test_a_board_that_can_keep_no_game_is_there_all_the_same(
