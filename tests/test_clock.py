@@ -136,9 +136,9 @@ def test_looks_are_held_back_for_the_moves_of_an_ordinary_game() -> None:
 
 def test_after_an_ordinary_game_no_look_may_cost_what_the_overheads_will() -> None:
     # 130 moves: 130 x 1.6 x 10 = 2080 ms
-    assert allot(Limits(btime=2080 + 7), 0, 300, PLAIN, 10, 10).maximum == pytest.approx(7)
-    assert allot(Limits(btime=2070), 0, 300, PLAIN, 10, 10).maximum == 1
-    assert allot(Limits(btime=800), 0, 300, PLAIN, 10, 10).maximum == 1  # not even enough for answers at once
+    assert allot(Limits(btime=2080 + 7), 0, 300, PLAIN, Costs(10, 10)).maximum == pytest.approx(7)
+    assert allot(Limits(btime=2070), 0, 300, PLAIN, Costs(10, 10)).maximum == 1
+    assert allot(Limits(btime=800), 0, 300, PLAIN, Costs(10, 10)).maximum == 1  # not even enough for answers at once
 
 
 def test_each_side_has_its_own_clock() -> None:
