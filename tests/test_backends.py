@@ -431,7 +431,7 @@ def test_a_network_that_comes_along_is_compiled_once(
     backend = importlib.import_module(f"pydlshogi.network.{name}_backend")
     planes, modelfile = some_planes(3), folder / "resnet.npz"
     expected = load(name, modelfile, precision=precision)
-    monkeypatch.setattr("pydlshogi.support.kept.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("pydlshogi.support.cache.cache_folder", lambda: tmp_path)
     monkeypatch.setattr(backend, "shipped_model", lambda: folder)
     read = []
     make = backend._graph

@@ -19,9 +19,9 @@ from pydlshogi.network.backend import BackendError, Resources
 from pydlshogi.network.graph import Graph
 from pydlshogi.network.host import HostBackend
 from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.cache import cached
 from pydlshogi.support.compiled import sources_digest
 from pydlshogi.support.files import digest, shipped_model
-from pydlshogi.support.kept import kept
 
 # OpenVINO imports its converter where it can, and that reports over the internet that it was imported.
 sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
@@ -88,7 +88,7 @@ def _compiled(
     how = f"{resources.precision}-{resources.threads_a_stream}x{resources.streams}"
     cpu = [core.get_property("CPU", asked) for asked in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES")]
     key = (openvino.__version__, *cpu, how, *named, digest(path), sources_digest(Path(__file__)))
-    graph, settings = kept(f"openvino/{path.name}-{how}", repr(key), compiled)
+    graph, settings = cached(f"openvino/{path.name}-{how}", repr(key), compiled)
     return graph._replace(encoding=named[graph.encoding]), settings
 
 

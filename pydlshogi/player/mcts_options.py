@@ -140,7 +140,7 @@ class MCTSOptions(NetworkOptions, SearchOptions):
     seed = Spin("Random_Seed", 0, 0, 2**31 - 1, shown=False, help="of the sampled moves; 0: another one in every game")
 
     def puct(self, turn: int) -> Puct:
-        """The constants of selection when the side `turn` moves at the root, from the self."""
+        """The constants of selection when the side `turn` moves at the root."""
         return Puct(
             c_init=self.c_init / 100,
             c_base=self.c_base,

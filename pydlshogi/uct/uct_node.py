@@ -273,7 +273,7 @@ def free_unreferenced(tree: Tree, most: int) -> None:
 
 @rule
 def reserve_root_edges(tree: Tree, count: int) -> int:
-    """The same for a root: nodes without references are freed at once, as without edges nothing can be searched."""
+    """As `reserve_edges`, for a root: nodes without references are freed at once, or nothing could be searched."""
     first = reserve_edges(tree, count)
     while first == NONE and tree.heap[TO_FREE] > 0:
         free_unreferenced(tree, count)

@@ -4,29 +4,29 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.support.kept import kept
+from pydlshogi.support.cache import cached
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("pydlshogi.support.kept.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("pydlshogi.support.cache.cache_folder", lambda: tmp_path / "cache")
     return tmp_path / "cache"
 
 
 def test_it_is_made_once_for_each_key(cache: Path) -> None:
     made = iter(range(10))
-    answers = [kept("things/one", key, lambda: {"made": next(made)})["made"] for key in ("a", "a", "b", "b", "a")]
+    answers = [cached("things/one", key, lambda: {"made": next(made)})["made"] for key in ("a", "a", "b", "b", "a")]
     assert answers == [0, 0, 1, 1, 2], "the last key displaces the one before"
     assert [path.name for path in (cache / "things").iterdir()] == ["one"]
 
 
 def test_what_is_damaged_is_made_anew(cache: Path) -> None:
-    kept("one", "key", lambda: b"first" * 10)
+    cached("one", "key", lambda: b"first" * 10)
     content = (cache / "one").read_bytes()
     spoilt = [content[:-1], content + b" ", b"", b"x" * 10, *(_flipped(content, at) for at in (0, 31, 32, 60))]
     for number, damaged in enumerate(spoilt):
         (cache / "one").write_bytes(damaged)
-        assert [kept("one", "key", lambda made=number: made) for _ in range(2)] == [number] * 2
+        assert [cached("one", "key", lambda made=number: made) for _ in range(2)] == [number] * 2
 
 
 def _flipped(content: bytes, at: int) -> bytes:
@@ -35,10 +35,10 @@ def _flipped(content: bytes, at: int) -> bytes:
 
 def test_without_a_folder_it_is_made_each_time(cache: Path) -> None:
     cache.write_bytes(b"a file")
-    assert [kept("one", "key", lambda made=number: made) for number in range(2)] == [0, 1]
+    assert [cached("one", "key", lambda made=number: made) for number in range(2)] == [0, 1]
 
 
 def test_what_fails_is_not_kept(cache: Path) -> None:
     with pytest.raises(ZeroDivisionError):
-        kept("one", "key", lambda: 1 // 0)
-    assert kept("one", "key", lambda: 1) == 1
+        cached("one", "key", lambda: 1 // 0)
+    assert cached("one", "key", lambda: 1) == 1

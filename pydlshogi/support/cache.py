@@ -14,7 +14,7 @@ _SIGNATURE: Final = 32
 """Bytes in front of what is kept."""
 
 
-def kept(name: str, key: str, make: Callable[[], Made]) -> Made:
+def cached(name: str, key: str, make: Callable[[], Made]) -> Made:
     """What `make` gave for this key, kept in the file `name` of the cache folder.
 
     It is made where that file is missing, damaged or for another key. Raises what `make` raises.
