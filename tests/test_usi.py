@@ -439,11 +439,12 @@ def test_positions_as_guis_send_them(engine: InProcess, text: str, sfen: str, mo
     assert check(lines, sfen, moves)
 
 
-def test_a_game_of_five_hundred_moves(engine: InProcess) -> None:
+def test_long_games_and_searchmoves(engine: InProcess) -> None:
     # Both kings wander; the fourfold repetition is the GUI's business.
     moves = ("5i5h", "5a5b", "5h5i", "5b5a") * 125
     engine.send(f"position startpos moves {' '.join(moves)}")
     assert check(engine.go("go nodes 3"), START, moves)
+    assert check(engine.go("go nodes 5 searchmoves 9g9f")) == "9g9f"
 
 
 BOARD = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL"
@@ -507,25 +508,18 @@ def test_every_go_gets_one_good_answer(engine: InProcess, go: str) -> None:
     assert answers(engine.settle()) == []
 
 
-def test_searchmoves(engine: InProcess) -> None:
-    assert check(engine.go("go nodes 5 searchmoves 9g9f")) == "9g9f"
-
-
 # 7: stop
 
 
-def test_go_and_stop_in_one_breath(engine: InProcess) -> None:
-    for _ in range(20):
-        engine.send("go infinite", "stop")
-        assert check(engine.until("bestmove"))
-    assert engine.settle() == []
-
-
-def test_stop_with_nothing_running_is_silent(engine: InProcess) -> None:
+def test_stops_and_hits_at_any_time(engine: InProcess) -> None:
     engine.send("stop", "stop", "ponderhit", "gameover win")
     assert engine.settle() == []
     engine.go("go nodes 1")
     engine.send("stop", "ponderhit")
+    assert engine.settle() == []
+    for _ in range(20):
+        engine.send("go infinite", "stop")
+        assert check(engine.until("bestmove"))
     assert engine.settle() == []
 
 
