@@ -115,22 +115,16 @@ def test_the_overhead_of_the_moves_to_come_is_held_back(
     assert allot(limits, 0, ply, PLAIN, Costs(overhead)).optimum == pytest.approx(optimum, abs=0.1)
 
 
-def test_what_answers_at_once_would_take_is_never_thought_away() -> None:
+def test_looks_are_held_back_for_the_moves_to_come() -> None:
     # 2 ms for each of 260 moves, though the mean of those before is 10
     assert allot(Limits(btime=520 + 7), 0, 40, PLAIN, Costs(10, 10)).maximum == pytest.approx(7)
     assert allot(Limits(btime=500), 0, 40, PLAIN, Costs(10, 10)).maximum == 1
     assert allot(Limits(btime=260 + 7), 0, 40, PLAIN, Costs(1, 10)).maximum == pytest.approx(7)
     assert allot(Limits(btime=500, binc=2), 0, 40, PLAIN, Costs(10, 10)).maximum == pytest.approx(62.5)  # paid for
-
-
-def test_looks_are_held_back_for_the_moves_of_an_ordinary_game() -> None:
     # 108 of 10 ms up to ply 256, those of 2 ms that the increment does not pay for
     assert allot(Limits(btime=1080 + 1400), 0, 40, PLAIN, Costs(0, 10)).optimum == pytest.approx(100)
     assert allot(Limits(btime=216 + 1400, binc=8), 0, 40, PLAIN, Costs(0, 10)).optimum == pytest.approx(108)
     assert allot(Limits(btime=1400), 0, 256, PLAIN, Costs(0, 10)).optimum == pytest.approx(100)
-
-
-def test_after_an_ordinary_game_no_look_may_cost_what_the_overheads_will() -> None:
     # 130 moves: 130 x 1.6 x 10 = 2080 ms
     assert allot(Limits(btime=2080 + 7), 0, 300, PLAIN, Costs(10, 10)).maximum == pytest.approx(7)
     assert allot(Limits(btime=2070), 0, 300, PLAIN, Costs(10, 10)).maximum == 1
@@ -276,20 +270,17 @@ def test_playouts_left_follow_the_rate(time: Time) -> None:
     assert clock.playouts_left(100) == 0
 
 
-def test_playouts_left_of_a_fixed_number(time: Time) -> None:
-    for limits, may_stop_early in ((Limits(), True), (Limits(nodes=300), False)):
-        clock = Clock(limits, time)
-        clock.begin(law(UNLIMITED._replace(nodes=300)))
-        assert (clock.playouts_left(120), clock.may_stop_early) == (180, may_stop_early)
-        assert [clock.expired(299), clock.expired(300)] == [False, True]
-
-
-def test_nothing_stops_early_before_the_minimum(time: Time) -> None:
+def test_nothing_stops_early_before_the_minimum_nor_at_a_fixed_number(time: Time) -> None:
     clock = Clock(Limits(), time)
     clock.begin(law(Budget(minimum=100, optimum=1000, maximum=1000)))
     assert not clock.may_stop_early
     time.now += 100
     assert clock.may_stop_early
+    for limits, may_stop_early in ((Limits(), True), (Limits(nodes=300), False)):
+        clock = Clock(limits, time)
+        clock.begin(law(UNLIMITED._replace(nodes=300)))
+        assert (clock.playouts_left(120), clock.may_stop_early) == (180, may_stop_early)
+        assert [clock.expired(299), clock.expired(300)] == [False, True]
 
 
 def test_a_search_is_extended_once(time: Time) -> None:

@@ -29,9 +29,7 @@ def test_a_file_is_replaced_or_left_as_it_was_and_nothing_else_is_left(tmp_path:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_on_windows_a_file_that_somebody_holds_is_replaced_once_it_is_let_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_windows_a_file_that_somebody_holds_is_replaced_once_it_is_let_go(tmp_path: Path, monkeypatch) -> None:
     held, replace = iter([True, True, False]), Path.replace
 
     def refusing(self: Path, target: Path) -> Path:

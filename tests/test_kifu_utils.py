@@ -77,9 +77,7 @@ def test_lists_are_not_overwritten_unasked(records: Path, capsys: pytest.Capture
         (["kifu", "."], ".: the lists want a name"),
     ],
 )
-def test_lists_that_cannot_be_made(
-    records: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], error: str
-) -> None:
+def test_lists_that_cannot_be_made(records: Path, monkeypatch, capsys, arguments: list[str], error: str) -> None:
     (records / "empty").mkdir()
     monkeypatch.chdir(records)
     assert make_kifu_list.main(arguments) == 1
@@ -106,15 +104,12 @@ def names(text: str) -> list[str]:
     return sorted(Path(line.split(": ")[0]).name for line in text.splitlines())
 
 
-def test_kept_files_are_listed_and_nothing_is_changed(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_are_listed_with_the_reason_and_nothing_is_changed(games: Path, capsys) -> None:
     assert filter_csa.main([str(games), "--workers", "1"]) == 0
     out, err = capsys.readouterr()
     assert names(out) == ["good.csa"]
     assert err.endswith("1 of 6 files kept, 0 deleted; ratings: mean 2950, median 2950, highest 3000, lowest 2900\n")
     assert len(list(games.iterdir())) == 6
-
-
-def test_rejected_files_are_listed_with_the_reason(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert filter_csa.main([str(games), "--workers", "1", "--rejected"]) == 0
     lines = capsys.readouterr().out.splitlines()
     reasons = ["broken.csa: move 1, +7775FU, is illegal", "draw.csa: ended by sennichite", "short.csa: 50 moves"]

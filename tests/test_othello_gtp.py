@@ -40,25 +40,26 @@ def test_a_game_with_every_command() -> None:
     (listed,) = ask("list_commands")
     assert {"play", "genmove", "undo", "hint", "level", "final_score"} <= {*listed[2:].split("\n")}
     assert ask("boardsize 8", "set_game Othello", "komi 0", "clear_board", "quit", "name") == ["="] * 5
-
-
-def test_the_board() -> None:
-    (_, board) = ask("play b f5", "showboard")
-    rows = ["1 . . . . . . . .", "2 . . . . . . . .", "3 . . . . . . . .", "4 . . . O X + . .", "5 . . . X X X . ."]
-    rows += ["6 . . . + . + . .", "7 . . . . . . . .", "8 . . . . . . . ."]
-    assert board.splitlines() == ["=", "  a b c d e f g h", *rows, "White to move; Black (X) 4, White (O) 1"]
-
-
-def test_moves_are_played_and_taken_back() -> None:
     asked = ("play black F5", "genmove w", "reg_genmove b", "undo", "undo", "undo", "genmove b")
     assert ask(*asked) == ["=", "= F4", "= C3", "=", "=", "? cannot undo", "= D3"]
-
-
-def test_lines_may_have_numbers_comments_and_control_characters() -> None:
     numbered = ["=12 lowest", "?7 unknown command", "?3 unknown command", "?0 illegal move"]
     assert ask("12 name", "7", "3 fly", "0 play b a1") == numbered
     lines = ("", "   ", "# comment", "name # again", "\tplay\tb  f5\r", "na\x01me\x7f")
     assert ask(*lines) == ["= lowest", "=", "= lowest"]
+
+
+def test_boards_are_shown_set_up_and_hinted_at() -> None:
+    (_, board) = ask("play b f5", "showboard")
+    rows = ["1 . . . . . . . .", "2 . . . . . . . .", "3 . . . . . . . .", "4 . . . O X + . .", "5 . . . X X X . ."]
+    rows += ["6 . . . + . + . .", "7 . . . . . . . .", "8 . . . . . . . ."]
+    assert board.splitlines() == ["=", "  a b c d e f g h", *rows, "White to move; Black (X) 4, White (O) 1"]
+    rows = ["--------"] * 3 + ["---OX---", "---XO---"] + ["--------"] * 3
+    engine = LowestSquare()
+    assert answers(loaded(engine), f"setup_board {' '.join(rows)} X", "genmove b") == ["=", "= D3"]
+    assert engine.games == 1
+    two = "D3 +19.00 depth 3\nC4 +26.00 depth 3"
+    assert ask("hint 2", "hint") == [f"= {two}", f"= {two}\nF5 +37.00 depth 3\nE6 +44.00 depth 3"]
+    assert ask(f"setup_board {'X' * 64} X", "hint") == ["=", "? the game is over"]
 
 
 ERRORS = {
@@ -87,19 +88,6 @@ def test_a_pass_may_be_said_or_not() -> None:
         said = ask(f"setup_board {PASSING} O", line, *rest)
         assert said == ["=", answer, "= C1", "= B+64", "= PASS", "=", "=", "="]
     assert ask(f"setup_board {PASSING} O", "play b c1", "undo", "undo") == ["=", "=", "=", "? cannot undo"]
-
-
-def test_a_board_may_be_set_up_in_pieces() -> None:
-    rows = ["--------"] * 3 + ["---OX---", "---XO---"] + ["--------"] * 3
-    engine = LowestSquare()
-    assert answers(loaded(engine), f"setup_board {' '.join(rows)} X", "genmove b") == ["=", "= D3"]
-    assert engine.games == 1
-
-
-def test_hints_have_scores_in_discs() -> None:
-    two = "D3 +19.00 depth 3\nC4 +26.00 depth 3"
-    assert ask("hint 2", "hint") == [f"= {two}", f"= {two}\nF5 +37.00 depth 3\nE6 +44.00 depth 3"]
-    assert ask(f"setup_board {'X' * 64} X", "hint") == ["=", "? the game is over"]
 
 
 class TestTime:
@@ -245,9 +233,7 @@ def test_the_process_speaks_as_well() -> None:
         (["mcts", "--option", "modelfile=none.npz"], "none.npz: No such file"),
     ],
 )
-def test_an_engine_that_cannot_be_had_is_one_line(
-    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_engine_that_cannot_be_had_is_one_line(words: list[str], reason: str, capsys) -> None:
     assert main(words) == 1
     output = capsys.readouterr()
     assert output.out == ""

@@ -30,9 +30,6 @@ def test_pairs_are_counted_for_the_first_engine() -> None:
     """It has Black in even games. A win and a draw; a win and a loss; two losses; and a game without its twin."""
     leads = [10, 0, 2, 4, -6, 8, 64]
     assert counts_of([game("half", number, lead) for number, lead in enumerate(leads)]) == [1, 0, 1, 1, 0]
-
-
-def test_the_table() -> None:
     games = [game("half", number, lead) for number, lead in enumerate([10, 10, 10, 10, 10, 0])]
     (_, _, line) = table(games, ROWS).splitlines()
     assert line.startswith("| IaGo's search, rollouts 0.5 | without rollouts | 6 | 0.1 | 58.3% | +58 ± ")

@@ -21,10 +21,15 @@ def write(path: Path, *lines: object) -> Path:
     return path
 
 
-def test_a_run_is_drawn(tmp_path: Path) -> None:
+def test_a_run_is_drawn_also_at_its_beginning(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", STEP, VALIDATION, STEP | {"step": 20, "positions": 1280})
     assert main([str(tmp_path)]) == 0
     assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")
+    log = write(tmp_path / "log.jsonl", STEP)
+    log.write_text(log.read_text() + '{"step": 20, "lo')
+    assert [len(lines) for lines in read_log(log)] == [1, 0]
+    assert main([str(log), str(tmp_path / "x.png")]) == 0
+    assert (tmp_path / "x.png").exists()
 
 
 def test_the_run_of_a_cycle_is_drawn(tmp_path: Path) -> None:
@@ -38,14 +43,6 @@ def test_the_run_of_a_cycle_is_drawn(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", line, unmeasured, compared, anchored, all_won)
     assert main([str(tmp_path)]) == 0
     assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_run_without_validation_yet_and_a_line_cut_off(tmp_path: Path) -> None:
-    log = write(tmp_path / "log.jsonl", STEP)
-    log.write_text(log.read_text() + '{"step": 20, "lo')
-    assert [len(lines) for lines in read_log(log)] == [1, 0]
-    assert main([str(log), str(tmp_path / "x.png")]) == 0
-    assert (tmp_path / "x.png").exists()
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,7 @@ COMMANDS = sorted({*re.findall(r"python -m\s+((?:pydlshogi|utils)[\w.]+)", TEXT)
 
 NEED_MORE = {"pydlshogi.train": "train", "utils.plot_log": "train", "utils.torture": "test"}
 """What the pages install an extra for."""
+INSTALLED = packages_distributions()
 
 
 def not_installed(extras: set[str]) -> set[str]:
@@ -87,8 +88,7 @@ def not_installed(extras: set[str]) -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [line for extra in extras for line in project["optional-dependencies"][extra]]
     wanted = {re.match(r"[\w-]+", line)[0].lower() for line in lines}  # type: ignore[index]
-    known = packages_distributions().items()
-    return {module for module, packages in known if wanted & {name.lower() for name in packages}}
+    return {module for module, packages in INSTALLED.items() if wanted & {name.lower() for name in packages}}
 
 
 @pytest.mark.parametrize("module", COMMANDS)

@@ -183,7 +183,7 @@ def _exchange(states, square, side):
 
 
 def test_rows_are_those_of_a_slow_count():
-    for position in islice(random_positions(1, 4), 0, None, 11):
+    for position in islice(random_positions(1, 4), 0, None, 19):
         words = _packed(position)
         found = words[1 : 1 + words[0]].tolist()
         assert sorted(found) == sorted(slow_rows(position)), position.board.sfen()
@@ -191,7 +191,7 @@ def test_rows_are_those_of_a_slow_count():
 
 
 def test_labels_are_those_of_a_slow_count():
-    for position in islice(random_positions(2, 2), 0, None, 17):
+    for position in islice(random_positions(2, 2), 0, None, 29):
         board, moves = shogi.Board(position.board.sfen()), position.legal_moves()
         if not len(moves):
             continue
