@@ -172,9 +172,24 @@ def test_moves_against_the_rules(record, refusal, position: str, move: str) -> N
         assert (game.usi, game.ending, game.win) == ((), "illegal_move", "w")
 
 
-def test_needless_non_promotions_are_legal(record) -> None:
+def test_what_a_csa_may_hold(record) -> None:
     game = record(f"PI\n+\n{OPENING}+8822KA\n-3122GI\n%CHUDAN\n")
     assert game.usi[2:] == ("8h2b", "3a2b")
+    game = record("V2.2\nN+a, b\nPI\n+\n+7776FU,T5\n-3334FU,T7,+2726FU\nT1\n%TORYO,T2\n")
+    assert (game.usi, game.times, game.win) == (("7g7f", "3c3d", "2g2f"), (5, 7, 1), "b")
+    assert game.names == ("a, b", "")
+    game = record("V3.0\nPI\n+\n+7776FU\nT12.345\n-3334FU\n+2726FU\n'a comment\nT4\n-8384FU\nT0\n")
+    assert game.times == (12.345, None, 4, 0)
+    game = record(
+        "V3.0\n'** 9 before the first move\nPI\n+\n+7776FU\n'** 30 -3334FU\n'** 31\n-3334FU\nT1\n'*-20\n+2726FU\nT1\n"
+        "'** nothing\n-8384FU\n'a comment\n+2625FU\n'** 12.5 x\n-8485FU\n'*30% of 7\n"
+    )
+    assert game.evals == (30, -20, None, None, 12, None)
+    game = record(
+        "'a comment first\n\n'CSA encoding=UTF-8\nV3.0\n'comment\nN+a\nN-b\n$EVENT:e\n$TIME_LIMIT:00:25+00\n\n"
+        "PI\n'x\n+\n'y\n+7776FU\n\n'z\nT3\n-3334FU\n\n%CHUDAN\n$END_TIME:2026/01/02 00:00:00\n"
+    )
+    assert (game.usi, game.times, game.names, game.event) == (("7g7f", "3c3d"), (3, None), ("a", "b"), "e")
 
 
 def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it(record) -> None:
@@ -232,33 +247,6 @@ def test_what_is_wrong_is_said(refusal, content: str, reason: str) -> None:
     assert refusal(content) == reason
 
 
-def test_statements_joined_by_commas(record) -> None:
-    game = record("V2.2\nN+a, b\nPI\n+\n+7776FU,T5\n-3334FU,T7,+2726FU\nT1\n%TORYO,T2\n")
-    assert (game.usi, game.times, game.win) == (("7g7f", "3c3d", "2g2f"), (5, 7, 1), "b")
-    assert game.names == ("a, b", "")
-
-
-def test_times(record) -> None:
-    game = record("V3.0\nPI\n+\n+7776FU\nT12.345\n-3334FU\n+2726FU\n'a comment\nT4\n-8384FU\nT0\n")
-    assert game.times == (12.345, None, 4, 0)
-
-
-def test_evaluations(record) -> None:
-    game = record(
-        "V3.0\n'** 9 before the first move\nPI\n+\n+7776FU\n'** 30 -3334FU\n'** 31\n-3334FU\nT1\n'*-20\n+2726FU\nT1\n"
-        "'** nothing\n-8384FU\n'a comment\n+2625FU\n'** 12.5 x\n-8485FU\n'*30% of 7\n"
-    )
-    assert game.evals == (30, -20, None, None, 12, None)
-
-
-def test_comments_blank_lines_and_metadata_anywhere(record) -> None:
-    game = record(
-        "'a comment first\n\n'CSA encoding=UTF-8\nV3.0\n'comment\nN+a\nN-b\n$EVENT:e\n$TIME_LIMIT:00:25+00\n\n"
-        "PI\n'x\n+\n'y\n+7776FU\n\n'z\nT3\n-3334FU\n\n%CHUDAN\n$END_TIME:2026/01/02 00:00:00\n"
-    )
-    assert (game.usi, game.times, game.names, game.event) == (("7g7f", "3c3d"), (3, None), ("a", "b"), "e")
-
-
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_line_ends(record, newline: str) -> None:
     game = record(f"V2.2\nPI\n+\n{OPENING}%TORYO\n".replace("\n", newline))
@@ -295,7 +283,7 @@ def test_a_declared_encoding_comes_before_guessing() -> None:
 # KIF and KI2
 
 
-def test_kif_with_a_branch_reads_the_main_line() -> None:
+def test_files_of_kif_and_ki2() -> None:
     (game,) = read(FIXTURES / "branches.kif")
     assert " ".join(game.usi) == "7g7f 3c3d 8h2b+ 3a2b B*4e 5a6b 4e3d B*5d 3d4c+ 5d4c"
     assert (game.ending, game.win) == ("resign", "w")
@@ -303,17 +291,11 @@ def test_kif_with_a_branch_reads_the_main_line() -> None:
     assert (game.event, game.date) == ("手書きの対局", "2026/01/02(金) 10:00:00")
     assert game.times == (16, 0, 65, 2, 9, 30, 0, 1, None, None)
     assert game.evals == (None, None, -35) + (None,) * 7
-
-
-def test_ki2_with_a_handicap() -> None:
     (game,) = read(FIXTURES / "relative.ki2")
     assert game.start_sfen == KIF.Parser.HANDYCAP_SFENS["二枚落ち"]
     assert game.names == ("教わる人", "教える人")
     assert game.usi[12:] == ("3a4b", "4i5h", "5a4a", "7i6h")
     assert (game.ending, game.win) == ("resign", "b")
-
-
-def test_kif_from_a_diagram() -> None:
     (game,) = read(FIXTURES / "diagram.kifu")
     assert game.start_sfen == "l6nl/6gk1/7pp/9/6N2/9/7PP/+b4S1K1/L1+s5L w RBG2SN3Pr2gn11p 1"
     assert (game.usi, game.ending, game.win) == (("R*5i", "4h5i"), "jishogi", "d")
@@ -336,7 +318,8 @@ def kif(*lines: str, handicap: str = "平手") -> str:
         "3 何か, unknown, None; 3 千日手, sennichite, d; まで2手で千日手, sennichite, d",
         "まで2手で中断, interrupted, None; まで2手で連続王手の千日手により後手の勝ち, perpetual_check, w",
         "まで2手で不詰, no_mate, None; まで2手で持将棋, jishogi, d; 3 投了\nまで2手で後手の勝ち, resign, w",
-        "3 何か\nまで2手で後手の勝ち, resign, w",
+        "3 何か\nまで2手で後手の勝ち, resign, w; 3 時間切れ, time_up, w; 3 入玉宣言, declaration, b; 3 トライ, try, w",
+        "3 不戦勝, default, b; 3 引き分け, jishogi, d; 3 最大手数, max_moves, d; 3 詰, mate, w",
     ),
 )
 def test_kif_endings_with_black_to_move(record, end: str, ending: str, win: str) -> None:
