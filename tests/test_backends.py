@@ -229,9 +229,7 @@ assert not set({others!r}.split()) & sys.modules.keys()
         ("torch", "torch", "PyTorch is not installed here: pip install torch"),
     ],
 )
-def test_a_missing_framework_names_itself(
-    name: str, module: str, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_framework_names_itself(name: str, module: str, message: str, folder: Path, monkeypatch) -> None:
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda asked: None if asked == module else find_spec(asked))
     with pytest.raises(BackendError, match=message):
@@ -239,9 +237,7 @@ def test_a_missing_framework_names_itself(
 
 
 @pytest.mark.parametrize("error", [ImportError("DLL load failed\nwhile importing"), OSError(126, "module not found")])
-def test_a_framework_that_does_not_load_is_a_line(
-    error: Exception, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_framework_that_does_not_load_is_a_line(error: Exception, folder: Path, monkeypatch) -> None:
     """As on a Windows without the C++ runtime libraries."""
 
     def fail(*_: object) -> None:
@@ -253,19 +249,16 @@ def test_a_framework_that_does_not_load_is_a_line(
     assert "\n" not in str(caught.value)
 
 
-def test_words_without_a_meaning_are_refused(folder: Path) -> None:
-    with pytest.raises(BackendError, match="Backend tensorflow is none of auto, onnx, openvino, chainer, torch"):
-        load("tensorflow", folder / "resnet.npz")
-    with pytest.raises(BackendError, match="Device abacus is none of auto, cpu, gpu, tensorrt"):
-        load("auto", folder / "resnet.npz", device="abacus")
-
-
-def test_the_description_names_framework_device_and_network(folder: Path) -> None:
+def test_a_backend_describes_itself_and_refuses_words_without_a_meaning(folder: Path) -> None:
     description = load("onnx", folder / "plain.npz", device="cpu", threads=2).description
     assert description == f"ONNX Runtime {onnxruntime.__version__} on CPU, 2 threads: policy_value 12x12 float32"
     all_cores = load("onnx", folder / "resnet.npz", device="cpu").description
     assert f"CPU, {available_cores()} thread" in all_cores
     assert "policy_value_resnet 3x12 float32" in all_cores
+    with pytest.raises(BackendError, match="Backend tensorflow is none of auto, onnx, openvino, chainer, torch"):
+        load("tensorflow", folder / "resnet.npz")
+    with pytest.raises(BackendError, match="Device abacus is none of auto, cpu, gpu, tensorrt"):
+        load("auto", folder / "resnet.npz", device="abacus")
 
 
 def test_onnx_wants_a_gpu_provider_for_a_gpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -504,9 +497,7 @@ def test_no_other_file_is_read_for_an_onnx_file(name: str, graph: onnx.ModelProt
 
 
 @pytest.mark.parametrize("name", ONNX_READERS)
-def test_a_damaged_onnx_file_is_a_line(
-    name: str, graph: onnx.ModelProto, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_onnx_file_is_a_line(name: str, graph: onnx.ModelProto, tmp_path: Path, capfd) -> None:
     content = graph.SerializeToString()
     cuts = [content[:size] for size in (0, 10, 1000, len(content) // 2, len(content) - 1)]
     graph.graph.input[0].type.tensor_type.elem_type = 99

@@ -135,6 +135,8 @@ def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[
         "start batch 1, playouts/s in 2 threads: 1.50 times, 1.50 to 1.50",
         "sparse start, evaluations/s of one core: 1.50 times, 1.50 to 1.50",
     ]
+    with pytest.raises(PlayerError, match=f"{checkouts[0]}: no reason given"):
+        list(bench.compare(["unknown"], *checkouts))
 
 
 def test_the_ratio_is_the_median_of_the_turns(checkouts: list[Path]) -> None:
@@ -148,8 +150,3 @@ def test_the_ratio_is_the_median_of_the_turns(checkouts: list[Path]) -> None:
     assert list(bench.compare(["core"], *checkouts)) == [
         "start batch 1, playouts/s of one core: 4.50 times, 0.50 to 12.50"
     ]
-
-
-def test_a_bench_that_fails_is_named(checkouts: list[Path]) -> None:
-    with pytest.raises(PlayerError, match=f"{checkouts[0]}: no reason given"):
-        list(bench.compare(["unknown"], *checkouts))

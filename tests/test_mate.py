@@ -115,11 +115,8 @@ def test_a_mate_comes_with_those_after_all_evasions() -> None:
     assert play_on(finding.line) > 3
 
 
-def test_too_few_nodes_prove_nothing() -> None:
+def test_where_the_search_of_a_mate_ends() -> None:
     assert find_mate(cshogi.Board(HARD), MAX_PLIES, 1000) == Finding(nodes=1000)
-
-
-def test_a_mate_through_a_position_that_was_played_before_is_none() -> None:
     board = cshogi.Board(PLAYED_BEFORE)
     assert usi(find_mate(board, 3, 1000).line)[0] == "7f8f"
     for move in BACK_AND_FORTH:
@@ -245,11 +242,16 @@ def test_what_cannot_be_mated_is_refuted(sfen: str) -> None:
     assert Problem(sfen).solve() == Checkmate("nomate")
 
 
-def test_a_mate_that_df_pn_refutes_is_found() -> None:
+def test_what_is_hard_is_left_to_a_process() -> None:
     """By way of repetitions, after 10,212 nodes."""
     problem = "3npp1pp/5+n1ln/5g3/9/5rp2/2N1+Rg3/8k/1pppP2Ll/2bb1+sS1L b 2G2S9p 1"
     assert find_mate(cshogi.Board(problem), MAX_PLIES, 16_000).refuted
     assert Problem(problem).solve().result == "mate"
+    problem = Problem(HARD)
+    answer = problem.solve()
+    assert answer.result == "mate"
+    assert is_mate(HARD, answer.moves)
+    assert problem.infos == []
 
 
 def test_what_was_played_before_is_no_part_of_the_problem() -> None:
@@ -261,17 +263,11 @@ def test_what_was_played_before_is_no_part_of_the_problem() -> None:
     assert is_mate(PLAYED_BEFORE, answer.moves)
 
 
-def test_a_hard_mate_is_left_to_a_process() -> None:
-    problem = Problem(HARD)
-    answer = problem.solve()
-    assert answer.result == "mate"
-    assert is_mate(HARD, answer.moves)
-    assert problem.infos == []
-
-
-def test_time_is_up_while_the_process_looks() -> None:
+def test_time_and_nodes_are_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Problem(MATES[0][0], mate_time=0).solve() == Checkmate("timeout")  # before it begins
     assert Problem(UNSOLVED, mate_time=5000).solve(lambda _, looks: 100.0 * looks) == Checkmate("timeout")
+    monkeypatch.delattr(checkmate, "start_worker")
+    assert Problem(UNSOLVED, nodes=3000).solve() == Checkmate("timeout")
 
 
 def test_stop_while_the_process_looks() -> None:
@@ -281,11 +277,6 @@ def test_stop_while_the_process_looks() -> None:
         return 0.0
 
     assert Problem(UNSOLVED).solve(tick) == Checkmate("timeout")
-
-
-def test_nodes_are_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(checkmate, "start_worker")
-    assert Problem(UNSOLVED, nodes=3000).solve() == Checkmate("timeout")
 
 
 @pytest.mark.parametrize(

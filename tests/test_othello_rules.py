@@ -12,9 +12,14 @@ def squares(names: str) -> int:
     return sum(1 << parse_move(name) for name in names.split())
 
 
-def test_black_begins_with_four_moves() -> None:
+def test_black_begins_and_diagrams_are_read() -> None:
     assert [move_name(move) for move in START.moves()] == ["d3", "c4", "f5", "e6"]
     assert START.diagram() == "-" * 27 + "OX" + "-" * 6 + "XO" + "-" * 27 + " X"
+    text = "-XO*bw." + "-" * 57 + "w"
+    assert position_of(text).diagram() == "-XOXXO" + "-" * 58 + " O"
+    for wrong in ("", "X" * 64, "Q" * 64 + "X", "-" * 62 + "X X", "-" * 65 + "X", "-" * 65):
+        with pytest.raises(ValueError, match="64 squares"):
+            position_of(wrong)
 
 
 def test_one_move_turns_discs_in_all_eight_directions() -> None:
@@ -85,15 +90,7 @@ def test_names() -> None:
             parse_move(wrong)
 
 
-def test_diagrams() -> None:
-    text = "-XO*bw." + "-" * 57 + "w"
-    assert position_of(text).diagram() == "-XOXXO" + "-" * 58 + " O"
-    for wrong in ("", "X" * 64, "Q" * 64 + "X", "-" * 62 + "X X", "-" * 65 + "X", "-" * 65):
-        with pytest.raises(ValueError, match="64 squares"):
-            position_of(wrong)
-
-
-@pytest.mark.parametrize("games", [12, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("games", [6, pytest.param(300, marks=pytest.mark.long)])
 def test_random_games_are_the_same_to_another_program(games: int) -> None:
     pyffish = pytest.importorskip("pyffish", reason="needs pyffish (the extra `test`)")
     rng = random.Random(1)

@@ -131,21 +131,21 @@ def test_machines_make_what_processes_make(processes: WorkerPool, cluster_worker
     assert dict(processes.map(task, range(20), PATIENT)) == dict(cluster_workers.map(task, range(20), PATIENT))
 
 
-def test_results_come_in_the_order_of_the_items(pool: WorkerPool) -> None:
+def test_results_come_in_order_and_items_are_drawn_when_somebody_is_free(pool: WorkerPool) -> None:
     assert list(pool.in_order(pool_tasks.slowly, range(12), PATIENT)) == [-item for item in range(12)]
-
-
-def test_items_are_drawn_when_somebody_is_free(pool: WorkerPool) -> None:
     drawn = count()
     results = pool.map(Plain(pool_tasks.positive), (next(drawn) + 1 for _ in count()), PATIENT)
     assert len({item for item, _ in islice(results, 20)}) == 20
     assert next(drawn) <= 20 + 2 * pool.size()
 
 
-def test_a_killed_worker_costs_a_repetition(pool: WorkerPool, log: Path) -> None:
+def test_a_killed_worker_costs_a_repetition_and_one_that_hangs_is_replaced(pool: WorkerPool, log: Path) -> None:
     results = list(pool.map(Plain(partial(pool_tasks.die, log, 1)), range(20), PATIENT))
     assert sorted(results) == [(item, -item) for item in range(20)]
     assert len(log.read_text().splitlines()) == 2
+    results = list(pool.map(Plain(partial(pool_tasks.hang, log, 1)), range(20), 6.0))
+    assert sorted(results) == [(item, -item) for item in range(20)]
+    assert len(log.read_text().splitlines()) > 1
 
 
 def test_an_item_that_kills_or_hangs_is_given_up(processes: WorkerPool, log: Path) -> None:
@@ -156,12 +156,6 @@ def test_an_item_that_kills_or_hangs_is_given_up(processes: WorkerPool, log: Pat
     assert list(processes.map(Plain(abs), [-3], PATIENT)) == [(-3, 3)]
     with pytest.raises(PoolError, match=f"3 was given up after {ATTEMPTS} attempts: .*; an item may take 0.1 s"):
         list(processes.map(Plain(partial(pool_tasks.hang, log, 99)), [3], 0.1))
-
-
-def test_a_worker_that_hangs_is_replaced(pool: WorkerPool, log: Path) -> None:
-    results = list(pool.map(Plain(partial(pool_tasks.hang, log, 1)), range(20), 6.0))
-    assert sorted(results) == [(item, -item) for item in range(20)]
-    assert len(log.read_text().splitlines()) > 1
 
 
 def test_what_a_task_raises_is_raised_here(pool: WorkerPool) -> None:

@@ -57,13 +57,20 @@ def test_everything_is_seen_by_the_side_to_move() -> None:
         board.push_usi(usi)
 
 
-def test_every_position_knows_the_two_moves_before_it() -> None:
+def test_positions_know_the_moves_before_them_in_their_game_alone() -> None:
     packed = pack(game("7g7f 3c3d 2g2f", "b", ()), game("2g2f 8c8d 2f2e 8d8e", "b", ()))
     none = 0
     first, second = packed["move"][:3].tolist(), packed["move"][3:].tolist()
     assert packed["before"][:3].tolist() == [[none, none], [first[0], none], [first[1], first[0]]]
     assert packed["before"][3:6].tolist() == [[none, none], [second[0], none], [second[1], second[0]]]
     assert packed["before"][6].tolist() == [second[2], second[1]]
+    start = "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
+    handicap = replace(game("3c3d 7g7f 8c8d", "w", (9, None), start), ratings=(None, 1500.0))
+    seen = [(WIN, -9, 1500), (LOSS, NO_EVAL, 0), (WIN, NO_EVAL, 1500)]
+    assert pack(handicap)[["result", "eval", "rating"]].tolist() == seen
+    games = [game("7g7f 3c3d 2g2f", "b", (50, 30, None, 7)), handicap, game("", None), game("2g2f", "d", (1,))]
+    assert pack(*games).tobytes() == b"".join(pack(each).tobytes() for each in games)
+    assert len(pack()) == 0
 
 
 def test_a_network_learns_from_what_it_will_see() -> None:
@@ -85,16 +92,6 @@ def test_a_network_learns_from_what_it_will_see() -> None:
         assert np.array_equal(planes[ply], planes_of(HISTORY, batch.packed)[0]), ply
         position.push_usi(usi)
     assert [int(seen[119:].sum()) for seen in planes] == [0, 2, 4, 4, 4, 3, 3, 4, 4, 4, 0, 2, 4, 4]
-
-
-def test_games_packed_together_are_those_packed_alone() -> None:
-    start = "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
-    handicap = replace(game("3c3d 7g7f 8c8d", "w", (9, None), start), ratings=(None, 1500.0))
-    seen = [(WIN, -9, 1500), (LOSS, NO_EVAL, 0), (WIN, NO_EVAL, 1500)]
-    assert pack(handicap)[["result", "eval", "rating"]].tolist() == seen
-    games = [game("7g7f 3c3d 2g2f", "b", (50, 30, None, 7)), handicap, game("", None), game("2g2f", "d", (1,))]
-    assert pack(*games).tobytes() == b"".join(pack(each).tobytes() for each in games)
-    assert len(pack()) == 0
 
 
 @pytest.mark.parametrize(("win", "results"), [("w", [LOSS, WIN]), ("d", [DRAW, DRAW]), (None, [NO_RESULT, NO_RESULT])])

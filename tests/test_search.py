@@ -389,12 +389,16 @@ def test_visits_under_way_do_not_lower_what_moves_are_worth() -> None:
     search.backup(leaves, opinions.evaluate(batch))
 
 
-def test_a_root_without_moves_is_refused_and_another_can_be_set() -> None:
+def test_a_position_without_moves_is_lost_and_no_root() -> None:
     search = a_search(Letters({"R": "A"}, "R"))
     with pytest.raises(ValueError, match="the root has no legal move"):
         search.set_root(Letters({"R": ""}, "R"))
     search.set_root(Letters({"R": "A", "A": "B"}, "R"))
     assert run(search, Opinions(), 1).root.visits == 1
+    # The rules gave no verdict on A, but it has no move.
+    search = run(a_search(Letters({"R": "AB", "A": "", "B": "C", "C": "B"}, "R")), Opinions(), 5, batch=2)
+    assert search.root.plies == 1
+    assert letters_of(search)["A"].plies == 1
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -613,6 +617,19 @@ def test_only_the_moves_asked_for_are_searched() -> None:
     assert all(stats.visits for stats in search.root.moves())
     edges = edges_of(search, search.root_node())
     assert edges["visits"][~np.isin(edges["move"], [3, 7])].sum() == 0
+    # B is mated at once; A loses to a mate in one.
+    graph = {"R": "AB", "A": "C"}
+    game = Letters(graph, "R", {"A": WON, "B": MATED})
+    search = run(a_search(game, only=[ord("A")]), Opinions(), 5)
+    assert [(chr(stats.move), stats.visits, stats.plies) for stats in search.root.moves()] == [("A", 5, -2)]
+    search = a_search(TicTacToe())
+    with pytest.raises(ValueError, match="none of the moves asked for is legal"):
+        search.set_root(TicTacToe([4]), [4])
+    search.set_root(TicTacToe([4]), [4, 5])
+    run(search, HashEvaluator(), 5)
+    assert [stats.move for stats in search.root.moves()] == [5]
+    with pytest.raises(ValueError, match="none of the moves asked for is legal"):
+        search.set_root(TicTacToe([4]), [4])
 
 
 def test_a_restriction_can_come_and_go_with_the_same_root() -> None:
@@ -626,25 +643,6 @@ def test_a_restriction_can_come_and_go_with_the_same_root() -> None:
     assert search.root.leader() == (8, None)
     search.set_root(game)
     assert {stats.move: stats.visits for stats in search.root.moves()} == before | {8: before[8] + 50}
-
-
-def test_a_move_that_loses_is_searched_when_it_is_the_only_one_asked_for() -> None:
-    """B is mated at once; A loses to a mate in one."""
-    graph = {"R": "AB", "A": "C"}
-    game = Letters(graph, "R", {"A": WON, "B": MATED})
-    search = run(a_search(game, only=[ord("A")]), Opinions(), 5)
-    assert [(chr(stats.move), stats.visits, stats.plies) for stats in search.root.moves()] == [("A", 5, -2)]
-
-
-def test_moves_that_are_not_legal_are_no_restriction() -> None:
-    search = a_search(TicTacToe())
-    with pytest.raises(ValueError, match="none of the moves asked for is legal"):
-        search.set_root(TicTacToe([4]), [4])
-    search.set_root(TicTacToe([4]), [4, 5])
-    run(search, HashEvaluator(), 5)
-    assert [stats.move for stats in search.root.moves()] == [5]
-    with pytest.raises(ValueError, match="none of the moves asked for is legal"):
-        search.set_root(TicTacToe([4]), [4])
 
 
 # Transpositions and reuse
@@ -846,13 +844,6 @@ def test_a_proof_holds_for_the_playouts_that_were_under_way() -> None:
     assert search.root.plies == 3
     assert edge_of(search, "A", 2, "n")["value_sum"] == pytest.approx(0.8)
     assert edge_of(search, "P", 0, "R")["value_sum"] == pytest.approx(0.5 + 0.5 + 1.0 + 1.0)
-
-
-def test_a_position_without_moves_is_lost() -> None:
-    """The rules gave no verdict on A, but it has no move."""
-    search = run(a_search(Letters({"R": "AB", "A": "", "B": "C", "C": "B"}, "R")), Opinions(), 5, batch=2)
-    assert search.root.plies == 1
-    assert letters_of(search)["A"].plies == 1
 
 
 def test_moves_are_ranked_by_proof_then_visits() -> None:

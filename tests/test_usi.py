@@ -227,13 +227,10 @@ def test_a_search_asked_for_and_stopped_while_loading(talk_to: Talk) -> None:
     assert engine.settle() == []
 
 
-def test_quit_while_loading_waits_for_no_loader(talk_to: Talk) -> None:
+def test_all_that_was_sent_while_loading_is_answered_before_quit(talk_to: Talk) -> None:
     engine = talk_to(Gated())
     engine.send("isready", "go infinite", "quit")
     assert len(answers(engine.rest())) == 1
-
-
-def test_all_lines_in_one_pipe_make_a_thought_move(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "position startpos moves 7g7f", "go nodes 3", "eval", "quit")
@@ -276,7 +273,7 @@ def test_every_isready_while_loading_gets_its_readyok(talk_to: Talk) -> None:
     assert check(engine.until("bestmove"))
 
 
-def test_isready_after_an_option_set_while_loading_waits_for_that_option(talk_to: Talk) -> None:
+def test_options_set_while_loading_hold_before_readyok(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "setoption name Load value refused", "isready")
@@ -284,9 +281,6 @@ def test_isready_after_an_option_set_while_loading_waits_for_that_option(talk_to
     player.gate.set()
     assert "readyok" not in engine.until("info string Error!")
     assert engine.settle() == []
-
-
-def test_what_loading_ran_into_is_not_said_once_the_options_are_repaired(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("setoption name Load value refused", "isready", "setoption name Load value quick", "isready")
@@ -399,7 +393,7 @@ def test_options_as_guis_send_them(talk_to: Talk) -> None:
     assert player.options.words == ""
 
 
-def test_out_of_range_is_clamped_and_said_in_one_line(engine: InProcess) -> None:
+def test_what_no_option_takes_is_said_in_one_line(engine: InProcess) -> None:
     engine.send("setoption name MultiPV value 99999999999")
     (remark,) = engine.settle()
     assert remark.startswith("info string option MultiPV: 99999999999 becomes ")
@@ -408,9 +402,6 @@ def test_out_of_range_is_clamped_and_said_in_one_line(engine: InProcess) -> None
     assert remark.startswith("info string option MultiPV: many is refused")
     engine.send("setoption name MultiPV value 1")
     assert engine.settle() == []
-
-
-def test_unknown_things_are_named_in_debug_only(engine: InProcess) -> None:
     engine.send("nonsense", "setoption name Nonsense value 1", "", "   ", "\t")
     assert engine.settle() == []
     engine.send("setoption name DebugMessage value true", "nonsense", "setoption name Nonsense value 1")
@@ -439,12 +430,16 @@ def test_positions_as_guis_send_them(engine: InProcess, text: str, sfen: str, mo
     assert check(lines, sfen, moves)
 
 
-def test_long_games_and_searchmoves(engine: InProcess) -> None:
+def test_games_of_any_length(engine: InProcess) -> None:
     # Both kings wander; the fourfold repetition is the GUI's business.
     moves = ("5i5h", "5a5b", "5h5i", "5b5a") * 125
     engine.send(f"position startpos moves {' '.join(moves)}")
     assert check(engine.go("go nodes 3"), START, moves)
     assert check(engine.go("go nodes 5 searchmoves 9g9f")) == "9g9f"
+    engine.send("setoption name Draw_Ply value 2", "position startpos moves 7g7f 3c3d 2g2f")
+    assert check(engine.go("go nodes 5"), START, ("7g7f", "3c3d", "2g2f"))
+    assert check(engine.go("go btime 1000 wtime 1000 byoyomi 10"), START, ("7g7f", "3c3d", "2g2f"))
+    engine.send("setoption name Draw_Ply value 0")
 
 
 BOARD = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL"
@@ -646,13 +641,6 @@ def test_what_needs_no_thought_is_answered_at_once(engine: InProcess, sfen: str,
     engine.send(f"position sfen {sfen}")
     # An hour for the move, and a minute's patience of the test.
     assert check(engine.go("go byoyomi 3600000"), sfen) == move
-
-
-def test_beyond_the_last_move_of_the_game_there_is_still_a_move(engine: InProcess) -> None:
-    engine.send("setoption name Draw_Ply value 2", "position startpos moves 7g7f 3c3d 2g2f")
-    assert check(engine.go("go nodes 5"), START, ("7g7f", "3c3d", "2g2f"))
-    assert check(engine.go("go btime 1000 wtime 1000 byoyomi 10"), START, ("7g7f", "3c3d", "2g2f"))
-    engine.send("setoption name Draw_Ply value 0")
 
 
 # 11: mate
