@@ -120,32 +120,19 @@ def test_an_option_that_is_not_declared(tmp_path: Path, capsys: pytest.CaptureFi
         assert f"tune: engine `{command}` has no option {name}; it has " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["Stamina=1,0,5", "--option=stamina=3"], "an option is named twice"),
-        (["Stamina=1,0,5", "--openings=none.txt"], "none.txt: No such file"),
-    ],
-)
-def test_what_cannot_be_tuned_is_one_line(
-    words: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert tune(tmp_path, *words) == 1
-    error = capsys.readouterr().err
-    assert line in error
-    assert error.count("\n") == 1
-
-
-def test_what_could_not_begin_is_begun_with_other_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune(tmp_path, "Stamina=1,0,5", command="/no/such/engine", pairs=1) == 1
-    assert "tune: engine `/no/such/engine` cannot be started: No such file" in capsys.readouterr().err
-    assert tune(tmp_path, "Stamina=1,0,5", pairs=1) == 0
-    assert len(pairs_of(tmp_path)) == 1
-
-
-def test_an_engine_that_dies_ends_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune(tmp_path, "Stamina=4,3,5", command=engine("--die"), pairs=1) == 1
-    assert "died or fell silent in pair " in capsys.readouterr().err
+def test_what_cannot_be_tuned_is_one_line_and_may_be_begun_otherwise(tmp_path: Path, capsys) -> None:
+    twice = ["Stamina=1,0,5", "--option=stamina=3"]
+    for words, command, reason in [
+        (twice, "", "an option is named twice"),
+        (["Stamina=1,0,5", "--openings=none.txt"], "", "none.txt: No such file"),
+        (["Stamina=1,0,5"], "/no/such/engine", "engine `/no/such/engine` cannot be started: No such file"),
+        (["Stamina=4,3,5"], engine("--die"), "died or fell silent in pair "),
+    ]:
+        out = tmp_path / ("died" if "--die" in command else "out")
+        assert tune(out, *words, command=command, pairs=1) == 1
+        assert reason in capsys.readouterr().err.splitlines()[-1]
+    assert tune(tmp_path / "out", "Stamina=1,0,5", pairs=1) == 0
+    assert len(pairs_of(tmp_path / "out")) == 1
 
 
 def test_other_settings_are_another_tuning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
