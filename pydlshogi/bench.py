@@ -311,7 +311,7 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
             for batch_size in (1, 8, 32, 128):
                 one = core_speed(sfen, playouts, batch_size)
                 line = f"{name:12} batch {batch_size:3}: {one:8,.0f} playouts/s of one core"
-                for threads in range(2, cores + 1):
+                for threads in range(2, cores + 1 if batch_size > 1 else 0):
                     line += f", {core_speed(sfen, playouts, batch_size, threads):8,.0f} playouts/s in {threads} threads"
                 yield line
     if "growth" in parts:
@@ -342,7 +342,9 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
         yield f"signature {signature()}"
 
 
-TURNS: Final = 5
+_PLAYOUTS: Final = 60_000
+_COMPARED_PLAYOUTS: Final = 1000
+TURNS: Final = 3
 _RATE: Final = re.compile(r"([\d,]+) (\w+/s[^,(\n]*)")
 """What `compare` reads of a line, NAME: RATE, RATE ..."""
 
@@ -350,17 +352,20 @@ _RATE: Final = re.compile(r"([\d,]+) (\w+/s[^,(\n]*)")
 def compare(arguments: Sequence[str], checkout: Path, other: Path) -> Iterator[str]:
     """Run the bench with these arguments in two checkouts in turns; lines on how many times as fast the first one is.
 
-    Each ratio is the median of TURNS, of which each divides what was measured one after the other. Raises PlayerError
-    where a bench fails.
+    Of each turn when it has ended, and then of each rate: the median of TURNS ratios, of which each divides what was
+    measured one after the other. Raises PlayerError where a bench fails, or the two have no rate in common.
     """
     ratios: defaultdict[str, list[float]] = defaultdict(list)
     for turn in range(TURNS):
         rates = {}
         for each in (checkout, other) if turn % 2 == 0 else (other, checkout):
             rates[each] = _rates_in(each, arguments)
-        for what in rates[checkout]:
-            if what in rates[other]:
-                ratios[what].append(rates[checkout][what] / rates[other][what])
+        this_turn = {what: rate / rates[other][what] for what, rate in rates[checkout].items() if what in rates[other]}
+        if not this_turn:
+            raise PlayerError(f"nothing is measured both here and in {other}")
+        for what, ratio in this_turn.items():
+            ratios[what].append(ratio)
+        yield f"turn {turn + 1} of {TURNS}: median {statistics.median(this_turn.values()):.2f} times"
     for what, each_turn in ratios.items():
         yield f"{what}: {statistics.median(each_turn):.2f} times, {min(each_turn):.2f} to {max(each_turn):.2f}"
 
@@ -391,7 +396,12 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m pydlshogi.bench", description="Measure the search and print its signature."
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; none: all")
-    parser.add_argument("--playouts", type=int, default=60000, help="playouts per position (default %(default)s)")
+    parser.add_argument(
+        "--playouts",
+        type=int,
+        default=0,
+        help=f"per position (default: {_PLAYOUTS}, with --compare {_COMPARED_PLAYOUTS} in each turn)",
+    )
     parser.add_argument(
         "--modelfile", default="", help="the network, .npz or .onnx (default: the one that comes along)"
     )
@@ -405,18 +415,19 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if unknown := [part for part in given.parts if part not in PARTS]:
         parser.error(f"{unknown[0]} is no part: {', '.join(PARTS)}")
-    if given.playouts < 1 or min(given.batch, given.threads) < 0 or not 0 < given.seconds < float("inf"):
-        parser.error("--playouts and --seconds are above 0, --batch and --threads not below")
+    if min(given.playouts, given.batch, given.threads) < 0 or not 0 < given.seconds < float("inf"):
+        parser.error("--seconds is above 0, --playouts, --batch and --threads are not below")
+    playouts = given.playouts or (_COMPARED_PLAYOUTS if given.compare else _PLAYOUTS)
     options = MCTSPlayerOptions()
     options.modelfile, options.backend = given.modelfile, given.backend
     options.batch_size, options.threads = given.batch, given.threads
 
     if given.compare:
-        again = [*given.parts, f"--playouts={given.playouts}", f"--backend={given.backend}", f"--batch={given.batch}"]
+        again = [*given.parts, f"--playouts={playouts}", f"--backend={given.backend}", f"--batch={given.batch}"]
         again += [f"--modelfile={given.modelfile}", f"--threads={given.threads}", f"--seconds={given.seconds}"]
         lines = compare(again, Path(__file__).resolve().parents[1], given.compare.resolve())
     else:
-        lines = report(given.parts or PARTS, given.playouts, given.seconds, options)
+        lines = report(given.parts or PARTS, playouts, given.seconds, options)
 
     def show() -> None:
         for line in lines:

@@ -58,9 +58,9 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_weights(Path(options.modelfile), network(PLAIN))
     lines = list(bench.report(bench.PARTS, 64, 0.01, options))
     assert len(lines) == 12 + 3 + 2 + 2 + 3 + 2 + 1
-    speeds = r"+5,678 playouts/s of one core, +5,678 playouts/s in 2 threads"
+    one, two = r"+5,678 playouts/s of one core", r"+5,678 playouts/s in 2 threads"
     for line in lines[:12]:
-        assert re.fullmatch(rf"(start|middle game|end game) +batch +(1|8|32|128): {speeds}", line)
+        assert re.fullmatch(rf"(start|middle game|end game) +batch +(1: {one}|(8|32|128): {one}, {two})", line)
     assert lines[15].startswith("net.npz: ONNX Runtime")
     rates = "[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+"
     assert re.fullmatch(f"network +batch +4, 1 thread: +{rates}", lines[16])
@@ -104,9 +104,9 @@ def test_a_network_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--playouts", "0"], "--playouts and --seconds are above 0"),
-        (["--batch", "-1"], "--batch and --threads not below"),
-        (["--seconds", "nan"], "--playouts and --seconds are above 0"),
+        (["--playouts", "-1"], "--batch and --threads are not below"),
+        (["--batch", "-1"], "--batch and --threads are not below"),
+        (["--seconds", "nan"], "--seconds is above 0"),
         (["speed"], "speed is no part: core, growth, network"),
     ],
 )
@@ -131,6 +131,7 @@ def checkouts(tmp_path: Path) -> list[Path]:
 
 def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[Path]) -> None:
     assert list(bench.compare(["core"], *checkouts)) == [
+        *(f"turn {turn} of 3: median 1.50 times" for turn in range(1, 4)),
         "start batch 1, playouts/s of one core: 1.50 times, 1.50 to 1.50",
         "start batch 1, playouts/s in 2 threads: 1.50 times, 1.50 to 1.50",
         "sparse start, evaluations/s of one core: 1.50 times, 1.50 to 1.50",
@@ -139,7 +140,7 @@ def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[
         list(bench.compare(["unknown"], *checkouts))
 
 
-def test_the_ratio_is_the_median_of_the_turns(checkouts: list[Path]) -> None:
+def test_turns_are_told_as_they_end_and_the_ratio_is_their_median(checkouts: list[Path]) -> None:
     new, _ = checkouts
     (new / "pydlshogi" / "bench.py").write_text(
         "from pathlib import Path\n"
@@ -147,6 +148,22 @@ def test_the_ratio_is_the_median_of_the_turns(checkouts: list[Path]) -> None:
         "turns.write_text(turns.read_text() + '.' if turns.exists() else '.')\n"
         "print(f'start batch 1: {len(turns.read_text()) ** 2},000 playouts/s of one core')\n"
     )
-    assert list(bench.compare(["core"], *checkouts)) == [
-        "start batch 1, playouts/s of one core: 4.50 times, 0.50 to 12.50"
-    ]
+    lines = bench.compare(["core"], *checkouts)
+    assert next(lines) == "turn 1 of 3: median 0.50 times"
+    assert (new / "turns").read_text() == "."
+    *_, last = lines
+    assert last == "start batch 1, playouts/s of one core: 2.00 times, 0.50 to 4.50"
+
+
+def test_checkouts_that_measure_nothing_in_common_are_an_error(checkouts: list[Path]) -> None:
+    (checkouts[1] / "pydlshogi" / "bench.py").write_text("print('core: 3 nodes/s')\n")
+    with pytest.raises(PlayerError, match="nothing is measured both here and in "):
+        list(bench.compare(["core"], *checkouts))
+
+
+def test_a_comparison_makes_fewer_playouts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """In each of its turns, or it would last for a quarter of an hour."""
+    monkeypatch.setattr(bench, "compare", lambda words, *checkouts: [word for word in words if "playouts" in word])
+    for words, told in (([], "--playouts=1000"), (["--playouts=7"], "--playouts=7")):
+        assert bench.main(["core", "--compare=other", *words]) == 0
+        assert capsys.readouterr().out == f"{told}\n"

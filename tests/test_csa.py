@@ -217,6 +217,13 @@ def test_how_games_end(table: Table, position: str, said: str, answer: str, outc
     assert (game.win, game.ending) == outcome
 
 
+def test_the_record_of_a_game_of_any_name_has_a_file(table: Table) -> None:
+    peer = table.start().connected().begin(summary(game_id="将" * 300))
+    peer.say("#RESIGN\n#WIN")
+    (game,) = table.ended()
+    assert game.win == "b"
+
+
 @pytest.mark.parametrize(
     ("clock", "limits"),
     [

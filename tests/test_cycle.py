@@ -180,10 +180,13 @@ def test_a_run_that_goes_on_is_compared_and_learned_as_is_asked_now(compared: Pa
 
 def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Path) -> None:
     asked, begun = tmp_path / "asked", tmp_path / "begun"
-    short = [*TINY, "--games", "2", "--draw-ply", "8"]
-    for run, first in ((asked, ["--encoding", "history"]), (begun, ["--init", str(asked / "net.npz")])):
+    size, rest = TINY[:4], TINY[4:]
+    of_a_kind = [*size, "--kind", "policy_value_dense", "--encoding", "history"]
+    for run, first in ((asked, of_a_kind), (begun, ["--init", str(asked / "net.npz")])):
+        short = [*rest, "--games", "2", "--draw-ply", "8"]
         assert cycle.main(["shogi", "--out", str(run), "--minutes", "0.01", *short, *first]) == 0
-        assert architecture_of(read_weights(run / "net.npz")).planes == HISTORY.planes
+        network = architecture_of(read_weights(run / "net.npz"))
+        assert (network.planes, str(network)) == (HISTORY.planes, "policy_value_dense 1x8")
     begun_with, minutes = len(lines(begun)), f"{taken(begun) + 1e-6}"
     assert cycle.main(["shogi", "--out", str(begun), "--minutes", minutes, "--encoding", "history"]) == 0
     assert len(lines(begun)) == begun_with + 1

@@ -1,10 +1,16 @@
 """utils.torture: its short rounds, and that it notices what it looks for."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
+import psutil
 import pytest
+from processes import await_end
 
 from pydlshogi.support.arrays_file import ArraysError
 from utils import torture
@@ -47,6 +53,20 @@ def test_minutes_are_a_limit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
         monkeypatch.setitem(torture.ROUNDS, part, takes_longer)
     assert torture.main(["fuzz-policy", "fuzz-gtp", "--minutes", "1"]) == 0
     assert capsys.readouterr().out.splitlines() == ["fuzz-policy: 1 rounds", "fuzz-gtp: "]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+def test_nothing_it_has_started_outlives_it(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "utils.torture", "clock", "--minutes=0", "--short"]
+    with subprocess.Popen(command, cwd=torture.ROOT, env=os.environ | {"TMPDIR": str(tmp_path)}) as process:
+        children = list[psutil.Process]()
+        while len(children) < 4 and process.poll() is None:  # two engines, two busy loops
+            children = psutil.Process(process.pid).children()
+        process.send_signal(signal.Signals[name])
+    assert process.returncode == (-signal.SIGKILL if name == "SIGKILL" else 130)
+    for child in children:
+        await_end(child)
 
 
 def test_damaged_files_of_a_run_are_noticed(tmp_path: Path) -> None:

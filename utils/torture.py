@@ -74,6 +74,12 @@ LONGEST_LEAVING: Final = 3.0
 """Seconds until `quit` or `stop` is obeyed on a busy machine; on an idle one it takes some milliseconds."""
 LONGEST_LIFE: Final = 12.0
 """Seconds of a core before a kill, of which the imports take some."""
+BUSY: Final = (
+    "import os, sys, threading\n"
+    "threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0))).start()\n"
+    "while True: pass"
+)
+"""A loop that ends with whoever holds its stdin, however that ended."""
 
 
 class Failure(Exception):
@@ -250,7 +256,7 @@ def clock(this: Round) -> Counter[str]:
             side.prepare({"USI_Hash": "64"})
             side.new_game()
         for _ in range(loops):
-            stack.callback(subprocess.Popen([sys.executable, "-c", "while True: pass"]).kill)
+            stack.callback(subprocess.Popen([sys.executable, "-c", BUSY], stdin=subprocess.PIPE).kill)
         for ply in range(plies):
             times = {"btime": int(left[0]), "wtime": int(left[1])}
             began = time.perf_counter()
@@ -529,4 +535,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a round has started is ended then too
     sys.exit(main())

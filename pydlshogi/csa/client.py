@@ -174,7 +174,7 @@ class Client:
 
     def _path(self, terms: Terms) -> Path:
         """The record of this game, or of the same one before a break. No other game is written over."""
-        name = re.sub(r"[^\w.+@-]", "_", terms.game_id)[:200] or "game"
+        name = re.sub(r"[^\w.+@-]", "_", terms.game_id, flags=re.ASCII)[:200] or "game"
         number = 1
         while True:
             path = self._records / f"{name}{f'-{number}' if number > 1 else ''}.csa"
