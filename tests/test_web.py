@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -1315,7 +1316,8 @@ def test_half_sent_requests_of_strangers_are_in_nobodys_way(board: Board, monkey
         for each in strangers[:140]:
             with suppress(ConnectionError):
                 assert each.recv(1) == b""  # the oldest have been ended
-        assert threading.active_count() <= threads + MOST_STRANGERS + 1
+        while threading.active_count() > threads + MOST_STRANGERS + 1:  # their threads end a moment later
+            time.sleep(0.01)
     finally:
         for each in strangers:
             each.close()
@@ -1334,7 +1336,9 @@ def test_a_request_that_drips_is_ended(board: Board, monkeypatch: pytest.MonkeyP
                     break
 
 
-@pytest.mark.parametrize("path", ["/../table.py", "/%2e%2e/table.py", "/table.py", "//etc/passwd", "/page", "/news/"])
+@pytest.mark.parametrize(
+    "path", ["/../table.py", "/%2e%2e/table.py", "/table.py", "//etc/passwd", "/page", "/news/", "http://["]
+)
 def test_only_the_page_is_served(board: Board, path: str) -> None:
     assert board.ask("GET", path)[0] == 404
 
