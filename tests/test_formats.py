@@ -224,6 +224,15 @@ def test_noise_is_left_out_in_a_line_each_file(suffix: str, files: Path, capsys:
         assert origin > 80 or board.piece(origin) >> 4 == board.turn
 
 
+def test_noise_beside_positions_of_our_own_is_left_out(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own, noise, out = files / "games.positions", files / "noise.positions", files / "out.psv"
+    assert convert.main([str(files / "games.psv"), str(own)]) == 0
+    noise.write_bytes(random.Random(1).randbytes(100 * POSITION.itemsize))
+    assert convert.main([str(own), str(noise), str(out)]) == 1
+    assert "100 of 100 records are broken and left out" in capsys.readouterr().err
+    assert np.array_equal(positions_in(out), positions_in(files / "games.psv"))
+
+
 def test_training_takes_legal_moves_alone_and_converts_once(files: Path, tmp_path: Path) -> None:
     rows = np.fromfile(files / "games.psv", cshogi.PackedSfenValue)
     into_check = "4k4/9/9/9/4r4/9/9/4G4/4K4 b - 1"

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -1231,7 +1232,8 @@ def test_half_sent_requests_of_strangers_are_in_nobodys_way(board: Board, monkey
         for each in strangers[:140]:
             with suppress(ConnectionError):
                 assert each.recv(1) == b""  # the oldest have been ended
-        assert threading.active_count() <= threads + MOST_STRANGERS + 1
+        while threading.active_count() > threads + MOST_STRANGERS + 1:  # their threads end a moment later
+            time.sleep(0.01)
     finally:
         for each in strangers:
             each.close()
@@ -1251,7 +1253,7 @@ def test_a_request_that_drips_is_ended(board: Board, monkeypatch: pytest.MonkeyP
 
 
 def test_only_the_page_is_served_and_news_want_the_token(board: Board) -> None:
-    for path in ("/../table.py", "/%2e%2e/table.py", "/table.py", "//etc/passwd", "/page", "/news/"):
+    for path in ("/../table.py", "/%2e%2e/table.py", "/table.py", "//etc/passwd", "/page", "/news/", "http://["):
         assert board.ask("GET", path)[0] == 404
     for query in ("", "?token=", "?token=wrong", "?token=%C3%A9"):
         assert board.ask("GET", f"/news{query}")[0] == 403

@@ -19,7 +19,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from pydlshogi.web.phone import code
 from pydlshogi.web.table import Message, Refused, Table
@@ -289,16 +289,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._reader.allow(BODY_TIME)
 
     def _get(self) -> None:
-        url = urlsplit(self.path)
-        if url.path == "/news":
-            self._check_token(parse_qs(url.query).get("token", [""])[0])
+        place, _, query = self.path.partition("?")
+        if place == "/news":
+            self._check_token(parse_qs(query).get("token", [""])[0])
             self._send_news()
             return
-        if url.path == "/record":
+        if place == "/record":
             self._check_token(self.headers.get("X-Token", ""))
             self._send_record()
             return
-        name = url.path.removeprefix("/") or "index.html"
+        name = place.removeprefix("/") or "index.html"
         if name not in {path.name for path in _PAGE.iterdir()}:
             raise _Rejected(HTTPStatus.NOT_FOUND, "there is no such page")
         path = _PAGE / name

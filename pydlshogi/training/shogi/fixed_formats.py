@@ -11,7 +11,7 @@ from pydlshogi.support.arrays import BoolArray, Int32Array, Records, Uint8Array,
 from pydlshogi.support.compiled import compiled, wide
 from pydlshogi.training.shogi.huffman import HCP, HCP_TO_PSFEN, MAILBOX, PSFEN_TO_HCP, fits, read_code
 from pydlshogi.training.shogi.parts import Part, Taken, for_black, played_alone
-from pydlshogi.training.shogi.records import DRAW, LOSS, POSITION, WIN, Positions
+from pydlshogi.training.shogi.records import DRAW, LOSS, NO_RESULT, POSITION, WIN, Positions
 
 
 @compiled
@@ -77,7 +77,8 @@ def _of_hcpe(records: Records, positions: Positions) -> BoolArray:
 
 def _of_own(records: Records, positions: Positions) -> BoolArray:
     positions[:] = records
-    return np.ones(len(records), np.bool_)
+    positions["hcp"] = _translated(records["hcp"], positions["move"], HCP)
+    return np.isin(records["result"], (WIN, DRAW, LOSS, NO_RESULT))
 
 
 def give_psv(part: Part) -> bytes:
