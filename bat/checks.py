@@ -1,4 +1,4 @@
-"""All checks of the project, one after the other: formatting, lint, types, kernels, tests. The last line sums them up.
+"""All checks of the project: formatting, lint, types, kernels, then the tests. The last line sums them up.
 
 Run by bat/test.sh and bat/test.bat with the environment's Python, in any working directory.
 """
@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,13 +21,23 @@ CHECKS = {
 }
 
 
+def run(name: str, stdout: int | None = None) -> "subprocess.CompletedProcess[bytes]":
+    command = [sys.executable, "-m", *CHECKS[name]]
+    return subprocess.run(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False, stdout=stdout, stderr=stdout and subprocess.STDOUT
+    )
+
+
 def main() -> int:
     begin = time.monotonic()
     verdicts = []
-    for name, command in CHECKS.items():
-        print(f"== {' '.join(command)}", flush=True)
-        done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, stdin=subprocess.DEVNULL, check=False)
-        verdicts.append(f"{name} {'ok' if done.returncode == 0 else 'FAILED'}")
+    with ThreadPoolExecutor(2) as pool:  # each of them but the tests keeps one core busy
+        early = {name: pool.submit(run, name, subprocess.PIPE) for name in CHECKS if name != "tests"}
+        for name, command in CHECKS.items():
+            print(f"== {' '.join(command)}", flush=True)
+            done = early[name].result() if name in early else run(name)
+            sys.stdout.buffer.write(done.stdout or b"")
+            verdicts.append(f"{name} {'ok' if done.returncode == 0 else 'FAILED'}")
     print(f"== {', '.join(verdicts)} ({time.monotonic() - begin:.0f} s)")
     return int(any(verdict.endswith("FAILED") for verdict in verdicts))
 

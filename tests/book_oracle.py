@@ -3,15 +3,10 @@
 import numpy as np
 import shogi
 
-MOST_IN_HAND = {
-    shogi.PAWN: 18,
-    shogi.LANCE: 4,
-    shogi.KNIGHT: 4,
-    shogi.SILVER: 4,
-    shogi.GOLD: 4,
-    shogi.BISHOP: 2,
-    shogi.ROOK: 2,
-}
+MOST_IN_HAND = dict(
+    zip((shogi.PAWN, shogi.LANCE, shogi.KNIGHT, shogi.SILVER, shogi.GOLD), (18, 4, 4, 4, 4), strict=True)
+)
+MOST_IN_HAND |= {shogi.BISHOP: 2, shogi.ROOK: 2}
 DIRECTIONS = ["UP", "UP LEFT", "UP RIGHT", "LEFT", "RIGHT", "DOWN", "DOWN LEFT", "DOWN RIGHT", "UP2 LEFT", "UP2 RIGHT"]
 
 

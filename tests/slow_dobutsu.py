@@ -6,16 +6,8 @@ from pydlshogi.game import Outcome
 from pydlshogi.support.arrays import Int32Array
 
 STEPS = {"P": "N", "B": "NE SE SW NW", "R": "N E S W", "K": "N NE E SE S SW W NW", "+P": "N NE E S W NW"}
-COMPASS = {
-    "N": (0, -1),
-    "NE": (1, -1),
-    "E": (1, 0),
-    "SE": (1, 1),
-    "S": (0, 1),
-    "SW": (-1, 1),
-    "W": (-1, 0),
-    "NW": (-1, -1),
-}
+WAYS = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
+COMPASS = dict(zip("N NE E SE S SW W NW".split(), WAYS, strict=True))
 HELD = "PBR"
 
 Square = tuple[int, int]
@@ -64,12 +56,8 @@ class SlowDobutsu:
                 found[way] = (x, y)
         return found
 
-    def attackers(self, square: Square, by: int) -> list[str]:
-        return [
-            piece
-            for origin, (piece, side) in self.board.items()
-            if side == by and square in self.steps(origin).values()
-        ]
+    def attackers(self, square: Square, by: int) -> bool:
+        return any(side == by and square in self.steps(each).values() for each, (_, side) in self.board.items())
 
     def lion(self, side: int) -> Square:
         return next(square for square, piece in self.board.items() if piece == ("K", side))

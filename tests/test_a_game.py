@@ -101,9 +101,8 @@ def run(folder: Path, command: str, typed: str = "") -> str:
     python = Path(sys.executable)
     words = [str(python) if word == "python" else word for word in shlex.split(command)]
     paths = {"PYTHONPATH": str(ROOT), "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        words, cwd=folder, env=os.environ | paths, input=typed, capture_output=True, text=True, check=False
-    )
+    env = os.environ | paths
+    done = subprocess.run(words, cwd=folder, env=env, input=typed, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -139,10 +138,16 @@ def test_the_code_is_as_the_package_has_it(folder: Path, words: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_perft(game: Any) -> None:
+def test_rules_and_keys(game: Any) -> None:
     perft = perft_of(game.rules.RULES)
     state = game.position.ConnectFour().state
     assert [perft(state, depth) for depth in range(1, 8)] == [*(7**depth for depth in range(1, 7)), 7**7 - 7]
+    boards = {(position.key(), position.sfen().rsplit(" ", 1)[0]) for position, _ in random_games(game, 2, games=60)}
+    assert len({key for key, _ in boards}) == len({board for _, board in boards}) == len(boards) > 500
+    position = game.position.ConnectFour("7/3d3/3D3/3d3/3D1d1/2dD1D1 b - 9")
+    met = compared(game.rules.RULES, position.settings, position, 400, encoding=game.rules.ENCODING)
+    assert {verdict for verdict, _ in met} == {UNDECIDED, -1}
+    assert DRAWN not in met
 
 
 def test_it_plays_as_the_slow_version(game: Any) -> None:
@@ -155,11 +160,8 @@ def test_it_plays_as_the_slow_version(game: Any) -> None:
         outcome = slow.outcome()
         ends[outcome and outcome.value] += 1
     assert ends[0.0] > 25
-
-
-def test_a_full_board_is_a_draw(game: Any) -> None:
-    position = game.position.ConnectFour("dDdDdDd/dDdDdDd/DdDdDdD/DdDdDdD/dDdDdDd/dDdDdDd b - 43")
-    assert (len(position.legal_moves()), position.outcome()) == (0, Outcome(0.5))
+    full = game.position.ConnectFour("dDdDdDd/dDdDdDd/DdDdDdD/DdDdDdD/dDdDdDd/dDdDdDd b - 43")
+    assert (len(full.legal_moves()), full.outcome()) == (0, Outcome(0.5))
 
 
 @pytest.mark.parametrize(
@@ -168,11 +170,6 @@ def test_a_full_board_is_a_draw(game: Any) -> None:
 def test_what_is_no_position_is_refused(game: Any, text: str) -> None:
     with pytest.raises(ValueError, match=r"board|column|sfen"):
         game.position.ConnectFour(text)
-
-
-def test_keys_are_those_of_positions(game: Any) -> None:
-    boards = {(position.key(), position.sfen().rsplit(" ", 1)[0]) for position, _ in random_games(game, 2, games=60)}
-    assert len({key for key, _ in boards}) == len({board for _, board in boards}) == len(boards) > 500
 
 
 def test_the_network_sees_the_board(game: Any) -> None:
@@ -191,13 +188,6 @@ def test_the_network_sees_the_board(game: Any) -> None:
         assert mirror.labels[labels].tolist() == [6 - move for move in moves.tolist()]
 
 
-def test_searches_agree_with_positions_replayed(game: Any) -> None:
-    position = game.position.ConnectFour("7/3d3/3D3/3d3/3D1d1/2dD1D1 b - 9")
-    met = compared(game.rules.RULES, position.settings, position, 400, encoding=game.rules.ENCODING)
-    assert {verdict for verdict, _ in met} == {UNDECIDED, -1}
-    assert DRAWN not in met
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -207,9 +197,7 @@ def test_searches_agree_with_positions_replayed(game: Any) -> None:
         ("nowhere", "no game is called nowhere; there are dobutsu, othello, shogi"),
     ],
 )
-def test_a_game_that_is_not_there_is_one_line(
-    name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_game_that_is_not_there_is_one_line(name: str, message: str, tmp_path: Path, capsys) -> None:
     assert cycle.main([name, "--out", str(tmp_path / "run")]) == 1
     assert match.main(["a", "b", "--game", name, "--nodes", "1", "--out", str(tmp_path / "match")]) == 1
     assert board.main(["--no-browser", "--game", name]) == 1
@@ -219,9 +207,6 @@ def test_a_game_that_is_not_there_is_one_line(
     assert said[:3] == [f"cycle: {message}", f"match: {message}", f"board: {message}"]
     assert last.endswith(message)
     assert not list(tmp_path.iterdir())
-
-
-def test_an_engine_that_a_game_has_not_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         usi.main(["dobutsu", "alphabeta"])
     assert capsys.readouterr().err.endswith("error: dobutsu has no engine alphabeta; it has mcts\n")
@@ -247,16 +232,13 @@ def test_it_is_on_the_board_and_its_records_are_opened_again(game: Any, monkeypa
     pool = Pool(1, SETTINGS)
     with served(pool) as played:
         assert setup()["games"][entry.name]["look"]["title"] == "Connect four"
-        played.new(entry.name, sides=("", "easy"))
-        played.play("4f")
+        played.new(entry.name, sides=("", "easy"), moves="4f")
         state = played.news.until(lambda state: state["game"] == entry.name and state["at"] == 2)
         assert len(state["legal"]) == 7
-        played.new(entry.name)
-        played.play("4f 3f 4e 3e 4d 3d 4c")
-        assert (played.state()["ending"]["reason"], played.state()["ending"]["winner"]) == ("four in a row", 0)
-        saved = played.ask("GET", "/record")[1]
+        played.new(entry.name, moves="4f 3f 4e 3e 4d 3d 4c")
+        assert played.state()["ending"] == {"reason": "four in a row", "winner": 0}
+        saved = played.record()
         played.new("shogi")
-        assert played.ask("POST", "/record", saved)[0] == 200
-        state = played.state()
+        state = played.opened(saved)
         assert (state["game"], " ".join(state["moves"])) == (entry.name, "4f 3f 4e 3e 4d 3d 4c")
     pool.close(cancel=True)

@@ -104,10 +104,19 @@ def test_other_starts_and_only_some_moves(client: Client) -> None:
     assert (line["bestMove"], line["rootInfo"]["winrate"], line["moveInfos"]) == ("resign", 0.0, [])
 
 
-def test_how_often_a_position_was_there_before(client: Client) -> None:
+def test_queries_beside_the_usual(client: Client) -> None:
     moves = ["5i5h", "5a5b", "5h5i", "5b5a"] * 2
     client.send({"id": "a", "moves": moves, "analyzeTurns": [8, 5, 3, 0, 4], "maxVisits": 1})
     assert [client.next()["rootInfo"]["repetitions"] for _ in range(5)] == [2, 1, 0, 0, 1]
+    client.send({"id": "a", "rules": "japanese", "komi": 6.5, "maxVisits": 1})
+    warnings = [client.next(), client.next()]
+    assert warnings == [{"id": "a", "field": name, "warning": "there is no such field"} for name in ("komi", "rules")]
+    assert client.next()["bestMove"]
+    client.send({"id": "a", "opponent": "beginner"}, {"id": "b", "opponent": "policy only"})
+    for query_id in "ab":
+        line = client.next()
+        assert line["id"] == query_id
+        assert line["bestMove"] in {info["move"] for info in line["moveInfos"]}
 
 
 def test_a_query_takes_memory_for_its_line_and_not_for_each_of_its_turns(busy: Client) -> None:
@@ -118,21 +127,6 @@ def test_a_query_takes_memory_for_its_line_and_not_for_each_of_its_turns(busy: C
     tracemalloc.stop()
     assert most < 8 << 20
     busy.send({"id": "y", "action": "terminate", "terminateId": "x"})
-
-
-def test_an_opponent_makes_a_move(client: Client) -> None:
-    client.send({"id": "a", "opponent": "beginner"}, {"id": "b", "opponent": "policy only"})
-    for query_id in "ab":
-        line = client.next()
-        assert line["id"] == query_id
-        assert line["bestMove"] in {info["move"] for info in line["moveInfos"]}
-
-
-def test_other_games(client: Client) -> None:
-    client.send({"id": "a", "game": "dobutsu", "moves": ["2c2b"], "maxVisits": 40, "multiPV": 2})
-    line = client.next()
-    assert line["rootInfo"]["currentPlayer"] == "W"
-    assert line["bestMove"][2:] in {"2b", "1b", "3b", "1a"}
 
 
 def test_what_is_solved_is_on_the_scale_of_what_is_estimated(client: Client) -> None:
@@ -162,13 +156,6 @@ def test_the_policy_and_the_visits_of_lines(client: Client) -> None:
     assert "pvVisits" not in told["moveInfos"][0]
 
 
-def test_fields_of_other_programs_are_named_and_the_rest_is_answered(client: Client) -> None:
-    client.send({"id": "a", "rules": "japanese", "komi": 6.5, "maxVisits": 1})
-    warnings = [client.next(), client.next()]
-    assert warnings == [{"id": "a", "field": name, "warning": "there is no such field"} for name in ("komi", "rules")]
-    assert client.next()["bestMove"]
-
-
 # Order
 
 
@@ -181,23 +168,16 @@ def test_the_urgent_ones_begin_first(busy: Client) -> None:
     assert [busy.next()["id"] for _ in range(4)] == ["high", "first", "second", "low"]
 
 
-def test_what_is_under_way_is_cancelled_with_what_is_known(busy: Client) -> None:
-    busy.send({"id": "end", "action": "terminate", "terminateId": "long"})
-    line = busy.last_of("end")
-    assert line == {"id": "end", "action": "terminate", "terminateId": "long", "terminated": 1}
-    line = busy.last_of("long")
-    assert len(line["moveInfos"]) == 2
-    busy.send({"id": "long", "maxVisits": 1})  # its id is free again
-    assert busy.last_of("long")["rootInfo"]["visits"] == 1
-
-
-def test_what_waits_is_cancelled_without_results(busy: Client) -> None:
+def test_what_is_under_way_is_cancelled_with_what_is_known_and_what_waits_without_results(busy: Client) -> None:
     busy.send({"id": "a", "moves": ["7g7f"], "analyzeTurns": [0, 1], "maxVisits": 1})
     one = {"id": "one", "action": "terminate", "terminateId": "a", "turnNumbers": [1]}
     busy.send(one)
     assert busy.last_of("one") == one | {"terminated": 1}
     busy.send({"id": "rest", "action": "terminate_all"})
     assert busy.last_of("rest")["terminated"] == 2  # turn 1 has been answered before
+    assert len(busy.last_of("long")["moveInfos"]) == 2
+    busy.send({"id": "long", "maxVisits": 1})  # its id is free again
+    assert busy.last_of("long")["rootInfo"]["visits"] == 1
 
 
 def test_each_turn_may_have_its_priority(busy: Client) -> None:
@@ -294,14 +274,9 @@ def test_a_network_of_one_game_leaves_the_others_theirs(caplog: pytest.LogCaptur
 
 def test_as_a_program() -> None:
     options = [f"--option={name}={value}" for name, value in SETTINGS.items()]
-    done = subprocess.run(
-        [sys.executable, "-m", "pydlshogi.analysis_server", "--searches", "1", *options],
-        cwd=ROOT,
-        input=b'{"id": "a", "maxVisits": 5}\n\nno\n{"id": "\xe9"}\n',
-        capture_output=True,
-        check=False,
-        timeout=WAIT,
-    )
+    command = [sys.executable, "-m", "pydlshogi.analysis_server", "--searches", "1", *options]
+    asked = b'{"id": "a", "game": "dobutsu", "moves": ["2c2b"], "maxVisits": 5}\n\nno\n{"id": "\xe9"}\n'
+    done = subprocess.run(command, cwd=ROOT, input=asked, capture_output=True, check=False, timeout=WAIT)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert (done.returncode, len(lines)) == (0, 3)
     assert [line["id"] for line in lines if "id" in line] == ["a"]
@@ -310,9 +285,7 @@ def test_as_a_program() -> None:
 # The table of games
 
 
-def test_a_defect_is_logged_and_the_next_question_is_answered(
-    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_defect_is_logged_and_the_next_question_is_answered(client: Client, monkeypatch, caplog) -> None:
     def fail(*_: object) -> None:
         raise ValueError("no idea")
 

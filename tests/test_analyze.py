@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,18 +67,17 @@ def judged(before: float, after: float, move: str = "7g7f", best: str = "2g2f", 
 def test_what_a_move_costs(before: float, after: float, loss: float, mark: str) -> None:
     for turn in (0, 1):
         move = judged(before, after, turn=turn)
-        assert move.loss == pytest.approx(loss)
-        assert move.mark == mark
+        assert (move.loss, move.mark) == (pytest.approx(loss), mark)
+    assert judged(0.9, 0.1, move="2g2f").loss == 0  # the player's own move
 
 
-def test_the_players_own_move_costs_nothing() -> None:
-    assert judged(0.9, 0.1, move="2g2f").loss == 0
-
-
-def test_evaluations_are_blacks() -> None:
+def test_rows_and_evaluations_which_are_blacks() -> None:
     black, white = judged(0.5, 0.3), judged(0.5, 0.3, turn=1)
     assert (black.evaluation, black.win_rate) == (40, pytest.approx(0.3))
     assert (white.evaluation, white.win_rate) == (-40, pytest.approx(0.7))
+    assert analyze.row(judged(0.6, 0.39)) == "     1  +7g7f       +40       39.0%  2g2f    21.0% ??"
+    assert analyze.row(judged(0.6, 0.6, move="2g2f")) == "     1  +2g2f       +40       60.0%  2g2f"
+    assert len(analyze.HEADING) == len(analyze.row(judged(0.6, 0.6)))
 
 
 def test_a_side_is_summed_up() -> None:
@@ -96,11 +93,13 @@ def test_a_side_is_summed_up() -> None:
 # Assessments
 
 
-def test_a_missed_mate_is_a_blunder() -> None:
+def test_a_missed_mate_is_a_blunder_and_of_several_lines_the_best_one_counts() -> None:
     (first, second) = judge(player(), game("G*1h 5a4a", MATE_IN_ONE), Allowance(nodes=100))
     assert (first.best, first.before.evaluation, first.before.win_rate) == ("G*5b", MATE_EVAL - 1, 1.0)
     assert first.mark == "??"
     assert (second.number, second.turn, second.before) == (2, 1, first.after)
+    assessment, best = (think(player("hash", MultiPV=lines), game(""), 0, Allowance(nodes=300)) for lines in (5, 1))
+    assert assessment == best
 
 
 def test_a_mated_side_has_lost_and_a_declaration_wins() -> None:
@@ -121,17 +120,6 @@ def test_a_repetition_is_worth_what_the_rules_say() -> None:
     assert think(ready, draw, 11, Allowance(nodes=10)).line
 
 
-def test_of_several_lines_the_best_one_counts() -> None:
-    assessment, best = (think(player("hash", MultiPV=lines), game(""), 0, Allowance(nodes=300)) for lines in (5, 1))
-    assert assessment == best
-
-
-def test_however_short_the_time_there_is_an_opinion() -> None:
-    assessment = think(player(), game(""), 0, Allowance(time=0.001))
-    assert assessment.line
-    assert assessment.win_rate == pytest.approx(0.5)
-
-
 def test_win_rate_and_centipawns_agree() -> None:
     assessments = [move.after for move in judge(player("hash"), game("7g7f 3c3d 2g2f 8c8d"), Allowance(nodes=50))]
     assert len({assessment.evaluation for assessment in assessments}) > 1
@@ -142,12 +130,6 @@ def test_win_rate_and_centipawns_agree() -> None:
 
 
 # The table
-
-
-def test_rows() -> None:
-    assert analyze.row(judged(0.6, 0.39)) == "     1  +7g7f       +40       39.0%  2g2f    21.0% ??"
-    assert analyze.row(judged(0.6, 0.6, move="2g2f")) == "     1  +2g2f       +40       60.0%  2g2f"
-    assert len(analyze.HEADING) == len(analyze.row(judged(0.6, 0.6)))
 
 
 @pytest.mark.parametrize(
@@ -165,16 +147,11 @@ RECORD = replace(game("7g7f 3c3d"), evals=(40, -30), times=(1, 2))
 LINES = [("8c8d", "2g2f"), ("2g2f",)]
 
 
-def test_expected_moves_and_comments_in_csa() -> None:
-    assert to_csa(RECORD, LINES, ["", "mistake"]).splitlines()[3:] == [
-        "+7776FU",
-        "T1",
-        "'** 40 -8384FU +2726FU",
-        "-3334FU",
-        "T2",
-        "'** -30 +2726FU",
-        "'*mistake",
-    ]
+def test_lines_and_comments_in_records() -> None:
+    said = "+7776FU T1 '** 40 -8384FU +2726FU -3334FU T2 '** -30 +2726FU '*mistake"
+    assert " ".join(to_csa(RECORD, LINES, ["", "mistake"]).splitlines()[3:]) == said
+    record = replace(game("7g7f 3c3d 8h2b+"), evals=(None, None, 0))
+    assert " 読み筋 △同　銀(31)\n" in to_kif(record, [(), (), ("3a2b",)])
 
 
 def test_candidates_in_kif() -> None:
@@ -227,18 +204,14 @@ def test_a_record_that_is_judged_again_says_its_own_once_and_keeps_what_people_s
     assert analyze.annotated(replace(again, evals=played.evals), [judged(0.5, 0.5)], kif).count("-30.0%") == 1
 
 
-def test_the_same_square_is_named_as_such_in_kif() -> None:
-    record = replace(game("7g7f 3c3d 8h2b+"), evals=(None, None, 0))
-    assert " 読み筋 △同　銀(31)\n" in to_kif(record, [(), (), ("3a2b",)])
-
-
 # The command
 
 
+OPTIONS = ["--nodes", "32", "--option", "Backend=hash", "--option", "USI_Hash=8"]
+
+
 def run(record: Path, *arguments: str) -> int:
-    return analyze.main(
-        [str(record), "--nodes", "32", "--option", "Backend=hash", "--option", "USI_Hash=8", *arguments]
-    )
+    return analyze.main([str(record), *OPTIONS, *arguments])
 
 
 @pytest.fixture
@@ -270,12 +243,10 @@ def test_the_numbers_for_programs(record: Path, capsys: pytest.CaptureFixture[st
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:13]]
     written = json.loads(record.with_name("game.analysed.json").read_text(encoding="utf-8"))
     assert written["names"] == ["first_engine", "second_engine"]
-    assert [(str(move["number"]), f"{'+-'['bw'.index(move['side'])]}{move['move']}") for move in written["moves"]] == [
-        (row[0], row[1]) for row in rows
-    ]
-    assert [(analyze.score(move["evaluation"]), f"{move['winRate']:.1%}") for move in written["moves"]] == [
-        (row[2], row[3]) for row in rows
-    ]
+    moves = [[str(move["number"]), f"{'+-'['bw'.index(move['side'])]}{move['move']}"] for move in written["moves"]]
+    assert moves == [row[:2] for row in rows]
+    scores = [[analyze.score(move["evaluation"]), f"{move['winRate']:.1%}"] for move in written["moves"]]
+    assert scores == [row[2:4] for row in rows]
     assert run(record, "--no-record", "--no-graph", "--json") == 1  # it exists
 
 
@@ -287,10 +258,9 @@ def test_other_programs_read_what_is_written(tmp_path: Path, name: str) -> None:
     (before,) = read(path)
     (written,) = tmp_path.glob("*.analysed.*")
     (after,) = read(written)
-    said = "\n".join(after.comments).split("\n")
-    assert [line for line in said if line and not re.search("勝率-|win rate -", line)] == "\n".join(
-        before.comments
-    ).split()
+    said = [line for text in after.comments for line in text.split("\n")]
+    own = [line for line in said if line and not re.search("勝率-|win rate -", line)]
+    assert own == "\n".join(before.comments).split()
     assert replace(after, evals=before.evals, event="", comments=()) == replace(before, event="", comments=())
     assert None not in after.evals
     if before.start_sfen != START:
@@ -304,25 +274,20 @@ def test_other_programs_read_what_is_written(tmp_path: Path, name: str) -> None:
     assert [cshogi.move_to_usi(move) for move in parsed.moves] == list(before.usi)
 
 
-def test_a_name_that_shift_jis_has_no_letters_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_may_be_any(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Shift_JIS has no letter for the first, and no name is a formula of the graph."""
     path = tmp_path / "game.kif"
-    path.write_text(to_kif(replace(RECORD, names=("Łukasz", "先手"))), encoding="utf-8")
+    path.write_text(to_kif(replace(RECORD, names=("Łukasz", r"$\frac{x$"))), encoding="utf-8")
     assert run(path) == 0
-    assert read(tmp_path / "game.analysed.kif")[0].names == ("Łukasz", "先手")
+    assert read(tmp_path / "game.analysed.kif")[0].names == ("Łukasz", r"$\frac{x$")
     assert "Łukasz" in capsys.readouterr().out
+    assert (tmp_path / "game.analysed.png").exists()
 
 
 @pytest.mark.parametrize(
     ("trouble", "status", "reason"), [(KeyboardInterrupt(), 130, "stopped"), (PlayerError("no more"), 1, "no more")]
 )
-def test_what_was_judged_before_trouble_is_kept(
-    record: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    trouble: BaseException,
-    status: int,
-    reason: str,
-) -> None:
+def test_what_was_judged_before_trouble_is_kept(record: Path, monkeypatch, capsys, trouble, status, reason) -> None:
     original = MCTSPlayer.think
 
     def interrupted(self: MCTSPlayer, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
@@ -350,20 +315,11 @@ def test_nothing_is_overwritten_unasked(record: Path, capsys: pytest.CaptureFixt
     assert read(mine)
 
 
-def test_a_graph_without_matplotlib_is_told_and_left_out(
-    record: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_graph_without_matplotlib_is_told_and_left_out(record: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(analyze, "find_spec", lambda name: name != "matplotlib" or None)
     assert run(record) == 0
     assert capsys.readouterr().err.startswith("analyze: no graph without Matplotlib: run `sh bat/environment.sh train`")
     assert not record.with_name("game.analysed.png").exists()
-
-
-def test_names_are_no_formulas(record: Path) -> None:
-    named = replace(read(record)[0], names=(r"$\frac{x$", "a^b_c $1$"))
-    record.write_text(to_csa(named))
-    assert run(record, "--no-record") == 0
-    assert record.with_name("game.analysed.png").exists()
 
 
 @pytest.mark.parametrize(
@@ -418,27 +374,9 @@ def test_what_cannot_be_analysed_is_one_line(
     assert [path.name for path in record.parent.iterdir()] == ["game.csa"]
 
 
-def test_a_missing_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(tmp_path / "none.kif") == 1
-    assert capsys.readouterr().err == f"analyze: {tmp_path / 'none.kif'}: No such file or directory\n"
-
-
 @pytest.mark.parametrize("name", ["game.analysed.csa", "game.analysed.png"])
-def test_what_cannot_be_written_is_told_before_the_thinking(
-    record: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_what_cannot_be_written_is_told_before_the_thinking(record: Path, monkeypatch, capsys, name: str) -> None:
     monkeypatch.setattr(MCTSPlayer, "think", None)
     record.with_name(name).mkdir()
     assert run(record, "--overwrite") == 1
     assert capsys.readouterr().err == f"analyze: {record.with_name(name)}: Is a directory\n"
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
-def test_a_full_disk_behind_stdout_is_one_line(record: Path) -> None:
-    words = ["--nodes", "8", "--option", "Backend=hash", "--option", "USI_Hash=8", "--no-record", "--no-graph"]
-    with Path("/dev/full").open("w") as full:
-        process = subprocess.run(
-            [sys.executable, "-m", "pydlshogi.analyze", str(record), *words],
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
-    assert (process.returncode, process.stderr) == (1, "analyze: output: No space left on device\n")

@@ -86,24 +86,6 @@ def load(name: str, modelfile: Path, **how: Any) -> Backend:
     return load_backend(name, modelfile, ENCODINGS, **how)
 
 
-@pytest.mark.parametrize("modelfile", NETWORKS)
-@pytest.mark.parametrize("name", BACKENDS)
-def test_all_backends_give_the_same_raw_logits(name: str, modelfile: str, folder: Path) -> None:
-    architecture, encoding = NETWORKS[modelfile]
-    planes = planes_of(encoding, packed_positions(encoding, 64))
-    backend = load(name, folder / modelfile, device="cpu", precision="float32", threads=1, batch_size=16)
-    policy, value = backend.infer(planes)
-    expected_policy, expected_value = logits(read_weights(folder / modelfile), planes)
-    assert policy.dtype == value.dtype == np.float32
-    assert policy.shape == (64, architecture.labels)
-    assert value.shape == (64,)
-    assert policy.flags.c_contiguous
-    assert expected_policy.std(axis=0).mean() > 0.02
-    assert expected_value.std() > 0.005
-    assert np.abs(policy - expected_policy).max() < 1e-3
-    assert np.abs(value - expected_value).max() < 1e-3
-
-
 def expected_prediction(
     modelfile: Path, encoding: Encoding, packed: np.ndarray, firsts: np.ndarray, labels: np.ndarray, temperature: float
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +99,7 @@ def expected_prediction(
 @pytest.mark.parametrize("name", BACKENDS)
 def test_all_backends_predict_alike(name: str, modelfile: str, folder: Path) -> None:
     """More positions than were announced, and fewer; labels may go on behind the last position's."""
-    _, encoding = NETWORKS[modelfile]
+    architecture, encoding = NETWORKS[modelfile]
     backend = load(name, folder / modelfile, device="cpu", precision="float32", threads=1, batch_size=4)
     assert backend.encoding is encoding
     for count, temperature in ((9, 1.0), (3, 0.7)):
@@ -127,6 +109,13 @@ def test_all_backends_predict_alike(name: str, modelfile: str, folder: Path) -> 
         expected = expected_prediction(folder / modelfile, encoding, packed, firsts, labels, temperature)
         np.testing.assert_allclose(priors, expected[0], rtol=1e-3, atol=1e-6)
         np.testing.assert_allclose(values, expected[1], rtol=1e-4)
+    planes = planes_of(encoding, packed_positions(encoding, 64))
+    policy, value = backend.infer(planes)  # raw logits
+    assert (policy.shape, value.shape, policy.flags.c_contiguous) == ((64, architecture.labels), (64,), True)
+    expected = logits(read_weights(folder / modelfile), planes)
+    assert (expected[0].std(axis=0).mean() > 0.02, expected[1].std() > 0.005) == (True, True)
+    np.testing.assert_allclose(policy, expected[0], rtol=0, atol=1e-3)
+    np.testing.assert_allclose(value, expected[1], rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("name", BACKENDS)
@@ -152,16 +141,15 @@ def test_threads_that_ask_at_once_get_their_own_answers(name: str, folder: Path)
 def test_the_arrays_belong_to_the_caller(name: str, folder: Path) -> None:
     backend = load(name, folder / "resnet.npz", device="cpu", threads=1, batch_size=2)
     planes = some_planes(3)
-    policy, value = backend.infer(planes)
-    before = policy.copy(), value.copy()
+    first = backend.infer(planes)
+    before = [array.copy() for array in first]
     planes[:] = planes[::-1].copy()
-    turned_policy, turned_value = backend.infer(planes)
-    assert np.array_equal(policy, before[0])
-    assert np.array_equal(value, before[1])
-    assert np.allclose(turned_policy[::-1], policy, rtol=0, atol=1e-4)
-    assert np.allclose(turned_value[::-1], value, rtol=0, atol=1e-4)
+    second = backend.infer(planes)
+    for array, kept, turned in zip(first, before, second, strict=True):
+        assert np.array_equal(array, kept)
+        np.testing.assert_allclose(turned[::-1], kept, rtol=0, atol=1e-4)
     one_policy, one_value = backend.infer(planes[1:2])
-    assert np.allclose(one_policy[0], policy[1], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(one_policy[0], before[0][1], rtol=0, atol=1e-4)
     assert one_value.shape == (1,)
 
 
@@ -176,9 +164,7 @@ def test_the_arrays_belong_to_the_caller(name: str, folder: Path) -> None:
         ([600], [(0, 1)]),
     ],
 )
-def test_batches_are_cut_where_a_graph_has_no_room(
-    name: str, counts: list[int], expected: list[tuple[int, int]]
-) -> None:
+def test_batches_are_cut_where_a_graph_has_no_room(name: str, counts: list[int], expected: list[Any]) -> None:
     module = importlib.import_module(f"pydlshogi.network.{name}_backend")
     assert list(module.portions(np.cumsum([0, *counts]), 8)) == expected
 
@@ -243,9 +229,7 @@ assert not set({others!r}.split()) & sys.modules.keys()
         ("torch", "torch", "PyTorch is not installed here: pip install torch"),
     ],
 )
-def test_a_missing_framework_names_itself(
-    name: str, module: str, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_framework_names_itself(name: str, module: str, message: str, folder: Path, monkeypatch) -> None:
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda asked: None if asked == module else find_spec(asked))
     with pytest.raises(BackendError, match=message):
@@ -253,9 +237,7 @@ def test_a_missing_framework_names_itself(
 
 
 @pytest.mark.parametrize("error", [ImportError("DLL load failed\nwhile importing"), OSError(126, "module not found")])
-def test_a_framework_that_does_not_load_is_a_line(
-    error: Exception, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_framework_that_does_not_load_is_a_line(error: Exception, folder: Path, monkeypatch) -> None:
     """As on a Windows without the C++ runtime libraries."""
 
     def fail(*_: object) -> None:
@@ -267,21 +249,16 @@ def test_a_framework_that_does_not_load_is_a_line(
     assert "\n" not in str(caught.value)
 
 
-def test_words_without_a_meaning_are_refused(folder: Path) -> None:
+def test_a_backend_describes_itself_and_refuses_words_without_a_meaning(folder: Path) -> None:
+    description = load("onnx", folder / "plain.npz", device="cpu", threads=2).description
+    assert description == f"ONNX Runtime {onnxruntime.__version__} on CPU, 2 threads: policy_value 12x12 float32"
+    all_cores = load("onnx", folder / "resnet.npz", device="cpu").description
+    assert f"CPU, {available_cores()} thread" in all_cores
+    assert "policy_value_resnet 3x12 float32" in all_cores
     with pytest.raises(BackendError, match="Backend tensorflow is none of auto, onnx, openvino, chainer, torch"):
         load("tensorflow", folder / "resnet.npz")
     with pytest.raises(BackendError, match="Device abacus is none of auto, cpu, gpu, tensorrt"):
         load("auto", folder / "resnet.npz", device="abacus")
-
-
-def test_the_description_names_framework_device_and_network(folder: Path) -> None:
-    backend = load("onnx", folder / "plain.npz", device="cpu", threads=2)
-    assert (
-        backend.description == f"ONNX Runtime {onnxruntime.__version__} on CPU, 2 threads: policy_value 12x12 float32"
-    )
-    all_cores = load("onnx", folder / "resnet.npz", device="cpu")
-    assert f"CPU, {available_cores()} thread" in all_cores.description
-    assert "policy_value_resnet 3x12 float32" in all_cores.description
 
 
 def test_onnx_wants_a_gpu_provider_for_a_gpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -481,38 +458,35 @@ def refusal(name: str, path: Path) -> str:
     return message.removeprefix(f"{path}: ")
 
 
-PLANES = tensor("planes", ["N", 104, 9, 9])
 LOGITS = [tensor("policy", ["N", 2187]), tensor("value", ["N", 1])]
+
+
+OURS = "104 planes of 9 x 9 and 2187 labels or 14 planes of 4 x 3 and 132 labels or 3 planes of 8 x 8 and 65 labels"
 
 
 @pytest.mark.parametrize("name", ONNX_READERS)
 @pytest.mark.parametrize(
-    ("inputs", "outputs", "message"),
+    ("planes", "outputs", "message"),
     [
         (
-            [tensor("x", ["N", 104, 9])],
+            ["N", 104, 9],
             LOGITS,
             "takes x (float) ['N', 104, 9]; a network of this engine takes [N, planes, height, width] "
             "or 62 and 42 planes",
         ),
-        ([tensor("x", [8, 104, 9, 9])], LOGITS, "made for batches of exactly 8; export it with a free batch size"),
+        ([8, 104, 9, 9], LOGITS, "made for batches of exactly 8; export it with a free batch size"),
         (
-            [PLANES],
+            ["N", 104, 9, 9],
             [tensor("y", ["N", 104, 9, 9])],
             "gives y (float) ['N', 104, 9, 9]; a network of this engine gives [N, labels] and [N, 1]",
         ),
-        (
-            [tensor("x", ["N", 46, 9, 9])],
-            LOGITS,
-            "a network of 46 planes of 9 x 9 and 2187 labels, not of 104 planes of 9 x 9 and 2187 labels "
-            "or 14 planes of 4 x 3 and 132 labels or 3 planes of 8 x 8 and 65 labels",
-        ),
+        (["N", 46, 9, 9], LOGITS, f"a network of 46 planes of 9 x 9 and 2187 labels, not of {OURS}"),
     ],
 )
 def test_a_foreign_onnx_file_is_a_line(
-    name: str, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto], message: str, tmp_path: Path
+    name: str, planes: list[int | str], outputs: list[onnx.ValueInfoProto], message: str, tmp_path: Path
 ) -> None:
-    onnx.save(graph_between(inputs, outputs), tmp_path / "foreign.onnx")
+    onnx.save(graph_between([tensor("x", planes)], outputs), tmp_path / "foreign.onnx")
     assert refusal(name, tmp_path / "foreign.onnx") == message
 
 
@@ -523,15 +497,12 @@ def test_no_other_file_is_read_for_an_onnx_file(name: str, graph: onnx.ModelProt
 
 
 @pytest.mark.parametrize("name", ONNX_READERS)
-def test_a_damaged_onnx_file_is_a_line(
-    name: str, graph: onnx.ModelProto, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_onnx_file_is_a_line(name: str, graph: onnx.ModelProto, tmp_path: Path, capfd) -> None:
     content = graph.SerializeToString()
     cuts = [content[:size] for size in (0, 10, 1000, len(content) // 2, len(content) - 1)]
     graph.graph.input[0].type.tensor_type.elem_type = 99
     for damaged in [*cuts, content.replace(b"Conv", b"Co\xa5v", 1), graph.SerializeToString()]:
         (tmp_path / "cut.onnx").write_bytes(damaged)
-        assert re.match(
-            "not an ONNX file|takes nothing|gives nothing|cannot be run", refusal(name, tmp_path / "cut.onnx")
-        )
+        said = refusal(name, tmp_path / "cut.onnx")
+        assert re.match("not an ONNX file|takes nothing|gives nothing|cannot be run", said)
     assert capfd.readouterr() == ("", "")

@@ -23,13 +23,9 @@ def test_the_signature_is_the_same_every_time_and_in_every_process() -> None:
     assert re.fullmatch("[0-9a-f]{8}", here)
     assert bench.signature(100) == here
     code = "from pydlshogi import bench; print(bench.signature(100))"
-    there = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    environment = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code]
+    there = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert there.stdout.strip() == here
 
 
@@ -62,19 +58,15 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_weights(Path(options.modelfile), network(PLAIN))
     lines = list(bench.report(bench.PARTS, 64, 0.01, options))
     assert len(lines) == 12 + 3 + 2 + 2 + 3 + 2 + 1
+    one, two = r"+5,678 playouts/s of one core", r"+5,678 playouts/s in 2 threads"
     for line in lines[:12]:
-        assert re.fullmatch(
-            r"(start|middle game|end game) +batch +(1: +5,678 playouts/s of one core|"
-            r"(8|32|128): +5,678 playouts/s of one core, +5,678 playouts/s in 2 threads)",
-            line,
-        )
+        assert re.fullmatch(rf"(start|middle game|end game) +batch +(1: {one}|(8|32|128): {one}, {two})", line)
     assert lines[15].startswith("net.npz: ONNX Runtime")
-    assert re.fullmatch(
-        r"network +batch +4, 1 thread: +[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+", lines[16]
-    )
-    assert [line.split(": ")[1] for line in lines[17:19]] == ["busy 50%, 1,234 playouts/s"] * 2
-    assert [line.split(": ")[1] for line in lines[19:22]] == ["4,321 evaluations/s"] * 3
-    assert [line.split(": ")[1].strip() for line in lines[22:24]] == ["8,765 playouts/s of one core"] * 2
+    rates = "[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+"
+    assert re.fullmatch(f"network +batch +4, 1 thread: +{rates}", lines[16])
+    said = [line.split(": ")[1].strip() for line in lines[17:24]]
+    assert said[:2] == ["busy 50%, 1,234 playouts/s"] * 2
+    assert said[2:] == ["4,321 evaluations/s"] * 3 + ["8,765 playouts/s of one core"] * 2
     assert lines[24] == "signature 0123abcd"
 
 
@@ -105,9 +97,6 @@ def test_a_network_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[s
     output = capsys.readouterr()
     assert output.out == ""
     assert re.fullmatch("bench: .*(/no.npz: No such file or directory|Backend foo is none of .*)\n", output.err)
-
-
-def test_without_a_network_its_speed_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["network", "--backend", "hash"]) == 1
     assert capsys.readouterr().err == "bench: no network: Backend hash, so nothing to measure\n"
 
@@ -148,6 +137,8 @@ def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[
         "start batch 1, playouts/s in 2 threads: 1.50 times, 1.50 to 1.50",
         "sparse start, evaluations/s of one core: 1.50 times, 1.50 to 1.50",
     ]
+    with pytest.raises(PlayerError, match=f"{checkouts[0]}: no reason given"):
+        list(bench.compare(["unknown"], *checkouts))
 
 
 def test_turns_are_told_as_they_end_and_the_ratio_is_their_median(checkouts: list[Path]) -> None:
@@ -177,8 +168,3 @@ def test_a_comparison_makes_fewer_playouts(monkeypatch: pytest.MonkeyPatch, caps
     for words, told in (([], "--playouts=1000"), (["--playouts=7"], "--playouts=7")):
         assert bench.main(["core", f"--compare={Path(bench.__file__).parents[1]}", *words]) == 0
         assert capsys.readouterr().out == f"{told}\n"
-
-
-def test_a_bench_that_fails_is_named(checkouts: list[Path]) -> None:
-    with pytest.raises(PlayerError, match=f"{checkouts[0]}: no reason given"):
-        list(bench.compare(["unknown"], *checkouts))

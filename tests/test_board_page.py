@@ -23,6 +23,8 @@ playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright
 CHROMIUM = ("chromium", "chromium-headless-shell", "google-chrome", "chrome")
 WAIT = 60_000
 """Milliseconds after which a test has failed."""
+expect = playwright.expect
+expect.set_options(timeout=WAIT)
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +91,17 @@ class Person:
         for name in names:
             self.at(name).click()
 
+    def play(self, *moves: str) -> list[str]:
+        """By clicks, as in "7g 7f". The moves of the game after them."""
+        for move in moves:
+            at = int(self.page.locator("body").get_attribute("data-at"))
+            self.click(*move.split())
+            played = self.moves(at + 1)
+        return played
+
+    def button(self, name: str, **more: Any) -> Any:
+        return self.page.get_by_role("button", name=name, **more)
+
     def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)
@@ -101,7 +114,7 @@ class Person:
 
     def choose(self, game: str = "", opponent: str | None = None, **chosen: str) -> None:
         """In the dialog of a new game."""
-        self.page.get_by_role("button", name="New game").click()
+        self.button("New game").click()
         if game:
             self.page.locator(f".card[data-game={game}]").click()
         if opponent is not None:
@@ -113,12 +126,12 @@ class Person:
         """A new game, after a text perhaps."""
         self.choose(**chosen)
         self.page.fill("#startText", text)
-        self.page.get_by_role("button", name="Start").click()
+        self.button("Start").click()
 
     def open_record(self, text: str) -> None:
-        self.page.get_by_role("button", name="Open a record").click()
+        self.button("Open a record").click()
         self.page.fill("#recordText", text)
-        self.page.get_by_role("button", name="Open a record").last.click()
+        self.button("Open a record").last.click()
 
     def review(self, button: str = "#judge") -> None:
         """The whole game, and wait until it is done."""
@@ -128,12 +141,12 @@ class Person:
 
     def show_thinking(self) -> None:
         """Without waiting for navigations: there are none, and the page is too busy to say so."""
-        self.page.get_by_role("button", name="Show thinking").click(no_wait_after=True)
+        self.button("Show thinking").click(no_wait_after=True)
 
     def stop_thinking(self) -> None:
         """And wait until it has: the board serves the next test too."""
-        self.page.get_by_role("button", name="Stop thinking").click(no_wait_after=True)
-        playwright.expect(self.page.get_by_role("button", name="Show thinking")).to_be_visible(timeout=WAIT)
+        self.button("Stop thinking").click(no_wait_after=True)
+        expect(self.button("Show thinking")).to_be_visible()
 
     def text(self, selector: str) -> str:
         return str(self.page.locator(selector).inner_text())
@@ -167,43 +180,40 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
         page.get_by_role("dialog", name="New game").wait_for()  # nobody has to look for it
         page.locator(".card[data-game=dobutsu]").click()
         page.select_option("#opponent", "")
-        page.get_by_role("button", name="Start").click()
+        person.button("Start").click()
         page.wait_for_selector(".board.dobutsu")
         assert not page.locator("#newDialog").is_visible()
-        person.click("2c", "2b")
-        person.moves(1)
-        person.click("1a", "2b")
-        person.moves(2)
+        person.play("2c 2b", "1a 2b")
         assert page.locator(".primary").count() == 0
         page.on("dialog", lambda dialog: dialog.accept())
-        page.get_by_role("button", name="Resign").click()
-        playwright.expect(page.locator(".primary")).to_have_text("Review", timeout=WAIT)
+        person.button("Resign").click()
+        expect(page.locator(".primary")).to_have_text("Review")
         person.review("#endReview")
         assert page.locator("#summary thead").inner_text().split()[:4] == ["accuracy", "opening", "middle", "end"]
         assert page.locator("#barNumber").inner_text() != ""
-        page.get_by_role("button", name="Back", exact=True).click()
+        person.button("Back", exact=True).click()
         person.moves(1)
         page.locator(".movable").first.click()
         page.locator(".target").first.click()
         other = person.moves(2)[1]
-        playwright.expect(page.locator(".primary")).to_have_text("Back to the game", timeout=WAIT)
+        expect(page.locator(".primary")).to_have_text("Back to the game")
         page.locator(".primary").click()
         page.wait_for_selector('body[data-moves="2c2b 1a2b"]')
         page.locator("#moves .variations button").first.click()
         page.wait_for_selector(f'body[data-moves="2c2b {other}"]')
-        page.get_by_role("button", name="Back to the game").click()
+        person.button("Back to the game").click()
         page.wait_for_selector('body[data-moves="2c2b 1a2b"]')
-        page.get_by_role("button", name="Delete").click()
-        playwright.expect(page.locator("#moves .variations button")).to_have_count(0, timeout=WAIT)
-        page.get_by_role("button", name="Last").click()
+        person.button("Delete").click()
+        expect(page.locator("#moves .variations button")).to_have_count(0)
+        person.button("Last").click()
         person.moves(2)
-        page.get_by_role("button", name="Rematch").click()
+        person.button("Rematch").click()
         assert person.moves(0) == []
         page.reload()
-        page.get_by_role("button", name="New game").click()
+        person.button("New game").click()
         assert page.locator(".card[data-game=dobutsu] input").is_checked()  # as last time
         assert page.locator("#opponent").input_value() == ""
-        page.get_by_role("button", name="Go on with the earlier game").click()
+        person.button("Go on with the earlier game").click()
         assert len(person.moves(2)) == 2
         person.leave()
     pool.close(cancel=True)
@@ -219,9 +229,9 @@ def test_a_game_can_be_begun_once_the_board_has_answered(browser: Any, board: Bo
     page.goto(board.server.address)
     while not held:  # its handler is called some time after Playwright has seen it
         page.evaluate("0")
-    playwright.expect(page.locator("#new")).to_be_disabled(timeout=WAIT)
+    expect(page.locator("#new")).to_be_disabled()
     held[0].continue_()
-    playwright.expect(page.locator("#new")).to_be_enabled(timeout=WAIT)
+    expect(page.locator("#new")).to_be_enabled()
     page.close()
 
 
@@ -229,14 +239,14 @@ def test_two_engines_are_watched(person: Person) -> None:
     person.begin(game="dobutsu", opponent="beginner", side="watch", other="easy")
     page = person.page
     page.wait_for_function("() => document.body.dataset.at >= 1")
-    page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name="One move").wait_for()
+    person.button("Pause").click()
+    person.button("One move").wait_for()
     at = person.board.state()["at"]
-    page.get_by_role("button", name="One move").click()
+    person.button("One move").click()
     person.moves(at + 1)
     assert "the game waits" in person.text("#status")
     page.select_option("#pace", "0")
-    page.get_by_role("button", name="Go on").click()
+    person.button("Go on").click()
     page.wait_for_function(f"() => document.body.dataset.at > {at + 1}")
     assert person.board.state()["sides"] == ["beginner", "easy"]
 
@@ -257,33 +267,30 @@ def test_a_mark_is_grey_until_it_is_sure_and_the_move_shown_is_in_view(person: P
     for ply in (*range(1, 13), *range(11, 0, -1)):
         person.press("ArrowRight" if ply > person.board.state()["at"] else "ArrowLeft")
         person.moves(ply)
-        playwright.expect(page.locator("#moves [aria-current=step]")).to_be_in_viewport(ratio=0.9, timeout=WAIT)
+        expect(page.locator("#moves [aria-current=step]")).to_be_in_viewport(ratio=0.9)
 
 
 def test_mouse_and_dialogs(person: Person) -> None:
     person.click("7g")
     assert person.page.locator(".target").count() == 1
-    person.click("7f")
-    person.moves(1)
-    person.click("3c", "3d")
-    person.moves(2)
+    person.play("7f", "3c 3d")
     person.click("8h", "2b")
-    person.page.get_by_role("button", name="promote", exact=True).click()
+    person.button("promote", exact=True).click()
     assert person.moves(3)[2] == "8h2b+"
-    person.click("3a", "2b")
-    person.moves(4)
+    person.play("3a 2b")
     person.click("B*", "5i")  # onto the king: nothing happens
     person.click("B*", "5e")
     assert person.moves(5)[4] == "B*5e"
     assert person.page.locator(".cell.last").evaluate_all("cells => cells.map(c => c.dataset.at)") == ["5e"]
     person.page.reload()
     assert len(person.moves(5)) == 5  # the game is on the server
-    person.page.get_by_role("button", name="Undo").click()
+    person.button("Undo").click()
     assert len(person.moves(4)) == 4
     person.page.on("dialog", lambda dialog: dialog.accept())
-    person.page.get_by_role("button", name="Resign").click()
+    person.button("Resign").click()
     person.page.wait_for_selector('body[data-ending="resignation"]')
     assert person.text("#status") == "White wins by resignation"
+    assert [person.page.locator(f"#{name}").get_attribute("role") for name in ("played", "comment")] == ["status"] * 2
 
 
 HEARD_AND_SEEN = """() => {
@@ -308,8 +315,7 @@ def test_a_move_is_heard_and_seen(browser: Any, board: Board, motion: str, slide
     page.select_option("#sound", "on")
     page.select_option("#pieces", "two")
     person.press("Escape")
-    person.click("7g", "7f")
-    person.moves(1)
+    person.play("7g 7f")
     assert page.evaluate("[heard.length, slid.length]") == [1, slides]
     assert page.locator("#pieceP path").count() == 3  # the wood, and two characters
     page.reload()
@@ -318,8 +324,7 @@ def test_a_move_is_heard_and_seen(browser: Any, board: Board, motion: str, slide
     board.new("othello", "f5")
     page.wait_for_selector(".board.othello")
     page.evaluate(HEARD_AND_SEEN)
-    person.click("d6")
-    person.moves(2)
+    person.play("d6")
     assert page.evaluate("[heard.length, slid.length]") == [1, slides]  # one disc turns
     person.leave()
 
@@ -336,10 +341,9 @@ def test_pieces_are_dragged(person: Person) -> None:
     assert person.moves(1) == ["7g7f"]
     drag("3c", "3e")  # that is too far: it goes back
     assert person.page.locator(".from, .ghost use").count() == 0
-    person.click("3c", "3d")
-    person.moves(2)
+    person.play("3c 3d")
     drag("8h", "2b")
-    person.page.get_by_role("button", name="do not promote").click()
+    person.button("do not promote").click()
     person.moves(3)
     drag("3a", "2b")
     person.moves(4)
@@ -360,8 +364,7 @@ def test_arrows_of_ones_own(person: Person) -> None:
     assert own.count() == 2
     point("5e", "5e")
     assert own.count() == 1
-    person.click("7g", "7f")
-    person.moves(1)
+    person.play("7g 7f")
     assert own.count() == 0
     person.press("ArrowLeft")
     person.moves(0)
@@ -385,11 +388,11 @@ def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
     page = person.page
     person.begin("f5d6c3d3c4", game="othello", opponent="")
     moves = person.moves(5)
-    page.get_by_role("button", name="Back", exact=True).click()
+    person.button("Back", exact=True).click()
     person.moves(4)
     page.locator(".target").first.click()
     assert person.moves(5) != moves
-    page.get_by_role("button", name="Back to the game").click()
+    person.button("Back to the game").click()
     page.wait_for_selector(f'body[data-moves="{" ".join(moves)}"]')
     person.moves(4)
     person.open_record("f5d6c3\nf5f6e6f4\n")
@@ -399,9 +402,9 @@ def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
     page.wait_for_selector('body[data-moves="f5 f6 e6 f4"]')
     page.fill("#fileNumber", "3")
     page.press("#fileNumber", "Enter")
-    playwright.expect(page.locator("#fileNumber")).to_have_value("2", timeout=WAIT)  # which is shown still
+    expect(page.locator("#fileNumber")).to_have_value("2")  # which is shown still
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Save").click()
+        person.button("Save").click()
     assert saved.value.suggested_filename == "game.txt"
     assert Path(saved.value.path()).read_text() == "f5f6e6f4\n"
 
@@ -435,35 +438,23 @@ UNNAMED = """() => [...document.querySelectorAll('button, select, input, textare
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: str) -> None:
+    """Where AXE is the path of axe.min.js (npm pack axe-core), that finds nothing serious besides."""
     board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
     board.review()
-    person = Person(browser.new_page(color_scheme=scheme), board)
-    person.page.wait_for_selector("#summary tbody tr:nth-child(2)")
-    assert person.page.evaluate(CONTRASTS) == []
-    assert person.page.evaluate(UNNAMED) == []
-    assert person.page.get_by_role("list", name="Moves").get_by_role("button").count() == 4
-    for name in ("New game", "Open a record"):
-        person.page.get_by_role("button", name=name).first.click()
-        assert person.page.evaluate(UNNAMED) == []
-        assert person.page.get_by_role("dialog", name=name).is_visible()
-        person.press("Escape")
-    person.leave()
-
-
-@pytest.mark.parametrize(("scheme", "locale"), [("light", "en-US"), ("dark", "ja-JP")])
-def test_axe_finds_nothing_serious(browser: Any, board: Board, scheme: str, locale: str) -> None:
-    if "AXE" not in os.environ:
-        pytest.skip("needs axe-core: npm pack axe-core, and AXE=package/axe.min.js")
-    board.new("shogi", "startpos moves 7g7f 3c3d 8h2b+ 3a2b")
-    board.review()
-    person = Person(browser.new_page(color_scheme=scheme, locale=locale, bypass_csp=True), board)
+    axe = os.environ.get("AXE")
+    person = Person(browser.new_page(color_scheme=scheme, bypass_csp=axe is not None), board)
     page = person.page
-    page.wait_for_selector("#summary tbody tr")
-    page.evaluate(Path(os.environ["AXE"]).read_text(encoding="utf-8"))
+    page.wait_for_selector("#summary tbody tr:nth-child(2)")
+    assert page.evaluate(CONTRASTS) == []
+    assert page.get_by_role("list", name="Moves").get_by_role("button").count() == 4
+    if axe:
+        page.evaluate(Path(axe).read_text(encoding="utf-8"))
     for opened in ("", "new", "open", "copy", "edit", "settings"):
         if opened:
             page.locator(f"#{opened}").click()
-        found = page.evaluate("axe.run()")["violations"]
+            assert page.get_by_role("dialog").get_attribute("aria-labelledby")
+        assert page.evaluate(UNNAMED) == []
+        found = page.evaluate("axe.run()")["violations"] if axe else []
         assert [each for each in found if each["impact"] in ("serious", "critical")] == []
         person.press("Escape")
     person.leave()
@@ -497,7 +488,7 @@ def test_drops_and_a_new_game_by_keyboard(person: Person) -> None:
     page.locator('[role=gridcell][tabindex="0"]').focus()
     person.press("ArrowRight", "Enter")
     assert person.moves(1)[0].startswith("G*")
-    page.get_by_role("button", name="New game").focus()
+    person.button("New game").focus()
     person.press("Enter", *["Shift+Tab"] * 7, "ArrowRight", "ArrowRight", "Tab", "End", *["Tab"] * 4)
     page.keyboard.type("f5d6")
     person.press("Enter")
@@ -517,32 +508,27 @@ def test_the_focus_stays_where_the_keyboard_goes_on(person: Person) -> None:
     square = page.locator("#board [data-at]:focus")  # where the button that was pressed is gone
     person.board.play("7g7f")
     person.moves(1)
+    expect(page.locator("#played")).to_have_text("Black P7g-7f")  # as nobody has done on this page
     page.locator("#undo").focus()
     person.press("Enter")
     person.moves(0)
-    playwright.expect(square).to_have_count(1, timeout=WAIT)
+    expect(square).to_have_count(1)
     person.board.play("7g7f")
-    person.board.do("goto", ply=0)
-    person.board.play("2g2f")
+    person.board.play("2g2f", at=0)
     page.wait_for_selector("#left")
     page.locator("#left").focus()
     person.press("Enter")
     page.wait_for_selector('body[data-moves="7g7f"]')
-    playwright.expect(square).to_have_count(1, timeout=WAIT)
+    expect(square).to_have_count(1)
 
 
 def test_a_game_of_dobutsu_from_the_dialog_to_its_end(person: Person) -> None:
-    page = person.page
     person.begin("r1k/3/1K1/BR1 b - 1", game="dobutsu", opponent="")
-    page.wait_for_selector(".board.dobutsu")
-    person.click("2c", "2b")
-    person.moves(1)
-    person.click("3a", "3b")
-    person.moves(2)
-    person.click("2b", "1a")
-    page.wait_for_selector('body[data-ending="lion caught"]')
+    person.page.wait_for_selector(".board.dobutsu")
+    person.play("2c 2b", "3a 3b", "2b 1a")
+    person.page.wait_for_selector('body[data-ending="lion caught"]')
     assert person.text("#status") == "Black wins by catching the lion"
-    speak(page, "日本語")
+    speak(person.page, "日本語")
     assert person.text("#status") == "先手の勝ち (ライオンを捕まえた)"
 
 
@@ -552,15 +538,14 @@ def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     page.wait_for_selector(".board.othello")
     assert page.locator("#policy").is_hidden()
     assert person.text("#status") == "White cannot move and has to pass (1-2)"
-    page.get_by_role("button", name="Pass").click()
+    person.button("Pass").click()
     person.moves(1)
     person.click("c1")
     page.wait_for_selector('body[data-ending="more discs, both pass"]')
     assert person.text("#status") == "Black wins by discs: neither side can move (double pass) (3-1)"
     person.board.new("othello")
     page.wait_for_selector('body[data-ending=""]')
-    person.click("f5")
-    assert person.moves(1) == ["f5"]
+    assert person.play("f5") == ["f5"]
     person.show_thinking()
     page.wait_for_selector(".arrows .ring")
     before = person.drawn()
@@ -583,8 +568,8 @@ def test_an_engine_that_failed_is_not_said_to_think(browser: Any, tmp_path: Path
     with served(pool) as board:
         board.new(sides=("hard", ""))
         person = Person(browser.new_page(), board)
-        playwright.expect(person.page.locator("#error")).to_contain_text("nowhere.npz", timeout=WAIT)
-        playwright.expect(person.page.locator("#status")).to_have_text("Black to move", timeout=WAIT)
+        expect(person.page.locator("#error")).to_contain_text("nowhere.npz")
+        expect(person.page.locator("#status")).to_have_text("Black to move")
         person.leave()
     pool.close(cancel=True)
 
@@ -600,10 +585,9 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     news = page.locator("#speed").inner_text()
     person.at("7g").hover()
     page.mouse.down()
-    playwright.expect(page.locator("#speed")).not_to_have_text(news, timeout=WAIT)  # between press and release
+    expect(page.locator("#speed")).not_to_have_text(news)  # between press and release
     page.mouse.up()
-    person.click("7f")
-    assert person.moves(1) == ["7g7f"]
+    assert person.play("7f") == ["7g7f"]
     page.wait_for_selector("#lines tr td:text-matches('%')")
     before = person.drawn()
     page.locator("#lines tr").first.hover()  # its line is played out
@@ -612,11 +596,11 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     plies = len(page.locator("#lines tr").first.locator("td").last.inner_text().split())
     for _ in range(plies + 30):
         page.mouse.wheel(0, -10)
-    playwright.expect(page.locator("[role=gridcell].last")).to_have_count(2, timeout=WAIT)
-    page.get_by_role("button", name="Stop thinking").hover()
+    expect(page.locator("[role=gridcell].last")).to_have_count(2)
+    person.button("Stop thinking").hover()
     assert person.drawn() == before
     person.stop_thinking()
-    page.get_by_role("button", name="Intuition").click()
+    person.button("Intuition").click()
     page.wait_for_selector(".heat circle")
 
 
@@ -642,11 +626,11 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     person.moves(marked[0])
     page.wait_for_selector(".arrows .ring")  # what the analysis knows
     sentence = page.locator("#sentence")
-    playwright.expect(sentence).to_contain_text(", better ", timeout=WAIT)
-    page.get_by_role("button", name="Try another move").click()
+    expect(sentence).to_contain_text(", better ")
+    person.button("Try another move").click()
     person.moves(marked[0] - 1)
     assert page.locator(".arrows .ring").count() == 0  # it is to be found
-    playwright.expect(sentence).to_contain_text("Find a better move than ", timeout=WAIT)
+    expect(sentence).to_contain_text("Find a better move than ")
     person.press("h")
     page.wait_for_selector(".arrows .ring")
     game = person.board.state()["moves"]
@@ -654,32 +638,31 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     page.locator(".target").first.click()
     assert person.moves(marked[0]) != game  # and what it is worth is said at once
     verdict = re.compile(r": right!$| −[0-9.]+ %: not yet$")
-    playwright.expect(sentence).to_have_text(verdict, timeout=WAIT)
+    expect(sentence).to_have_text(verdict)
     assert person.board.state()["judged"][-1]["number"] == marked[0]
 
 
 def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None:
-    board.new(start=MATE_IN_ONE)
-    board.play("G*9i")
+    board.new(start=MATE_IN_ONE, moves="G*9i")
     person = Person(browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True, locale="en-US"), board)
     page = person.page
     sentence = page.locator("#sentence")
     page.locator("#judge").tap()
-    page.get_by_role("button", name="Practise (1)").tap()
+    person.button("Practise (1)").tap()
     person.moves(0)
-    playwright.expect(sentence).to_have_text("There is a mate. Find a better move than G*9i", timeout=WAIT)
+    expect(sentence).to_have_text("There is a mate. Find a better move than G*9i")
     assert page.locator(".arrows .ring").count() == 0
     person.at("G*").tap()
     person.at("1i").tap()
-    playwright.expect(sentence).to_contain_text("not yet", timeout=WAIT)
-    page.get_by_role("button", name="Try another move").tap()
+    expect(sentence).to_contain_text("not yet")
+    person.button("Try another move").tap()
     person.moves(0)
-    page.get_by_role("button", name="Answer").tap()
+    person.button("Answer").tap()
     page.wait_for_selector(".arrows .ring")
     person.at("G*").tap()
     person.at("5b").tap()
-    playwright.expect(sentence).to_have_text("G*5b: right!", timeout=WAIT)
-    page.get_by_role("button", name="Back to the game").tap()
+    expect(sentence).to_have_text("G*5b: right!")
+    person.button("Back to the game").tap()
     page.wait_for_selector('body[data-moves="G*9i"]')
     person.leave()
 
@@ -693,13 +676,13 @@ def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) 
     person.moves(7)
     person.begin(opponent="beginner", side="0", startName="position shown")
     assert person.moves(8)[:7] == record[:7]
-    page.get_by_role("button", name="Earlier game").click()
+    person.button("Earlier game").click()
     assert person.moves(7) == record
     person.choose()
-    playwright.expect(page.locator("#startName")).to_have_value("even", timeout=WAIT)
+    expect(page.locator("#startName")).to_have_value("even")
     page.locator(".card[data-game=dobutsu]").click()
-    playwright.expect(page.locator("#startName option")).to_have_count(1, timeout=WAIT)
-    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#startName option")).to_have_count(1)
+    person.button("Cancel").click()
 
 
 def test_a_record_is_pasted_or_dropped(person: Person) -> None:
@@ -720,7 +703,7 @@ def test_a_record_is_pasted_or_dropped(person: Person) -> None:
         data.items.add(new File(['no record'], 'x.csa'))
         document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
     }""")
-    playwright.expect(page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
+    expect(page.locator("#error")).to_contain_text("the record: ")
 
 
 def test_a_browser_that_keeps_nothing_shows_the_board(browser: Any, board: Board) -> None:
@@ -729,9 +712,9 @@ def test_a_browser_that_keeps_nothing_shows_the_board(browser: Any, board: Board
         "Object.defineProperty(window, 'localStorage', { get () { throw new DOMException('', 'SecurityError') } })"
     )
     page.goto(board.server.address)
-    page.wait_for_selector("body[data-generation]", timeout=WAIT)
+    page.wait_for_selector("body[data-generation]")
     speak(page, "日本語")
-    playwright.expect(page.get_by_role("button", name="新規対局")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="新規対局")).to_be_visible()
     page.close()
 
 
@@ -739,7 +722,7 @@ def test_the_number_of_a_game_is_not_taken_out_of_ones_hands(person: Person) -> 
     page = person.page
     person.board.ask("POST", "/record", b"f5d6\nf5f6\nf5f4\n")
     number = page.locator("#fileNumber")
-    playwright.expect(number).to_be_visible(timeout=WAIT)
+    expect(number).to_be_visible()
     number.focus()
     person.press("Control+a", "3")
     person.board.do("goto", ply=1)  # as an engine's move or news of an analysis, in the midst of it
@@ -749,7 +732,7 @@ def test_the_number_of_a_game_is_not_taken_out_of_ones_hands(person: Person) -> 
     page.wait_for_selector('body[data-moves="f5 f4"]')
     person.board.do("choose", number=2)
     page.wait_for_selector('body[data-moves="f5 f6"]')
-    playwright.expect(number).to_have_value("2", timeout=WAIT)
+    expect(number).to_have_value("2")
 
 
 def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
@@ -771,9 +754,9 @@ def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
 def test_without_the_token_the_page_says_what_is_missing(browser: Any, board: Board) -> None:
     page = browser.new_page()
     page.goto(f"http://{board.host}/")
-    playwright.expect(page.locator("#status")).to_contain_text("Open the address", timeout=WAIT)
+    expect(page.locator("#status")).to_contain_text("Open the address")
     page.goto(board.server.address)
-    page.wait_for_selector("body[data-generation]", timeout=WAIT)
+    page.wait_for_selector("body[data-generation]")
     page.close()
 
 
@@ -810,21 +793,16 @@ def test_the_whole_board_is_in_view(browser: Any, board: Board) -> None:
     person.leave()
 
 
-def test_names_as_long_as_can_be_do_not_widen_the_page(person: Person) -> None:
-    person.page.set_viewport_size({"width": 360, "height": 640})
-    person.board.ask("POST", "/record", f"N+{'W' * 300}\nPI\n+\n+7776FU\n".encode())
-    person.page.wait_for_selector("#moves li")
-    assert person.page.evaluate("document.documentElement.scrollWidth") == 360
-
-
-def test_a_phone_shows_what_is_wrong(person: Person) -> None:
-    page = person.page
+def test_a_phone_shows_what_is_wrong_and_long_names(person: Person) -> None:
+    page, error = person.page, person.page.locator("#error")
     page.set_viewport_size({"width": 360, "height": 600})
     person.open_record("no record")
-    playwright.expect(page.locator("#error")).to_be_visible(timeout=WAIT)
+    expect(error).to_contain_text("the record: ")
+    expect(error).to_be_in_viewport()
     assert page.locator("#recordText").input_value() == "no record"  # to be mended
-    playwright.expect(page.locator("#error")).to_contain_text("the record: ", timeout=WAIT)
-    playwright.expect(page.locator("#error")).to_be_in_viewport(timeout=WAIT)
+    person.board.ask("POST", "/record", f"N+{'W' * 300}\nPI\n+\n+7776FU\n".encode())
+    page.wait_for_selector("#moves li", state="attached")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
 def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
@@ -845,12 +823,12 @@ def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
 def test_a_start_that_was_refused_is_there_to_be_mended_and_one_that_was_cancelled_is_gone(person: Person) -> None:
     page = person.page
     person.begin("f5f5", game="othello", opponent="beginner", side="1")
-    playwright.expect(page.locator("#error")).not_to_be_empty(timeout=WAIT)
+    expect(page.locator("#error")).not_to_be_empty()
     person.choose()
     fields = ("opponent", "side", "startText")
     assert [page.locator(f"#{name}").input_value() for name in fields] == ["beginner", "1", "f5f5"]
     assert page.locator(".card[data-game=othello] input").is_checked()
-    page.get_by_role("button", name="Cancel").click()
+    person.button("Cancel").click()
     person.choose()
     assert page.locator("#startText").input_value() == ""
 
@@ -861,8 +839,7 @@ def test_keys_do_what_the_buttons_that_are_there_do(person: Person) -> None:
     person.page.wait_for_selector(".board.othello")
     person.page.on("request", lambda request: sent.append(request.method))
     person.press("P", "p", "u", "b", "r")  # nobody has to pass, nor is there a policy, a move or another game
-    person.click("f5")
-    person.moves(1)
+    person.play("f5")
     assert sent.count("POST") == 1
 
 
@@ -884,15 +861,15 @@ def test_a_page_goes_on_where_its_server_was_killed_and_started_again(browser: A
     program.kill()
     program.communicate()
     status = page.locator("#status")
-    playwright.expect(status).to_contain_text("does not answer", timeout=WAIT)
+    expect(status).to_contain_text("does not answer")
     page.get_by_role("button", name="Save").click()
-    playwright.expect(page.locator("#error")).to_contain_text("does not answer", timeout=WAIT)
+    expect(page.locator("#error")).to_contain_text("does not answer")
     program = start()
     try:
-        playwright.expect(status).to_contain_text("Black to move", timeout=WAIT)  # the engine has answered
+        expect(status).to_contain_text("Black to move")  # the engine has answered
         page.get_by_role("button", name="Undo").click()
-        page.wait_for_selector('body[data-at="0"]', timeout=WAIT)
-        playwright.expect(page.locator("#error")).to_have_text("", timeout=WAIT)
+        page.wait_for_selector('body[data-at="0"]')
+        expect(page.locator("#error")).to_have_text("")
     finally:
         program.kill()
         program.communicate()
@@ -912,7 +889,7 @@ def test_a_phone_finds_the_board(browser: Any) -> None:
         assert person.page.locator("#code path").get_attribute("d").count("M") == dark
         page = browser.new_page()
         page.goto(address)
-        page.wait_for_selector("body[data-generation]", timeout=WAIT)
+        page.wait_for_selector("body[data-generation]")
         page.close()
         person.leave()
     pool.close(cancel=True)
@@ -926,14 +903,13 @@ def test_a_position_is_set_up_and_played_from(person: Person) -> None:
     for piece, square in (("pawn", "5c"), ("rook", "5b")):  # where the pawn stands already: it goes
         page.get_by_role("radio", name=f"Black {piece}").check()
         page.locator(f'#editBoard [data-at="{square}"]').click()
-    page.get_by_role("button", name="to White's hand").click()
+    person.button("to White's hand").click()
     page.locator("#sideToMove").click()
-    page.get_by_role("button", name="Play from here").click()
+    person.button("Play from here").click()
     assert page.locator("#startText").input_value() == "4k4/4R4/9/9/9/9/9/9/4K4 w Gr 1"
     page.select_option("#opponent", "")
-    page.get_by_role("button", name="Start").click()
-    person.click("5a", "5b")
-    assert person.moves(1) == ["5a5b"]
+    person.button("Start").click()
+    assert person.play("5a 5b") == ["5a5b"]
 
 
 def test_texts_and_pictures_are_taken_elsewhere(browser: Any, board: Board) -> None:
@@ -946,7 +922,7 @@ def test_texts_and_pictures_are_taken_elsewhere(browser: Any, board: Board) -> N
         before = page.locator("#copyText").input_value() if texts else ""
         page.select_option("#copyWhat", what)
         page.wait_for_function("before => document.getElementById('copyText').value !== before", arg=before)
-        page.get_by_role("button", name="Copy", exact=True).last.click()
+        person.button("Copy", exact=True).last.click()
         texts[what] = page.evaluate("navigator.clipboard.readText()")
     assert "７六歩(77)" in texts["record"]
     assert texts["position"] == "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2"
@@ -954,7 +930,7 @@ def test_texts_and_pictures_are_taken_elsewhere(browser: Any, board: Board) -> N
     files: dict[str, bytes] = {}
     for name in ("SVG", "PNG"):
         with page.expect_download() as saved:
-            page.get_by_role("button", name=name).click()
+            person.button(name).click()
         files[saved.value.suggested_filename] = Path(saved.value.path()).read_bytes()
     assert files["board.png"].startswith(b"\x89PNG")
     alone = browser.new_page()  # with no style sheet of ours
@@ -966,13 +942,6 @@ def test_texts_and_pictures_are_taken_elsewhere(browser: Any, board: Board) -> N
     person.leave()
 
 
-def test_the_move_of_the_other_side_is_read_out(person: Person) -> None:
-    person.board.play("7g7f")
-    playwright.expect(person.page.locator("#played")).to_have_text("Black P7g-7f", timeout=WAIT)
-    for name in ("played", "comment"):
-        assert person.page.locator(f"#{name}").get_attribute("role") == "status"
-
-
 def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> None:
     board.new("othello")
     person = Person(browser.new_page(locale="ja-JP"), board)
@@ -980,15 +949,13 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     assert "d4 白 石" in person.drawn()
     assert person.text("#graphLabel") == "黒の勝率"
     board.play("f5 d6 c3 d3 c4")
-    playwright.expect(person.page.locator("#opening")).to_have_text("虎", timeout=WAIT)
+    expect(person.page.locator("#opening")).to_have_text("虎")
     board.new("shogi")
-    playwright.expect(person.page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
+    expect(person.page.locator("#status")).to_have_text("先手の手番")
     assert person.text("#graphLabel") == "先手の勝率"
-    person.page.get_by_role("button", name="棋譜を開く").click()
-    person.page.get_by_role("button", name="棋譜を開く").last.click()
-    playwright.expect(person.page.locator("#error")).to_contain_text(
-        "棋譜を読めません: 何も書かれていません", timeout=WAIT
-    )
+    person.button("棋譜を開く").click()
+    person.button("棋譜を開く").last.click()
+    expect(person.page.locator("#error")).to_contain_text("棋譜を読めません: 何も書かれていません")
     person.leave()
 
 
@@ -1019,15 +986,15 @@ def test_reasons_are_japanese(browser: Any, board: Board) -> None:
         "f5f5": "1行目: 2手目の f5 は指せません",
     }
     for text, reason in positions.items():
-        page.get_by_role("button", name="新規対局").click()
+        person.button("新規対局").click()
         page.fill("#startText", text)
-        page.get_by_role("button", name="開始").click()
-        playwright.expect(error).to_have_text(reason, timeout=WAIT)
+        person.button("開始").click()
+        expect(error).to_have_text(reason)
     for text, reason in records.items():
-        page.get_by_role("button", name="棋譜を開く").click()
+        person.button("棋譜を開く").click()
         page.fill("#recordText", text)
-        page.get_by_role("button", name="棋譜を開く").last.click()
-        playwright.expect(error).to_have_text(f"棋譜を読めません: {reason}", timeout=WAIT)
+        person.button("棋譜を開く").last.click()
+        expect(error).to_have_text(f"棋譜を読めません: {reason}")
     person.leave()
 
 
@@ -1035,13 +1002,13 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     board.new("shogi")
     person = Person(browser.new_page(locale="ja-JP"), board)
     page, dialog = person.page, person.page.locator("#newDialog")
-    page.get_by_role("button", name="新規対局").click()
+    person.button("新規対局").click()
     side = dialog.get_by_label("あなたの手番")
     assert side.locator("option").all_inner_texts()[:2] == ["先手", "後手"]
     page.select_option("#startName", "two pieces")
     assert side.locator("option").all_inner_texts()[:2] == ["下手", "上手"]
     dialog.get_by_label("対局相手").select_option("beginner")
-    page.get_by_role("button", name="開始").click()
+    person.button("開始").click()
     person.moves(1)
     assert person.text("#nearPlayer") == "下手: 人"
     assert person.text("#farPlayer") == "上手: レベル1 (入門)"
@@ -1051,12 +1018,12 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     assert page.locator("[aria-label=上手の持ち駒]").count() == 1
     assert person.text("#played").startswith("上手 ")
     assert person.text("#graphLabel") == "下手の勝率"
-    page.get_by_role("button", name="新規対局").click()
+    person.button("新規対局").click()
     page.locator(".card[data-game=othello]").click()
     assert side.locator("option").all_inner_texts()[:2] == ["黒", "白"]
-    page.get_by_role("button", name="キャンセル").click()
+    person.button("キャンセル").click()
     board.new("shogi", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1")
-    playwright.expect(page.locator("#status")).to_have_text("先手の手番", timeout=WAIT)
+    expect(page.locator("#status")).to_have_text("先手の手番")
     person.leave()
 
 

@@ -13,11 +13,17 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def test_it_is_made_once_for_each_key(cache: Path) -> None:
+def test_it_is_made_once_for_each_key_and_what_fails_is_not_kept(cache: Path) -> None:
+    cache.write_bytes(b"a file")
+    assert [cached("one", "key", lambda made=number: made) for number in range(2)] == [0, 1]
+    cache.unlink()
     made = iter(range(10))
     answers = [cached("things/one", key, lambda: {"made": next(made)})["made"] for key in ("a", "a", "b", "b", "a")]
     assert answers == [0, 0, 1, 1, 2], "the last key displaces the one before"
     assert [path.name for path in (cache / "things").iterdir()] == ["one"]
+    with pytest.raises(ZeroDivisionError):
+        cached("one", "key", lambda: 1 // 0)
+    assert cached("one", "key", lambda: 1) == 1
 
 
 def test_what_is_damaged_is_made_anew(cache: Path) -> None:
@@ -31,14 +37,3 @@ def test_what_is_damaged_is_made_anew(cache: Path) -> None:
 
 def _flipped(content: bytes, at: int) -> bytes:
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
-
-
-def test_without_a_folder_it_is_made_each_time(cache: Path) -> None:
-    cache.write_bytes(b"a file")
-    assert [cached("one", "key", lambda made=number: made) for number in range(2)] == [0, 1]
-
-
-def test_what_fails_is_not_kept(cache: Path) -> None:
-    with pytest.raises(ZeroDivisionError):
-        cached("one", "key", lambda: 1 // 0)
-    assert cached("one", "key", lambda: 1) == 1

@@ -115,26 +115,16 @@ def test_the_overhead_of_the_moves_to_come_is_held_back(
     assert allot(limits, 0, ply, PLAIN, Costs(overhead)).optimum == pytest.approx(optimum, abs=0.1)
 
 
-def test_where_the_clock_cannot_last_no_move_takes_more_than_an_eighth_of_it() -> None:
-    assert allot(Limits(btime=8 * 1400), 0, 40, PLAIN, Costs(50)).maximum == 1400
-
-
-def test_what_answers_at_once_would_take_is_never_thought_away() -> None:
+def test_looks_are_held_back_for_the_moves_to_come() -> None:
     # 2 ms for each of 260 moves, though the mean of those before is 10
     assert allot(Limits(btime=520 + 7), 0, 40, PLAIN, Costs(10, 10)).maximum == pytest.approx(7)
     assert allot(Limits(btime=500), 0, 40, PLAIN, Costs(10, 10)).maximum == 1
     assert allot(Limits(btime=260 + 7), 0, 40, PLAIN, Costs(1, 10)).maximum == pytest.approx(7)
     assert allot(Limits(btime=500, binc=2), 0, 40, PLAIN, Costs(10, 10)).maximum == pytest.approx(62.5)  # paid for
-
-
-def test_looks_are_held_back_for_the_moves_of_an_ordinary_game() -> None:
     # 108 of 10 ms up to ply 256, those of 2 ms that the increment does not pay for
     assert allot(Limits(btime=1080 + 1400), 0, 40, PLAIN, Costs(0, 10)).optimum == pytest.approx(100)
     assert allot(Limits(btime=216 + 1400, binc=8), 0, 40, PLAIN, Costs(0, 10)).optimum == pytest.approx(108)
     assert allot(Limits(btime=1400), 0, 256, PLAIN, Costs(0, 10)).optimum == pytest.approx(100)
-
-
-def test_after_an_ordinary_game_no_look_may_cost_what_the_overheads_will() -> None:
     # 130 moves: 130 x 1.6 x 10 = 2080 ms
     assert allot(Limits(btime=2080 + 7), 0, 300, PLAIN, Costs(10, 10)).maximum == pytest.approx(7)
     assert allot(Limits(btime=2070), 0, 300, PLAIN, Costs(10, 10)).maximum == 1
@@ -155,9 +145,8 @@ def test_minimum_optimum_extended_and_maximum_are_in_that_order() -> None:
             binc=rng.choice([None, 0, rng.randrange(10_000)]),
             byoyomi=rng.choice([None, 0, rng.randrange(10_000)]),
         )
-        settings = ClockSettings(
-            byoyomi_margin=rng.choice([0, 500]), whole_seconds=rng.random() < 0.5, draw_ply=rng.choice([0, 256])
-        )
+        whole, draw_ply = rng.random() < 0.5, rng.choice([0, 256])
+        settings = ClockSettings(byoyomi_margin=rng.choice([0, 500]), whole_seconds=whole, draw_ply=draw_ply)
         budget = allot(limits, 0, rng.randrange(1, 400), settings)
         assert 0 <= budget.minimum <= budget.optimum <= budget.extended <= budget.maximum
         if limits.timed:
@@ -168,18 +157,15 @@ def law(budget: Budget) -> Callable[[Limits], Budget]:
     return lambda _: budget
 
 
-def test_stop_is_heard_before_the_search_begins(time: Time) -> None:
-    clock = Clock(Limits(infinite=True), time)
-    clock.stop()
-    clock.begin(law(UNLIMITED))
-    assert clock.expired(0)
-
-
-def test_it_may_be_stopped_before_there_is_a_clock() -> None:
+def test_it_may_be_stopped_before_the_search_begins_or_there_is_a_clock() -> None:
     stopped = threading.Event()
     clock = Clock(Limits(movetime=1000), stopped=stopped)
     assert not clock.expired(0)
     stopped.set()
+    assert clock.expired(0)
+    clock = Clock(Limits(infinite=True))
+    clock.stop()
+    clock.begin(law(UNLIMITED))
     assert clock.expired(0)
 
 
@@ -190,13 +176,6 @@ def test_time_begins_when_the_line_is_read_not_when_the_search_does(time: Time) 
     assert not clock.expired(1)
     time.now += 10
     assert clock.expired(1)
-
-
-def test_playouts_end_a_search(time: Time) -> None:
-    clock = Clock(Limits(nodes=50), time)
-    clock.begin(law(UNLIMITED._replace(nodes=50)))
-    assert not clock.expired(49)
-    assert clock.expired(50)
 
 
 def test_no_batch_is_begun_that_would_end_past_the_maximum(time: Time) -> None:
@@ -219,18 +198,12 @@ def test_the_optimum_is_met_as_closely_as_batches_allow(time: Time) -> None:
     assert clock.expired(32, latency=300)
 
 
-def test_a_batch_takes_as_long_as_one_of_its_size() -> None:
+def test_a_batch_takes_as_long_as_one_of_its_size_and_on_a_busy_machine_longer() -> None:
     latency = Latency(2, 16, 8)
     assert [latency.of(size) for size in (1, 2, 8, 10)] == [2, 4, 16, 20]
-
-
-def test_on_a_busy_machine_all_batches_take_longer_and_small_ones_have_to_wait_too() -> None:
-    latency = Latency(2, 16, 8)
     for _ in range(2):
-        latency.record(8, 56)  # with a slice of 4 ms three times as long
-    assert latency.slowdown == 3
-    assert latency.of(1) == 14
-    assert latency.of(8) == 56
+        latency.record(8, 56)  # with a slice of 4 ms three times as long: small ones have to wait too
+    assert (latency.slowdown, latency.of(1), latency.of(8)) == (3, 14, 56)
 
 
 @pytest.mark.parametrize(("room", "size"), [(INF, 8), (32, 8), (31.9, 7), (8, 2), (4, 1), (3.9, 8), (-5, 8)])
@@ -266,15 +239,11 @@ def test_pondering_costs_nothing_until_the_hit(time: Time) -> None:
     assert clock.expired(1)
 
 
-def test_a_hit_may_bring_its_own_times(time: Time) -> None:
+def test_a_hit_may_bring_its_own_times_or_ask_for_analysis(time: Time) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)
     clock.hit(Limits(byoyomi=3000))
     clock.begin(lambda limits: Budget(optimum=limits.byoyomi or 0, maximum=limits.byoyomi or 0))
-    assert clock.budget.maximum == 3000
-    assert clock.limits == Limits(byoyomi=3000)
-
-
-def test_a_hit_may_ask_for_analysis(time: Time) -> None:
+    assert (clock.budget.maximum, clock.limits) == (3000, Limits(byoyomi=3000))
     clock = Clock(Limits(ponder=True), time)
     clock.hit(Limits(infinite=True))
     assert clock.limits.infinite
@@ -286,8 +255,7 @@ def test_a_hit_without_ponder_means_nothing(time: Time) -> None:
     clock.begin(law(Budget(maximum=1000)))
     time.now += 500
     clock.hit(Limits(byoyomi=9000))
-    assert clock.limits == Limits(byoyomi=1000)
-    assert clock.spent() == 500
+    assert (clock.limits, clock.spent()) == (Limits(byoyomi=1000), 500)
 
 
 def test_playouts_left_follow_the_rate(time: Time) -> None:
@@ -302,20 +270,17 @@ def test_playouts_left_follow_the_rate(time: Time) -> None:
     assert clock.playouts_left(100) == 0
 
 
-def test_playouts_left_of_a_fixed_number(time: Time) -> None:
-    for limits, may_stop_early in ((Limits(), True), (Limits(nodes=300), False)):
-        clock = Clock(limits, time)
-        clock.begin(law(UNLIMITED._replace(nodes=300)))
-        assert clock.playouts_left(120) == 180
-        assert clock.may_stop_early is may_stop_early
-
-
-def test_nothing_stops_early_before_the_minimum(time: Time) -> None:
+def test_nothing_stops_early_before_the_minimum_nor_at_a_fixed_number(time: Time) -> None:
     clock = Clock(Limits(), time)
     clock.begin(law(Budget(minimum=100, optimum=1000, maximum=1000)))
     assert not clock.may_stop_early
     time.now += 100
     assert clock.may_stop_early
+    for limits, may_stop_early in ((Limits(), True), (Limits(nodes=300), False)):
+        clock = Clock(limits, time)
+        clock.begin(law(UNLIMITED._replace(nodes=300)))
+        assert (clock.playouts_left(120), clock.may_stop_early) == (180, may_stop_early)
+        assert [clock.expired(299), clock.expired(300)] == [False, True]
 
 
 def test_a_search_is_extended_once(time: Time) -> None:
@@ -428,23 +393,18 @@ def test_no_flag_falls_in_the_longest_game(clock_ms: int, increment: int, lost: 
         assert played >= (moves if possible == moves else 0.4 * possible)
 
 
-@pytest.mark.parametrize(
-    ("clock_ms", "increment", "lost"), [(10_000, 0, 15), (60_000, 0, 15), (300_000, 0, 50), (60_000, 50, 15)]
-)
-def test_nor_does_one_where_some_moves_lose_nothing_and_others_twice_as_much(
-    clock_ms: int, increment: int, lost: int
-) -> None:
+@pytest.mark.parametrize("clock", [(10_000, 0, 15), (60_000, 0, 15), (300_000, 0, 50), (60_000, 50, 15)])
+def test_nor_does_one_where_some_moves_lose_nothing_and_others_twice_as_much(clock: tuple[int, int, int]) -> None:
     for seed in range(10):
-        assert len(long_game(clock_ms, increment, lost, chance=random.Random(seed))) == 256
+        assert len(long_game(*clock, chance=random.Random(seed))) == 256
 
 
 @pytest.mark.parametrize(
     ("clock_ms", "lost", "lost_at_once"),
     [(10_000, 45, 22), (10_000, 21, 11), (60_000, 240, 110), (10_000, 36, 30), (60_000, 200, 190)],
 )
-def test_nor_does_one_on_a_busy_machine_where_who_has_thought_waits_longer(
-    clock_ms: int, lost: int, lost_at_once: int
-) -> None:
+def test_nor_does_one_where_who_has_thought_waits_longer(clock_ms: int, lost: int, lost_at_once: int) -> None:
+    """As on a busy machine."""
     for seed in range(10):
         game = long_game(clock_ms, 0, lost, chance=random.Random(seed), lost_at_once=lost_at_once)
         assert len(game) == 256
@@ -455,9 +415,8 @@ def test_nor_does_one_on_a_busy_machine_where_who_has_thought_waits_longer(
     ("clock_ms", "lost", "share"),
     [(10_000, 0, 0.92), (60_000, 0, 0.98), (60_000, 15, 0.88), (300_000, 0, 0.99), (300_000, 50, 0.9)],
 )
-def test_time_for_moves_that_may_never_come_is_not_taken_from_the_first_sixty(
-    clock_ms: int, lost: int, share: float
-) -> None:
+def test_the_first_sixty_moves_get_their_time(clock_ms: int, lost: int, share: float) -> None:
+    """What may be needed for moves that may never come is not taken from them."""
     assert sum(long_game(clock_ms, 0, lost)[:60]) >= share * (clock_ms - 60 * lost)
 
 
@@ -486,43 +445,38 @@ def test_what_is_lost_on_the_way_shows_in_the_clocks_of_the_gui(time: Time) -> N
     assert overhead.mean == pytest.approx(20, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    "limits",
-    [
-        Limits(btime=0, ponder=True),  # the engine's own guess, perhaps
-        Limits(nodes=100),
-        Limits(btime=70_000),  # a GUI that counts whole seconds, or a new game
-    ],
-)
-def test_what_says_nothing_of_it_is_not_taken_for_a_loss(time: Time, limits: Limits) -> None:
-    overhead = Overhead()
-    guess = overhead.mean
-    clock = Clock(Limits(btime=60_000), time)
-    overhead.answered(clock, 1)
-    overhead.asked(limits, 0, 3)
-    assert overhead.mean <= guess
-
-
-def test_a_move_of_another_game_is_no_loss_and_an_accident_counts_for_a_second(time: Time) -> None:
+def test_what_says_nothing_of_it_is_no_loss_and_an_accident_counts_for_a_second(time: Time) -> None:
     overhead = Overhead()
     guess = overhead.mean
     overhead.answered(Clock(Limits(btime=60_000), time), 1)
-    overhead.asked(Limits(btime=30_000), 0, 1)
-    assert overhead.mean == guess
+    for limits, ply in [
+        (Limits(btime=0, ponder=True), 3),  # the engine's own guess, perhaps
+        (Limits(nodes=100), 3),
+        (Limits(btime=30_000), 1),  # of another game
+    ]:
+        overhead.asked(limits, 0, ply)
+        assert overhead.mean == guess
     overhead.asked(Limits(btime=30_000), 0, 3)
     assert overhead.mean == (guess + 1000) / 2
+    overhead = Overhead()
+    overhead.answered(Clock(Limits(btime=60_000), time), 1)
+    overhead.asked(Limits(btime=70_000), 0, 3)  # a GUI that counts whole seconds, or a new game
+    assert overhead.mean <= guess
 
 
-def test_only_thinking_counts_as_thought(time: Time) -> None:
+@pytest.mark.parametrize("settled_first", [False, True])
+def test_only_thinking_after_the_hit_counts_as_thought(time: Time, settled_first: bool) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)
     clock.begin(law(UNLIMITED))
+    if settled_first:
+        clock.settle()
     time.now += 500
     clock.hit()
+    assert not settled_first or clock.thought() == 0
     time.now += 70
     clock.settle()
     time.now += 30
-    assert clock.thought() == 70
-    assert clock.spent() == 100
+    assert (clock.thought(), clock.spent()) == (70, 100)
 
 
 def test_getting_ready_is_no_thinking(time: Time) -> None:
@@ -533,12 +487,3 @@ def test_getting_ready_is_no_thinking(time: Time) -> None:
     time.now += 70
     clock.settle()
     assert clock.thought() == 70
-
-
-def test_what_was_thought_before_the_hit_is_free(time: Time) -> None:
-    clock = Clock(Limits(ponder=True, byoyomi=1000), time)
-    clock.begin(law(UNLIMITED))
-    clock.settle()
-    time.now += 500
-    clock.hit()
-    assert clock.thought() == 0

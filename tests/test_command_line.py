@@ -46,15 +46,13 @@ def stopped_in_a_lock() -> None:
         (stopped_in_a_lock, 130, "tool: stopped\n"),
         (raising(PoolError("6 was given up")), 1, "tool: 6 was given up\n"),
         (
-            raising(RuntimeError("CUDA out of memory. Tried to allocate 2 GiB.\nmore")),
+            raising(RuntimeError("CUDA out of memory. Tried 2 GiB.\nmore")),
             1,
-            "tool: out of memory: CUDA out of memory. Tried to allocate 2 GiB.\n",
+            "tool: out of memory: CUDA out of memory. Tried 2 GiB.\n",
         ),
     ],
 )
-def test_a_status_and_at_most_one_line(
-    run: Callable[[], int | None], status: int, line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_status_and_at_most_one_line(run: Callable[[], int | None], status: int, line: str, capsys) -> None:
     assert exit_status("tool", run, KeyError) == status
     assert capsys.readouterr() == ("", line)
 
@@ -83,11 +81,8 @@ def run():
 
 sys.exit(exit_status("tool", run))
 """
-    with subprocess.Popen(
-        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, **pipes) as process:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""

@@ -67,13 +67,6 @@ def test_a_run_leaves_a_network_its_games_and_a_journal(run: Path) -> None:
     assert all(np.isfinite(line["policy_loss"]) for line in journal)
 
 
-def test_the_same_command_goes_on(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one_more_cycle(run)
-    journal = lines(run)
-    assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))
-    assert f"cycle {len(journal)}: 12 games" in capsys.readouterr().out
-
-
 def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[str] = ["bfloat16"]
     monkeypatch.setattr("pydlshogi.training.run.faster_precision", lambda *_: measured.pop())
@@ -87,65 +80,39 @@ def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["go", "--out", "{new}"], "no game is called go; there are dobutsu, othello, shogi"),
-        (["shogi", "--out", "{run}"], "{run} is a run of dobutsu, not of shogi"),
-        (
-            ["dobutsu", "--out", "{run}", "--encoding", "planes"],
-            "{run} is a run with --encoding dobutsu: give another --out",
-        ),
-        (["dobutsu", "--out", "{other}"], "{other} holds log.jsonl of something else: give another --out"),
-        (["dobutsu", "--out", "{run}", "--channels", "16"], "{run} is a run with --channels 8: give another --out"),
-        (
-            ["dobutsu", "--out", "{run}", "--optimiser", "adamw"],
-            "{run} is a run with --optimiser muon: give another --out",
-        ),
-        (["dobutsu", "--out", "{run}", "--init", "{run}/net.npz"], "{run} is a run with --init '': give another --out"),
-        (["dobutsu", "--out", "{new}", "--playouts", "0"], "--playouts must be at least 1"),
-        (["dobutsu", "--out", "{new}", "--draw-ply", "9999999999"], "--draw-ply must be at least 0 and at most 1e+09"),
-        (
-            ["shogi", "--out", "{new}", "--encoding", "planes"],
-            "--encoding planes is none of shogi: book, dlshogi, history",
-        ),
-        (["dobutsu", "--out", "{new}", "--init", "{new}/no.npz"], "{new}/no.npz: No such file or directory"),
-        (["dobutsu", "--out", "{run}/net.npz"], "{run}/net.npz: File exists"),
+        ("go --out {new}", "no game is called go; there are dobutsu, othello, shogi"),
+        ("shogi --out {run}", "{run} is a run of dobutsu, not of shogi"),
+        ("dobutsu --out {run} --encoding planes", "{run} is a run with --encoding dobutsu: give another --out"),
+        ("dobutsu --out {other}", "{other} holds log.jsonl of something else: give another --out"),
+        ("dobutsu --out {run} --channels 16", "{run} is a run with --channels 8: give another --out"),
+        ("dobutsu --out {run} --optimiser adamw", "{run} is a run with --optimiser muon: give another --out"),
+        ("dobutsu --out {run} --init {run}/net.npz", "{run} is a run with --init '': give another --out"),
+        ("dobutsu --out {new} --playouts 0", "--playouts must be at least 1"),
+        ("dobutsu --out {new} --draw-ply 9999999999", "--draw-ply must be at least 0 and at most 1e+09"),
+        ("shogi --out {new} --encoding planes", "--encoding planes is none of shogi: book, dlshogi, history"),
+        ("dobutsu --out {new} --init {new}/no.npz", "{new}/no.npz: No such file or directory"),
+        ("dobutsu --out {new} --channels 4 --depth 1 --init {run}/net.npz", "does not grow into"),
+        ("dobutsu --out {new} --minutes -1", "--minutes"),
+        ("dobutsu --out {run}/net.npz", "{run}/net.npz: File exists"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_line(
-    arguments: list[str], message: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_what_cannot_be_done_is_said_in_a_line_and_leaves_nothing(
+    arguments: str, message: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = len(lines(run))
     names = {"run": str(run), "new": str(tmp_path / "new"), "other": str(tmp_path)}
     (tmp_path / "log.jsonl").write_text("{}\n")
-    assert cycle.main([argument.format(**names) for argument in arguments]) == 1
-    assert message.format(**names) in capsys.readouterr().err
+    assert cycle.main(arguments.format(**names).split()) == 1
+    error = capsys.readouterr().err
+    assert message.format(**names) in error
+    assert error.count("\n") == 1
     assert len(lines(run)) == before
+    assert not list((tmp_path / "new").glob("*"))
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("--depth", "0"),
-        ("--minutes", "-1"),
-        ("--encoding", "nonsense"),
-        ("--seed", f"{2**63}"),
-        ("--init", "{run}/net.npz"),
-    ],
-)
-def test_what_cannot_be_done_leaves_nothing(
-    option: str, value: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    narrow = ["dobutsu", "--out", str(tmp_path), *TINY, "--channels", "4"]
-    assert cycle.main([*narrow, option, value.format(run=run)]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_a_cycle_did_not_measure_is_no_number(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_cycle_did_not_measure_is_no_number(run: Path, tmp_path: Path, capsys) -> None:
     line = one_more_cycle(copied(run, tmp_path), "--full-share", "0")
-    assert line["positions"] == 0
-    assert line["exact"] == 0
+    assert (line["positions"], line["exact"]) == (0, 0)
     assert line["policy_loss"] is line["false_resignations"] is None
     assert " new; too few positions for a step; " in capsys.readouterr().out
 
@@ -163,9 +130,7 @@ def test_an_older_run_goes_on_unless_it_had_a_setting_that_is_gone(
     assert capsys.readouterr().err == (refusal if gumbel else "")
 
 
-def test_a_run_without_its_checkpoint_is_not_begun_anew(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_without_its_checkpoint_is_not_begun_anew(run: Path, tmp_path: Path, capsys) -> None:
     again = copied(run, tmp_path)
     (again / "checkpoint.pt").unlink()
     for kept, gone in (("net.npz", "networks/00002.npz"), ("networks/00002.npz", "net.npz")):
@@ -210,29 +175,33 @@ def test_a_run_that_goes_on_is_compared_and_learned_as_is_asked_now(compared: Pa
     assert line["anchor"]["against"] == 2  # the first that was compared
     optimisers = read_checkpoint(compared / "checkpoint.pt")["optimisers"]
     assert {group["weight_decay"] for each in optimisers for group in each["param_groups"]} == {0.0, 0.5}
-
-
-def test_all_games_of_a_comparison_are_played_by_however_many(compared: Path) -> None:
-    assert [sum(line["last"]["counts"]) for line in lines(compared)[-2:]] == [3, 3]
+    assert [sum(line["last"]["counts"]) for line in lines(compared)[-2:]] == [3, 3]  # by however many workers
 
 
 def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Path) -> None:
     asked, begun = tmp_path / "asked", tmp_path / "begun"
-    short = [*TINY, "--games", "2", "--draw-ply", "8"]
-    for run, first in ((asked, ["--encoding", "history"]), (begun, ["--init", str(asked / "net.npz")])):
+    size, rest = TINY[:4], TINY[4:]
+    of_a_kind = [*size, "--kind", "policy_value_dense", "--encoding", "history"]
+    for run, first in ((asked, of_a_kind), (begun, ["--init", str(asked / "net.npz")])):
+        short = [*rest, "--games", "2", "--draw-ply", "8"]
         assert cycle.main(["shogi", "--out", str(run), "--minutes", "0.01", *short, *first]) == 0
-        assert architecture_of(read_weights(run / "net.npz")).planes == HISTORY.planes
+        network = architecture_of(read_weights(run / "net.npz"))
+        assert (network.planes, str(network)) == (HISTORY.planes, "policy_value_dense 1x8")
     begun_with, minutes = len(lines(begun)), f"{taken(begun) + 1e-6}"
     assert cycle.main(["shogi", "--out", str(begun), "--minutes", minutes, "--encoding", "history"]) == 0
     assert len(lines(begun)) == begun_with + 1
 
 
-def test_a_run_is_not_learned_by_two(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_command_goes_on_but_not_twice_at_once(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from pydlshogi.support.files import reserved
 
     with reserved(run):
         assert cycle.main(["dobutsu", "--out", str(run)]) == 1
     assert f"{run} is in use by another process" in capsys.readouterr().err
+    one_more_cycle(run)
+    journal = lines(run)
+    assert [line["step"] for line in journal] == list(range(1, len(journal) + 1))
+    assert f"cycle {len(journal)}: 12 games" in capsys.readouterr().out
 
 
 def whole(folder: Path) -> list[dict[str, Any]]:
@@ -299,15 +268,11 @@ def test_killed_at_any_moment_it_makes_the_games_of_a_run_that_is_not(tmp_path: 
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="limits a process's files")
-@pytest.mark.parametrize(
-    "too_large", ["run.json", "games/00000-001.npz", "networks/*.npz", "log.jsonl", "checkpoint.pt"]
-)
+@pytest.mark.parametrize("too_large", "run.json games/00000-001.npz networks/*.npz log.jsonl checkpoint.pt".split())
 def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, too_large: str) -> None:
     size = max(path.stat().st_size for path in run.glob(too_large)) // 2
-    limited = (
-        f"import sys; from resource import RLIMIT_FSIZE, setrlimit; setrlimit(RLIMIT_FSIZE, ({size}, {size}));"
-        "from pydlshogi.cycle import main; sys.exit(main(sys.argv[1:]))"
-    )
+    limited = f"import sys; from resource import RLIMIT_FSIZE, setrlimit; setrlimit(RLIMIT_FSIZE, ({size}, {size}));"
+    limited += "from pydlshogi.cycle import main; sys.exit(main(sys.argv[1:]))"
     command = command_for(tmp_path, 100)
     full = [sys.executable, "-c", limited, *command[3:]]
     done = subprocess.run(full, capture_output=True, text=True, check=False)

@@ -13,7 +13,6 @@ from fast_perft import perft_of
 from slow_dobutsu import SlowDobutsu
 from usi_driver import InProcess
 
-from pydlshogi import bench
 from pydlshogi.encoding import planes_of
 from pydlshogi.engines.named import engine_named
 from pydlshogi.game import DRAWN, UNDECIDED, Outcome
@@ -52,8 +51,8 @@ def random_games(seed: int, games: int, plies: int = 60) -> Iterator[tuple[Dobut
 def test_perft() -> None:
     """By the official rules. Without promotion or try it would be 8095 at depth 5."""
     perft = perft_of(RULES)
-    lines = [perft(DobutsuPosition().state, depth) for depth in range(1, 10)]
-    assert lines == [4, 17, 123, 976, 8122, 71677, 645705, 5895267, 53667219]
+    lines = [perft(DobutsuPosition().state, depth) for depth in range(1, 9)]
+    assert lines == [4, 17, 123, 976, 8122, 71677, 645705, 5895267]
 
 
 def test_moves_are_those_of_the_slow_version() -> None:
@@ -79,14 +78,8 @@ def test_verdicts_are_those_of_positions_replayed() -> None:
                 position.pop()
                 break
             slow.push(move)
-        met += compared(
-            RULES,
-            position.settings,
-            position,
-            120,
-            twin=lambda _, slow=slow: slow,  # type: ignore[misc]
-            columns=("by_path",),
-        )
+        twin = lambda _, slow=slow: slow  # noqa: E731
+        met += compared(RULES, position.settings, position, 120, twin=twin, columns=("by_path",))
         met += compared(RULES, position.settings, position, 120)
     assert met.keys() == {(UNDECIDED, False), (DRAWN, True), (2, False), (-1, False)}
 
@@ -104,7 +97,7 @@ def test_fairy_stockfish_finds_the_same_moves_and_ends() -> None:
     rng = random.Random(3)
     start = pyffish.start_fen("dobutsu")
     ends = Counter[bool]()
-    for _ in range(25):
+    for _ in range(12):
         position, twin, played = DobutsuPosition(), SlowDobutsu(), list[str]()
         for _ in range(60):
             if not twin.lost and twin.lion(twin.side)[1] == (3 if twin.side else 0):
@@ -115,14 +108,13 @@ def test_fairy_stockfish_finds_the_same_moves_and_ends() -> None:
             ends[ended] += 1
             if ended:
                 break
-            assert {in_fairy(position.usi(move)) for move in moves} == set(
-                pyffish.legal_moves("dobutsu", start, played)
-            ), position.sfen()
+            theirs = set(pyffish.legal_moves("dobutsu", start, played))
+            assert {in_fairy(position.usi(move)) for move in moves} == theirs, position.sfen()
             played.append(in_fairy(position.usi(move := rng.choice(moves))))
             position.push(move)
             twin.push(move)
-    assert ends[True] > 10
-    assert ends[False] > 300
+    assert ends[True] > 4
+    assert ends[False] > 100
 
 
 @pytest.mark.parametrize(
@@ -165,24 +157,18 @@ def test_a_try_wins_unless_the_lion_can_be_taken(sfen: str, move: str, ends: boo
     assert (len(position.legal_moves()) == 0) == ends
 
 
-def test_the_third_occurrence_is_a_draw_and_the_second_in_the_tree() -> None:
+def test_repetitions_and_the_last_move() -> None:
     position = DobutsuPosition()
     for ply, move in enumerate(2 * SHUFFLE, 1):
         assert position.threefold() is None
         position.push_usi(move)
         assert position.outcome() == (Outcome(0.5, by_path=True) if ply >= 4 else None)
     assert position.threefold() == Outcome(0.5, by_path=True)
-
-
-def test_with_the_colours_exchanged_it_is_another_position() -> None:
-    """White's lion loses a move: Black is where White was."""
+    # White's lion loses a move: Black is where White was.
     position = DobutsuPosition("1k1/3/3/1K1 b - 1", ["2d2c", "2a3a", "2c2d", "3a2b", "2d1d", "2b2a", "1d2d"])
     assert position.sfen() == "1k1/3/3/1K1 w - 8"
     assert position.occurrences() == 1
     assert position.outcome() is None
-
-
-def test_the_game_is_drawn_after_the_last_move() -> None:
     assert DobutsuPosition(moves=SHUFFLE[:2], draw_ply=2).outcome() == Outcome(0.5)
     assert DobutsuPosition(moves=SHUFFLE[:2], draw_ply=3).outcome() is None
 
@@ -339,7 +325,3 @@ def test_the_board_is_drawn(gui: InProcess) -> None:
         "in hand: 2Rb",
         "sfen 1k1/1+p1/3/1K1 w 2Rb 3",
     ]
-
-
-def test_its_speed_can_be_measured() -> None:
-    assert bench.dobutsu_speed(trees=2, playouts=16, batch_size=4, repeats=1) > 0

@@ -60,11 +60,8 @@ class TestReferee:
         referee = DobutsuReferee()
         assert referee.play("1d1c") is None
         assert referee.play(move) == Verdict("b", "illegal_move")
-        assert referee.moves == ["1d1c"]
-        assert referee.turn == "w"
-
-    def test_nobody_wins_by_saying_so(self) -> None:
-        assert DobutsuReferee().declare() == Verdict("w", "false_declaration")
+        assert (referee.moves, referee.turn) == (["1d1c"], "w")
+        assert referee.declare() == Verdict("b", "false_declaration")
 
     @pytest.mark.parametrize("letters", ["RBP", "GEC"])
     def test_drops_are_kept_in_one_dialect(self, letters: str) -> None:
@@ -78,16 +75,10 @@ def test_a_game_is_played_to_its_end_with_both_colours(tmp_path: Path, capsys: p
     log = tmp_path / "b.log"
     assert match(tmp_path / "m", engine("a", *SHORT), engine("b", *SHORT, log=log)) == 0
     first, second = games(tmp_path / "m")
-    assert [(game["winner"], game["ending"], game["moves"]) for game in (first, second)] == [
-        ("A", "mate", KEPT),
-        ("B", "mate", KEPT),
-    ]
-    assert heard(log, "position") == [
-        "position startpos moves 2c2b",
-        "position startpos moves 2c2b 2a2b C*2c",
-        "position startpos",
-        "position startpos moves 2c2b 2a2b",
-    ]
+    played = [(game["winner"], game["ending"], game["moves"]) for game in (first, second)]
+    assert played == [("A", "mate", KEPT), ("B", "mate", KEPT)]
+    begun = ["position startpos moves 2c2b", "position startpos moves 2c2b 2a2b C*2c"]
+    assert heard(log, "position") == [*begun, "position startpos", "position startpos moves 2c2b 2a2b"]
     assert "(as Black +1 =0 -0; as White +0 =0 -1)" in capsys.readouterr().out
 
 

@@ -52,41 +52,38 @@ def check(positions: Iterable[ShogiPosition]) -> int:
     return count
 
 
-def positions_of_games(path: Path) -> Iterator[ShogiPosition]:
-    """Every third position of real games."""
-    with lzma.open(path, "rt", encoding="utf-8") as games:
-        for line in games:
-            position = ShogiPosition()
-            for ply, move in enumerate(json.loads(line)["moves"].split()):
-                if ply % 3 == 0:
-                    yield position
-                position.push_usi(move)
-
-
 def test_planes_and_labels_on_real_games(shared_data: Path) -> None:
-    assert check(islice(positions_of_games(shared_data / "games.jsonl.xz"), 1000)) == 1000
+    def positions() -> Iterator[ShogiPosition]:
+        """Every third one."""
+        with lzma.open(shared_data / "games.jsonl.xz", "rt", encoding="utf-8") as games:
+            for line in games:
+                position = ShogiPosition()
+                for ply, move in enumerate(json.loads(line)["moves"].split()):
+                    if ply % 3 == 0:
+                        yield position
+                    position.push_usi(move)
+
+    assert check(islice(positions(), 400)) == 400
 
 
-def test_planes_of_the_start() -> None:
-    """Worked out by hand: row 6 holds the mover's pawns, row 7 bishop on the left and rook on the right."""
+def test_planes_of_the_start_and_of_hands() -> None:
+    """Worked out by hand: row 6 holds the mover's pawns, row 7 bishop on the left and rook on the right.
+
+    Plane 14 on: 18 of pawns, then four each of lances, knights, silvers and golds, two bishops, two rooks.
+    """
     planes = planes_seen(ShogiPosition())
     assert planes.shape == (NUM_PLANES, 9, 9) == (104, 9, 9)
-    assert planes.dtype == np.float32
-    assert planes.sum() == 40
+    assert (planes.dtype, planes.sum()) == (np.float32, 40)
     pawn, bishop, rook, king = 0, 5, 6, 7
     assert planes[pawn, 6].all()
     assert planes[bishop, 7, 1] == planes[rook, 7, 7] == planes[king, 8, 4] == 1
     assert planes[52 + pawn, 2].all()
     assert planes[52 + bishop, 1, 7] == planes[52 + rook, 1, 1] == planes[52 + king, 0, 4] == 1
-
-
-def test_planes_of_hands() -> None:
-    """Plane 14 on: 18 of pawns, then four each of lances, knights, silvers and golds, two bishops, two rooks."""
     planes = planes_seen(ShogiPosition("4k4/9/9/9/9/9/9/9/4K4 w RG2P2bsl 1"))
-    full = [index for index in range(104) if planes[index].all()]
     white_lance, white_silver, white_bishops = 14 + 18, 14 + 26, [14 + 34, 14 + 35]
     black_pawns, black_gold, black_rook = [52 + 14, 52 + 15], 52 + 14 + 30, 52 + 14 + 36
-    assert full == [white_lance, white_silver, *white_bishops, *black_pawns, black_gold, black_rook]
+    full = [white_lance, white_silver, *white_bishops, *black_pawns, black_gold, black_rook]
+    assert [index for index in range(104) if planes[index].all()] == full
 
 
 def test_more_in_hand_than_a_set_has_fills_no_other_planes() -> None:

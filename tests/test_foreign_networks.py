@@ -71,20 +71,17 @@ def differing(encoding: Encoding, positions: Iterable[ShogiPosition]) -> tuple[i
     return count, wrong
 
 
-@pytest.mark.parametrize("encoding", [DLSHOGI, NYUGYOKU], ids=lambda encoding: encoding.name)
-def test_planes_are_cshogis(encoding: Encoding) -> None:
-    positions = [*POSITIONS, *map(ShogiPosition, ENTERED)]
-    assert differing(encoding, positions) == (len(positions), 0)
+BOTH = pytest.mark.parametrize("encoding", [DLSHOGI, NYUGYOKU], ids=lambda encoding: encoding.name)
 
 
-@pytest.mark.long
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("encoding", [DLSHOGI, NYUGYOKU], ids=lambda encoding: encoding.name)
-def test_planes_are_cshogis_in_real_games(encoding: Encoding, shared_data: Path) -> None:
-    """The last positions of each game, for in these kings enter."""
+@pytest.mark.parametrize("real", [0, pytest.param(100_000, marks=pytest.mark.long)])
+@BOTH
+def test_planes_are_cshogis(encoding: Encoding, real: int, request: pytest.FixtureRequest) -> None:
+    """Of real games the last positions, for in these kings enter."""
 
     def positions() -> Iterator[ShogiPosition]:
-        with lzma.open(shared_data / "games.jsonl.xz", "rt", encoding="utf-8") as games:
+        with lzma.open(request.getfixturevalue("shared_data") / "games.jsonl.xz", "rt", encoding="utf-8") as games:
             for line in games:
                 position, moves = ShogiPosition(), json.loads(line)["moves"].split()
                 for ply, move in enumerate(moves):
@@ -92,7 +89,9 @@ def test_planes_are_cshogis_in_real_games(encoding: Encoding, shared_data: Path)
                     if ply >= len(moves) - 30:
                         yield position.copy()
 
-    assert differing(encoding, islice(positions(), 100_000)) == (100_000, 0)
+    chosen = [*POSITIONS, *map(ShogiPosition, ENTERED)]
+    found = islice(positions(), real) if real else chosen
+    assert differing(encoding, found) == (real or len(chosen), 0)
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +101,10 @@ def net(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("numbers", [TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8])
-@pytest.mark.parametrize("encoding", [DLSHOGI, NYUGYOKU], ids=lambda encoding: encoding.name)
+@pytest.mark.parametrize(
+    ("encoding", "numbers"),
+    [(DLSHOGI, TensorProto.FLOAT), (NYUGYOKU, TensorProto.FLOAT16), (DLSHOGI, TensorProto.INT8)],
+)
 @pytest.mark.parametrize("name", ["onnx", pytest.param("openvino", marks=pytest.mark.openvino)])
 def test_priors_and_win_rates_are_those_of_cshogis_planes_and_labels(
     name: str, encoding: Encoding, numbers: int, tmp_path: Path
@@ -112,13 +113,10 @@ def test_priors_and_win_rates_are_those_of_cshogis_planes_and_labels(
     onnx.save(model, tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(model.SerializeToString())
     dtype = np.float16 if numbers == TensorProto.FLOAT16 else np.float32
-    evaluator = NetworkEvaluator(
-        load_backend(
-            name, tmp_path / "model.onnx", ENCODINGS, device="cpu", precision="float32", threads=1, batch_size=8
-        )
-    )
+    how = {"device": "cpu", "precision": "float32", "threads": 1, "batch_size": 8}
+    evaluator = NetworkEvaluator(load_backend(name, tmp_path / "model.onnx", ENCODINGS, **how))
     tolerance = 0.08 if numbers == TensorProto.INT8 else 2e-3
-    for position in POSITIONS:
+    for position in POSITIONS[::2]:
         moves = position.legal_moves()
         batch = Batch(1, len(moves), encoding)
         batch.add(position, moves)
@@ -137,10 +135,8 @@ def loaded(net: Path, **options: object) -> Thinker:
 
 def test_it_is_told_in_one_line_with_its_defaults(net: Path) -> None:
     thinker = loaded(net)
-    assert thinker.remarks == [
-        "model.onnx is a network in the form of dlshogi's: Eval_Coef 756, temperature 174 "
-        "(there is no model.json beside model.onnx)"
-    ]
+    said = "model.onnx is a network in the form of dlshogi's: Eval_Coef 756, temperature 174"
+    assert thinker.remarks == [f"{said} (there is no model.json beside model.onnx)"]
     assert thinker.go(nodes=50).move in thinker.legal_moves()
 
 
@@ -176,11 +172,8 @@ def test_what_lies_beside_it_counts(net: Path, beside: Callable[[object], None])
 def test_a_part_of_it_may_be_missing(net: Path, beside: Callable[[object], None]) -> None:
     beside({"Eval_Coef": 378, "temperature": "hot"})
     (line,) = loaded(net).remarks
-    assert re.fullmatch(
-        r"model\.onnx is a network in the form of dlshogi's: Eval_Coef 378, temperature 174 "
-        r"\(\S+/model\.json holds no temperature from 1 to 10000\)",
-        line,
-    )
+    said = r"model\.onnx is a network in the form of dlshogi's: Eval_Coef 378, temperature 174"
+    assert re.fullmatch(rf"{said} \(\S+/model\.json holds no temperature from 1 to 10000\)", line)
 
 
 @pytest.mark.parametrize("parts", [(61, 58), (62, 58), (57, 57)])

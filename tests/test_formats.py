@@ -152,9 +152,8 @@ def test_positions_moves_evaluations_and_results_are_cshogis(suffix: str, files:
         assert np.array_equal(found["ply"], wanted["ply"])
     if suffix in (".hcpe3", ".pack"):
         first = len(GAMES[0][1])
-        assert found["before"][[0, 1, 2, first]].tolist() == [
-            [0, 0], [found["move"][0], 0], found["move"][[1, 0]].tolist(), [0, 0],
-        ]  # fmt: skip
+        begin = [[0, 0], [found["move"][0], 0], found["move"][[1, 0]].tolist(), [0, 0]]
+        assert found["before"][[0, 1, 2, first]].tolist() == begin
         assert (found["ending"] == 4).all()
 
 
@@ -185,18 +184,18 @@ def test_visits_survive_and_are_learned(files: Path) -> None:
     assert searched.values[0] == pytest.approx(1 / (1 + np.exp(-before.positions["eval"][0] / 756.0865)), abs=1e-4)
 
 
-def test_games_of_records_are_one_game_each(tmp_path: Path) -> None:
+def test_games_of_records_are_one_game_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     positions = pack(*random_games(3, plies=30, seed=2))
     positions.tofile(tmp_path / "games.positions")
     assert convert.main([str(tmp_path / "games.positions"), str(tmp_path / "games.pack")]) == 0
     assert np.array_equal(positions_in(tmp_path / "games.pack"), positions)
     assert (tmp_path / "games.pack").stat().st_size == 3 * (1 + 30 * 4 + 3)
+    assert convert.main(["--check", str(tmp_path / "games.pack")]) == 0
+    assert "read a second of one core" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_what_came_before_a_file_broke_off_is_kept(
-    suffix: str, files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_came_before_a_file_broke_off_is_kept(suffix: str, files: Path, capsys) -> None:
     path = files / f"games{suffix}"
     path.write_bytes(path.read_bytes()[:-5])
     assert convert.main([str(path), str(files / "out.psv")]) == 1
@@ -248,11 +247,6 @@ def test_training_takes_legal_moves_alone_and_converts_once(files: Path, tmp_pat
     assert len(load(files / "games.psv", "val", tmp_path / "cache", said.append)) == len(rows) - 2
     assert len(said) == 1
     assert positions["move"][8] == 0
-
-
-def test_check_counts_illegal_moves_and_tells_the_speed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert convert.main(["--check", str(files / "games.pack")]) == 0
-    assert "read a second of one core" in capsys.readouterr().out
 
 
 def test_an_unknown_format_or_a_missing_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,6 @@
 """The check of GPUs, as far as it can be checked without one."""
 
 import numpy as np
-import pytest
 
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.network.architecture import architecture_for
@@ -47,9 +46,7 @@ def test_the_largest_error_counts() -> None:
     assert error_of(Constant(1.0, np.nan), reference, packed) == np.inf
 
 
-def test_without_a_gpu_it_says_so_measures_the_cpu_and_exits_with_2(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_gpu_it_says_so_measures_the_cpu_and_exits_with_2(monkeypatch, capsys) -> None:
     load = gpu_check.load_backend
 
     def without_gpu(name: str, *given: object, device: str = "cpu", **how: object) -> object:

@@ -35,7 +35,7 @@ def laid(board: Any, *, as_mirrored: bool) -> Record:
 def test_states_are_those_of_the_boards(seed: int) -> None:
     generator = random.Random(seed)
     board = cshogi.Board((*HANDICAPS, cshogi.STARTING_SFEN)[min(seed, 4)])
-    for _ in range(120):
+    for _ in range(70):
         assert laid(board, as_mirrored=False) == state_of(board)[0]
         expected = state_of(cshogi.Board(mirrored(board.sfen())))[0]
         steps = [mirrored_usi(cshogi.move_to_usi(move)) for move in board.history[:-3:-1]]

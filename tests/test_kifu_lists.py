@@ -11,10 +11,12 @@ ROOT = Path(__file__).resolve().parent.parent
 TRAIN, TEST = list(read_list(ROOT / "kiflist_train_1000.txt")), list(read_list(ROOT / "kiflist_test_100.txt"))
 
 
-def test_every_game_is_in_one_list_and_every_line_names_a_game() -> None:
+def test_every_game_is_in_one_list_and_none_twice() -> None:
     assert (len(TRAIN), len(TEST)) == (1000, 100)
     there = {path for path in (ROOT / "kifu").rglob("*") if path.suffix in SUFFIXES}
     assert there == {*TRAIN, *TEST}
+    moves = Counter(path.read_text().split("\nPI\n")[1] for path in (*TRAIN, *TEST))
+    assert max(moves.values()) == 1
 
 
 @pytest.mark.parametrize("path", TEST[::5], ids=lambda path: path.stem)
@@ -24,8 +26,3 @@ def test_a_game_is_whole(path: Path) -> None:
     assert game.win in ("b", "w", "d")
     assert sum(value is not None for value in game.evals) >= len(game.moves) // 3
     assert sum(1 for _ in replay(game)) == len(game.moves)
-
-
-def test_no_game_is_there_twice() -> None:
-    moves = Counter(path.read_text().split("\nPI\n")[1] for path in (*TRAIN, *TEST))
-    assert max(moves.values()) == 1

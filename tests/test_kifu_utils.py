@@ -36,28 +36,23 @@ def records(tmp_path: Path) -> Path:
 
 
 def test_both_lists_in_one_call(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lists = records / "lists"
-    lists.mkdir()
-    assert make_kifu_list.main([str(records / "kifu"), str(lists / "kiflist"), "--train", "20", "--test", "5"]) == 0
-    train = list(read_list(lists / "kiflist_train_20.txt"))
-    test = list(read_list(lists / "kiflist_test_5.txt"))
+    (records / "lists").mkdir()
+
+    def lists(name: str, *words: str, train: str, test: str) -> list[list[Path]]:
+        assert make_kifu_list.main([str(records / "kifu"), str(records / "lists" / name), *words]) == 0
+        return [list(read_list(records / "lists" / f"{name}_{part}.txt")) for part in (train, test)]
+
+    train, test = lists("a", "--train", "20", "--test", "5", train="train_20", test="test_5")
     assert (len(set(train)), len(set(test)), len(set(train) | set(test))) == (20, 5, 25)
     assert all(path.is_file() for path in train + test)
-    assert (lists / "kiflist_test_5.txt").read_text().startswith("../kifu/")
+    assert (records / "lists" / "a_test_5.txt").read_text().startswith("../kifu/")
     assert "20 of 30 record files" in capsys.readouterr().out
-
-
-def test_by_ratio_as_in_the_book(records: Path) -> None:
-    assert make_kifu_list.main([str(records / "kifu"), str(records / "all"), "--ratio", "0.8"]) == 0
-    train, test = (list(read_list(records / f"all_{part}.txt")) for part in ("train", "test"))
+    train, test = lists("b", "--ratio", "0.8", train="train", test="test")  # as in the book
     assert (len(train), len(test)) == (24, 6)
-    assert sorted(train + test) == make_kifu_list.record_files(records / "kifu")
-
-
-def test_the_seed_decides(records: Path) -> None:
     files = make_kifu_list.record_files(records / "kifu")
-    assert make_kifu_list.split(files, 10, 10, seed=1) == make_kifu_list.split(files, 10, 10, seed=1)
-    assert make_kifu_list.split(files, 10, 10, seed=1) != make_kifu_list.split(files, 10, 10, seed=2)
+    assert sorted(path.resolve() for path in train + test) == files
+    first, again, other = (make_kifu_list.split(files, 10, 10, seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
 
 
 def test_lists_are_not_overwritten_unasked(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,9 +77,7 @@ def test_lists_are_not_overwritten_unasked(records: Path, capsys: pytest.Capture
         (["kifu", "."], ".: the lists want a name"),
     ],
 )
-def test_lists_that_cannot_be_made(
-    records: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], error: str
-) -> None:
+def test_lists_that_cannot_be_made(records: Path, monkeypatch, capsys, arguments: list[str], error: str) -> None:
     (records / "empty").mkdir()
     monkeypatch.chdir(records)
     assert make_kifu_list.main(arguments) == 1
@@ -111,24 +104,17 @@ def names(text: str) -> list[str]:
     return sorted(Path(line.split(": ")[0]).name for line in text.splitlines())
 
 
-def test_kept_files_are_listed_and_nothing_is_changed(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_are_listed_with_the_reason_and_nothing_is_changed(games: Path, capsys) -> None:
     assert filter_csa.main([str(games), "--workers", "1"]) == 0
     out, err = capsys.readouterr()
     assert names(out) == ["good.csa"]
     assert err.endswith("1 of 6 files kept, 0 deleted; ratings: mean 2950, median 2950, highest 3000, lowest 2900\n")
     assert len(list(games.iterdir())) == 6
-
-
-def test_rejected_files_are_listed_with_the_reason(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert filter_csa.main([str(games), "--workers", "1", "--rejected"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert sorted(line.removeprefix(f"{games}/") for line in lines) == [
-        "broken.csa: move 1, +7775FU, is illegal",
-        "draw.csa: ended by sennichite",
-        "short.csa: 50 moves",
-        "unrated.csa: unrated",
-        "weak.csa: rated 2499",
-    ]
+    reasons = ["broken.csa: move 1, +7775FU, is illegal", "draw.csa: ended by sennichite", "short.csa: 50 moves"]
+    reasons += ["unrated.csa: unrated", "weak.csa: rated 2499"]
+    assert sorted(line.removeprefix(f"{games}/") for line in lines) == reasons
 
 
 @pytest.mark.parametrize(
@@ -165,10 +151,8 @@ def test_what_the_filter_cannot_do_is_said(tmp_path: Path, capsys: pytest.Captur
     assert capsys.readouterr().err == f"filter_csa: {tmp_path / 'nowhere'}: no such folder\n"
     (tmp_path / "list.txt").write_bytes(b"a\0.csa\n")
     assert filter_csa.main([str(tmp_path / "list.txt"), "--workers", "1"]) == 1
-    assert (
-        capsys.readouterr().err
-        == f"filter_csa: {tmp_path / 'list.txt'}: not a list of files: no name has a zero byte\n"
-    )
+    reason = f"{tmp_path / 'list.txt'}: not a list of files: no name has a zero byte"
+    assert capsys.readouterr().err == f"filter_csa: {reason}\n"
     with pytest.raises(SystemExit):
         filter_csa.main([str(tmp_path), "--endings", "resign,won"])
     assert "won: not an ending; there are resign, mate" in capsys.readouterr().err

@@ -45,15 +45,12 @@ def test_an_opening_is_not_decided_by_the_next_move() -> None:
             start.pop()
 
 
-def test_two_players_are_rated_by_their_score() -> None:
+def test_players_are_rated_by_their_scores() -> None:
     games = [Played("a", "b", score, []) for score in (1.0, 1.0, 1.0, 0.0) * 10]
     ratings = rate(games)
     expected = elo_of_score((30 + VIRTUAL / 2) / (40 + VIRTUAL))
     assert ratings["a"].elo - ratings["b"].elo == pytest.approx(expected, abs=0.1)
     assert rate(games * 4)["a"].margin == pytest.approx(ratings["a"].margin / 2, rel=0.02)
-
-
-def test_who_never_met_is_compared_by_whom_both_met() -> None:
     games = [Played(*pair, score, []) for pair in (("a", "b"), ("b", "c")) for score in (1.0, 1.0, 0.5, 0.0)]
     a, b, c = (rate(games)[name].elo for name in "abc")
     assert a - b == pytest.approx(b - c)

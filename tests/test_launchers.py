@@ -118,15 +118,8 @@ class Checkout:
         return self.begin_file(self.root / "bat" / f"{player}.sh", **environ)
 
     def begin_file(self, launcher: Path, **environ: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [launcher],
-            cwd=self.elsewhere,
-            env=self.environ | environ,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen([launcher], cwd=self.elsewhere, env=self.environ | environ, text=True, **streams)
 
     def play(self, player: str = "mcts_player", **environ: str) -> tuple[int, list[str], str]:
         """Exit status, lines of stdout and stderr of an engine that is asked `usi` and `quit`, without the steps."""
@@ -134,15 +127,32 @@ class Checkout:
         out, err = process.communicate("usi\nquit\n")
         return process.returncode, [line for line in out.splitlines() if not line.startswith(UNDER_WAY)], err
 
+    def starts(self, player: str = "mcts_player", **environ: str) -> list[str]:
+        """The lines of a start that becomes the engine."""
+        code, out, err = self.play(player, **environ)
+        assert (code, err) == (7, "engine's stderr\n")
+        assert is_engine(out[-1], self)
+        return out
+
+    def fails(self, **environ: str) -> str:
+        """What is said, on stdout for a GUI and on stderr for people, where there can be no engine."""
+        code, out, err = self.play(**environ)
+        assert (code, out[-1]) == (1, f"info string Error! {err.removeprefix('pydlshogi: ')[:-1]}")
+        return err
+
     def only(self, *programs: str) -> str:
         """A PATH with these programs and no other."""
         folder = self.programs.parent / "few"
         folder.mkdir()
         for program in programs:
-            found = shutil.which(program)
-            assert found
-            (folder / program).symlink_to(found)
+            (folder / program).symlink_to(shutil.which(program) or "")
         return str(folder)
+
+    def write(self, path: Path, script: str) -> None:
+        """A program in place of one that is there, or may be."""
+        path.unlink(missing_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
 
 
 @pytest.fixture
@@ -190,9 +200,7 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
     lines = [line for out, _ in outputs for line in out.splitlines()]
     told = [line for line in lines if line.startswith("info string ")]
     assert any(line.startswith(UNDER_WAY[1]) for line in told)
-    assert sum(not line.startswith(UNDER_WAY) for line in told) == 2, (
-        "one of the two says that it installs and that it has"
-    )
+    assert sum(not line.startswith(UNDER_WAY) for line in told) == 2  # one says that it installs and that it has
     engines = [json.loads(line) for line in lines if line not in told]
     assert [facts["prefix"] for facts in engines] == [str(checkout.environment)] * 2
     assert [facts["pid"] for facts in engines] == [first.pid, second.pid], "the launcher becomes the engine"
@@ -207,26 +215,23 @@ def test_until_it_can_play_it_says_which_step_is_under_way(made_once: Made) -> N
 
 
 @on_posix
-@pytest.mark.parametrize("player", ["othello", "board"])
-def test_protocols_without_a_line_for_it_see_nothing_of_the_installation(checkout: Checkout, player: str) -> None:
-    process = checkout.begin(player)
-    out, err = process.communicate("usi\nquit\n")
+def test_protocols_without_a_line_for_it_see_nothing_of_the_installation(installed: Checkout) -> None:
+    installed.declare(DECLARED + "# changed\n")
+    out, err = installed.begin("board").communicate("usi\nquit\n")
     (line,) = out.splitlines()
-    assert is_engine(line, checkout)
+    assert is_engine(line, installed)
     assert err.startswith("info string Installing")
 
 
 @on_posix
-def test_a_terminal_sees_a_bar(checkout: Checkout) -> None:
-    script = checkout.root / "bat" / "environment.py"
-    text = script.read_text(encoding="utf-8")
-    script.write_text(
-        text.replace("REDRAWN = 0.5", "REDRAWN = 0.02").replace("USUAL = 40", "USUAL = 1"), encoding="utf-8"
-    )
+def test_a_terminal_sees_a_bar(installed: Checkout) -> None:
+    installed.declare(DECLARED + "# changed\n")
+    script = installed.root / "bat" / "environment.py"
+    text = script.read_text(encoding="utf-8").replace("REDRAWN = 0.5", "REDRAWN = 0.02")
+    script.write_text(text.replace("USUAL = 40", "USUAL = 1"), encoding="utf-8")
     terminal, program = os.openpty()
-    started = subprocess.Popen(
-        [checkout.root / "bat" / "environment.sh"], env=checkout.environ, stdin=program, stdout=program, stderr=program
-    )
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), program)
+    started = subprocess.Popen([script.with_suffix(".sh")], env=installed.environ, **streams)
     os.close(program)
     shown = b""
     with suppress(OSError):  # as a terminal ends when its program has
@@ -244,156 +249,100 @@ def test_a_terminal_sees_a_bar(checkout: Checkout) -> None:
 @on_posix
 def test_ci_runs_the_tests_also_where_no_browser_can_be_installed(tmp_path: Path) -> None:
     run = shutil.copytree(ROOT / ".ci", tmp_path / ".ci") / "run"
-    scripts = {
-        "bat/test.sh": "echo tests $*; exit 3",
-        "bin/id": "echo 0",
-        "bin/apt-get": "echo apt-get $* >&2; exit 100",
-    }
+    scripts = {"bat/test.sh": "echo tests $*; exit 3", "bin/id": "echo 0"}
+    scripts["bin/apt-get"] = "echo apt-get $* >&2; exit 100"
     for name, line in scripts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
         (tmp_path / name).chmod(0o755)
     for program in ("sh", "dirname"):
-        found = shutil.which(program)
-        assert found
-        (tmp_path / "bin" / program).symlink_to(found)
+        (tmp_path / "bin" / program).symlink_to(shutil.which(program) or "")
     done = subprocess.run([run, "-x"], env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "tests -x\n")
     assert done.stderr == "apt-get -qq update\nci: there is no chromium-headless-shell\n"
 
 
 @on_posix
-@pytest.mark.parametrize(("script", "module"), LAUNCHERS.items())
-def test_the_next_start_calls_neither_python_nor_pip(installed: Checkout, script: str, module: str) -> None:
-    code, out, err = installed.play(script, PATH=installed.only("sh", "dirname", "readlink", "cmp"))
-    assert (code, err) == (7, "engine's stderr\n")
-    (line,) = out
-    assert is_engine(line, installed)
-    assert json.loads(line)["module"] == module
-
-
-@on_posix
-def test_it_can_be_started_through_a_link_and_after_the_project_was_moved(installed: Checkout) -> None:
+def test_the_next_starts_call_neither_python_nor_pip(installed: Checkout) -> None:
+    few = installed.only("sh", "dirname", "readlink", "cmp")
+    for script, module in LAUNCHERS.items():
+        (line,) = installed.starts(script, PATH=few)
+        assert json.loads(line)["module"] == module
     link = installed.elsewhere / "my engine"
     link.symlink_to(installed.root / "bat" / "mcts_player.sh")
-    out, _ = installed.begin_file(link).communicate("usi\n")
+    out, _ = installed.begin_file(link, PATH=few).communicate("usi\n")
     assert is_engine(out, installed)
-
     installed.root = installed.root.rename(installed.root.with_name("moved"))
-    _, out, _ = installed.play(PATH=installed.only("sh", "dirname", "readlink", "cmp"))
-    assert is_engine(out[-1], installed)
+    installed.starts(PATH=few)
+    ended = installed.begin(PATH=few)
+    assert ended.communicate("")[0] == ""
+    assert ended.returncode == 0
 
 
 @on_posix
-def test_end_of_input_ends_it(installed: Checkout) -> None:
-    process = installed.begin()
-    assert process.communicate("")[0] == ""
-    assert process.returncode == 0
-
-
-@on_posix
-def test_what_was_interrupted_is_made_anew(installed: Checkout) -> None:
-    (installed.environment / "pydlshogi" / "pyproject.toml").unlink()
+@pytest.mark.parametrize("what", ["interrupted", "python is gone", pytest.param("103", marks=pytest.mark.long)])
+def test_an_environment_that_is_spoilt_is_made_anew(installed: Checkout, what: str) -> None:
+    """103: on Windows, when the Python below is uninstalled, there is left a program that says so."""
+    python = installed.environment / "bin" / "python"
     half_copied = installed.environment / "half copied"
     half_copied.touch()
-    code, out, _ = installed.play()
-    assert code == 7
-    assert is_engine(out[-1], installed)
+    if what == "interrupted":
+        (installed.environment / "pydlshogi" / "pyproject.toml").unlink()
+    elif what == "103":
+        installed.write(python, "exit 103")
+        assert installed.begin_file(installed.root / "bat" / "environment.sh").wait() == 0
+    else:
+        python.unlink()
+        python.symlink_to("/nowhere/python3.11")
+    installed.starts()
     assert not half_copied.exists()
     assert not list(installed.root.glob(".venv.discarded*"))
 
 
 @on_posix
-def test_an_environment_whose_python_is_gone_is_made_anew(installed: Checkout) -> None:
-    python = installed.environment / "bin" / "python"
-    python.unlink()
-    python.symlink_to("/nowhere/python3.11")
-    code, out, _ = installed.play()
-    assert code == 7
-    assert is_engine(out[-1], installed)
-
-
-@on_posix
-@pytest.mark.long
-def test_an_environment_whose_python_starts_no_more_is_made_anew(installed: Checkout) -> None:
-    """What is left on Windows when the Python below is uninstalled: a program that says so and ends with 103."""
-    python = installed.environment / "bin" / "python"
-    python.unlink()
-    python.write_text("#!/bin/sh\nexit 103\n")
-    python.chmod(0o755)
-    assert installed.begin_file(installed.root / "bat" / "environment.sh").wait() == 0
-    code, out, _ = installed.play()
-    assert code == 7
-    assert is_engine(out[-1], installed)
-
-
-@on_posix
-def test_new_requirements_are_added_to_the_environment_also_where_the_engine_does_not_compile(
-    installed: Checkout,
-) -> None:
-    """What its options say may repair it: it is for the engine to tell."""
-    assert len(installed.play()[1]) == 1
+def test_new_requirements_are_added_to_the_environment(installed: Checkout) -> None:
+    """Also where the engine does not compile: what its options say may repair it, which is for the engine to tell."""
+    assert len(installed.starts()) == 1
     assert installed.compiled == 0, "it was when the environment was made"
     kept = installed.environment / "kept"
     kept.touch()
-    (installed.root / "pydlshogi" / "fail").touch()
-    installed.declare(DECLARED + "# changed\n")
-    code, out, err = installed.play()
-    assert (code, err) == (7, "engine's stderr\n")
-    assert len(out) == 3, "two lines about the installation and one of the engine"
-    assert is_engine(out[-1], installed)
-    assert kept.exists()
-    assert installed.compiled == 1
-    assert len(installed.play()[1]) == 1
-
-
-@on_posix
-def test_an_update_that_fails_spoils_nothing(installed: Checkout) -> None:
     installed.declare(DECLARED.replace('"numpy>=', '"no-such-package", "numpy>='))
     code, out, _ = installed.play()
     assert code == 1
     assert "no-such-package" in out[-1]
     installed.declare(DECLARED)
-    code, out, _ = installed.play()
-    assert code == 7
-    assert len(out) == 1
+    assert len(installed.starts()) == 1, "what failed has spoilt nothing"
+    (installed.root / "pydlshogi" / "fail").touch()
+    installed.declare(DECLARED + "# changed\n")
+    assert len(installed.starts()) == 3, "two lines about the installation and one of the engine"
+    assert kept.exists()
+    assert installed.compiled == 2, "with each installation, as it was begun before the first one failed"
+    assert len(installed.starts()) == 1
 
 
 @on_posix
-def test_an_environment_of_the_users_own_is_left_alone(checkout: Checkout) -> None:
+def test_what_stands_in_the_way_is_one_line(checkout: Checkout) -> None:
+    few = checkout.only("sh", "dirname", "readlink", "cmp")
+    assert checkout.fails(PATH=few) == "pydlshogi: Python 3.11 or newer is needed, found: none\n"
+    checkout.write(Path(few) / "python3", '[ "$1" = --version ] && echo Python 3.9.2 && exit 0\nexit 1')
+    assert checkout.fails(PATH=few) == "pydlshogi: Python 3.11 or newer is needed, found: Python 3.9.2\n"
     own = checkout.environment / "own.txt"
     own.parent.mkdir()
     own.touch()
-    code, out, err = checkout.play()
-    assert code == 1
-    assert out[-1].startswith("info string Error! ")
-    assert "not made by pydlshogi" in out[-1]
-    assert err == out[-1].replace("info string Error!", "pydlshogi:") + "\n"
-    assert own.exists()
-
-
-@on_posix
-def test_a_python_that_is_too_old_is_named(checkout: Checkout) -> None:
-    few = Path(checkout.only("sh", "dirname", "readlink", "cmp"))
-    python = few / "python3"
-    python.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.9.2 && exit 0\nexit 1\n')
-    python.chmod(0o755)
-    code, out, err = checkout.play(PATH=str(few))
-    assert code == 1
-    assert out == ["info string Error! Python 3.11 or newer is needed, found: Python 3.9.2"]
-    assert err == "pydlshogi: Python 3.11 or newer is needed, found: Python 3.9.2\n"
+    assert "not made by pydlshogi" in checkout.fails()
+    own.unlink()  # which is left alone, but an empty folder is nobody's
+    unreachable = {"PIP_NO_INDEX": "", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_FIND_LINKS": "", "PIP_RETRIES": "1"}
+    said = checkout.fails(**unreachable)
+    assert "is there a network?" in said
+    assert said.count("\n") == 1
 
 
 @on_posix
 @pytest.mark.parametrize("other", [True, False])
 def test_a_python_that_is_too_new_is_the_last_choice(checkout: Checkout, other: bool) -> None:
     newer = checkout.programs / "python3"
-    newer.unlink()
-    newer.write_text(
-        '#!/bin/sh\ncase "$*" in *"(3, 15)"*) exit 1;; *.py*) touch "$0.ran";; esac\n'
-        f'exec {os.path.realpath(sys.executable)} "$@"\n'
-    )
-    newer.chmod(0o755)
+    runs = f'exec {os.path.realpath(sys.executable)} "$@"'
+    checkout.write(newer, f'case "$*" in *"(3, 15)"*) exit 1;; *.py*) touch "$0.ran";; esac\n{runs}')
     if other:
         (checkout.programs / "python3.14").symlink_to(os.path.realpath(sys.executable))
     path = f"{checkout.programs}{os.pathsep}{checkout.only('sh', 'touch')}"
@@ -405,24 +354,6 @@ def test_a_python_that_is_too_new_is_the_last_choice(checkout: Checkout, other: 
 
 
 @on_posix
-def test_no_python_at_all(checkout: Checkout) -> None:
-    code, out, err = checkout.play(PATH=checkout.only("sh", "dirname", "readlink", "cmp"))
-    assert code == 1
-    assert out == ["info string Error! Python 3.11 or newer is needed, found: none"]
-    assert err.count("\n") == 1
-
-
-@on_posix
-def test_without_a_network_one_line_says_so(checkout: Checkout) -> None:
-    unreachable = {"PIP_NO_INDEX": "", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_FIND_LINKS": "", "PIP_RETRIES": "1"}
-    code, out, err = checkout.play(**unreachable)
-    assert code == 1
-    assert len(out) == 2
-    assert "is there a network?" in out[-1]
-    assert err.count("\n") == 1
-
-
-@on_posix
 def test_a_gui_that_does_not_wait_leaves_the_installation_running(checkout: Checkout) -> None:
     checkout.environment.mkdir()  # an empty one is what a full disk left
     process = checkout.begin()
@@ -430,9 +361,8 @@ def test_a_gui_that_does_not_wait_leaves_the_installation_running(checkout: Chec
     assert process.stdout.readline().startswith("info string Installing")
     process.kill()
     process.communicate()
-    code, out, _ = checkout.play()  # waits for the lock
-    assert code == 7
-    assert is_engine(out[0], checkout), "and has nothing left to install"
+    (line,) = checkout.starts()  # it waits for the lock, and has nothing left to install
+    assert is_engine(line, checkout)
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "bat").glob("*.sh")), ids=lambda path: path.stem)
@@ -441,33 +371,22 @@ def test_windows_has_the_same_launchers(script: Path) -> None:
     assert twin.isascii()
     assert twin.count(b"\n") == twin.count(b"\r\n") > 1
     assert twin.startswith(b"@echo off\r\n")
+    assert not re.search(rb"%~?[1-9]", twin), "arguments end after nine so, and at the `=` of `--option NAME=VALUE`"
     assert sorted(re.findall(rb"\w+_player\b", twin)) == sorted(re.findall(rb"\w+_player\b", script.read_bytes()))
     for name in (b"environment", b"start", b"checks.py", b"test train"):
         assert (name in twin) == (name in script.read_bytes())
     assert os.name != "posix" or script.stat().st_mode & stat.S_IXUSR
 
 
-@pytest.mark.parametrize("script", sorted((ROOT / "bat").glob("*.bat")), ids=lambda path: path.stem)
-def test_windows_hands_arguments_on_as_they_are(script: Path) -> None:
-    """One by one, as %1 and %2, they end after nine, and at the `=` of `--option NAME=VALUE`."""
-    assert not re.search(rb"%~?[1-9]", script.read_bytes())
-
-
 @pytest.mark.parametrize(
     ("status", "said", "told"),
     [
-        (
-            1,
-            "ImportError: DLL load failed while importing _cshogi: 指定されたモジュールが見つかりません",
-            "vc_redist.x64.exe",
-        ),
+        (1, "ImportError: DLL load failed while importing _cshogi: 指定されたモジュールが", "vc_redist.x64"),
         (0xC000001D, "", "the processor lacks AVX2"),
         (0xC0000005, "", "vc_redist.x64.exe"),
     ],
 )
-def test_what_windows_wants_besides_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, said: str, told: str
-) -> None:
+def test_what_windows_wants_besides_is_told(tmp_path: Path, monkeypatch, status: int, said: str, told: str) -> None:
     found = importlib.util.spec_from_file_location("environment", ROOT / "bat" / "environment.py")
     assert found
     assert found.loader
@@ -503,8 +422,7 @@ def dry_run(checkout: Checkout, extra: str, nvidia_smi: str | None) -> "subproce
     """What environment.sh would do for an extra where nvidia-smi says this, or does not exist."""
     few = Path(checkout.only("sh"))
     if nvidia_smi is not None:
-        (few / "nvidia-smi").write_text(f"#!/bin/sh\nprintf '%s\\n' '{nvidia_smi}'\n")
-        (few / "nvidia-smi").chmod(0o755)
+        checkout.write(few / "nvidia-smi", f"printf '%s\\n' '{nvidia_smi}'")
     command = [checkout.root / "bat" / "environment.sh", "--dry-run", extra]
     path = f"{checkout.programs}{os.pathsep}{few}"
     done = subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, check=False)
@@ -516,48 +434,29 @@ def dry_run(checkout: Checkout, extra: str, nvidia_smi: str | None) -> "subproce
 @pytest.mark.parametrize(
     ("nvidia_smi", "known", "build"),
     [
-        ("| NVIDIA-SMI 550.90.07   Driver Version: 550.90.07   CUDA Version: 12.4 |", "12.4", "cu126"),
-        ("| NVIDIA-SMI 580.65.06   Driver Version: 580.65.06   CUDA Version: 13.0 |", "13.0", "cu130"),
-        ("| NVIDIA-SMI 590.44   KMD Version: 590.44   CUDA UMD Version: 13.1 |", "13.1", "cu130"),
+        ("| NVIDIA-SMI 550.90.07   Driver Version: 550.90.07   CUDA Version: 12.4 |", "knows CUDA 12.4: ", "cu126"),
+        ("| NVIDIA-SMI 580.65.06   Driver Version: 580.65.06   CUDA Version: 13.0 |", "knows CUDA 13.0: ", "cu130"),
+        ("| NVIDIA-SMI 590.44   KMD Version: 590.44   CUDA UMD Version: 13.1 |", "knows CUDA 13.1: ", "cu130"),
+        (None, "no NVIDIA driver that works is found", None),
+        ("NVIDIA-SMI has failed because it could not reach the NVIDIA driver.", "no NVIDIA driver that works", None),
+        ("| NVIDIA-SMI 525.0   Driver Version: 525.0   CUDA Version: 11.8 |", "knows CUDA 11.8; a", None),
     ],
 )
 def test_for_a_gpu_it_installs_what_fits_the_driver(
-    checkout: Checkout, nvidia_smi: str, known: str, build: str
+    checkout: Checkout, nvidia_smi: str | None, known: str, build: str | None
 ) -> None:
     done = dry_run(checkout, "gpu", nvidia_smi)
-    assert done.returncode == 0
-    assert done.stderr == (
-        f"pydlshogi: the NVIDIA driver knows CUDA {known}: PyTorch is installed in its build {build}, "
-        "and CuPy for CUDA 12 with Chainer\n"
-    )
-    first, second = done.stdout.splitlines()
-    assert f"--find-links https://download.pytorch.org/whl/{build}/torch/ torch>=" in first
-    for name in ("cshogi>=", "cupy-cuda12x[ctk]>=", "chainer==", "torch>="):
-        assert f" {name}" in second
-
-
-@on_posix
-@pytest.mark.parametrize(
-    ("nvidia_smi", "complaint"),
-    [
-        (None, "no NVIDIA driver that works is found"),
-        (
-            "NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.",
-            "no NVIDIA driver that works",
-        ),
-        (
-            "| NVIDIA-SMI 525.0   Driver Version: 525.0   CUDA Version: 11.8 |",
-            "the NVIDIA driver knows CUDA 11.8; a newer",
-        ),
-    ],
-)
-def test_without_a_driver_that_will_do_nothing_is_installed_for_a_gpu(
-    checkout: Checkout, nvidia_smi: str | None, complaint: str
-) -> None:
-    done = dry_run(checkout, "gpu", nvidia_smi)
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"pydlshogi: {complaint}")
+    driver = "the NVIDIA driver " if known.startswith("knows") else ""
+    assert done.stderr.startswith(f"pydlshogi: {driver}{known}")
     assert done.stderr.count("\n") == 1
+    assert done.returncode == (build is None)
+    if build:
+        installs = f"PyTorch is installed in its build {build}, and CuPy for CUDA 12 with Chainer\n"
+        assert done.stderr.endswith(f"{known}{installs}")
+        first, second = done.stdout.splitlines()
+        assert f"--find-links https://download.pytorch.org/whl/{build}/torch/ torch>=" in first
+        for name in ("cshogi>=", "cupy-cuda12x[ctk]>=", "chainer==", "torch>="):
+            assert f" {name}" in second
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere PyPI has PyTorch for CPUs")
@@ -565,35 +464,20 @@ def test_without_a_gpu_pytorch_is_the_one_for_cpus(checkout: Checkout) -> None:
     assert "/whl/cpu/torch/ torch>=" in dry_run(checkout, "train", None).stdout.splitlines()[0]
 
 
+OPPONENTS = {"": "/usr/games/fairy-stockfish", "fairy": "/usr/games/fairy-stockfish", "gps": "/usr/games/gpsusi"}
+OPPONENTS |= {"policy": "bat/policy_player.sh", "search1": "bat/search1_player.sh"}
+
+
 @on_posix
-@pytest.mark.parametrize(
-    ("opponent", "program"),
-    [
-        ("", "/usr/games/fairy-stockfish"),
-        ("fairy", "/usr/games/fairy-stockfish"),
-        ("gps", "/usr/games/gpsusi"),
-        ("policy", "bat/policy_player.sh"),
-        ("search1", "bat/search1_player.sh"),
-    ],
-)
-def test_opponents_of_the_distribution_and_our_own(opponent: str, program: str) -> None:
+def test_opponents_of_the_distribution_and_our_own() -> None:
     """What is said last counts: the user's options."""
-    arguments = [opponent, "--games", "100", "A.Threads=2"] if opponent else []
-    done = subprocess.run(
-        ["sh", str(ROOT / "utils" / "play_opponents.sh"), *arguments],
-        env={**os.environ, "PYTHON": "echo"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    words = done.stdout.split()
-    assert words[:4] == ["-m", "utils.match", "bat/mcts_player.sh", program]
-    assert " ".join(words).endswith(" ".join(["--out", f"matches/{opponent or 'fairy'}", *arguments[1:]]))
-
-
-@on_posix
-def test_an_unknown_opponent_is_one_line() -> None:
-    script = ROOT / "utils" / "play_opponents.sh"
-    done = subprocess.run(["sh", str(script), "bonanza"], capture_output=True, text=True, check=False)
+    command = ["sh", str(ROOT / "utils" / "play_opponents.sh")]
+    how: dict[str, Any] = {"env": {**os.environ, "PYTHON": "echo"}, "capture_output": True, "text": True}
+    for opponent, program in OPPONENTS.items():
+        arguments = [opponent, "--games", "100", "A.Threads=2"] if opponent else []
+        words = subprocess.run([*command, *arguments], **how, check=True).stdout.split()
+        assert words[:4] == ["-m", "utils.match", "bat/mcts_player.sh", program]
+        assert " ".join(words).endswith(" ".join(["--out", f"matches/{opponent or 'fairy'}", *arguments[1:]]))
+    done = subprocess.run([*command, "bonanza"], **how, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "play_opponents.sh: no opponent bonanza; there are fairy, gps, policy and search1\n"

@@ -71,7 +71,7 @@ def test_games_of_shogi_end_at_the_fourth_occurrence(moves: list[str], score: fl
 def test_self_play_at_shogi_ends_games_when_a_referee_does() -> None:
     kings = "4k4/9/9/9/9/9/9/9/4K4 b - 1"
     game = replace(SHOGI, position=lambda sfen=kings, draw_ply=0: ShogiPosition(sfen, draw_ply=draw_ply))
-    settings = SelfPlay(games=16, playouts=4, opening_plies=0, draw_ply=300)
+    settings = SelfPlay(games=6, playouts=4, opening_plies=0, draw_ply=300)
     played = SelfPlayers(game, HashEvaluator(DLSHOGI), settings).play((1,))
     endings = set()
     for moves in played.games():
@@ -94,29 +94,23 @@ def test_games_of_dobutsu_shogi_end_as_soon_as_a_position_comes_back() -> None:
     assert score_of_mover(position) == 0.5
 
 
-def test_the_result_is_that_of_the_side_to_move(all_moves: PlayedGames) -> None:
-    expected = [
-        1 - score if ply % 2 else score
-        for length, score in zip(all_moves.lengths, all_moves.scores.tolist(), strict=True)
-        for ply in range(length)
-    ]
-    assert all_moves.results.tolist() == expected
-    assert {0.0, 1.0} <= set(expected)
-
-
-def test_the_policy_learned_is_over_legal_moves(all_moves: PlayedGames) -> None:
+def test_positions_teach_legal_moves_and_the_result_of_the_side_to_move(all_moves: PlayedGames) -> None:
     row = 0
-    for moves in all_moves.games():
+    for moves, score in zip(all_moves.games(), all_moves.scores.tolist(), strict=True):
         position = DobutsuPosition(draw_ply=ALL.draw_ply)
-        for move in moves:
+        for ply, move in enumerate(moves):
             first, end = all_moves.firsts[row : row + 2]
             labels, weights = all_moves.labels[first:end], all_moves.weights[first:end]
             assert np.isin(labels, position.legal_moves()).all()  # its labels are the moves' own numbers
             assert weights.sum() == pytest.approx(1, abs=1e-5)
             assert move in labels
+            assert all_moves.results[row] == (1 - score if ply % 2 else score)
             position.push(move)
             row += 1
     assert row == len(all_moves)
+    assert {0.0, 1.0} <= set(all_moves.results.tolist())
+    row = int(np.flatnonzero((all_moves.exact == 0) & (all_moves.results == 1))[0])
+    assert all_moves.examples(0.3).values[row] == pytest.approx(0.7 + 0.3 * all_moves.searched[row])
 
 
 def test_a_win_that_was_seen_is_exact_and_is_played(all_moves: PlayedGames) -> None:
@@ -128,17 +122,15 @@ def test_a_win_that_was_seen_is_exact_and_is_played(all_moves: PlayedGames) -> N
     assert (examples.values[decided] == 1).all()
 
 
-def test_values_mix_result_and_search(all_moves: PlayedGames) -> None:
-    row = int(np.flatnonzero((all_moves.exact == 0) & (all_moves.results == 1))[0])
-    value = all_moves.examples(0.3).values[row]
-    assert value == pytest.approx(0.7 + 0.3 * all_moves.searched[row])
-
-
-def test_a_seed_decides_a_set_of_games() -> None:
+def test_a_seed_decides_a_set_of_games_and_cheap_searches_are_not_learned() -> None:
     players = SelfPlayers(DOBUTSU, HASH, QUICK)
     first, other, again = (players.play(seed) for seed in ((3, 1), (3, 2), (3, 1)))
     assert first.games() == again.games()
     assert first.games() != other.games()
+    settings = replace(QUICK, full_share=0, cheap_playouts=12)
+    forced, free = (SelfPlayers(DOBUTSU, HASH, replace(settings, forced_playouts=of)).play((6,)) for of in (2.0, 0.0))
+    assert forced.games() == free.games()
+    assert len(forced) == 0
 
 
 OTHERWISE = {
@@ -153,10 +145,9 @@ OTHERWISE = {
 def test_no_setting_of_self_play_is_without_effect(name: str) -> None:
     """But for one that whoever loads the network takes: see the next test."""
     usual = replace(QUICK, resign=0.3)
-    one, other = (
-        SelfPlayers(DOBUTSU, HASH, settings).play((4,))
-        for settings in (usual, replace(usual, **{name: OTHERWISE[name]}))
-    )
+    usual = replace(QUICK, resign=0.3)
+    other = replace(usual, **{name: OTHERWISE[name]})
+    one, other = (SelfPlayers(DOBUTSU, HASH, settings).play((4,)) for settings in (usual, other))
     assert [one.games(), one.weights.tobytes()] != [other.games(), other.weights.tobytes()]
 
 
@@ -176,19 +167,6 @@ def test_the_policys_temperature_reaches_self_play_and_comparisons(tmp_path: Pat
             counts.append(match(((1, 2), 16)))
     assert len({each.weights.tobytes() for each in sets}) == 3
     assert len(set(map(tuple, counts))) > 1
-
-
-def test_cheap_searches_are_not_learned() -> None:
-    played = SelfPlayers(DOBUTSU, HASH, QUICK).play((5,))
-    assert 0 < len(played) < 0.8 * len(played.moves)
-
-
-def test_cheap_searches_force_no_playouts() -> None:
-    cheap = replace(QUICK, full_share=0, cheap_playouts=12)
-    forced, free = (
-        SelfPlayers(DOBUTSU, HASH, replace(cheap, forced_playouts=forced)).play((6,)) for forced in (2.0, 0.0)
-    )
-    assert forced.games() == free.games()
 
 
 def test_openings_are_varied_and_not_learned() -> None:
@@ -213,17 +191,11 @@ def test_games_are_written_whole_and_read_again(all_moves: PlayedGames, tmp_path
     assert np.array_equal(PlayedGames.read(path).labels, all_moves.labels)
     whole = path.read_bytes()
     entry = whole.index(b"PK\1\2")  # of the directory: its flags are 8 bytes further on, the method two more
-    encrypted, packed_otherwise = (
-        whole[: entry + at] + bytes([whole[entry + at] ^ 1]) + whole[entry + at + 1 :] for at in (8, 10)
-    )
-    for damage in (whole[:1000], b"", b"nothing", encrypted, packed_otherwise):
+    changed = [whole[: entry + at] + bytes([whole[entry + at] ^ 1]) + whole[entry + at + 1 :] for at in (8, 10)]
+    for damage in (whole[:1000], b"", b"nothing", *changed):
         path.write_bytes(damage)
         with pytest.raises(ArraysError, match="holds no games"):
             PlayedGames.read(path)
-
-
-def test_equal_players_share_every_pair() -> None:
-    assert compare(DOBUTSU, (HASH, HASH), Puct(), 8, 12, 60, (1,)) == [0, 0, 6, 0, 0]
 
 
 def test_the_one_who_judges_better_wins() -> None:
@@ -246,32 +218,24 @@ def test_the_one_who_judges_better_wins() -> None:
     assert counts[3] + counts[4] > 2 * (counts[0] + counts[1])
 
 
-def test_a_win_in_one_is_found() -> None:
+def test_a_win_in_one_is_found_and_equal_players_share_every_pair() -> None:
     forest = Forest(DOBUTSU, UniformEvaluator(), Puct(), 50, 2)
     position = DobutsuPosition("1l1/1C1/3/1L1 b - 1")
     best = forest.search({1: position}, 50)[1][0]
     assert (position.usi(best.move), best.plies) == ("2b2a+", 1)
+    assert compare(DOBUTSU, (HASH, HASH), Puct(), 8, 12, 60, (1,)) == [0, 0, 6, 0, 0]
 
 
 def move(visits: int, prior: float, value: float, plies: int | None = None) -> MoveStats:
     return MoveStats(0, visits, value, 0.1, prior, plies)
 
 
-def test_forced_visits_are_not_learned() -> None:
+def test_what_of_the_visits_is_learned() -> None:
     puct = Puct(forced_playouts=2.0, c_init_root=1.0)
     moves = [move(80, 0.5, 0.6), move(15, 0.3, 0.2), move(1, 0.1, 0.1), move(0, 0.1, np.nan)]
-    visits = pruned_visits(moves, puct)
-    assert visits[0] == 80
-    assert 0 <= visits[1] < 15
-    assert visits[2:].tolist() == [0, 0]
-
-
-def test_good_moves_keep_their_visits() -> None:
-    puct = Puct(forced_playouts=2.0, c_init_root=1.0)
+    best, second, *others = pruned_visits(moves, puct).tolist()
+    assert (best, 0 <= second < 15, others) == (80, True, [0, 0])
     assert pruned_visits([move(50, 0.4, 0.5), move(40, 0.4, 0.55)], puct).tolist() == [50, 40]
-
-
-def test_what_is_proven_is_learned() -> None:
     assert pruned_visits([move(3, 0.1, 1.0, 1), move(60, 0.9, 0.6)], Puct()).tolist() == [1, 0]
     assert pruned_visits([move(5, 0.1, 0.4), move(60, 0.9, 0.3, -2)], Puct()).tolist() == [5, 0]
     assert pruned_visits([move(5, 0.1, 0.0, -4), move(60, 0.9, 0.0, -2)], Puct()).tolist() == [1, 0]

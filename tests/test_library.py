@@ -44,13 +44,10 @@ def test_a_game_is_analysed_in_its_order_however_many_searches_there_are() -> No
         rates = [[answer.lines and answer.lines[0].win_rate for answer in analyse(e, game, 5)] for e in (one, two)]
     assert rates[0] == rates[1]
     assert len(rates[0]) == len(game.moves) + 1
-
-
-def test_who_hears_enough_of_a_game_waits_for_no_more() -> None:
     with QUICK() as engine:
-        answers = analyse(engine, read(RECORD)[0], 5)
+        answers = analyse(engine, game, 5)
         next(answers)
-        answers.close()
+        answers.close()  # who has heard enough waits for no more
         assert engine.ask(visits=3).lines[0].nodes == 3
 
 
@@ -61,13 +58,9 @@ def test_what_there_is_not_is_told() -> None:
         pydlshogi.Knobs  # noqa: B018
 
 
-def test_the_readme_is_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    codes = [
-        re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
-        for name in ("README.md", "README.ja.md")
-    ]
+def test_the_readme_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    pages = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.ja.md")]
+    codes = [re.findall(r"```python\n(.*?)```", page, re.DOTALL) for page in pages]
     assert codes[0] == codes[1]
     (code,) = codes[0]
     assert len(code.splitlines()) <= 10

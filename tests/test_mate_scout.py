@@ -88,32 +88,34 @@ def test_mates_from_before_a_repetition_are_looked_for_anew() -> None:
     assert len(scout.solution()) == 7
 
 
-def test_longer_mates_than_the_option_says_are_not_looked_for() -> None:
-    for plies, announced in ((0, None), (5, None), (7, 7)):
-        thinker = Thinker(MATE_IN_SEVEN, Mate_Root_Search=plies)
-        thinker.go(nodes=10)
-        assert thinker.last.score_mate == announced
+@pytest.mark.parametrize(
+    ("options", "announced"),
+    [
+        ({"Mate_Root_Search": 0}, None),
+        ({"Mate_Root_Search": 5}, None),
+        ({"Mate_Root_Search": 7}, 7),
+        ({"Skill_Level": 3}, None),
+        ({"Skill_Level": 7}, 7),
+        ({"Draw_Ply": 6}, None),
+        ({"Draw_Ply": 7}, 7),
+    ],
+)
+def test_which_mates_are_looked_for(options: dict[str, int], announced: int | None) -> None:
+    """No longer ones than the option says, by no weak player, and none that comes after the game is drawn."""
+    thinker = Thinker(MATE_IN_SEVEN, **options)
+    thinker.go(nodes=1)
+    assert thinker.last.score_mate == announced
 
 
-def test_weak_players_overlook_long_mates() -> None:
-    for level, announced in ((3, None), (7, 7)):
-        thinker = Thinker(MATE_IN_SEVEN, Skill_Level=level)
-        thinker.go(nodes=1)
-        assert thinker.last.score_mate == announced
-
-
-def test_a_mate_must_come_before_the_game_is_drawn() -> None:
-    for draw_ply, announced in ((6, None), (7, 7)):
-        thinker = Thinker(MATE_IN_SEVEN, Draw_Ply=draw_ply)
-        thinker.go(nodes=10)
-        assert thinker.last.score_mate == announced
-
-
-def test_a_mate_that_does_not_begin_with_the_moves_asked_for_is_not_played() -> None:
+def test_which_mates_are_not_taken() -> None:
     thinker = Thinker(MATE_IN_SEVEN)
     assert thinker.go(nodes=10).move != "5i4h"
     assert thinker.go(nodes=100, searchmoves=("5i4h",)).move == "5i4h"
     assert thinker.last.pv[0] == "5i4h"
+    search = run(a_search(Letters({"a": "b", "b": "c", "c": "a"}, "a")), Opinions(), 10)
+    for proven, plies in ((5, 5), (7, 5), (3, 3)):
+        search.root.prove([], proven)
+        assert search.root.plies == plies
 
 
 def test_without_time_nothing_is_looked_at() -> None:
@@ -153,22 +155,8 @@ def test_what_was_proven_outside_is_known_to_the_search() -> None:
     assert search.root.plies == -6
     assert search.root.moves()[0].move == ord("b")  # the longer defence
 
-
-def test_a_proof_deep_in_the_line_proves_the_moves_before() -> None:
-    search = run(a_search(Letters({"a": "bc", "b": "d", "c": "e", "d": "f", "e": "f", "f": "a"}, "a")), Opinions(), 20)
     search.root.prove([ord("b"), ord("d")], 5)  # d is won, so b, which leads nowhere else, is lost, so a is won
-    assert letters_of(search)["b"].plies == 7
-    assert search.root.plies == 7
-
-
-def test_a_proof_does_not_replace_a_shorter_one() -> None:
-    game = Letters({"a": "b", "b": "c", "c": "a"}, "a")
-    search = run(a_search(game), Opinions(), 10)
-    search.root.prove([], 5)
-    search.root.prove([], 7)
-    assert search.root.plies == 5
-    search.root.prove([], 3)
-    assert search.root.plies == 3
+    assert letters_of(search)["b"].plies == search.root.plies == 7
 
 
 BLUNDERS = [

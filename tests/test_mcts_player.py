@@ -36,22 +36,21 @@ ONE_LEGAL_MOVE = "k8/9/1GG6/9/9/9/9/9/8K w - 1"
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
 
 
-def test_bare_go_makes_the_playouts_of_the_option() -> None:
-    thinker = Thinker(playout=200)
-    thinker.go()
-    assert 150 <= (thinker.last.nodes or 0) <= 200 + 16  # fewer only when the rest could not change the answer
-
-
-def test_mates_in_one_and_announces_it() -> None:
-    thinker = Thinker(MATE_IN_ONE)
+@pytest.mark.parametrize("skill", [20, 19])
+def test_mates_in_one_and_announces_it(skill: int) -> None:
+    thinker = Thinker(MATE_IN_ONE, Skill_Level=skill)
     assert thinker.go(nodes=300).move == "G*5b"
     assert (thinker.last.score_mate, thinker.last.score_cp, thinker.last.pv) == (1, None, ("G*5b",))
 
 
-def test_declares_a_won_entering_king() -> None:
+def test_declares_a_won_entering_king_by_the_rule_asked_for() -> None:
     thinker = Thinker(DECLARABLE)
     assert thinker.go(nodes=10) == BestMove("win")
     assert (thinker.infos[-1].score_cp, thinker.infos[-1].score_mate) == (HIGHEST_CP, None)
+    two_pieces = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9 w RB2N4L11P7p 1"  # 10 + 7 points, and 10 that were given away
+    assert Thinker(two_pieces, EnteringKingRule="CSARule27H").go(nodes=10) == BestMove("win")
+    for rule in ("CSARule27", "CSARule24", "CSARule24H"):
+        assert Thinker(two_pieces, EnteringKingRule=rule).go(nodes=10) != BestMove("win")
 
 
 @pytest.mark.parametrize(
@@ -65,13 +64,6 @@ def test_a_declaration_to_come_is_no_mate(sfen: str, cp: int) -> None:
     thinker = Thinker(sfen, Mate_Root_Search=0, Resign_Threshold=0, ConsiderationMode="true")
     thinker.go(nodes=800)
     assert (thinker.last.score_cp, thinker.last.score_mate) == (cp, None)
-
-
-def test_declares_at_odds_if_the_rule_says_so() -> None:
-    two_pieces = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9 w RB2N4L11P7p 1"  # 10 + 7 points, and 10 that were given away
-    assert Thinker(two_pieces, EnteringKingRule="CSARule27H").go(nodes=10) == BestMove("win")
-    for rule in ("CSARule27", "CSARule24", "CSARule24H"):
-        assert Thinker(two_pieces, EnteringKingRule=rule).go(nodes=10) != BestMove("win")
 
 
 def test_the_search_counts_odds_as_the_declaration_will() -> None:
@@ -90,6 +82,10 @@ def test_the_only_legal_move_is_played_with_an_opinion() -> None:
     (only,) = thinker.legal_moves()
     assert thinker.go(btime=60000, wtime=60000).move == only
     assert thinker.last.pv[0] == only
+    thinker = Thinker("4k2r1/9/9/9/9/9/9/9/8K b - 1", PV_Interval=0)
+    clock = Clock(Limits(ponder=True, btime=0, wtime=0, byoyomi=4000))
+    thinker.think(clock, lambda info: clock.hit() if (info.nodes or 0) > 300 else None)
+    assert (thinker.last.nodes or 0) < 1000
 
 
 def test_last_line_is_that_of_the_move_played_and_every_line_is_legal() -> None:
@@ -106,13 +102,21 @@ def test_last_line_is_that_of_the_move_played_and_every_line_is_legal() -> None:
     assert answer.ponder == (thinker.last.pv[1] if len(thinker.last.pv) > 1 else None)
 
 
-def test_drawn_moves_differ_and_the_seed_repeats_them() -> None:
+def test_moves_are_drawn_by_the_seed_as_long_as_the_option_says() -> None:
     def opening(seed: int) -> str:
         return Thinker(Random_Ply=9, Random_Cutoff=1000, Random_Seed=seed, Backend="hash").go(nodes=200).move
 
     moves = [opening(seed) for seed in range(1, 9)]
     assert len(set(moves)) > 1
     assert moves == [opening(seed) for seed in range(1, 9)]
+
+    def answers(ply: int) -> set[str]:
+        options = {"Random_Ply": ply, "Random_Cutoff": 1000, "Backend": "hash"}
+        seeds = range(1, 9)
+        return {Thinker(START, ("7g7f", "3c3d"), Random_Seed=seed, **options).go(nodes=100).move for seed in seeds}
+
+    assert len(answers(2)) == 1
+    assert len(answers(3)) > 1
 
 
 def test_the_lines_are_ranked_by_visits_and_tell_them() -> None:
@@ -125,16 +129,6 @@ def test_the_lines_are_ranked_by_visits_and_tell_them() -> None:
     assert sum(info.prior or 0 for info in thinker.lines) == pytest.approx(1)
     for info in thinker.lines:
         assert info.score_cp == centipawns(info.win_rate or 0, 756)
-
-
-def test_moves_are_drawn_no_longer_than_the_option_says() -> None:
-    def answers(ply: int) -> set[str]:
-        options = {"Random_Ply": ply, "Random_Cutoff": 1000, "Backend": "hash"}
-        seeds = range(1, 9)
-        return {Thinker(START, ("7g7f", "3c3d"), Random_Seed=seed, **options).go(nodes=100).move for seed in seeds}
-
-    assert len(answers(2)) == 1
-    assert len(answers(3)) > 1
 
 
 def test_it_resigns_below_the_threshold() -> None:
@@ -160,15 +154,8 @@ def test_every_option_of_the_selection_reaches_its_constant(
     thinker.set(C_init_root=104, C_base_root=105, C_fpu_reduction_root=6)
     thinker.set(Draw_Value_Black=700, Draw_Value_White=800)
     thinker.go(nodes=1)
-    assert used[-1] == Puct(
-        c_init=1.01,
-        c_base=102,
-        fpu_reduction=0.03,
-        c_init_root=1.04,
-        c_base_root=105,
-        fpu_reduction_root=0.06,
-        draw_value=draw_value,
-    )
+    root = {"c_init_root": 1.04, "c_base_root": 105, "fpu_reduction_root": 0.06}
+    assert used[-1] == Puct(c_init=1.01, c_base=102, fpu_reduction=0.03, **root, draw_value=draw_value)
 
 
 @pytest.mark.parametrize("mode", ["true", "false"])
@@ -191,21 +178,12 @@ def test_a_bad_move_drawn_below_full_skill_is_no_reason_to_resign() -> None:
     assert "resign" not in played
 
 
-def test_searchmoves_are_the_only_moves_played() -> None:
-    thinker = Thinker(MultiPV=5)
-    assert thinker.go(nodes=200, searchmoves=("1g1f", "9g9f")).move in {"1g1f", "9g9f"}
-    assert {info.pv[0] for info in thinker.infos} == {"1g1f", "9g9f"}
-
-
-def test_visits_that_searchmoves_asked_for_decide_no_other_search() -> None:
+def test_searches_of_other_moves_decide_no_other_search() -> None:
     thinker = Thinker(Backend="hash", Random_Ply=0)
     free = thinker.go(nodes=300).move
     named = next(move for move in thinker.legal_moves() if move != free)
     assert thinker.go(nodes=3000, searchmoves=(named,)).move == named
     assert thinker.go(nodes=300).move == free
-
-
-def test_what_other_moves_prove_is_not_said_of_searchmoves() -> None:
     thinker = Thinker(MATE_IN_ONE, Mate_Root_Search=0)
     thinker.go(nodes=100)
     assert thinker.last.score_mate == 1
@@ -268,15 +246,6 @@ def test_more_memory_than_there_is_is_said_before_a_game(monkeypatch: pytest.Mon
         Thinker(USI_Hash=16384)
 
 
-def test_candidates_of_the_book_under_debug_message() -> None:
-    thinker = Thinker(DebugMessage="true")
-    thinker.go(nodes=100)
-    table = [info.string for info in thinker.infos if "move_count" in info.string]
-    assert len(table) == 30
-    assert "nn_rate:0.03333" in table[0]
-    assert "win_rate:0.5" in table[0]
-
-
 def test_the_tree_is_kept_for_the_moves_that_were_expected() -> None:
     thinker = Thinker(MultiPV=ALL_MOVES)
     answer = thinker.go(nodes=2000)
@@ -298,24 +267,27 @@ def test_a_full_table_is_said_once_and_still_answers() -> None:
     assert thinker.last.hashfull == 1000
 
 
-@pytest.mark.parametrize(("name", "text"), [("C_init", "100"), ("C_base_root", "20000"), ("C_fpu_reduction", "30")])
-def test_another_constant_of_selection_keeps_the_tree(name: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "kept"),
+    [
+        ("C_init", "100", True),
+        ("C_base_root", "20000", True),
+        ("C_fpu_reduction", "30", True),
+        ("Draw_Value_Black", "400", False),
+        ("temperature", "100", False),
+        ("Clear_Hash", "", False),
+        ("Backend", "hash", False),
+    ],
+)
+def test_only_what_changes_the_meaning_of_values_or_priors_starts_a_new_tree(name: str, text: str, kept: bool) -> None:
     thinker = Thinker(MultiPV=ALL_MOVES)
     thinker.go(nodes=500)
     thinker.set(**{name: text})
     thinker.go(nodes=2)
-    assert thinker.visits > 500
-
-
-@pytest.mark.parametrize(("name", "text"), [("Draw_Value_Black", "400"), ("temperature", "100"), ("Clear_Hash", "")])
-def test_what_changes_the_meaning_of_values_or_priors_starts_a_new_tree(name: str, text: str) -> None:
-    thinker = Thinker(MultiPV=ALL_MOVES)
-    thinker.go(nodes=500)
-    thinker.set(**{name: text})
-    thinker.go(nodes=2)
-    assert thinker.visits == 2
+    assert (thinker.visits > 500) if kept else (thinker.visits == 2)
     thinker.go(nodes=500)
     assert thinker.visits > 500
+    assert (len({info.prior for info in thinker.lines}) > 1) is (name == "Backend")
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 5, 100, 301])
@@ -348,9 +320,8 @@ def test_a_network_written_anew_under_its_name_is_loaded_anew(tmp_path: Path) ->
     options.set("modelfile", str(tmp_path / "net.npz"))
     player = shogi.mcts(options).load()
     for channels in (4, 8):
-        write_weights(
-            tmp_path / "net.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, channels), seed=1)
-        )
+        weights = random_weights(architecture_for(BOOK, "policy_value_resnet", 1, channels), seed=1)
+        write_weights(tmp_path / "net.npz", weights)
         player.prepare()
         assert f"1x{channels} " in player.description
         assert player.loading(options) is None
@@ -369,9 +340,7 @@ def test_an_opinion_is_the_search_s_before_and_after_a_search() -> None:
 
 
 @pytest.mark.parametrize(("threads", "most"), [(1, 45), (2, 22)])
-def test_a_sixteenth_of_the_tree_is_under_way_in_all_threads_together(
-    monkeypatch: pytest.MonkeyPatch, threads: int, most: int
-) -> None:
+def test_a_sixteenth_of_the_tree_is_under_way_in_all_threads_together(monkeypatch, threads: int, most: int) -> None:
     """With 600 visits (8 + 600 / 16) playouts: more spoil the moves, since those under way count as lost."""
     sizes: list[int] = []
 
@@ -414,21 +383,20 @@ def test_a_tree_is_kept_where_draws_mean_the_same(black: int, white: int, kept: 
     assert (thinker.visits > 1) == kept
 
 
-def test_eval_shows_the_networks_own_opinion() -> None:
+def test_what_is_shown_of_the_networks_opinion() -> None:
     thinker = Thinker()
     lines = list(thinker.player.evaluate(thinker.position()))
     assert lines[0] == "win rate 0.5000"
     assert all(line.endswith("0.0333") for line in lines[1:])
+    thinker = Thinker(DebugMessage="true")
+    thinker.go(nodes=100)
+    table = [info.string for info in thinker.infos if "move_count" in info.string]
+    assert len(table) == 30
+    assert "nn_rate:0.03333" in table[0]
+    assert "win_rate:0.5" in table[0]
 
 
-def test_stopped_before_it_began_it_still_answers() -> None:
-    thinker = Thinker()
-    clock = Clock(Limits(infinite=True))
-    clock.stop()
-    assert thinker.think(clock).move in thinker.legal_moves()
-
-
-def test_lower_skill_looks_less_far() -> None:
+def test_lower_skill_looks_less_far_and_heeds_the_clock() -> None:
     def playouts(level: int) -> int:
         thinker = Thinker(Skill_Level=level)
         thinker.go(btime=60000, wtime=60000)
@@ -436,9 +404,6 @@ def test_lower_skill_looks_less_far() -> None:
 
     assert playouts(0) <= 2 + 1
     assert playouts(0) < playouts(8) < playouts(14)
-
-
-def test_lower_skill_heeds_the_clock() -> None:
     settings = Thinker(Skill_Level=19).player.clock_settings()
     budget = allot(Limits(byoyomi=100), 0, 1, settings)
     assert (budget.maximum, budget.nodes) == (75, 976)
@@ -476,11 +441,6 @@ def test_with_no_time_for_a_look_the_answer_is_what_the_tree_knows_else_any_move
     assert thinker.go(btime=1, wtime=1).move == "G*5b"
 
 
-def test_lower_skill_still_mates_in_one() -> None:
-    thinker = Thinker(MATE_IN_ONE, Skill_Level=19)
-    assert thinker.go(btime=60000, wtime=60000).move == "G*5b"
-
-
 def stochastic_ponder(thinker: Thinker, end: Callable[[Clock], None]) -> BestMove:
     """The answer to a ponder on all replies to all but the last of the moves, ended after 1000 playouts."""
     clock = Clock(Limits(ponder=True, nodes=2000))
@@ -509,16 +469,6 @@ def test_stochastic_ponder_sees_draws_with_the_eyes_of_the_engine() -> None:
     assert thinker.last.score_cp == centipawns(0.9, 756)
 
 
-def test_a_new_evaluator_does_not_search_on_in_the_tree_of_the_old() -> None:
-    thinker = Thinker(MultiPV=ALL_MOVES)
-    thinker.go(nodes=300)
-    assert len({info.prior for info in thinker.lines}) == 1
-    thinker.set(Backend="hash")
-    thinker.go(nodes=200)
-    assert thinker.visits == 200
-    assert len({info.prior for info in thinker.lines}) > 1
-
-
 def test_rules_chosen_after_the_position_hold_at_once() -> None:
     """After the next move the game is drawn."""
     thinker = Thinker(START, ("7g7f", "3c3d"), Draw_Value_Black=900)
@@ -535,13 +485,6 @@ def test_ponderhit_turns_pondering_into_a_timed_search(stochastic: str) -> None:
     clock = Clock(Limits(ponder=True, btime=0, wtime=0, byoyomi=400))
     answer = thinker.think(clock, lambda info: clock.hit() if (info.nodes or 0) > 300 else None)
     assert answer.move in thinker.legal_moves()
-
-
-def test_after_ponderhit_the_only_legal_move_is_played_at_once() -> None:
-    thinker = Thinker("4k2r1/9/9/9/9/9/9/9/8K b - 1", PV_Interval=0)
-    clock = Clock(Limits(ponder=True, btime=0, wtime=0, byoyomi=4000))
-    thinker.think(clock, lambda info: clock.hit() if (info.nodes or 0) > 300 else None)
-    assert (thinker.last.nodes or 0) < 1000
 
 
 @pytest.mark.parametrize("sfen", [START, MATE_IN_ONE, ONE_LEGAL_MOVE])

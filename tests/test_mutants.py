@@ -8,18 +8,11 @@ from utils.mutants import mutants
 @pytest.mark.parametrize(
     ("source", "changed"),
     [
-        ("a + b", ["a - b"]),
         ("a < b", ["a <= b", "a >= b"]),
-        ("a < b < c", []),
-        ("a and b", ["a or b"]),
-        ("x = 3", ["x = 4"]),
-        ("x = True", ["x = False"]),
-        ("x = 'text'", []),
-        ("f(a, b)", ["f(b, a)"]),
-        ("f(a, a)", []),
-        ("a if b else c", ["c if b else a"]),
+        *((source, []) for source in ("a < b < c", "x = 'text'", "f(a, a)")),
+        *(("a + b", ["a - b"]), ("a and b", ["a or b"]), ("x = 3", ["x = 4"]), ("x = True", ["x = False"])),
+        *(("f(a, b)", ["f(b, a)"]), ("a if b else c", ["c if b else a"]), ("x += a", ["x -= a"])),
         ("if a:\n    b", ["if not a:\n    b"]),
-        ("x += a", ["x -= a"]),
     ],
 )
 def test_one_thing_is_changed_at_a_time(source: str, changed: list[str]) -> None:

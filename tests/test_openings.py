@@ -67,15 +67,15 @@ def test_shogi_as_the_records_of_newspapers_name_it(shared_data: Path, tmp_path:
     assert agree[True] > 0.8 * agree.total()
 
 
-@pytest.mark.parametrize(
-    ("moves", "name"),
-    [
-        ("f5f6", "Diagonal"),
-        ("f5d6c3d3c4", "Tiger"),
-        ("f5d6c5f4e3c6d3f6e6", "Rose"),
-        ("f5f6e6f4c3", "Buffalo (Kenichi)"),
-    ],
-)
+NAMED = [
+    ("f5f6", "Diagonal"),
+    ("f5d6c3d3c4", "Tiger"),
+    ("f5d6c5f4e3c6d3f6e6", "Rose"),
+    ("f5f6e6f4c3", "Buffalo (Kenichi)"),
+]
+
+
+@pytest.mark.parametrize(("moves", "name"), NAMED)
 def test_othello_however_the_board_is_turned(moves: str, name: str) -> None:
     squares = [("abcdefgh".index(file), int(rank) - 1) for file, rank in re.findall("(.)(.)", moves)]
     for swap, turn in product((False, True), repeat=2):  # the first position has these symmetries alone
@@ -87,13 +87,10 @@ def test_othello_however_the_board_is_turned(moves: str, name: str) -> None:
         assert [each.english for each in opening.names] == [name]
 
 
-def test_a_line_of_othello_keeps_its_name() -> None:
+def test_a_line_of_othello_keeps_its_name_which_is_its_own() -> None:
     position, opening = OthelloPosition(), NO_NAMES
     for move in re.findall("..", "f5d6c3d3c4f4f6f3e6e7"):
         position.push(position.move_from_usi(move))
         opening = othello.opening(position, opening)
     assert [name.japanese for name in opening.names] == ["コンポス"]
-
-
-def test_each_line_of_othello_is_one_of_its_own() -> None:
     assert len(othello.names()) == len(othello.LINES.strip().splitlines())

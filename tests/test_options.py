@@ -72,43 +72,29 @@ def test_values_are_taken(options: Sample, name: str, text: str, attribute: str,
 def test_a_number_is_brought_into_range_and_that_is_said(options: Sample, text: str, value: int) -> None:
     remark = options.set("playout", text)
     assert options.playout == value
-    assert text in remark
-    assert str(value) in remark
+    assert {text, str(value)} <= set(re.findall(r"[\w.-]+", remark.replace(",", " ")))
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("playout", "many"),
-        ("playout", ""),
-        ("playout", "nan"),
-        ("USI_Ponder", "yes"),
-        ("USI_Ponder", ""),
-        ("Device", "x"),
-    ],
+    ("name", "texts"), [("playout", ("many", "", "nan")), ("USI_Ponder", ("yes", "")), ("Device", ("x",))]
 )
-def test_what_makes_no_sense_is_refused_and_changes_nothing(options: Sample, name: str, text: str) -> None:
-    before = options.get(name)
-    assert "refused" in options.set(name, text)
-    assert options.get(name) == before
-
-
-def test_an_unknown_name_is_known_as_such(options: Sample) -> None:
+def test_what_makes_no_sense_is_refused_and_changes_nothing(options: Sample, name: str, texts: tuple[str, ...]) -> None:
+    for text in texts:
+        before = options.get(name)
+        assert "refused" in options.set(name, text)
+        assert options.get(name) == before
     with pytest.raises(UnknownOption):
         options.set("USI_Variant", "shogi")
 
 
-def test_a_button_counts(options: Sample) -> None:
-    options.set("clear", "")
-    options.set("Clear", "anything")
-    assert options.clear == 2
-
-
-def test_get_speaks_the_language_of_set(options: Sample) -> None:
+def test_get_speaks_the_language_of_set_and_a_button_counts(options: Sample) -> None:
     for option in options.declared():
         if not isinstance(option, Button):
             assert options.set(option.usi_name, options.get(option.usi_name)) == ""
             assert options.get(option.usi_name) == option.show(option.default)
+    options.set("clear", "")
+    options.set("Clear", "anything")
+    assert options.clear == 2
 
 
 @pytest.mark.parametrize(
@@ -120,18 +106,12 @@ def test_get_speaks_the_language_of_set(options: Sample) -> None:
         lambda: Combo("Device", "z", ("a", "b"), help=""),
         lambda: Spin("Small", 5, 0, 4, help=""),
         lambda: Spin("Large", 0, 0, 2**31, help=""),
+        lambda: type("Clash", (Sample,), {"other": Check("NODES", False, help="")}),  # two of one name
     ],
 )
 def test_a_declaration_that_would_break_a_gui_cannot_be_written(declare: object) -> None:
     with pytest.raises(ValueError):
         declare()  # type: ignore[operator]
-
-
-def test_two_options_cannot_share_a_name() -> None:
-    with pytest.raises(ValueError, match="twice"):
-
-        class Clash(Sample):
-            other = Check("NODES", False, help="")
 
 
 def test_what_is_not_shown_can_be_set_and_asked_for_by_name(options: Sample) -> None:

@@ -80,22 +80,17 @@ def test_outside_of_the_window_the_value_is_a_bound(seed: int) -> None:
             assert found.value == exact
 
 
-def test_it_may_be_left_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_can_be_stopped_anywhere_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     position = random_position(0, 40)
-    whole = AlphaBeta(WEIGHTS, megabytes=1).search(position, 5)
-    monkeypatch.setattr(alphabeta_search, "_SLICE", 1)
-    assert AlphaBeta(WEIGHTS, megabytes=1).search(position, 5) == whole
-
-
-def test_it_can_be_stopped_and_asked_again() -> None:
-    position = random_position(0, 40)
-    search = AlphaBeta(WEIGHTS, megabytes=1)
+    whole, search = AlphaBeta(WEIGHTS, megabytes=1).search(position, 5), AlphaBeta(WEIGHTS, megabytes=1)
     looks = iter([False, False, True])
     assert search.search(position, 30, stopped=lambda: next(looks)) is None
     assert next(looks, None) is None, "it looked once more after it was told to stop"
     found = search.search(position, 4)
     assert found is not None
     assert found.value == minimax(position, 4)
+    monkeypatch.setattr(alphabeta_search, "_SLICE", 1)
+    assert AlphaBeta(WEIGHTS, megabytes=1).search(position, 5) == whole
 
 
 def test_the_same_search_again_is_looked_up() -> None:
@@ -128,10 +123,8 @@ class TestMultiProbCut:
     def test_a_margin_of_the_whole_board_cuts_nothing(self) -> None:
         for seed in range(0, 300, 100):
             position = random_position(seed, 40)
-            probing = cuts(4, 2, 128.0 * DISC)
-            assert AlphaBeta(WEIGHTS, probing, 1).search(position, 5) == AlphaBeta(WEIGHTS, megabytes=1).search(
-                position, 5
-            )
+            plain, probing = AlphaBeta(WEIGHTS, megabytes=1), AlphaBeta(WEIGHTS, cuts(4, 2, 128.0 * DISC), 1)
+            assert probing.search(position, 5) == plain.search(position, 5)
 
     @pytest.mark.parametrize("shallow", [1, 2])
     def test_without_a_margin_a_deep_search_is_a_shallow_one(self, shallow: int) -> None:
@@ -167,11 +160,8 @@ class TestMultiProbCut:
         assert -minimax(position.play(found.move), 4) == found.value
 
     def test_it_saves_evaluations(self) -> None:
-        plain, cut = AlphaBeta(WEIGHTS), AlphaBeta(WEIGHTS, cuts(6, 2, 2.0 * DISC))
-        evaluations = [
-            sum(
-                found.evaluations for seed in range(0, 500, 100) if (found := each.search(random_position(seed, 40), 7))
-            )
-            for each in (plain, cut)
-        ]
-        assert evaluations[1] < evaluations[0]
+        counts = []
+        for search in (AlphaBeta(WEIGHTS), AlphaBeta(WEIGHTS, cuts(6, 2, 2.0 * DISC))):
+            found = [search.search(random_position(seed, 40), 7) for seed in range(0, 500, 100)]
+            counts.append(sum(each.evaluations for each in found if each))
+        assert counts[1] < counts[0]

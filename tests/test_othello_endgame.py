@@ -1,5 +1,6 @@
 """The solver of end games: against a slow obvious one, and against published solutions."""
 
+import itertools
 import random
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import numpy as np
 import pytest
 from othello_games import random_position
 
+from pydlshogi.engines.othello import endgame
 from pydlshogi.engines.othello.endgame import Solver
+from pydlshogi.engines.othello.proven import PROVEN, keep, known_bounds, packed
 from pydlshogi.engines.othello.stability import stable_discs
 from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
 from utils.othello.solve import parse_obf
@@ -50,7 +53,7 @@ def test_every_move_of_a_solution_keeps_its_score(solver: Solver, empties: int) 
     """Positions deep enough for the table, which here is far too small for them."""
     for seed in range(0, 600, 100):
         position, score = random_position(seed, empties), None
-        while not position.over:
+        while not position.over and (position.empties >= 8 or score is None):
             solution = solver.solve(position)
             assert solution is not None
             assert score is None or solution.score == -score
@@ -58,8 +61,6 @@ def test_every_move_of_a_solution_keeps_its_score(solver: Solver, empties: int) 
             scores = [Solver(1).solve(child) for child in map(position.play, position.moves()) if not child.over]
             assert all(each is not None and -each.score <= score for each in scores)
             position = position.play(solution.move)
-            if position.empties < 8:
-                break
         assert position.over or minimax(position) == -(score or 0)
 
 
@@ -82,14 +83,50 @@ def test_who_wins_is_a_cheaper_question(solver: Solver, seed: int) -> None:
     assert winner.nodes <= exact.nodes
 
 
-def test_it_can_be_stopped_and_asked_again() -> None:
+@pytest.mark.parametrize("seed", range(0, 400, 100))
+def test_threads_find_what_one_does(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a table that is too small for them, so that they write over each other's entries, and looking there often."""
+    monkeypatch.setattr(endgame, "_SLICE", 20)
+    position = random_position(seed, 17)
+    one, several = Solver(16).solve(position), Solver(1, threads=3).solve(position)
+    assert one is not None
+    assert several is not None
+    assert several.score == one.score
+    child = position.play(several.move)
+    answer = Solver(16).solve(child)
+    assert answer is not None
+    assert answer.score == -one.score
+
+
+def test_an_entry_with_words_of_two_writers_says_nothing() -> None:
+    table = np.zeros(2, PROVEN)
+    first, second = (random_position(seed, 10) for seed in (1, 2))
+    written = []
+    for position, bounds in ((first, packed(-64, 4, 20, 10)), (second, packed(6, 64, 30, 10))):
+        keep(table, np.uint64(position.mover), np.uint64(position.opponent), np.uint64(bounds))
+        written.append(table[0].copy())
+    for words in itertools.product(written, repeat=3):
+        table[0] = tuple(entry[name] for entry, name in zip(words, PROVEN.names or (), strict=True))
+        for position, entry in zip((first, second), written, strict=True):
+            bounds = known_bounds(table, np.uint64(position.mover), np.uint64(position.opponent))
+            whole = all(word is entry for word in words)
+            assert bounds == (entry["bounds"] if whole else 0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_it_can_be_stopped_and_asked_again(threads: int) -> None:
     position = position_of(FFO[41][0])
-    solver = Solver(megabytes=4)
+    solver = Solver(megabytes=4, threads=threads)
     looks = iter([False, False, True])
     assert solver.solve(position, stopped=lambda: next(looks)) is None
     assert next(looks, None) is None, "it looked once more after it was told to stop"
     easy = random_position(3, 8)
     assert solver.solve(easy) == Solver(megabytes=4).solve(easy)
+
+
+def test_discs_in_corners_on_edges_and_what_leans_on_them_are_stable() -> None:
+    own = squares("a1 b1 a2 b2 a3 d1 h8 e5") | squares("a8 b8 c8 d8 e8 f8 g8")
+    assert int(stable_discs(np.uint64(own), np.uint64(2**64 - 1 - own))) == own & ~squares("d1 e5")
 
 
 @pytest.mark.parametrize("seed", range(0, 200, 10))
@@ -105,12 +142,6 @@ def test_stable_discs_stay(seed: int) -> None:
             assert (later.black & black, later.white & white) == (black, white)
 
 
-def test_corners_edges_and_what_leans_on_them_are_stable() -> None:
-    own = squares("a1 b1 a2 b2 a3 d1 h8 e5") | squares("a8 b8 c8 d8 e8 f8 g8")
-    empty = np.uint64(2**64 - 1 - own)
-    assert int(stable_discs(np.uint64(own), empty)) == own & ~squares("d1 e5")
-
-
 def test_published_solutions(shared_data: Path) -> None:
     for problem in parse_obf((shared_data / "othello" / "ffo-01-19.obf").read_text()):
         solution = Solver(megabytes=16).solve(problem.position)
@@ -120,9 +151,10 @@ def test_published_solutions(shared_data: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", FFO)
-def test_published_solutions_of_20_to_23_empty_squares(number: int) -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_published_solutions_of_20_to_23_empty_squares(number: int, threads: int) -> None:
     diagram, score, best = FFO[number]
-    solution = Solver().solve(position_of(diagram))
+    solution = Solver(threads=threads).solve(position_of(diagram))
     assert solution is not None
     assert solution.score == score
     assert move_name(solution.move) in best.split()

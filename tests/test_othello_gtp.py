@@ -35,91 +35,45 @@ def ask(*lines: str) -> list[str]:
 
 
 def test_a_game_with_every_command() -> None:
-    assert ask("protocol_version", "name", "known_command undo", "known_command fly", "list_games") == [
-        "= 2",
-        "= lowest",
-        "= true",
-        "= false",
-        "= Othello",
-    ]
+    first = ask("protocol_version", "name", "known_command undo", "known_command fly", "list_games")
+    assert first == ["= 2", "= lowest", "= true", "= false", "= Othello"]
     (listed,) = ask("list_commands")
     assert {"play", "genmove", "undo", "hint", "level", "final_score"} <= {*listed[2:].split("\n")}
     assert ask("boardsize 8", "set_game Othello", "komi 0", "clear_board", "quit", "name") == ["="] * 5
+    asked = ("play black F5", "genmove w", "reg_genmove b", "undo", "undo", "undo", "genmove b")
+    assert ask(*asked) == ["=", "= F4", "= C3", "=", "=", "? cannot undo", "= D3"]
+    numbered = ["=12 lowest", "?7 unknown command", "?3 unknown command", "?0 illegal move"]
+    assert ask("12 name", "7", "3 fly", "0 play b a1") == numbered
+    lines = ("", "   ", "# comment", "name # again", "\tplay\tb  f5\r", "na\x01me\x7f")
+    assert ask(*lines) == ["= lowest", "=", "= lowest"]
 
 
-def test_the_board() -> None:
+def test_boards_are_shown_set_up_and_hinted_at() -> None:
     (_, board) = ask("play b f5", "showboard")
-    assert board.splitlines() == [
-        "=",
-        "  a b c d e f g h",
-        "1 . . . . . . . .",
-        "2 . . . . . . . .",
-        "3 . . . . . . . .",
-        "4 . . . O X + . .",
-        "5 . . . X X X . .",
-        "6 . . . + . + . .",
-        "7 . . . . . . . .",
-        "8 . . . . . . . .",
-        "White to move; Black (X) 4, White (O) 1",
-    ]
+    rows = ["1 . . . . . . . .", "2 . . . . . . . .", "3 . . . . . . . .", "4 . . . O X + . .", "5 . . . X X X . ."]
+    rows += ["6 . . . + . + . .", "7 . . . . . . . .", "8 . . . . . . . ."]
+    assert board.splitlines() == ["=", "  a b c d e f g h", *rows, "White to move; Black (X) 4, White (O) 1"]
+    rows = ["--------"] * 3 + ["---OX---", "---XO---"] + ["--------"] * 3
+    engine = LowestSquare()
+    assert answers(loaded(engine), f"setup_board {' '.join(rows)} X", "genmove b") == ["=", "= D3"]
+    assert engine.games == 1
+    two = "D3 +19.00 depth 3\nC4 +26.00 depth 3"
+    assert ask("hint 2", "hint") == [f"= {two}", f"= {two}\nF5 +37.00 depth 3\nE6 +44.00 depth 3"]
+    assert ask(f"setup_board {'X' * 64} X", "hint") == ["=", "? the game is over"]
 
 
-def test_moves_are_played_and_taken_back() -> None:
-    assert ask("play black F5", "genmove w", "reg_genmove b", "undo", "undo", "undo", "genmove b") == [
-        "=",
-        "= F4",
-        "= C3",
-        "=",
-        "=",
-        "? cannot undo",
-        "= D3",
-    ]
+ERRORS = {
+    "illegal move": "play b a1, play w f4, play b pass, genmove w",
+    "syntax error": "play b i9, play x f5, play b, genmove, boardsize eight, komi x, level 0, hint 0, known_command",
+    "unacceptable size": "boardsize 10",
+    "unsupported game": "set_game Go",
+    "cannot score": "final_score",
+}
+ERRORS["syntax error"] += ", hint x, setup_board XO, time_settings 1 2, time_settings nan 1 1, time_left b -1 0"
+ERRORS["syntax error"] += f", time_left b 10 1{400 * '0'}"
 
 
-def test_numbers_of_commands_come_back() -> None:
-    assert ask("12 name", "7", "3 fly", "0 play b a1") == [
-        "=12 lowest",
-        "?7 unknown command",
-        "?3 unknown command",
-        "?0 illegal move",
-    ]
-
-
-def test_what_a_line_may_hold() -> None:
-    assert ask("", "   ", "# comment", "name # again", "\tplay\tb  f5\r", "na\x01me\x7f") == [
-        "= lowest",
-        "=",
-        "= lowest",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("line", "error"),
-    [
-        ("play b a1", "illegal move"),
-        ("play w f4", "illegal move"),
-        ("play b pass", "illegal move"),
-        ("play b i9", "syntax error"),
-        ("play x f5", "syntax error"),
-        ("play b", "syntax error"),
-        ("genmove", "syntax error"),
-        ("genmove w", "illegal move"),
-        ("boardsize 10", "unacceptable size"),
-        ("boardsize eight", "syntax error"),
-        ("komi x", "syntax error"),
-        ("set_game Go", "unsupported game"),
-        ("final_score", "cannot score"),
-        ("level 0", "syntax error"),
-        ("hint 0", "syntax error"),
-        ("hint x", "syntax error"),
-        ("setup_board XO", "syntax error"),
-        ("time_settings 1 2", "syntax error"),
-        ("time_settings nan 1 1", "syntax error"),
-        ("time_left b -1 0", "syntax error"),
-        (f"time_left b 10 1{400 * '0'}", "syntax error"),
-        ("known_command", "syntax error"),
-    ],
-)
+@pytest.mark.parametrize(("line", "error"), [(line, error) for error in ERRORS for line in ERRORS[error].split(", ")])
 def test_errors(line: str, error: str) -> None:
     assert ask(line, "name") == [f"? {error}", "= lowest"]
 
@@ -129,26 +83,11 @@ PASSING = "XO" + "-" * 30 + "-" * 32
 
 
 def test_a_pass_may_be_said_or_not() -> None:
-    for line in ("play w pass", "genmove w"):
-        assert ask(
-            f"setup_board {PASSING} O", line, "genmove b", "final_score", "genmove w", "play w pass", "undo", "undo"
-        )[1:] == ["= PASS" if line == "genmove w" else "=", "= C1", "= B+64", "= PASS", "=", "=", "="]
+    rest = ("genmove b", "final_score", "genmove w", "play w pass", "undo", "undo")
+    for line, answer in (("play w pass", "="), ("genmove w", "= PASS")):
+        said = ask(f"setup_board {PASSING} O", line, *rest)
+        assert said == ["=", answer, "= C1", "= B+64", "= PASS", "=", "=", "="]
     assert ask(f"setup_board {PASSING} O", "play b c1", "undo", "undo") == ["=", "=", "=", "? cannot undo"]
-
-
-def test_a_board_may_be_set_up_in_pieces() -> None:
-    rows = ["--------"] * 3 + ["---OX---", "---XO---"] + ["--------"] * 3
-    engine = LowestSquare()
-    assert answers(loaded(engine), f"setup_board {' '.join(rows)} X", "genmove b") == ["=", "= D3"]
-    assert engine.games == 1
-
-
-def test_hints_have_scores_in_discs() -> None:
-    assert ask("hint 2", "hint") == [
-        "= D3 +19.00 depth 3\nC4 +26.00 depth 3",
-        "= D3 +19.00 depth 3\nC4 +26.00 depth 3\nF5 +37.00 depth 3\nE6 +44.00 depth 3",
-    ]
-    assert ask(f"setup_board {'X' * 64} X", "hint") == ["=", "? the game is over"]
 
 
 class TestTime:
@@ -183,12 +122,9 @@ class TestTime:
         period, level = self.clock(0, 10_000), (Limits(), 5)
         assert self.limits(*lines) == [period, level, period, level]
 
-    def test_each_side_has_its_clock(self) -> None:
-        asked = self.limits("time_settings 220 0 0", "time_left b 22 0", "genmove b", "genmove w")
-        assert asked == [self.clock(22_000), self.clock(220_000)]
-
-    def test_a_new_game_begins_with_all_of_it(self) -> None:
-        asked = self.limits("time_settings 220 0 0", "time_left b 22 0", "genmove b", "clear_board", "genmove b")
+    @pytest.mark.parametrize("after", [("genmove w",), ("clear_board", "genmove b")])
+    def test_each_side_has_its_clock_and_each_game_all_of_it(self, after: tuple[str, ...]) -> None:
+        asked = self.limits("time_settings 220 0 0", "time_left b 22 0", "genmove b", *after)
         assert asked == [self.clock(22_000), self.clock(220_000)]
 
     def test_a_move_takes_its_time_off_the_clock(self) -> None:
@@ -225,12 +161,11 @@ def test_thinking_can_be_interrupted() -> None:
     assert not thread.is_alive()
 
 
-def test_an_engine_that_fails_is_told_in_one_line() -> None:
-    assert answers(loaded(Broken()), "genmove b", "name") == ["? RuntimeError: no idea", "= broken"]
-
-
 @pytest.mark.parametrize("line", ["genmove b", "reg_genmove b", "hint"])
-def test_a_defect_of_the_engine_is_no_syntax_error(line: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_engine_that_fails_is_told_in_one_line(line: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Its defect is no syntax error."""
+    assert answers(loaded(Broken()), line, "name") == ["? RuntimeError: no idea", "= broken"]
+    caplog.clear()
     assert answers(loaded(Broken(KeyError("no idea"))), line) == ["? RuntimeError: KeyError('no idea')"]
     assert [record.exc_info is not None for record in caplog.records] == [True]
 
@@ -240,25 +175,7 @@ def test_nonsense_is_answered_command_by_command(seed: int) -> None:
     rng = random.Random(seed)
     names = ["play", "genmove", "reg_genmove", "undo", "hint", "level", "time_settings", "time_left", "setup_board"]
     names += ["boardsize", "clear_board", "komi", "final_score", "showboard", "known_command", "fly", "set_game"]
-    words = [
-        "b",
-        "w",
-        "black",
-        "f5",
-        "d6",
-        "c3",
-        "pass",
-        "z9",
-        "1",
-        "0",
-        "-5",
-        "1e400",
-        "nan",
-        "9" * 5000,
-        "é",
-        PASSING,
-        "O",
-    ]
+    words = [*"b w black f5 d6 c3 pass z9 1 0 -5 1e400 nan é O".split(), "9" * 5000, PASSING]
     lines = []
     for _ in range(300):
         line = " ".join([rng.choice(names), *rng.choices(words, k=rng.randrange(4))])
@@ -294,14 +211,12 @@ def test_a_controller_that_dies_takes_the_thinking_along() -> None:
 
 def test_the_process_speaks_as_well() -> None:
     command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--level", "2"]
-    done = subprocess.run(
-        command, input="name\n2 genmove b\nquit\n", cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    asked = "name\n2 genmove b\nquit\n"
+    done = subprocess.run(command, input=asked, cwd=ROOT, capture_output=True, text=True, check=True)
     name, move, end, rest = done.stdout.split("\n\n")
     assert name == "= pydlshogi alpha-beta"
     assert move in ("=2 D3", "=2 C4", "=2 F5", "=2 E6")
-    assert (end, rest) == ("=", "")
-    assert done.stderr == ""
+    assert (end, rest, done.stderr) == ("=", "", "")
 
 
 @pytest.mark.parametrize(
@@ -318,9 +233,7 @@ def test_the_process_speaks_as_well() -> None:
         (["mcts", "--option", "modelfile=none.npz"], "none.npz: No such file"),
     ],
 )
-def test_an_engine_that_cannot_be_had_is_one_line(
-    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_engine_that_cannot_be_had_is_one_line(words: list[str], reason: str, capsys) -> None:
     assert main(words) == 1
     output = capsys.readouterr()
     assert output.out == ""

@@ -88,16 +88,12 @@ def test_stage_after_stage_from_the_last_one() -> None:
     assert weights[-1].shape == (STAGES, NUMBERS)
     assert (weights[0][: STAGES - 1] == 0).all()
     assert weights[-1].any(axis=1).all()
-
-
-def test_where_there_is_nothing_to_learn_from_the_next_stage_counts() -> None:
     games = archive(200, depth=24)
     games.games["theoretical"] = games.games["score"] ^ 1
-    *_, (_, weights) = learn(games)
-    assert not weights[10:].any()
-    assert weights[:10].any(axis=1).all()
-    lines = [line for line, _ in learn(games)]
-    assert lines[0] == " 4 to  1 empty squares: nothing to learn from"
+    lines, weights = zip(*((line, weights.copy()) for line, weights in learn(games)), strict=True)
+    assert lines[0] == " 4 to  1 empty squares: nothing to learn from"  # there the next stage counts
+    assert not weights[-1][10:].any()
+    assert weights[-1][:10].any(axis=1).all()
 
 
 class TestSelfplay:

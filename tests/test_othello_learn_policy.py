@@ -1,6 +1,7 @@
 """Policies learned from games, as a command."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,17 +21,12 @@ def games_file(path: Path, seeds: range) -> Path:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_played_becomes_likely_and_the_command_goes_on(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    games = str(games_file(tmp_path / "games.wtb", range(3)))
-    out = tmp_path / "out.npz"
-    shares = []
+def test_what_was_played_becomes_likely_and_the_command_goes_on(kind: str, tmp_path: Path, capsys) -> None:
+    games, out = str(games_file(tmp_path / "games.wtb", range(3))), tmp_path / "out.npz"
+    shares, line = [], r"epoch (\d+): of the games learned ([\d.]+) % of (\d+) moves"
     for epochs in ("1", "3"):
         assert main([kind, games, "--out", str(out), "--epochs", epochs]) == 0
-        shares.append(
-            re.findall(r"epoch (\d+): of the games learned ([\d.]+) % of (\d+) moves", capsys.readouterr().out)
-        )
+        shares.append(re.findall(line, capsys.readouterr().out))
     assert [[epoch for epoch, _, _ in each] for each in shares] == [["1"], ["2", "3"]]
     first, last = float(shares[0][0][1]), float(shares[1][-1][1])
     assert last > first
@@ -61,17 +57,6 @@ def test_a_checkpoint_of_another_run_is_left_alone(tmp_path: Path, capsys: pytes
     assert "is no checkpoint" in capsys.readouterr().err
 
 
-def test_an_even_choice_is_counted_by_lot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Before anything is learned all moves are alike, so that one of n is right once in n times."""
-    games = rows_of([random_game(seed) for seed in range(20)])
-    hits = np.zeros((60, 2))
-    kind = KINDS["rollouts"]
-    kind.learn(
-        games, np.arange(20), np.zeros(kind.weights, np.float32), 0.0, hits, policy.room_for_moves(), kind.numbers
-    )
-    assert hits[0].tolist() == [5, 20]
-
-
 def test_weights_survive_their_files(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     weights = rng.normal(0, 1, (policy.STAGES, policy.WEIGHTS)).astype(np.float32)
@@ -84,20 +69,16 @@ def test_weights_survive_their_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("load", [policy.load_policy, rollouts.load_rollouts])
-def test_other_files_are_refused(load: object, tmp_path: Path) -> None:
-    assert callable(load)
+def test_other_files_are_refused(load: Callable[[Path], object], tmp_path: Path) -> None:
     path = tmp_path / "file.npz"
     path.write_bytes(b"nothing")
     with pytest.raises(ValueError, match="holds no"):
         load(path)
-    with path.open("wb") as file:
-        np.savez(file, logits=np.zeros(3), weights=np.zeros(3), steps=np.zeros(3), scales=np.zeros(3))
-    with pytest.raises(ValueError, match="not"):
-        load(path)
     logits, weights = (np.full((policy.STAGES, each.WEIGHTS), "x") for each in (rollouts, policy))
-    np.savez(path, logits=logits, weights=weights, steps=np.ones(policy.STAGES), scales=np.ones(STAGES))
-    with pytest.raises(ValueError, match="not"):
-        load(path)
+    for arrays in ({"logits": np.zeros(3), "weights": np.zeros(3)}, {"logits": logits, "weights": weights}):
+        np.savez(path, **arrays, steps=np.ones(policy.STAGES), scales=np.ones(STAGES))
+        with pytest.raises(ValueError, match="not"):
+            load(path)
 
 
 def test_a_lead_means_more_near_the_end() -> None:

@@ -130,12 +130,9 @@ def test_clocks_are_told(tmp_path: Path) -> None:
     assert len(told) == 4 + 3 + 4 + 3
     assert all(59 < float(seconds) <= 60 and stones == "0" for _, _, seconds, stones in told)
     assert [line[1] for line in told[:8]] == ["b"] * 4 + ["w"] * 3 + ["b"]
-
-
-def test_an_engine_without_clocks_is_not_told(tmp_path: Path) -> None:
-    log = tmp_path / "a.log"
+    log.unlink()
     a = engine("a", *WIPEOUT, log=log, commands="name list_commands clear_board play genmove quit")
-    assert match(tmp_path / "m", a, engine("b", *WIPEOUT)) == 0
+    assert match(tmp_path / "without", a, b) == 0
     assert heard(log, "time_settings") == []
 
 
@@ -150,9 +147,7 @@ def test_an_engine_without_clocks_is_not_told(tmp_path: Path) -> None:
         (("{e}", "{e}", "--time=9", "--random-plies=3"), "has no option MultiPV"),
     ],
 )
-def test_a_match_that_cannot_be_played_says_why_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], reason: str
-) -> None:
+def test_a_match_that_cannot_be_played_says_why_in_one_line(tmp_path: Path, capsys, words, reason: str) -> None:
     arguments = [word.format(e=engine("e"), mute=engine("m", commands="quit")) for word in words]
     assert main(["--out", str(tmp_path / "m"), "--game", "othello", "--games=2", *arguments]) == 1
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("match: ")]

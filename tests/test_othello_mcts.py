@@ -50,11 +50,8 @@ def ask(player: OthelloMCTSPlayer, position: Position, limits: Limits, lines: in
     return answer.move, [*{info.multipv: info for info in said if info.pv}.values()]
 
 
-MANY_MOVES = "---------OO-OXO--OXXOOO---X-X-X--OXO--OX-XO--XO--OOXOOO--------- X"
-
-
 def test_a_board_of_more_moves_than_any_game_has(player: OthelloMCTSPlayer) -> None:
-    position = position_of(MANY_MOVES)
+    position = position_of("---------OO-OXO--OXXOOO---X-X-X--OXO--OX-XO--XO--OOXOOO--------- X")
     assert len(position.moves()) == 35
     move, said = ask(player, position, Limits(nodes=200), lines=64)
     assert parse_move(move) in position.moves()
@@ -67,20 +64,11 @@ def test_a_level_doubles_the_playouts_where_nothing_limits_them(player: OthelloM
         player.new_game()
         player.options.level = level
         move, (said,) = ask(player, position, Limits())
-        assert said.nodes is not None
-        assert said.nodes <= playouts
+        assert (said.nodes or 0) <= playouts
         assert player.start_clock(OthelloPosition(position), Clock(Limits())).budget.nodes == playouts
         assert (said.pv[0], said.exact) == (move, False)
         after(position, map(parse_move, said.pv))
     player.options.level = 0
-
-
-def test_a_win_that_the_tree_proves_is_no_mate() -> None:
-    position = position_of("XXXXXXXXOOXOOOXXOOXOXXOXOOXOOOXXOOXXXXXXOOX-----O-XX----O-XOOO-- O")
-    _, (said,) = ask(prepared(), position, Limits(nodes=4000, infinite=True))
-    assert (said.exact, said.score_mate) == (False, None)
-    assert said.win_rate is not None
-    assert said.win_rate > 0.7
 
 
 @pytest.mark.parametrize("empties", [12, 11, 5, 2, 1])
@@ -110,12 +98,9 @@ def test_the_best_moves_are_solved_too() -> None:
 
 
 @pytest.mark.parametrize("limits", [Limits(nodes=50), Limits(infinite=True, nodes=50), Limits(movetime=1)])
-def test_otherwise_it_searches(player: OthelloMCTSPlayer, limits: Limits) -> None:
+def test_otherwise_it_searches_but_an_only_move_is_played_at_once(player: OthelloMCTSPlayer, limits: Limits) -> None:
     _, (said,) = ask(player, random_position(100, 16), limits)
     assert not said.exact
-
-
-def test_the_only_move_is_played_at_once(player: OthelloMCTSPlayer) -> None:
     move, said = ask(player, Position(mover=1 << 1, opponent=1 << 0), Limits(movetime=60_000))
     assert (move, [(info.nodes, info.score_cp) for info in said]) == ("pass", [(0, None)])
 
@@ -128,6 +113,9 @@ def test_stopped_it_has_a_move(player: OthelloMCTSPlayer) -> None:
         answer = player.think(root, player.start_clock(root, clock), lambda _: None)
         assert isinstance(answer, BestMove)
         assert parse_move(answer.move) in position.moves()
+    winning = position_of("XXXXXXXXOOXOOOXXOOXOXXOXOOXOOOXXOOXXXXXXOOX-----O-XX----O-XOOO-- O")
+    _, (said,) = ask(prepared(), winning, Limits(nodes=4000, infinite=True))
+    assert (said.exact, said.score_mate, (said.win_rate or 0) > 0.7) == (False, None, True)  # no mate
 
 
 def test_the_policy_alone_plays_the_likeliest_move() -> None:
@@ -156,25 +144,17 @@ def test_it_thinks_with_a_network(tmp_path: Path, iago: str) -> None:
     player, position = prepared(modelfile=str(path), IaGo=iago), random_position(3, 40)
     move, (said,) = ask(player, position, Limits(nodes=100))
     assert parse_move(move) in position.moves()
-    assert said.win_rate is not None
-    assert math.isfinite(said.win_rate)
+    assert math.isfinite(said.win_rate or math.nan)
+    path.write_bytes(b"nothing")
+    with pytest.raises(PlayerError):
+        prepared(modelfile=str(path))
 
 
-def test_a_conversation_in_gtp() -> None:
+def test_it_converses_in_gtp_and_plays_at_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     engine = LoadedEngine(engine_with("mcts", ["USI_Hash=16"]), 2)
     said = answers(engine, "level 2", "play b f5", "genmove w", "undo", "undo", "genmove b", "hint 2", "reg_genmove w")
     assert [each[0] for each in said] == ["="] * 8
     assert len(said[6].splitlines()) == 2
-
-
-def test_a_game_at_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert play(["mcts", "--auto", "--option", "Const_Playout=1", "--option", "USI_Hash=16"]) == 0
     said = capsys.readouterr().out
     assert "wins by" in said or "A draw." in said
-
-
-def test_a_file_that_is_no_network(tmp_path: Path) -> None:
-    path = tmp_path / "net.npz"
-    path.write_bytes(b"nothing")
-    with pytest.raises(PlayerError):
-        prepared(modelfile=str(path))

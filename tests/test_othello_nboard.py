@@ -2,6 +2,7 @@
 
 import queue
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -24,9 +25,10 @@ GAME = ggf(parse_transcript("f5d6"))
 
 
 def answers(player: LowestSquare, *lines: str) -> list[str]:
+    """What is said; moves took no time."""
     said: list[str] = []
     NBoard(loaded(player), said.append).run(Inbox(lines, interrupts))
-    return said
+    return [re.sub(r"([/ ])0\.\d\d$", r"\g<1>0.00", line) for line in said]
 
 
 def ask(*lines: str) -> list[str]:
@@ -34,35 +36,17 @@ def ask(*lines: str) -> list[str]:
 
 
 def test_a_session_as_the_protocol_shows_it() -> None:
-    assert answers(LowestSquare(), "nboard 2", "set depth 6", f"set game {GAME}", "ping 1", "go") == [
-        "set myname lowest",
-        "set myname lowest 6",
-        "pong 1",
-        "status Thinking",
-        "search C3 18.00 0 3",
-        "=== C3/18.00/0.00",
-        "nodestats 7 0.00",
-        "status",
-    ]
-
-
-def test_the_engine_does_not_play_its_move_itself() -> None:
-    assert ask("go", "go", "move F5/1.5/3", "go")[1::2] == [
-        "=== D3/19.00/0.00",
-        "=== D3/19.00/0.00",
-        "=== F4/29.00/0.00",
-    ]
-
-
-def test_hints() -> None:
+    engine, asked = LowestSquare(), ("nboard 2", "set depth 6", f"set game {GAME}", "ping 1", "go")
+    begun = ["set myname lowest", "set myname lowest 6", "pong 1", "status Thinking"]
+    found = ["search C3 18.00 0 3", "=== C3/18.00/0.00", "nodestats 7 0.00", "status"]
+    assert answers(engine, *asked) == begun + found
+    assert engine.asked == [(Limits(), 6)]  # the depth is the level
+    expected = ["=== D3/19.00/0.00", "=== D3/19.00/0.00", "=== F4/29.00/0.00"]
+    assert ask("go", "go", "move F5/1.5/3", "go")[1::2] == expected
     assert ask("hint 3") == ["search D3 19.00 0 3", "search C4 26.00 0 3", "search F5 37.00 0 3"]
     assert ask("hint") == ["search D3 19.00 0 3"]
-
-
-def test_the_depth_is_the_level() -> None:
-    engine = LowestSquare()
-    answers(engine, "go", "set depth 12", "go", "hint 2")
-    assert engine.asked == [(Limits(), 5), (Limits(), 12), (Limits(), 12)]
+    lines = ("", "analyze", "set contempt 3", "set", "fly me", "ping 3", "ping", "learn", "quit", "ping 4")
+    assert ask(*lines) == ["pong 3", "pong", "learned"]
 
 
 def test_passes() -> None:
@@ -73,6 +57,7 @@ def test_passes() -> None:
         assert ask(f"set game {game}", *passes, "move C1", "go")[-1] == "=== PA"
     (move, *_) = ask(f"set game {ggf(game_of([], start))}", "hint 1")
     assert move == "search PA 64.00 0 3"
+    assert ask(f"set game {game}", "move H8", "go")[-1] == "=== PA/64.00/0.00"  # what is refused does not pass
 
 
 def test_any_game_can_be_set_up() -> None:
@@ -86,11 +71,6 @@ def test_any_game_can_be_set_up() -> None:
         expected = "PA" if position.moves() == [PASS] else position.moves()[0]
         said = ask(f"set game {ggf(game_of(before))}", "hint 1")[-1].split()
         assert expected == "PA" or float(said[2]) == expected
-
-
-def test_a_refused_move_does_not_pass() -> None:
-    game = ggf(Transcript(start=Position(mover=1 << 1, opponent=1 << 0, black_to_move=False)))
-    assert ask(f"set game {game}", "move H8", "go")[-1] == "=== PA/64.00/0.00"
 
 
 def test_what_is_wrong_is_a_status_and_changes_nothing() -> None:
@@ -118,20 +98,11 @@ def test_after_a_refused_game_it_plays_in_no_other(game: str, reason: str) -> No
     assert "=== C3/18.00/0.00" in said
 
 
-def test_what_it_does_not_know_is_passed_over() -> None:
-    assert ask("", "analyze", "set contempt 3", "set", "fly me", "ping 3", "ping", "learn", "quit", "ping 4") == [
-        "pong 3",
-        "pong",
-        "learned",
-    ]
-
-
-def test_an_engine_that_fails_is_told() -> None:
-    assert answers(Broken(), "go", "ping 1")[1:] == ["status Error! RuntimeError: no idea at all", "pong 1"]
-
-
 @pytest.mark.parametrize("line", ["go", "hint 1"])
-def test_a_defect_of_the_engine_is_not_taken_for_a_wrong_line(line: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_engine_that_fails_is_told(line: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Its defect is not taken for a wrong line."""
+    assert answers(Broken(), line, "ping 1")[1:] == ["status Error! RuntimeError: no idea at all", "pong 1"]
+    caplog.clear()
     assert answers(Broken(ValueError("no idea")), line)[-1] == "status Error! RuntimeError: ValueError('no idea')"
     assert [record.exc_info is not None for record in caplog.records] == [True]
 
@@ -143,9 +114,8 @@ def test_whatever_is_said_ends_the_thinking(command: str) -> None:
     def sent() -> Iterator[str]:
         return iter(lines.get, None)
 
-    thread = threading.Thread(
-        target=lambda: NBoard(loaded(engine), said.put).run(Inbox(sent(), interrupts)), daemon=True
-    )
+    board = NBoard(loaded(engine), said.put)
+    thread = threading.Thread(target=lambda: board.run(Inbox(sent(), interrupts)), daemon=True)
     thread.start()
     lines.put(command)
     assert engine.thinking.wait(60)

@@ -39,15 +39,13 @@ def known(book: OpeningBook, moves: str) -> dict[str, float]:
     return {move_name(move): worth for move, worth in book.moves(parse_transcript(moves).end).items()}
 
 
-class TestTurning:
-    @pytest.mark.parametrize("turn", range(8))
-    def test_a_position_is_the_same_however_it_lies(self, turn: int) -> None:
-        position = random_position(0, 40)
-        other = Position(
-            turned_board(position.mover, turn), turned_board(position.opponent, turn), position.black_to_move
-        )
-        assert len(other.moves()) == len(position.moves())
-        assert standing(position) == standing(other)
+@pytest.mark.parametrize("turn", range(8))
+def test_a_position_is_the_same_however_it_lies(turn: int) -> None:
+    position = random_position(0, 40)
+    mover, opponent = (turned_board(discs, turn) for discs in (position.mover, position.opponent))
+    other = Position(mover, opponent, position.black_to_move)
+    assert len(other.moves()) == len(position.moves())
+    assert standing(position) == standing(other)
 
 
 def test_lines_lead_to_every_position_once() -> None:
@@ -67,10 +65,9 @@ class TestBook:
         assert known(book, "") == {"d3": -2.0, "c4": -2.0, "f5": -2.0, "e6": -2.0}
         assert known(book, "f5d6c3") == {}
         assert known(book, "f5d6c7") == {}
-
-    def test_it_is_known_whichever_way_the_board_lies(self) -> None:
-        """f5 d6, mirrored by the long diagonal: e6 f4."""
-        assert known(OpeningBook(LINES), "e6f4") == {"c3": 1.0, "d3": 3.0}
+        assert known(book, "e6f4") == {"c3": 1.0, "d3": 3.0}  # f5 d6, mirrored by the long diagonal
+        continued = OpeningBook([opening("f5d6", 9.0), *LINES[:2]])
+        assert known(continued, "f5") == {"d6": -3.0}  # a line is worth what those lead to that continue it
 
     def test_moves_that_are_nearly_as_good_are_played_in_turns(self) -> None:
         book = OpeningBook([opening("f5d6", 0.5), opening("f5f6", 2.4), opening("f5f4", 2.6)])
@@ -79,10 +76,6 @@ class TestBook:
         assert {book.choose(position, rng) for _ in range(50)} == {(parse_move("d6"), -0.5), (parse_move("f6"), -2.4)}
         assert book.choose(START.play(parse_move("f5")).play(parse_move("d6")), rng) is None
         assert OpeningBook([]).choose(START, rng) is None
-
-    def test_a_line_that_others_continue_is_worth_what_they_lead_to(self) -> None:
-        book = OpeningBook([opening("f5d6", 9.0), *LINES[:2]])
-        assert known(book, "f5") == {"d6": -3.0}
 
 
 class TestFiles:
@@ -137,10 +130,9 @@ class TestRegister:
         (first,) = read_openings(file)
         said = self.run(weights, str(file), "--games", str(games), "--plies", "3")
         assert said == "1 openings registered, 1 were known\n", "the last game is the first one in a mirror"
-        assert first in read_openings(file)
-        assert {opening.moves for opening in read_openings(file)} == {
-            parse_transcript(moves).moves for moves in ("f5d6c3", "f5f6e6")
-        }
+        found = read_openings(file)
+        assert first in found
+        assert {each.moves for each in found} == {parse_transcript(moves).moves for moves in ("f5d6c3", "f5f6e6")}
 
     def test_what_the_engine_finds(self, tmp_path: Path, weights: Path) -> None:
         said = self.run(weights, str(tmp_path / "openings.txt"), "--grow", "--plies", "3")

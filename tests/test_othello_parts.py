@@ -30,17 +30,12 @@ def test_pairs_are_counted_for_the_first_engine() -> None:
     """It has Black in even games. A win and a draw; a win and a loss; two losses; and a game without its twin."""
     leads = [10, 0, 2, 4, -6, 8, 64]
     assert counts_of([game("half", number, lead) for number, lead in enumerate(leads)]) == [1, 0, 1, 1, 0]
-
-
-def test_the_table() -> None:
     games = [game("half", number, lead) for number, lead in enumerate([10, 10, 10, 10, 10, 0])]
     (_, _, line) = table(games, ROWS).splitlines()
     assert line.startswith("| IaGo's search, rollouts 0.5 | without rollouts | 6 | 0.1 | 58.3% | +58 ± ")
 
 
-def test_the_command_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setattr(parts, "ROWS", {"both": Pairing("lowest", "lowest too", (lowest, lowest))})
     path, openings = tmp_path / "games", tmp_path / "openings.txt"
     openings.write_text("f5d6c3d3\nf5f6e6f4\n")
@@ -63,19 +58,15 @@ def test_a_network_has_a_row_of_its_own(tmp_path: Path, capsys: pytest.CaptureFi
     openings.write_text("f5d6c3d3\n")
     write_weights(path, network(architecture_for(OTHELLO, "policy_value_dense", 1, 16)))
     file.write_text(json.dumps(game("half", 0, 10)) + "\n" + json.dumps(game("half", 1, 10)) + "\n")
-    assert (
-        main([str(file), "--network", str(path), "--games", "2", "--seconds", "0.005", "--openings", str(openings)])
-        == 0
-    )
+    command = [str(file), "--network", str(path), "--games", "2", "--seconds", "0.005", "--openings", str(openings)]
+    assert main(command) == 0
     (_, _, half, own) = capsys.readouterr().out.splitlines()
     assert half.startswith("| IaGo's search, rollouts 0.5 | without rollouts | 2 |")
     assert own.startswith(f"| tables of people's games | {path} | 2 | 0.005 | ")
 
 
 @pytest.mark.parametrize("other", ["network", "openings"])
-def test_games_of_another_network_or_openings_are_not_mixed(
-    other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_games_of_another_network_or_openings_are_not_mixed(other: str, tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(parts, "row_with", lambda _: {"net": Pairing("lowest", "lowest too", (lowest, lowest))})
     files = {name: tmp_path / name for name in ("games", "network", "openings")}
     files["network"].write_text("learned in 100 cycles")
@@ -85,16 +76,12 @@ def test_games_of_another_network_or_openings_are_not_mixed(
     files[other].write_text("f5f6e6f4\n")
     assert main(command) == 1
     assert "games holds games of another network or openings: choose another file" in capsys.readouterr().err
+    files["games"].write_text("nothing\n")
+    assert main(command) == 1
+    assert "line 1 is no game" in capsys.readouterr().err
 
 
 def test_openings_begin_at_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "openings").write_text(ggf(Transcript(start=START.play(37))))
     assert main([str(tmp_path / "games"), "--games", "1", "--openings", str(tmp_path / "openings")]) == 1
     assert "openings: not all of its games begin at the start" in capsys.readouterr().err
-
-
-def test_another_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "games"
-    path.write_text("nothing\n")
-    assert main([str(path)]) == 1
-    assert "line 1 is no game" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from othello_games import random_game, random_position, random_weights
 
+from pydlshogi.engines.othello import patterns
 from pydlshogi.engines.othello.patterns import (
     CLASSES,
     FIRST,
@@ -14,14 +15,12 @@ from pydlshogi.engines.othello.patterns import (
     PATTERNS,
     STAGES,
     WORDS,
-    advance_numbers,
     evaluate,
     load_weights,
-    pass_numbers,
     save_weights,
     write_numbers,
 )
-from pydlshogi.games.othello.rules import PASS, START, Position, flips, parse_move
+from pydlshogi.games.othello.rules import PASS, START, Position, flips
 
 
 def numbers_of(position: Position) -> list[int]:
@@ -52,11 +51,11 @@ def test_numbers_are_counted_and_go_along_with_moves() -> None:
         write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words)
         for row, move in enumerate(random_game(seed).moves):
             if move == PASS:
-                pass_numbers(words, row)
+                patterns.pass_numbers(words, row)
             else:
                 square = np.uint64(move)
                 discs = flips(np.uint64(position.mover), np.uint64(position.opponent), square)
-                advance_numbers(words, row, square, discs)
+                patterns.advance_numbers(words, row, square, discs)
             position = position.play(move)
             assert list(words[row + 1].view(np.uint16)[:46]) == numbers_of(position)
             assert list(written(position)[0, :46]) == numbers_of(position)
@@ -71,19 +70,15 @@ def test_a_position_and_its_mirror_image_are_worth_the_same() -> None:
         assert values[0] == values[1]
 
 
-def test_the_value_is_the_sum_of_the_weights() -> None:
+def test_the_value_is_the_sum_of_the_weights_of_its_lines() -> None:
     weights = random_weights(2)
     for empties in (19, 20):
         position = random_position(0, empties)
-        expected = sum(
-            int(weights[10, first + number]) for first, number in zip(FIRST, numbers_of(position), strict=True)
-        )
+        numbers = zip(FIRST, numbers_of(position), strict=True)
+        expected = sum(int(weights[10, first + number]) for first, number in numbers)
         expected += int(weights[10, PARITY + empties % 2])
         assert evaluate(weights, 64 - empties, written(position), 0) == expected
-
-
-def test_a_line_read_from_either_end_has_one_weight() -> None:
-    """Of the second rank: a disc of the side to move on b2 alone, or on g2 alone."""
+    # Of the second rank: a disc of the side to move on b2 alone, or on g2 alone.
     empty = (3**8 - 1) // 2
     first = int(FIRST[0])
     assert CLASSES[first + empty + 3] == CLASSES[first + empty + 3**6]
@@ -102,18 +97,15 @@ class TestFiles:
 
     def test_refusals(self, tmp_path: Path) -> None:
         path = tmp_path / "weights.npz"
+        np.savez(tmp_path / "other.npz", other=np.zeros(3))
+        np.savez(tmp_path / "small.npz", weights=np.zeros((STAGES, 7), np.int16))
         path.write_bytes(b"no archive")
-        with pytest.raises(ValueError, match="holds no weights of patterns"):
-            load_weights(path)
-        np.savez(path, other=np.zeros(3))
-        with pytest.raises(ValueError, match="holds no weights of patterns"):
-            load_weights(path)
-        np.savez(path, weights=np.zeros((STAGES, 7), np.int16))
-        with pytest.raises(ValueError, match=r"holds int16 \[15, 7\], not int16 \[15, 113879\]"):
-            load_weights(path)
+        for name, reason in {
+            "weights.npz": "holds no weights of patterns",
+            "other.npz": "holds no weights of patterns",
+            "small.npz": r"holds int16 \[15, 7\], not int16 \[15, 113879\]",
+        }.items():
+            with pytest.raises(ValueError, match=reason):
+                load_weights(tmp_path / name)
         with pytest.raises(FileNotFoundError):
             load_weights(tmp_path / "nothing.npz")
-
-
-def test_squares_are_named_as_on_the_board() -> None:
-    assert {parse_move(name) for name in "a1 b2 c3 d4 e5 f6 g7 h8".split()} in [set(squares) for _, squares in PATTERNS]

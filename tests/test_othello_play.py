@@ -41,25 +41,25 @@ class Table:
 
 
 @pytest.mark.parametrize("written", ["f5", "F5", " f5 ", "5,6", "5, 6"])
-def test_ways_to_write_a_move(written: str) -> None:
+def test_ways_to_write_a_move(written: str, tmp_path: Path) -> None:
     table = Table(written)
     assert table.play() == "f5f4"
     assert "White (O) plays f4, +29.0 discs at depth 3: f4" in table.shown
-
-
-def test_the_board_is_drawn_after_every_move() -> None:
-    table = Table("f5")
-    table.play()
     boards = [text for text in table.shown if text.startswith("  a b c")]
-    assert len(boards) == 3
-    assert "4 . . + O X . . ." in boards[0]
-    assert "5 . . . X X X . ." in boards[1]
+    assert (len(boards), "4 . . + O X . . ." in boards[0], "5 . . . X X X . ." in boards[1]) == (3, True, True)
+    (tmp_path / "log.txt").write_text(log_lines(table.game, ("you", "engine")) * 2)
+    assert [game.moves for game in read_games(tmp_path / "log.txt")] == [(parse_move("f5"), parse_move("f4"))] * 2
 
 
-def test_what_is_no_move_is_asked_again() -> None:
+def test_what_a_person_may_ask() -> None:
     table = Table("a1", "9,9", "e4", "", "pass", "hello there", "d3")
     assert table.play() == "d3c3"
     assert sum(text.startswith("That is no legal move") for text in table.shown) == 5
+    table = Table("hint", "hint 2", f"hint {'9' * 5000}", "help")
+    table.play()
+    assert table.shown.count("d3, +19.0 discs at depth 3: d3") == 3
+    assert table.shown.count("c4, +26.0 discs at depth 3: c4") == 2
+    assert any("take your last move back" in text for text in table.shown)
 
 
 def test_undo_goes_back_to_ones_own_last_choice() -> None:
@@ -68,14 +68,6 @@ def test_undo_goes_back_to_ones_own_last_choice() -> None:
     assert "There is nothing to take back." in table.shown
     two = Table("f5", "f6", "undo", white=True)
     assert two.play() == "f5"
-
-
-def test_hints_and_help() -> None:
-    table = Table("hint", "hint 2", f"hint {'9' * 5000}", "help")
-    table.play()
-    assert table.shown.count("d3, +19.0 discs at depth 3: d3") == 3
-    assert table.shown.count("c4, +26.0 discs at depth 3: c4") == 2
-    assert any("take your last move back" in text for text in table.shown)
 
 
 def test_a_game_of_the_engine_with_itself_comes_to_an_end() -> None:
@@ -97,13 +89,6 @@ def test_a_person_need_not_pass() -> None:
     table.play()
     assert table.game.moves == auto.game.moves
     assert table.shown[-1] == auto.shown[-1]
-
-
-def test_the_log_can_be_read_again(tmp_path: Path) -> None:
-    table = Table("f5")
-    table.play()
-    (tmp_path / "log.txt").write_text(log_lines(table.game, ("you", "engine")) * 2)
-    assert [game.moves for game in read_games(tmp_path / "log.txt")] == [(parse_move("f5"), parse_move("f4"))] * 2
 
 
 def test_the_command(tmp_path: Path) -> None:

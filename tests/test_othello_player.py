@@ -109,21 +109,17 @@ def test_a_level_solves_the_end(player: AlphaBetaPlayer, empties: int) -> None:
     assert solution is not None
     answer = Answer(player, position, ANALYSIS)
     assert (score(answer.last), answer.last.exact, answer.last.depth) == (solution.score, True, empties)
-
-
-def test_before_that_it_does_not(player: AlphaBetaPlayer) -> None:
     assert not Answer(player, random_position(100, 13)).last.exact
 
 
-def test_the_only_move_is_played_at_once(player: AlphaBetaPlayer) -> None:
+def test_the_only_move_is_played_at_once_and_a_game_that_is_over_has_its_score(player: AlphaBetaPlayer) -> None:
     answer = Answer(player, Position(mover=1 << 1, opponent=1 << 0), level=60)
     assert answer.move == "pass"
     assert [(info.pv, info.score_cp) for info in answer.said] == [(("pass",), None)]
-
-
-def test_a_game_that_is_over_has_its_score(player: AlphaBetaPlayer) -> None:
     answer = Answer(player, Position(mover=(1 << 40) - 1, opponent=~((1 << 40) - 1) & (1 << 64) - 1))
     assert (answer.move, score(answer.last), answer.last.exact) == ("resign", 16, True)
+    clock = player.start_clock(OthelloPosition(), Clock(Limits(mate=True)))
+    assert player.think(OthelloPosition(), clock, lambda _: None) == Checkmate("notimplemented")
 
 
 @pytest.mark.parametrize("empties", [45, 11])
@@ -136,11 +132,6 @@ def test_lines_are_the_best_moves_with_their_scores(player: AlphaBetaPlayer, emp
     assert score(Answer(player, position).last) == scores[0]
     assert {(info.exact, info.depth) for info in everything} == {(True, 11) if empties == 11 else (False, 4)}
     assert [score(info) for info in Answer(player, position, lines=3).lines] == scores[:3]
-
-
-def test_it_can_be_told_which_moves_to_search(player: AlphaBetaPlayer) -> None:
-    position = random_position(200, 45)
-    everything = Answer(player, position, lines=60).lines
     worst = everything[-1]
     answer = Answer(player, position, replace(ANALYSIS, searchmoves=(worst.pv[0],)))
     assert (answer.move, answer.last.score_cp) == (worst.pv[0], worst.score_cp)
@@ -162,12 +153,15 @@ def test_it_stops_when_the_time_is_up(player: AlphaBetaPlayer, empties: int, lin
     assert 60 <= next(looks) <= 75
 
 
-def test_the_time_is_used(player: AlphaBetaPlayer) -> None:
+def test_the_time_is_used_and_without_any_there_is_a_move(player: AlphaBetaPlayer) -> None:
     """Also where the next search is not expected to come to its end."""
     for seed in range(2):
         clock, looks = ticking(200)
         Answer(player, random_position(seed, 45), clock=clock, level=0)
         assert next(looks) >= 200
+    position = random_position(300, 30)
+    assert Answer(player, position, Limits(movetime=0), level=0).last.depth == 1
+    assert len(Answer(player, position, Limits(movetime=0), level=0, lines=2).lines) == 2
 
 
 def test_it_can_be_stopped(player: AlphaBetaPlayer) -> None:
@@ -183,12 +177,6 @@ def test_it_can_be_stopped(player: AlphaBetaPlayer) -> None:
         assert (answer.last.depth or 0) <= 5
 
 
-def test_without_time_there_is_a_move_all_the_same(player: AlphaBetaPlayer) -> None:
-    position = random_position(300, 30)
-    assert Answer(player, position, Limits(movetime=0), level=0).last.depth == 1
-    assert len(Answer(player, position, Limits(movetime=0), level=0, lines=2).lines) == 2
-
-
 @pytest.mark.parametrize("seconds", [1.0, 3.0, 10.0, 60.0, 300.0])
 def test_main_time_outlasts_moves_that_cost_more_than_the_thinking(player: AlphaBetaPlayer, seconds: float) -> None:
     """All of each budget's maximum is taken from the ply on from which ends are solved, and the optimum before it."""
@@ -199,12 +187,6 @@ def test_main_time_outlasts_moves_that_cost_more_than_the_thinking(player: Alpha
         budget = player.start_clock(root, Clock(limits)).budget
         left -= max(budget.optimum, budget.maximum / 2 if ply > 42 else 0.0) + 3
         assert left > 0
-
-
-def test_it_does_not_look_for_mates(player: AlphaBetaPlayer) -> None:
-    position = OthelloPosition()
-    clock = player.start_clock(position, Clock(Limits(mate=True)))
-    assert player.think(position, clock, lambda _: None) == Checkmate("notimplemented")
 
 
 def test_scores_and_win_rates_are_one_scale(player: AlphaBetaPlayer) -> None:

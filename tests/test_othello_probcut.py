@@ -129,6 +129,7 @@ class TestMeasuring:
             [(4, 2)],
         ]
         assert [pair.depth for pair in measured[-1].cuts.pairs] == [3, 4]
+        assert list(measure(positions[:20], TUTORIAL, 4, weights, worker)) == []  # too few
         roomy = [position for position in positions if position.empties > 3 + ROOM]
         pair = measured[2].pairs[0]
         assert pair.positions == len(roomy)
@@ -136,9 +137,6 @@ class TestMeasuring:
         deep, less = (np.array(values(roomy, depth, weights, plain)) for depth in (3, 1))
         assert pair.offset[0] == pytest.approx(np.mean(deep - less))
         assert pair.deviation[0] == pytest.approx(np.std(deep - less))
-
-    def test_where_there_are_too_few_positions_it_ends(self, worker: ProcessPool) -> None:
-        assert list(measure(samples([random_game(1)])[:20], TUTORIAL, 4, random_weights(1), worker)) == []
 
     def test_the_command(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         save_weights(tmp_path / "weights.npz", random_weights(1))
@@ -187,9 +185,7 @@ class TestTable:
             assert game["evaluations"][0] > game["evaluations"][1] > 0
         assert first["moves"] != second["moves"]
 
-    def test_it_goes_on_after_whatever_broke_it_off(
-        self, tmp_path: Path, parameters: tuple[Path, Path], worker: ProcessPool
-    ) -> None:
+    def test_it_goes_on_after_whatever_broke_it_off(self, tmp_path: Path, parameters, worker: ProcessPool) -> None:
         path = tmp_path / "games.jsonl"
         wanted = [Fixture(2, 1, number, drawn_opening(number // 2)) for number in range(4)]
         results = Results(path, *parameters, None)
@@ -205,9 +201,7 @@ class TestTable:
         assert [line["number"] for line in lines] == [0, 1, 2, 3]
         assert path.read_text().startswith(whole)
 
-    def test_games_of_other_parameters_are_not_mixed(
-        self, tmp_path: Path, parameters: tuple[Path, Path], worker: ProcessPool
-    ) -> None:
+    def test_games_of_other_parameters_are_not_mixed(self, tmp_path: Path, parameters, worker: ProcessPool) -> None:
         path = tmp_path / "games.jsonl"
         fill(Results(path, *parameters, None), [Fixture(1, 0, 0, "f5d6")], *parameters, worker)
         write_cuts(tmp_path / "other.toml", CUTS)

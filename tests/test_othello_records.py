@@ -11,7 +11,7 @@ from pydlshogi.games.othello.ggf import ggf, parse_ggf
 from pydlshogi.games.othello.records import read_archive, read_games
 from pydlshogi.games.othello.rules import PASS, START, parse_move, position_of
 from pydlshogi.games.othello.transcript import RecordError, Transcript, parse_transcript, parse_transcripts, transcript
-from pydlshogi.games.othello.wthor import GAME, games_of, held_out, read_wthor, rows_of, write_wthor
+from pydlshogi.games.othello.wthor import games_of, held_out, read_wthor, rows_of, write_wthor
 
 WIPEOUT = "e6f4e3f6g5d6e7f5c5"
 """The shortest game there is: White has no disc left after nine moves."""
@@ -21,11 +21,7 @@ RANDOM = [random_game(seed) for seed in range(20)]
 class TestTranscripts:
     def test_a_game_that_is_over_has_a_result(self) -> None:
         game = parse_transcript(WIPEOUT)
-        assert len(game.moves) == 9
-        assert game.end.over
-        assert game.result == 64
-
-    def test_a_game_that_is_not_over_has_none(self) -> None:
+        assert (len(game.moves), game.end.over, game.result) == (9, True, 64)
         assert parse_transcript("f5d6").result is None
         assert parse_transcript("") == Transcript()
 
@@ -34,14 +30,10 @@ class TestTranscripts:
         assert parse_transcript(text).moves == tuple(map(parse_move, ("f5", "d6", "c3")))
 
     def test_passes_may_be_written_or_not(self) -> None:
-        passed = next(game for game in RANDOM if PASS in game.moves)
-        assert parse_transcript(transcript(passed.moves)) == passed
-        names = "".join("PA" if move == PASS else transcript([move]) for move in passed.moves)
-        assert parse_transcript(names) == passed
-
-    @pytest.mark.parametrize("game", RANDOM[:5])
-    def test_written_and_read_again(self, game: Transcript) -> None:
-        assert parse_transcript(transcript(game.moves)) == game
+        for game in RANDOM:
+            assert parse_transcript(transcript(game.moves)) == game
+            names = "".join("PA" if move == PASS else transcript([move]) for move in game.moves)
+            assert parse_transcript(names) == game
 
     @pytest.mark.parametrize(
         ("text", "reason"),
@@ -68,33 +60,21 @@ SERVER = (
     "RE[-10.000:r]BO[8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *]"
     "B[f5/-6.00/26.00]W[d6//2]B[C3];)"
 )
+OTHER_START = "--O--O--X-XOO---XXXXOO-XXOXOXOOOXXOXXXOXXXXOXOX---XXOX----XXXX-- O"
 
 
 class TestGGF:
     def test_a_game_of_the_server(self) -> None:
         (game,) = parse_ggf(SERVER)
-        assert game == Transcript(
-            tuple(map(parse_move, ("f5", "d6", "c3"))),
-            START,
-            -10,
-            black="one",
-            white="two",
-            event="GGS/os",
-            date="2009-07-01 02:52:45 MDT",
-            ending="resignation",
-        )
+        moves, named = tuple(map(parse_move, ("f5", "d6", "c3"))), {"black": "one", "white": "two", "event": "GGS/os"}
+        assert game == Transcript(moves, START, -10, **named, date="2009-07-01 02:52:45 MDT", ending="resignation")
         assert list(parse_ggf(ggf(game))) == [game]
 
     def test_games_among_other_things(self) -> None:
         assert len(list(parse_ggf(f"+ {SERVER}\n\nhello {SERVER}{SERVER}"))) == 3
         assert list(parse_ggf("hello")) == []
 
-    def test_another_start(self) -> None:
-        start = position_of("--O--O--X-XOO---XXXXOO-XXOXOXOOOXXOXXXOXXXXOXOX---XXOX----XXXX-- O")
-        game = random_game(3, start)
-        assert list(parse_ggf(ggf(game))) == [game]
-
-    @pytest.mark.parametrize("game", RANDOM)
+    @pytest.mark.parametrize("game", [*RANDOM, random_game(3, position_of(OTHER_START))])
     def test_written_and_read_again(self, game: Transcript) -> None:
         named = game._replace(black="b", white="w", event="somewhere", date="2024")
         assert list(parse_ggf(ggf(named))) == [named]
@@ -134,9 +114,8 @@ class TestWthor:
         read, rows = read_wthor(tmp_path / "a.wtb")
         assert (read["year"], read["depth"], rows[0]["theoretical"]) == (2024, 24, 40)
         (game,) = games_of(rows, 2024)
-        assert game == parse_transcript(WIPEOUT)._replace(
-            black="player 5", white="player 263", event="tournament 3", date="2024"
-        )
+        named = {"black": "player 5", "white": "player 263", "event": "tournament 3", "date": "2024"}
+        assert game == parse_transcript(WIPEOUT)._replace(**named)
 
     def test_written_and_read_again(self, tmp_path: Path) -> None:
         rows = rows_of(RANDOM)
@@ -145,13 +124,9 @@ class TestWthor:
         assert np.array_equal(rows, again)
         assert (header["year"], header["games"]) == (2024, 20)
         assert [game._replace(black="", white="", event="", date="") for game in games_of(again, 2024)] == RANDOM
-
-    def test_an_unfinished_game_keeps_its_score(self) -> None:
-        rows = np.zeros(1, GAME)
-        rows[0]["moves"][:2] = 56, 64
-        rows[0]["score"] = 40
-        (game,) = games_of(rows, 2024)
-        assert (len(game.moves), game.result) == (2, 16)
+        rows[0]["moves"][2:], rows[0]["score"] = 0, 40
+        (unfinished,) = games_of(rows[:1], 2024)
+        assert (len(unfinished.moves), unfinished.result) == (2, 16)
 
     @pytest.mark.parametrize(
         ("where", "byte", "reason"),
@@ -209,8 +184,6 @@ class TestFiles:
         (tmp_path / "a.ggf").write_text(SERVER)
         write_wthor(tmp_path / "a.WTB", rows_of(RANDOM), 2024, 0)
         assert [len(read_games(tmp_path / name)) for name in ("a.txt", "a.ggf", "a.WTB")] == [2, 1, 20]
-
-    def test_an_archive_of_no_games_is_refused_too(self, tmp_path: Path) -> None:
         write_wthor(tmp_path / "a.wtb", rows_of([]), 2024, 0)
         with pytest.raises(RecordError, match=r"a\.wtb: it holds no game"):
             read_games(tmp_path / "a.wtb")

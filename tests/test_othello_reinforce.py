@@ -5,20 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pydlshogi.engines.othello import policy
 from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PARITY, SHIPPED_WEIGHTS, load_weights
 from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
-from pydlshogi.engines.othello.policy import (
-    SHIPPED_POLICY,
-    STAGES,
-    THROUGH,
-    WEIGHTS,
-    Tables,
-    describe,
-    load_policy,
-    logit,
-    policy_stage,
-    room_for_moves,
-)
+from pydlshogi.engines.othello.policy import STAGES, THROUGH, Tables, describe, load_policy, logit, policy_stage
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.wthor import GAME, Games, games_of
 from pydlshogi.support.arrays import Float32Array, Int16Array
@@ -28,7 +18,7 @@ from utils.othello import reinforce
 from utils.othello.policy_games import GIVEN, RANDOM, SURE, match, match_line, play
 from utils.othello.reinforce import LEARNER, Settings, add_gradient, learn_round, main
 
-SHIPPED, SCALES = load_policy(shipped_model() / SHIPPED_POLICY)
+SHIPPED, SCALES = load_policy(shipped_model() / policy.SHIPPED_POLICY)
 
 
 def random_games(count: int, seed: int = 1) -> Games:
@@ -80,7 +70,7 @@ def test_a_match_counts_for_the_first_policy() -> None:
 
 def objective(games: Games, weights: Float32Array, expected: float) -> float:
     """What the gradient is one of, for White: the advantage of each of its moves times the logarithm of its share."""
-    total, moves = 0.0, room_for_moves()
+    total, moves = 0.0, policy.room_for_moves()
     for game in games_of(games, 2026):
         position = START
         for played in game.moves:
@@ -100,12 +90,12 @@ def objective(games: Games, weights: Float32Array, expected: float) -> float:
 def test_the_gradient_is_that_of_small_steps() -> None:
     """An advantage is -1 to 1 less 2 / (1 + 1/e) - 1: the patterns see everybody as far ahead as the scales are."""
     rng = np.random.default_rng(1)
-    weights, step = (rng.normal(0, size, (STAGES, WEIGHTS)).astype(np.float32) for size in (0.1, 0.01))
+    weights, step = (rng.normal(0, size, (STAGES, policy.WEIGHTS)).astype(np.float32) for size in (0.1, 0.01))
     games, gradient, choices = random_games(20), np.zeros_like(weights), np.zeros(2)
     plan = np.zeros((20, 2, 60), np.int8)
     plan[:, 1] = LEARNER
     tables = Tables(weights, np.full(VALUE_STAGES, 5, np.float32), level_patterns(5))
-    add_gradient(games, plan, tables, gradient, choices, room_for_moves())
+    add_gradient(games, plan, tables, gradient, choices, policy.room_for_moves())
     rise = objective(games, weights + step, np.tanh(0.5)) - objective(games, weights - step, np.tanh(0.5))
     assert (gradient * step).sum(dtype=float) == pytest.approx(rise / 2, rel=1e-2)
     assert 500 < choices[0] < 600
@@ -120,9 +110,7 @@ def test_from_nothing_it_learns_to_beat_random_moves() -> None:
     assert mean_score(match(SURE * tables.policy, RANDOM, 300, np.random.default_rng(2))) > 0.65
 
 
-def test_broken_off_and_gone_on_with_is_run_through(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_off_and_gone_on_with_is_run_through(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(reinforce, "Settings", lambda: Settings(batch=4, batches=2, pool=2))
     through, broken = tmp_path / "through.npz", tmp_path / "broken.npz"
     assert main(["--out", str(through), "--games", "24", "--pairs", "20"]) == 0

@@ -1,10 +1,9 @@
-"""Othello in the shared search: compiled rules, encoding, tables, and IaGo's search against a slow one."""
+"""Othello in the shared search: compiled rules, encoding and tables."""
 
 import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +13,10 @@ from othello_games import random_game, random_position, random_weights
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.engines.othello import policy, rollouts
-from pydlshogi.engines.othello.options import IAGO
 from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PATTERNS, STAGES
 from pydlshogi.engines.othello.patterns import FIRST as FIRST_NUMBER
 from pydlshogi.engines.othello.tables import TableEvaluator, TableRollouts
-from pydlshogi.evaluator import HashEvaluator, Mixed
+from pydlshogi.evaluator import HashEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
@@ -27,10 +25,7 @@ from pydlshogi.games.othello.transcript import after
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.support.arrays import Float32Array
-from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.puct import Puct
-from pydlshogi.uct.root import Root
-from pydlshogi.uct.search import Search, stored_search
+from pydlshogi.uct.batch import Batch
 
 
 def random_positions(seeds: range) -> Iterator[Position]:
@@ -253,142 +248,3 @@ def test_a_rollout_draws_its_moves_by_their_weights() -> None:
         played = TableRollouts(weights, seed).results(batch_of([position] * 4000))
         assert float(played.mean()) == pytest.approx(expected(position), abs=0.03)
         assert (TableRollouts(weights, seed).results(batch_of([position] * 4000)) == played).all()
-
-
-# IaGo's search
-
-
-class Counted:
-    """Rollouts whose results hang on the position and on how often it was asked about."""
-
-    def __init__(self) -> None:
-        self.asked = Counter[int]()
-
-    def result(self, key: int) -> float:
-        self.asked[key] += 1
-        return (key // 7 + 13 * self.asked[key]) % 3 / 2
-
-    def results(self, batch: Batch) -> Float32Array:
-        return np.array([self.result(key) for key in batch.keys[: len(batch)].tolist()], np.float32)
-
-
-class Lasting:
-    """A HashEvaluator that computes no value that is known."""
-
-    encoding = OTHELLO
-
-    def __init__(self) -> None:
-        self.computed = Counter[int]()
-
-    def evaluate(self, batch: Batch) -> Evaluations:
-        said = HashEvaluator(OTHELLO).evaluate(batch)
-        known = batch.known[: len(batch)]
-        self.computed.update(batch.keys[: len(batch)][np.isnan(known)].tolist())
-        assert (np.isnan(known) | (known == said.values)).all()
-        return said
-
-
-class Slow:
-    """The rules of IaGo's search, one playout at a time, with nodes in a dictionary. A value is the mover's."""
-
-    def __init__(self, position: Position, share: float, puct: Puct) -> None:
-        self.share, self.puct, self.rollouts = share, puct, Counted()
-        self.nodes: dict[tuple[Position, int], dict[str, Any]] = {}
-        self.root_position = position
-        self.root = self.node(position, 1)
-        self.evaluate(self.root, at_root=True)
-
-    def node(self, position: Position, ply: int) -> dict[str, Any]:
-        if (position, ply) not in self.nodes:
-            end = 0.5 + 0.5 * np.sign(position.score) if position.over else None
-            self.nodes[position, ply] = {
-                "position": position,
-                "end": end,
-                "proof": None if end in (None, 0.5) else end,
-                "evaluations": [],
-                "moves": None,
-            }
-        return self.nodes[position, ply]
-
-    def evaluate(self, node: dict[str, Any], *, at_root: bool = False) -> float:
-        position = node["position"]
-        said = HashEvaluator(OTHELLO).evaluate(batch_of([position]))
-        value = float(said.values[0])
-        if self.share:
-            value += self.share * (self.rollouts.result(OthelloPosition(position).key()) - value)
-        node["evaluations"].append(value)
-        if at_root or len(node["evaluations"]) >= self.puct.expand_at:
-            moves = position.moves()
-            node |= {"moves": moves, "priors": (said.priors + np.float32(self.puct.prior_bonus)).tolist()}
-            node |= {"visits": [0] * len(moves), "wins": [0.0] * len(moves), "children": [None] * len(moves)}
-        return value
-
-    @staticmethod
-    def mean(node: dict[str, Any]) -> float:
-        if node["proof"] is not None:
-            return float(node["proof"])
-        total = sum(node["evaluations"]) + sum(node["wins"])
-        return float(total / (len(node["evaluations"]) + sum(node["visits"])))
-
-    def choose(self, node: dict[str, Any]) -> int:
-        scores = []
-        root = math.sqrt(max(1, sum(node["visits"])))
-        for prior, visits, wins, child in zip(
-            node["priors"], node["visits"], node["wins"], node["children"], strict=True
-        ):
-            if child and child["proof"] is not None:
-                scores.append(-1 + 1e-9 * prior if child["proof"] else math.inf)
-                continue
-            mean = wins / visits if visits else 0.5
-            scores.append(mean + self.puct.c_init * prior * root / (self.puct.u_offset + visits))
-        return scores.index(max(scores))
-
-    def playout(self, node: dict[str, Any], ply: int = 1) -> float:
-        chosen = self.choose(node)
-        first = node["children"][chosen] is None
-        child = self.node(node["position"].play(node["moves"][chosen]), ply + 1)
-        node["children"][chosen] = child
-        if child["end"] is not None:
-            value = child["end"]
-        elif child["proof"] is not None or (child["moves"] is not None and first):
-            value = self.mean(child)
-        elif child["moves"] is None:
-            value = self.evaluate(child)
-        else:
-            value = self.playout(child, ply + 1)
-        value = 1 - value
-        node["visits"][chosen] += 1
-        node["wins"][chosen] += value
-        if child["proof"] == 0:
-            node["proof"] = 1.0
-        elif child["proof"] == 1 and all(each and each["proof"] == 1 for each in node["children"]):
-            node["proof"] = 0.0
-        return float(value if node["proof"] is None else node["proof"])
-
-
-def search_of(puct: Puct, position: Position) -> Search:
-    search = stored_search(RULES, OthelloPosition().settings, OTHELLO, 4, puct)
-    search.set_root(OthelloPosition(position))
-    return search
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5])
-@pytest.mark.parametrize("empties", [60, 40, 9, 5])
-def test_the_search_is_the_slow_one(share: float, empties: int) -> None:
-    position = START if empties == 60 else random_position(empties, empties)
-    puct = IAGO._replace(evaluate_anew=share > 0)
-    slow, search, lasting = Slow(position, share, puct), search_of(puct, position), Lasting()
-    evaluator = Mixed(lasting, Counted(), share) if share else lasting
-    batch = Batch(1, RULES.most_moves, OTHELLO)
-    for playouts in (1, 14, 100, 700):
-        while search.playouts < playouts:
-            batch.clear()
-            search.backup(search.gather(batch, 1), evaluator.evaluate(batch))
-        while sum(slow.root["visits"]) < playouts:
-            slow.playout(slow.root)
-        visits = {stats.move: stats.visits for stats in Root(search).moves()}
-        assert visits == dict(zip(slow.root["moves"], slow.root["visits"], strict=True))
-        assert Root(search).value == pytest.approx(slow.mean(slow.root))
-    assert max(lasting.computed.values()) == 1
-    if share:
-        assert max(slow.rollouts.asked.values()) >= 14

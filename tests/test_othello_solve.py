@@ -20,7 +20,7 @@ LINES = [
 def test_each_position_is_solved_in_its_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "two.obf"
     path.write_text("\n".join([*LINES, LINES[1].partition(";")[0]]))
-    assert main([str(path), "--workers", "1"]) == 0
+    assert main([str(path), "--workers", "1", "--threads", "2"]) == 0
     *lines, total = capsys.readouterr().out.splitlines()
     assert [line.split()[:6] for line in lines] == [
         ["line", "2,", "14", "empty:", "+18", "g8"],

@@ -30,7 +30,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return zipfile.ZipFile(built)
 
 
-def test_all_of_the_package_is_in_it_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+def test_all_of_the_package_is_in_it_and_its_commands_lead_somewhere(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
     sources = [*(ROOT / "pydlshogi").rglob("*.py"), *(ROOT / "pydlshogi" / "web" / "page").iterdir()]
     assert {path.relative_to(ROOT).as_posix() for path in sources} <= names
@@ -38,9 +38,6 @@ def test_all_of_the_package_is_in_it_and_nothing_else(wheel: zipfile.ZipFile) ->
     assert {name for name in names if not name.startswith("pydlshogi/") and ".dist-info/" not in name} == set()
     (licence,) = [name for name in names if name.endswith("/LICENSE")]
     assert b"GNU GENERAL PUBLIC LICENSE" in wheel.read(licence)
-
-
-def test_the_commands_lead_to_entry_points(wheel: zipfile.ZipFile) -> None:
     assert wheel.filename
     commands = commands_of(Path(wheel.filename))
     others = ("board", "csa", "dobutsu", "othello-alphabeta", "policy", "search1")
@@ -54,13 +51,10 @@ def made_up(folder: Path, name: str, files: Mapping[str, str]) -> Path:
     """A wheel of these files."""
     path = folder / f"{name}-1.0-py3-none-any.whl"
     info = f"{name}-1.0.dist-info"
-    about = {
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{info}/RECORD": "",
-    }
+    about = {"METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", "RECORD": ""}
+    about["WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     with zipfile.ZipFile(path, "w") as archive:
-        for file, text in {**files, **about}.items():
+        for file, text in {**files, **{f"INFO/{file}": text for file, text in about.items()}}.items():
             archive.writestr(file.replace("INFO", info), text)
     return path
 
@@ -74,11 +68,8 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_zip_for_windows_holds_python_the_packages_and_a_launcher_for_each_command(offline: Path) -> None:
-    wheel = made_up(
-        offline,
-        "engine",
-        {"engine/there.py": "", "INFO/entry_points.txt": "[console_scripts]\nplay = engine.play:main\n"},
-    )
+    points = "[console_scripts]\nplay = engine.play:main\n"
+    wheel = made_up(offline, "engine", {"engine/there.py": "", "INFO/entry_points.txt": points})
     made_up(offline, "msvc_runtime", {"msvc_runtime-1.0.data/data/msvcp140.dll": "library"})
     python, minor = offline / "python.zip", sys.version_info.minor
     with zipfile.ZipFile(python, "w") as archive:

@@ -9,31 +9,11 @@ pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")
 
 from utils.plot_log import main, read_log
 
-STEP = {
-    "step": 10,
-    "positions": 640,
-    "loss": 8.0,
-    "policy_loss": 7.4,
-    "value_loss": 0.6,
-    "policy_accuracy": 0.1,
-    "value_accuracy": 0.6,
-    "learning_rate": 0.02,
-    "positions_per_s": 100.0,
-}
-VALIDATION = {
-    "step": 10,
-    "validation": {
-        "policy_loss": 7.3,
-        "value_loss": 0.6,
-        "top1": 0.1,
-        "top5": 0.3,
-        "value_accuracy": None,
-        "reliability": [
-            {"positions": 5, "predicted": 0.05, "won": 0.0},
-            {"positions": 0, "predicted": None, "won": None},
-        ],
-    },
-}
+STEP = {"step": 10, "positions": 640, "loss": 8.0, "policy_loss": 7.4, "value_loss": 0.6, "policy_accuracy": 0.1}
+STEP |= {"value_accuracy": 0.6, "learning_rate": 0.02, "positions_per_s": 100.0}
+RELIABILITY = [{"positions": 5, "predicted": 0.05, "won": 0.0}, {"positions": 0, "predicted": None, "won": None}]
+FIGURES = {"policy_loss": 7.3, "value_loss": 0.6, "top1": 0.1, "top5": 0.3, "value_accuracy": None}
+VALIDATION = {"step": 10, "validation": FIGURES | {"reliability": RELIABILITY}}
 
 
 def write(path: Path, *lines: object) -> Path:
@@ -41,10 +21,15 @@ def write(path: Path, *lines: object) -> Path:
     return path
 
 
-def test_a_run_is_drawn(tmp_path: Path) -> None:
+def test_a_run_is_drawn_also_at_its_beginning(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", STEP, VALIDATION, STEP | {"step": 20, "positions": 1280})
     assert main([str(tmp_path)]) == 0
     assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")
+    log = write(tmp_path / "log.jsonl", STEP)
+    log.write_text(log.read_text() + '{"step": 20, "lo')
+    assert [len(lines) for lines in read_log(log)] == [1, 0]
+    assert main([str(log), str(tmp_path / "x.png")]) == 0
+    assert (tmp_path / "x.png").exists()
 
 
 def test_the_run_of_a_cycle_is_drawn(tmp_path: Path) -> None:
@@ -60,14 +45,6 @@ def test_the_run_of_a_cycle_is_drawn(tmp_path: Path) -> None:
     assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_run_without_validation_yet_and_a_line_cut_off(tmp_path: Path) -> None:
-    log = write(tmp_path / "log.jsonl", STEP)
-    log.write_text(log.read_text() + '{"step": 20, "lo')
-    assert [len(lines) for lines in read_log(log)] == [1, 0]
-    assert main([str(log), str(tmp_path / "x.png")]) == 0
-    assert (tmp_path / "x.png").exists()
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -81,9 +58,7 @@ def test_a_run_without_validation_yet_and_a_line_cut_off(tmp_path: Path) -> None
         (json.dumps(STEP) + '\n{"validation": 5, "step": 1}\n', "not subscriptable"),
     ],
 )
-def test_what_is_no_journal_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, message: str
-) -> None:
+def test_what_is_no_journal_is_one_line(tmp_path: Path, capsys, text: str | None, message: str) -> None:
     log = tmp_path / "log.jsonl"
     if text is not None:
         log.write_text(text)

@@ -88,38 +88,27 @@ def test_floodgate_record() -> None:
     assert game.ratings == (3012.5, 2871.0)
     assert game.event.startswith("wdoor+floodgate-300-10F")
     assert game.date == "2026/01/02 03:04:05"
-
-
-def test_floodgate_record_as_python_shogi_reads_it() -> None:
-    (game,) = read(FIXTURES / "floodgate.csa")
-    (summary,) = shogi.CSA.Parser.parse_file(FIXTURES / "floodgate.csa")
+    (summary,) = shogi.CSA.Parser.parse_file(FIXTURES / "floodgate.csa")  # by python-shogi
     assert (summary["sfen"], tuple(summary["moves"]), summary["win"]) == (game.start_sfen, game.usi, game.win)
+
+
+def table(*lines: str) -> list[tuple[str, ...]]:
+    """Of how games end: "what it says, ending, winner; ..."."""
+    return [tuple(row.split(", ")) for line in lines for row in line.split("; ")]
 
 
 @pytest.mark.parametrize(
     ("special", "ending", "win"),
-    [
-        ("%TORYO", "resign", "w"),
-        ("%TSUMI", "mate", "w"),
-        ("%TIME_UP", "time_up", "w"),
-        ("%ILLEGAL_MOVE", "illegal_move", "w"),
-        ("%+ILLEGAL_ACTION", "illegal_move", "w"),
-        ("%-ILLEGAL_ACTION", "illegal_move", "b"),
-        ("%KACHI", "declaration", "b"),
-        ("%SENNICHITE", "sennichite", "d"),
-        ("%JISHOGI", "jishogi", "d"),
-        ("%HIKIWAKE", "jishogi", "d"),
-        ("%MAX_MOVES", "max_moves", "d"),
-        ("%CHUDAN", "interrupted", None),
-        ("%MATTA", "interrupted", None),
-        ("%ERROR", "abnormal", None),
-        ("%FUZUMI", "no_mate", None),
-        ("%SOMETHING_NEW", "unknown", None),
-    ],
+    table(
+        "%TORYO, resign, w; %TSUMI, mate, w; %TIME_UP, time_up, w; %KACHI, declaration, b; %SENNICHITE, sennichite, d",
+        "%ILLEGAL_MOVE, illegal_move, w; %+ILLEGAL_ACTION, illegal_move, w; %-ILLEGAL_ACTION, illegal_move, b",
+        "%JISHOGI, jishogi, d; %HIKIWAKE, jishogi, d; %MAX_MOVES, max_moves, d; %CHUDAN, interrupted, None",
+        "%MATTA, interrupted, None; %ERROR, abnormal, None; %FUZUMI, no_mate, None; %SOMETHING_NEW, unknown, None",
+    ),
 )
-def test_csa_endings_with_black_to_move(record, special: str, ending: str, win: str | None) -> None:
+def test_csa_endings_with_black_to_move(record, special: str, ending: str, win: str) -> None:
     game = record(f"V2.2\nPI\n+\n{OPENING}{special}\nT3\n")
-    assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), ending, win)
+    assert (game.usi, game.ending, str(game.win)) == (("7g7f", "3c3d"), ending, win)
     assert game.times == (None, None)
 
 
@@ -183,9 +172,24 @@ def test_moves_against_the_rules(record, refusal, position: str, move: str) -> N
         assert (game.usi, game.ending, game.win) == ((), "illegal_move", "w")
 
 
-def test_needless_non_promotions_are_legal(record) -> None:
+def test_what_a_csa_may_hold(record) -> None:
     game = record(f"PI\n+\n{OPENING}+8822KA\n-3122GI\n%CHUDAN\n")
     assert game.usi[2:] == ("8h2b", "3a2b")
+    game = record("V2.2\nN+a, b\nPI\n+\n+7776FU,T5\n-3334FU,T7,+2726FU\nT1\n%TORYO,T2\n")
+    assert (game.usi, game.times, game.win) == (("7g7f", "3c3d", "2g2f"), (5, 7, 1), "b")
+    assert game.names == ("a, b", "")
+    game = record("V3.0\nPI\n+\n+7776FU\nT12.345\n-3334FU\n+2726FU\n'a comment\nT4\n-8384FU\nT0\n")
+    assert game.times == (12.345, None, 4, 0)
+    game = record(
+        "V3.0\n'** 9 before the first move\nPI\n+\n+7776FU\n'** 30 -3334FU\n'** 31\n-3334FU\nT1\n'*-20\n+2726FU\nT1\n"
+        "'** nothing\n-8384FU\n'a comment\n+2625FU\n'** 12.5 x\n-8485FU\n'*30% of 7\n"
+    )
+    assert game.evals == (30, -20, None, None, 12, None)
+    game = record(
+        "'a comment first\n\n'CSA encoding=UTF-8\nV3.0\n'comment\nN+a\nN-b\n$EVENT:e\n$TIME_LIMIT:00:25+00\n\n"
+        "PI\n'x\n+\n'y\n+7776FU\n\n'z\nT3\n-3334FU\n\n%CHUDAN\n$END_TIME:2026/01/02 00:00:00\n"
+    )
+    assert (game.usi, game.times, game.names, game.event) == (("7g7f", "3c3d"), (3, None), ("a", "b"), "e")
 
 
 def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it(record) -> None:
@@ -243,33 +247,6 @@ def test_what_is_wrong_is_said(refusal, content: str, reason: str) -> None:
     assert refusal(content) == reason
 
 
-def test_statements_joined_by_commas(record) -> None:
-    game = record("V2.2\nN+a, b\nPI\n+\n+7776FU,T5\n-3334FU,T7,+2726FU\nT1\n%TORYO,T2\n")
-    assert (game.usi, game.times, game.win) == (("7g7f", "3c3d", "2g2f"), (5, 7, 1), "b")
-    assert game.names == ("a, b", "")
-
-
-def test_times(record) -> None:
-    game = record("V3.0\nPI\n+\n+7776FU\nT12.345\n-3334FU\n+2726FU\n'a comment\nT4\n-8384FU\nT0\n")
-    assert game.times == (12.345, None, 4, 0)
-
-
-def test_evaluations(record) -> None:
-    game = record(
-        "V3.0\n'** 9 before the first move\nPI\n+\n+7776FU\n'** 30 -3334FU\n'** 31\n-3334FU\nT1\n'*-20\n+2726FU\nT1\n"
-        "'** nothing\n-8384FU\n'a comment\n+2625FU\n'** 12.5 x\n-8485FU\n'*30% of 7\n"
-    )
-    assert game.evals == (30, -20, None, None, 12, None)
-
-
-def test_comments_blank_lines_and_metadata_anywhere(record) -> None:
-    game = record(
-        "'a comment first\n\n'CSA encoding=UTF-8\nV3.0\n'comment\nN+a\nN-b\n$EVENT:e\n$TIME_LIMIT:00:25+00\n\n"
-        "PI\n'x\n+\n'y\n+7776FU\n\n'z\nT3\n-3334FU\n\n%CHUDAN\n$END_TIME:2026/01/02 00:00:00\n"
-    )
-    assert (game.usi, game.times, game.names, game.event) == (("7g7f", "3c3d"), (3, None), ("a", "b"), "e")
-
-
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_line_ends(record, newline: str) -> None:
     game = record(f"V2.2\nPI\n+\n{OPENING}%TORYO\n".replace("\n", newline))
@@ -306,7 +283,7 @@ def test_a_declared_encoding_comes_before_guessing() -> None:
 # KIF and KI2
 
 
-def test_kif_with_a_branch_reads_the_main_line() -> None:
+def test_files_of_kif_and_ki2() -> None:
     (game,) = read(FIXTURES / "branches.kif")
     assert " ".join(game.usi) == "7g7f 3c3d 8h2b+ 3a2b B*4e 5a6b 4e3d B*5d 3d4c+ 5d4c"
     assert (game.ending, game.win) == ("resign", "w")
@@ -314,17 +291,11 @@ def test_kif_with_a_branch_reads_the_main_line() -> None:
     assert (game.event, game.date) == ("手書きの対局", "2026/01/02(金) 10:00:00")
     assert game.times == (16, 0, 65, 2, 9, 30, 0, 1, None, None)
     assert game.evals == (None, None, -35) + (None,) * 7
-
-
-def test_ki2_with_a_handicap() -> None:
     (game,) = read(FIXTURES / "relative.ki2")
     assert game.start_sfen == KIF.Parser.HANDYCAP_SFENS["二枚落ち"]
     assert game.names == ("教わる人", "教える人")
     assert game.usi[12:] == ("3a4b", "4i5h", "5a4a", "7i6h")
     assert (game.ending, game.win) == ("resign", "b")
-
-
-def test_kif_from_a_diagram() -> None:
     (game,) = read(FIXTURES / "diagram.kifu")
     assert game.start_sfen == "l6nl/6gk1/7pp/9/6N2/9/7PP/+b4S1K1/L1+s5L w RBG2SN3Pr2gn11p 1"
     assert (game.usi, game.ending, game.win) == (("R*5i", "4h5i"), "jishogi", "d")
@@ -336,41 +307,24 @@ def kif(*lines: str, handicap: str = "平手") -> str:
 
 @pytest.mark.parametrize(
     ("end", "ending", "win"),
-    [
-        ("   3 投了", "resign", "w"),
-        ("   3 詰み", "mate", "w"),
-        ("   3 切れ負け", "time_up", "w"),
-        ("   3 反則負け", "illegal_move", "w"),
-        ("   3 反則勝ち", "illegal_move", "b"),
-        ("   3 入玉勝ち", "declaration", "b"),
-        ("   3 千日手", "sennichite", "d"),
-        ("   3 持将棋", "jishogi", "d"),
-        ("   3 中断         ( 0:03/00:00:19)", "interrupted", None),
-        ("   3 封じ手", "interrupted", None),
-        ("   3 不戦敗", "default", "w"),
-        ("   3 何か新しい終局", "unknown", None),
-        ("まで2手で後手の勝ち", "resign", "w"),
-        ("まで2手で先手の反則負け", "illegal_move", "w"),
-        ("まで2手で先手の反則負け　", "illegal_move", "w"),
-        ("まで2手で先手の反則負け。", "illegal_move", "w"),
-        ("まで2手で先手の反則勝ち", "illegal_move", "b"),
-        ("まで2手で先手の時間切れにより後手の勝ち", "time_up", "w"),
-        ("まで2手で先手の投了", "resign", "w"),
-        ("まで2手で時間切れにより後手の勝ち", "time_up", "w"),
-        ("まで2手で先手の入玉勝ち", "declaration", "b"),
-        ("まで2手で千日手", "sennichite", "d"),
-        ("まで2手で持将棋", "jishogi", "d"),
-        ("まで2手で連続王手の千日手により後手の勝ち", "perpetual_check", "w"),
-        ("まで2手で中断", "interrupted", None),
-        ("まで2手で不詰", "no_mate", None),
-        ("   3 投了\nまで2手で後手の勝ち", "resign", "w"),
-        ("   3 何か\nまで2手で後手の勝ち", "resign", "w"),
-        ("", "unknown", None),
-    ],
+    table(
+        "3 投了, resign, w; 3 詰み, mate, w; 3 切れ負け, time_up, w; 3 反則負け, illegal_move, w",
+        "3 反則勝ち, illegal_move, b; 3 入玉勝ち, declaration, b; 3 持将棋, jishogi, d; 3 封じ手, interrupted, None",
+        "   3 中断         ( 0:03/00:00:19), interrupted, None; 3 不戦敗, default, w; 3 新しい終局, unknown, None",
+        "まで2手で後手の勝ち, resign, w; まで2手で先手の反則負け, illegal_move, w; まで2手で先手の投了, resign, w",
+        "まで2手で先手の反則負け　, illegal_move, w; まで2手で先手の反則負け。, illegal_move, w; , unknown, None",
+        "まで2手で先手の反則勝ち, illegal_move, b; まで2手で先手の時間切れにより後手の勝ち, time_up, w",
+        "まで2手で時間切れにより後手の勝ち, time_up, w; まで2手で先手の入玉勝ち, declaration, b",
+        "3 何か, unknown, None; 3 千日手, sennichite, d; まで2手で千日手, sennichite, d",
+        "まで2手で中断, interrupted, None; まで2手で連続王手の千日手により後手の勝ち, perpetual_check, w",
+        "まで2手で不詰, no_mate, None; まで2手で持将棋, jishogi, d; 3 投了\nまで2手で後手の勝ち, resign, w",
+        "3 何か\nまで2手で後手の勝ち, resign, w; 3 時間切れ, time_up, w; 3 入玉宣言, declaration, b; 3 トライ, try, w",
+        "3 不戦勝, default, b; 3 引き分け, jishogi, d; 3 最大手数, max_moves, d; 3 詰, mate, w",
+    ),
 )
-def test_kif_endings_with_black_to_move(record, end: str, ending: str, win: str | None) -> None:
+def test_kif_endings_with_black_to_move(record, end: str, ending: str, win: str) -> None:
     game = record(kif("   1 ７六歩(77)", "   2 ３四歩(33)", end))
-    assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), ending, win)
+    assert (game.usi, game.ending, str(game.win)) == (("7g7f", "3c3d"), ending, win)
 
 
 @pytest.mark.parametrize("held", ["歩十二 飛二", "歩12 飛2", "歩１２　飛２"])
@@ -430,13 +384,8 @@ def test_ways_to_write_a_kif_move(record, move: str) -> None:
 
 def test_names_of_promoted_pieces(record) -> None:
     board = cshogi.Board("4k4/9/9/9/1+R+B3+S+N+L/9/9/9/4K4 b - 1")
-    for square, names in (
-        ("85", "龍竜"),
-        ("75", "馬"),
-        ("35", ("成銀", "全")),
-        ("25", ("成桂", "圭")),
-        ("15", ("成香", "杏")),
-    ):
+    promoted = {"85": "龍竜", "75": "馬", "35": ("成銀", "全"), "25": ("成桂", "圭"), "15": ("成香", "杏")}
+    for square, names in promoted.items():
         for name in names:
             text = f"{KIF.board_to_bod(board)}\n1 {square[0]}四{name}({square})\n"
             assert record(text).usi == (f"{square[0]}e{square[0]}d",), name
@@ -466,16 +415,8 @@ def test_kif_evaluations(record, comments: list[str], evals: tuple[int | None, i
 
 
 def test_what_people_say_is_no_evaluation_and_what_programs_write_no_comment(record) -> None:
-    lines = (
-        "*はじめに",
-        "1 ７六歩(77)",
-        "*30",
-        "*角道",
-        "**解析 候補1 評価値 12 読み筋 △３四歩",
-        "2 ３四歩(33)",
-        "* 普通",
-    )
-    game = record(kif(*lines))
+    comments = ["*30", "*角道", "**解析 候補1 評価値 12 読み筋 △３四歩"]
+    game = record(kif("*はじめに", "1 ７六歩(77)", *comments, "2 ３四歩(33)", "* 普通"))
     assert (game.evals, game.comments) == ((30, None), ("はじめに", "角道", "普通"))
     game = record(kif("1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", "*", "4 反則負け", "*二歩ではない"))
     assert (game.evals, game.comments) == ((None, None), ("", "", "\n二歩ではない"))
@@ -589,23 +530,19 @@ def test_every_ending_comes_back(record, ending, win) -> None:
     assert from_jkf.ending == ending or ending in {"perpetual_check", "try", "default", "time_up", "abnormal"}
 
 
-def test_japanese_names_and_fractions_of_seconds_make_it_version_3(record) -> None:
+def test_names_and_times_that_other_versions_lack_make_it_version_3(record) -> None:
     game = Game(EVEN, moves_of(EVEN, ["7g7f"]), None, "unknown", (None,), (1.25,), names=("将棋\nソフト", "b"))
-    text = to_csa(game)
-    assert text.startswith("'CSA encoding=UTF-8\nV3.0\nN+将棋 ソフト\n")
-    assert record(text).times == (1.25,)
+    assert to_csa(game).startswith("'CSA encoding=UTF-8\nV3.0\nN+将棋 ソフト\n")
+    assert record(to_csa(game)).times == (1.25,)
     assert to_csa(replace(game, times=(1.0,), names=("a", "b"))).startswith("V2.2\n")
 
 
 # files
 
 
-def test_a_missing_file_is_an_error_in_one_line(tmp_path: Path) -> None:
+def test_files_and_lines_have_bounds(tmp_path: Path, refusal) -> None:
     with pytest.raises(KifuError, match=r"none\.csa: No such file or directory$"):
         read(tmp_path / "none.csa")
-
-
-def test_files_and_lines_have_bounds(tmp_path: Path, refusal) -> None:
     assert refusal(f"PI\n+\n'{'x' * (1 << 20)}\n{OPENING}") == "line 3 is longer than any of a record"
     for name in ("huge.csa", "huge.txt"):
         with (tmp_path / name).open("wb") as file:

@@ -29,15 +29,10 @@ def test_tables_are_up_to_date() -> None:
     assert rooms_table() in read(DOCS / "architecture.md"), "run: python -m utils.readme"
 
 
-def test_the_dialogue_is_there() -> None:
+def test_the_japanese_page_says_the_same_and_both_are_short() -> None:
+    assert len(read(README).splitlines()) <= 150
     assert re.search(r"```text\n\$ bat/mcts_player\.sh\n.*\nbestmove .*```", TEXT, re.DOTALL)
 
-
-def test_the_first_page_is_short() -> None:
-    assert len(read(README).splitlines()) <= 150
-
-
-def test_the_japanese_page_says_the_same() -> None:
     def shape(page: Path) -> tuple[list[str], list[str], int]:
         """The commands, where links lead, and how many headings there are."""
         text = read(page)
@@ -65,11 +60,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_room_is_listed_once_lower_ones_first() -> None:
     listed = list(rooms())
-    assert sorted(listed) == sorted(
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "pydlshogi").iterdir()
-        if path.name not in {"__init__.py", "__pycache__"}
-    )
+    there = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pydlshogi").iterdir()}
+    assert sorted(listed) == sorted(there - {"pydlshogi/__init__.py", "pydlshogi/__pycache__"})
     order = ["support", "game.py", "games", "uct", "evaluator.py", "player", "engines", "usi", "web"]
     places = [listed.index(f"pydlshogi/{name}") for name in order]
     assert places == sorted(places)
@@ -88,19 +80,15 @@ COMMANDS = sorted({*re.findall(r"python -m\s+((?:pydlshogi|utils)[\w.]+)", TEXT)
 
 NEED_MORE = {"pydlshogi.train": "train", "utils.plot_log": "train", "utils.torture": "test"}
 """What the pages install an extra for."""
+INSTALLED = packages_distributions()
 
 
 def not_installed(extras: set[str]) -> set[str]:
     """Modules of the packages that these extras would add."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = {
-        re.match(r"[\w-]+", line)[0].lower()  # type: ignore[index]
-        for extra in extras
-        for line in project["optional-dependencies"][extra]
-    }
-    return {
-        module for module, packages in packages_distributions().items() if wanted & {name.lower() for name in packages}
-    }
+    lines = [line for extra in extras for line in project["optional-dependencies"][extra]]
+    wanted = {re.match(r"[\w-]+", line)[0].lower() for line in lines}  # type: ignore[index]
+    return {module for module, packages in INSTALLED.items() if wanted & {name.lower() for name in packages}}
 
 
 @pytest.mark.parametrize("module", COMMANDS)

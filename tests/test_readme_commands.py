@@ -70,16 +70,10 @@ def test_none_is_forgotten() -> None:
 def test_every_command_does_what_it_says(tmp_path: Path) -> None:
     (tmp_path / "mates.sfen").write_text("2B6/2k1n4/9/2p3Pp1/PP5b1/g4P3/9/1L7/4K4 b 2GSLPrs6p 1\n")
     for module, arguments, says in RUNS:
-        words = shlex.split(arguments.format(here=tmp_path, root=ROOT))
-        done = subprocess.run(
-            [sys.executable, "-m", module, *words],
-            cwd=ROOT,
-            env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")},
-            input='{"id": "a", "maxVisits": 2}\n' if module == "pydlshogi.analysis_server" else "",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        env = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}
+        typed = '{"id": "a", "maxVisits": 2}\n' if module == "pydlshogi.analysis_server" else ""
+        words = [sys.executable, "-m", module, *shlex.split(arguments.format(here=tmp_path, root=ROOT))]
+        done = subprocess.run(words, cwd=ROOT, env=env, input=typed, capture_output=True, text=True, check=False)
         without_gpu = module == "utils.gpu_check" and done.returncode == 2
         assert done.returncode == 0 or without_gpu, (module, done.stderr)
         assert says in done.stdout + done.stderr, (module, done.stdout)

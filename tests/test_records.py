@@ -40,24 +40,14 @@ from tests.random_games import random_games, write_jsonl
 
 
 def game(moves: str, win: str | None, evals: tuple[int | None, ...] = (), start: str = cshogi.STARTING_SFEN) -> Game:
-    return Game(
-        start_sfen=start,
-        moves=moves_of(start, moves.split()),
-        win=win,
-        ending="resign",
-        evals=evals,
-        times=(),
-        ratings=(3000.4, None),
-    )
+    return Game(start, moves_of(start, moves.split()), win, "resign", evals, (), ratings=(3000.4, None))
 
 
 def test_everything_is_seen_by_the_side_to_move() -> None:
     packed = pack(game("7g7f 3c3d 2g2f", "b", (50, 30, None)))
     assert packed["result"].tolist() == [WIN, LOSS, WIN]
-    assert packed["eval"].tolist() == [50, -30, NO_EVAL]
-    assert packed["rating"].tolist() == [3000, 0, 3000]
-    assert packed["ply"].tolist() == [0, 1, 2]
-    assert packed["length"].tolist() == [3, 3, 3]
+    assert packed[["eval", "rating"]].tolist() == [(50, 3000), (-30, 0), (NO_EVAL, 3000)]
+    assert packed[["ply", "length"]].tolist() == [(0, 3), (1, 3), (2, 3)]
     board = cshogi.Board()
     for row, usi in zip(packed, ("7g7f", "3c3d", "2g2f"), strict=True):
         there = cshogi.Board()
@@ -67,19 +57,20 @@ def test_everything_is_seen_by_the_side_to_move() -> None:
         board.push_usi(usi)
 
 
-def test_every_position_knows_the_two_moves_before_it() -> None:
+def test_positions_know_the_moves_before_them_in_their_game_alone() -> None:
     packed = pack(game("7g7f 3c3d 2g2f", "b", ()), game("2g2f 8c8d 2f2e 8d8e", "b", ()))
     none = 0
     first, second = packed["move"][:3].tolist(), packed["move"][3:].tolist()
-    assert packed["before"].tolist() == [
-        [none, none],
-        [first[0], none],
-        [first[1], first[0]],
-        [none, none],
-        [second[0], none],
-        [second[1], second[0]],
-        [second[2], second[1]],
-    ]
+    assert packed["before"][:3].tolist() == [[none, none], [first[0], none], [first[1], first[0]]]
+    assert packed["before"][3:6].tolist() == [[none, none], [second[0], none], [second[1], second[0]]]
+    assert packed["before"][6].tolist() == [second[2], second[1]]
+    start = "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
+    handicap = replace(game("3c3d 7g7f 8c8d", "w", (9, None), start), ratings=(None, 1500.0))
+    seen = [(WIN, -9, 1500), (LOSS, NO_EVAL, 0), (WIN, NO_EVAL, 1500)]
+    assert pack(handicap)[["result", "eval", "rating"]].tolist() == seen
+    games = [game("7g7f 3c3d 2g2f", "b", (50, 30, None, 7)), handicap, game("", None), game("2g2f", "d", (1,))]
+    assert pack(*games).tobytes() == b"".join(pack(each).tobytes() for each in games)
+    assert len(pack()) == 0
 
 
 def test_a_network_learns_from_what_it_will_see() -> None:
@@ -103,62 +94,34 @@ def test_a_network_learns_from_what_it_will_see() -> None:
     assert [int(seen[119:].sum()) for seen in planes] == [0, 2, 4, 4, 4, 3, 3, 4, 4, 4, 0, 2, 4, 4]
 
 
-def test_games_packed_together_are_those_packed_alone() -> None:
-    handicap = replace(
-        game("3c3d 7g7f 8c8d", "w", (9, None), "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
-        ratings=(None, 1500.0),
-    )
-    assert pack(handicap)["result"].tolist() == [WIN, LOSS, WIN]
-    assert pack(handicap)["eval"].tolist() == [-9, NO_EVAL, NO_EVAL]
-    assert pack(handicap)["rating"].tolist() == [1500, 0, 1500]
-    games = [game("7g7f 3c3d 2g2f", "b", (50, 30, None, 7)), handicap, game("", None), game("2g2f", "d", (1,))]
-    assert pack(*games).tobytes() == b"".join(pack(each).tobytes() for each in games)
-    assert len(pack()) == 0
-
-
 @pytest.mark.parametrize(("win", "results"), [("w", [LOSS, WIN]), ("d", [DRAW, DRAW]), (None, [NO_RESULT, NO_RESULT])])
 def test_results(win: str | None, results: list[int]) -> None:
-    assert pack(game("7g7f 3c3d", win))["result"].tolist() == results
+    packed = pack(game("7g7f 3c3d", win, (100_000, 100_000)))  # evaluations of mates are bounded
+    assert (packed["result"].tolist(), packed["eval"].tolist()) == (results, [MAX_EVAL, -MAX_EVAL])
 
 
-def test_mate_evaluations_are_bounded() -> None:
-    assert pack(game("7g7f 3c3d", "b", (100_000, 100_000)))["eval"].tolist() == [MAX_EVAL, -MAX_EVAL]
+def line_of(**more: object) -> str:
+    return json.dumps({"win": "b", "end": "resign", "moves": "7g7f", **more}) + "\n"
 
 
 def test_jsonl(tmp_path: Path) -> None:
-    def line(**more: object) -> str:
-        return json.dumps({"win": "b", "end": "resign", "split": "train", "moves": "7g7f 3c3d", **more}) + "\n"
-
+    moves = {"split": "train", "moves": "7g7f 3c3d"}
+    changes = [{"evals": "12 -"}, {"end": "abnormal"}, {"win_inferred": 1}, {"split": "val", "win": "w"}]
+    changes += [{"moves": "7g7e"}, {"moves": "7g7f K*5e"}, {"moves": "7g7f+"}, {"win": None}]
     source = tmp_path / "games.jsonl"
-    source.write_text(
-        line(evals="12 -")
-        + line(end="abnormal")
-        + line(win_inferred=1)
-        + line(split="val", win="w")
-        + line(moves="7g7e")
-        + line(moves="7g7f K*5e")
-        + line(moves="7g7f+")
-        + line(win=None)
-        + "{broken\n"
-    )
+    source.write_text("".join(line_of(**(moves | change)) for change in changes) + "{broken\n")
     said: list[str] = []
     positions = load_positions(source, "train", tmp_path / "cache", said.append)
     assert positions["result"].tolist() == [WIN, LOSS] + 4 * [NO_RESULT]
     assert positions["eval"].tolist() == [12] + 5 * [NO_EVAL]
-    assert "7g7e, is not legal" in said[0]
-    assert "move 2, K*5e, is not legal" in said[1]
-    assert "7g7f+, is not legal" in said[2]
-    assert "win is None" in said[3]
-    assert "{broken" in said[4]
+    reasons = ["7g7e, is not legal", "move 2, K*5e, is not legal", "7g7f+, is not legal", "win is None", "{broken"]
+    assert all(reason in line for reason, line in zip(reasons, said, strict=False))
     assert said[5:] == ["packed 3 games (train), 5 left out"]
     assert load_positions(source, "val", tmp_path / "cache", said.append)["result"].tolist() == [LOSS, WIN]
 
 
 def test_a_game_without_a_split_is_trained_with_where_others_have_one(tmp_path: Path) -> None:
-    lines = [
-        json.dumps({"win": "b", "end": "resign", "moves": moves, **more}) + "\n"
-        for moves, more in (("7g7f", {}), ("2g2f 8c8d", {"split": "val"}))
-    ]
+    lines = [line_of(), line_of(moves="2g2f 8c8d", split="val")]
     source, cache = tmp_path / "games.jsonl", tmp_path / "cache"
     source.write_text("".join(lines))
     assert len(load_positions(source, "train", cache)) == 1
@@ -168,15 +131,10 @@ def test_a_game_without_a_split_is_trained_with_where_others_have_one(tmp_path: 
 
 
 def test_impossible_numbers_cost_no_more_than_themselves(tmp_path: Path) -> None:
-    def line(**more: object) -> str:
-        return json.dumps({"win": "b", "end": "resign", "moves": "7g7f", **more}) + "\n"
-
     source = tmp_path / "games.jsonl"
     ratings = [70000, -5, "2000", math.nan, math.inf, 1234.4]
-    nine_rooks = "rrrrrrrrr/4k4/9/9/9/9/9/4K4/9 b - 1"
-    source.write_text(
-        "".join(line(rb=rating) for rating in ratings) + line(evals="1e999") + line(start_sfen=nine_rooks)
-    )
+    nine_rooks = line_of(start_sfen="rrrrrrrrr/4k4/9/9/9/9/9/4K4/9 b - 1")
+    source.write_text("".join(line_of(rb=rating) for rating in ratings) + line_of(evals="1e999") + nine_rooks)
     said: list[str] = []
     positions = load_positions(source, "train", tmp_path / "cache", said.append)
     assert positions["rating"].tolist() == [65535, 0, 0, 0, 0, 1234]

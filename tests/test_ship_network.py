@@ -18,11 +18,9 @@ from utils.ship_network import main
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write_jsonl(tmp_path / "games.jsonl", [], random_games(2, plies=40, seed=8))
-    for seed in (1, 2):
-        write_weights(
-            tmp_path / f"{seed}.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 8), seed)
-        )
-    write_weights(tmp_path / "large.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 12), 0))
+    for name, channels, seed in (("1", 8, 1), ("2", 8, 2), ("large", 12, 0)):
+        architecture = architecture_for(BOOK, "policy_value_resnet", 1, channels)
+        write_weights(tmp_path / f"{name}.npz", random_weights(architecture, seed))
     return tmp_path
 
 
@@ -59,9 +57,6 @@ def test_nothing_is_overwritten_unasked(there: str, folder: Path, capsys: pytest
     assert (folder / there).read_text() == "mine"
     assert run(folder, "1.npz", more=["--overwrite"]) == 0
     assert read_weights(folder / "shipped.npz")
-
-
-def test_a_network_is_not_overwritten_by_what_is_made_from_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(folder, "1.npz", "2.npz", out="2.npz", more=["--overwrite"]) == 1
     assert f"{folder / '2.npz'} is what the network is to be made from" in capsys.readouterr().err
 
@@ -75,7 +70,7 @@ def test_a_network_is_not_overwritten_by_what_is_made_from_it(folder: Path, caps
     ],
 )
 def test_what_cannot_be_shipped_is_one_line(
-    folder: Path, networks: list[str], out: str, complaint: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, networks: list[str], out: str, complaint: str, capsys
 ) -> None:
     assert run(folder, *networks, out=out) == 1
     error = capsys.readouterr().err.splitlines()[-1]

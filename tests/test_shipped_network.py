@@ -31,19 +31,13 @@ def answer(player: ShogiMCTSPlayer, sfen: str, *moves: str, nodes: int = 200) ->
     return best.move, infos[-1]
 
 
-def test_bench_names_it(player: ShogiMCTSPlayer) -> None:
+def test_bench_names_it_and_it_answers_as_people_do(player: ShogiMCTSPlayer) -> None:
     network, speed = player.bench(ShogiPosition(), ["0.1"], Clock())
     assert re.match(r"pydlshogi\.(npz|int8\.onnx): \w+ ", network)
     assert " playouts in " in speed
-
-
-def test_it_opens_as_people_do(player: ShogiMCTSPlayer) -> None:
     assert answer(player, START)[0] in {"7g7f", "2g2f"}
-
-
-def test_it_answers_the_opening_as_people_do(player: ShogiMCTSPlayer) -> None:
-    assert answer(player, START, "7g7f")[0] in {"3c3d", "8c8d"}
-    assert answer(player, START, "2g2f")[0] in {"3c3d", "8c8d"}
+    for opening in ("7g7f", "2g2f"):
+        assert answer(player, START, opening)[0] in {"3c3d", "8c8d"}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 import cshogi
@@ -54,13 +54,6 @@ def test_perft(sfen: str, depth: str, lines: str, what: str) -> None:
     assert perft(ShogiPosition(sfen), int(depth)) == int(lines), what
 
 
-def test_perft_of_known_positions(shared_data: Path) -> None:
-    rows = [row for row in rows_of(shared_data / "tests" / "perft.tsv") if int(row[2]) <= 150_000]
-    assert len(rows) > 300
-    for sfen, depth, lines, *_ in rows:
-        assert perft(ShogiPosition(sfen), int(depth)) == int(lines), sfen
-
-
 def test_python_shogi_finds_the_same_moves() -> None:
     positions = list(islice((position.board.sfen() for position in random_positions(4, games=12)), 0, None, 5))
     assert len(positions) > 200
@@ -89,12 +82,13 @@ def test_what_is_no_move_is_refused(usi: str) -> None:
         ShogiPosition().move_from_usi(usi)
 
 
-def test_a_pawn_drop_may_not_mate() -> None:
+def test_what_is_legal_in_corners_of_the_rules() -> None:
     """P*1b would be mate (the silver guards it, lance and lance shut the king in); S1b+ is, and is legal."""
     legal = usis(ShogiPosition(UCHIFUZUME))
     assert "P*1b" not in legal
     assert {"1c1b+", "P*9b"} <= legal
     assert "P*1b" in usis(ShogiPosition("8k/9/8S/9/9/9/9/9/8K b P 1"))  # the king can go to 2a
+    assert ShogiPosition("3k5/9/9/9/9/9/9/9/7P1 w nG 50").outcome() is None
 
 
 def test_moves_come_in_an_order_that_depends_on_the_position_alone() -> None:
@@ -136,52 +130,33 @@ def test_sennichite_takes_four_occurrences_at_the_game_and_two_in_the_tree() -> 
 
 
 @pytest.mark.parametrize(
-    ("cycles", "verdict"),
+    ("moves", "verdict"),
     [
-        ([CHECKS, CHECKS], None),
-        ([CHECKS, CHECKS, CHECKS], PATH_LOSS),
-        ([QUIET, CHECKS, CHECKS], PATH_DRAW),
-        ([CHECKS, QUIET, CHECKS], PATH_DRAW),
-        ([CHECKS, CHECKS, QUIET], PATH_DRAW),
-        ([QUIET, QUIET, QUIET], PATH_DRAW),
+        (2 * CHECKS, None),
+        (3 * CHECKS, PATH_LOSS),
+        (QUIET + 2 * CHECKS, PATH_DRAW),
+        (CHECKS + QUIET + CHECKS, PATH_DRAW),
+        (2 * CHECKS + QUIET, PATH_DRAW),
+        (3 * QUIET, PATH_DRAW),
+        (3 * CHECKS + CHECKS[:1], PATH_WIN),  # begun one move later: the side in check is to move
+        (2 * CHECKS + CHECKS[:3], None),
     ],
 )
 @pytest.mark.parametrize("colour", ["Black", "White"])
-def test_who_gives_check_with_every_move_loses(colour: str, cycles: list[list[str]], verdict: Outcome | None) -> None:
-    """Seen by the side that gives the checks and is to move; both colours."""
-    moves = list(chain.from_iterable(cycles))
-    if colour == "Black":
-        position = ShogiPosition(ROOK_CHECKS, moves)
-    else:
-        position = ShogiPosition(turned(ROOK_CHECKS), turned_moves(moves))
-    assert position.fourfold() == verdict
+def test_who_gives_check_with_every_move_loses(colour: str, moves: list[str], verdict: Outcome | None) -> None:
+    """Seen by the side to move, which gives the checks in most."""
+    black = ShogiPosition(ROOK_CHECKS, moves)
+    white = ShogiPosition(turned(ROOK_CHECKS), turned_moves(moves))
+    assert (black if colour == "Black" else white).fourfold() == verdict
 
 
-@pytest.mark.parametrize("colour", ["Black", "White"])
-def test_who_is_always_in_check_wins(colour: str) -> None:
-    """The same cycle begun one move later: the side in check is to move at the four occurrences."""
-    moves = CHECKS + CHECKS + CHECKS + CHECKS[:1]
-    if colour == "Black":
-        position = ShogiPosition(ROOK_CHECKS, moves)
-    else:
-        position = ShogiPosition(turned(ROOK_CHECKS), turned_moves(moves))
-    assert position.fourfold() == PATH_WIN
-    position.pop()
-    position.pop()
-    assert position.fourfold() is None
-
-
-def test_moves_before_the_first_of_the_four_count_for_nothing() -> None:
+def test_perpetual_check_at_the_game_and_in_the_tree() -> None:
     """One quiet move of Black's, then a perpetual check: the draw of the quiet start does not save Black."""
     position = ShogiPosition("3k5/9/9/9/9/9/9/9/K4R3 b - 1", ["9i9h", "6a5a", *CHECKS, *CHECKS, *CHECKS])
     assert position.fourfold() == PATH_LOSS
-
-
-def test_the_tree_knows_perpetual_check_at_the_second_occurrence() -> None:
-    assert ShogiPosition(ROOK_CHECKS, CHECKS).outcome() == PATH_LOSS
-    assert ShogiPosition(ROOK_CHECKS, CHECKS + CHECKS[:1]).outcome() == PATH_WIN
-    assert ShogiPosition(ROOK_CHECKS, QUIET).outcome() == PATH_DRAW
-    assert ShogiPosition(turned(ROOK_CHECKS), turned_moves(CHECKS)).outcome() == PATH_LOSS
+    for moves, verdict in ((CHECKS, PATH_LOSS), (CHECKS + CHECKS[:1], PATH_WIN), (QUIET, PATH_DRAW)):
+        assert ShogiPosition(ROOK_CHECKS, moves).outcome() == verdict
+        assert ShogiPosition(turned(ROOK_CHECKS), turned_moves(moves)).outcome() == verdict
 
 
 @pytest.mark.parametrize(
@@ -327,21 +302,6 @@ def points_of_all_pieces(sfen: str) -> int:
     return sum(worth.get(letter, 0) for letter in board) + sum(worth[kind] * int(count or 1) for count, kind in held)
 
 
-def test_declaration_cases(shared_data: Path) -> None:
-    """The verdicts for the side to move. Handicap games ("uwate"), where points are added, are none of this rule."""
-    rows = list(rows_of(shared_data / "tests" / "nyugyoku_declaration.tsv"))
-    assert len(rows) == 15
-    for title, sfen, *_, black24, black27, white24, white27, by_cshogi in rows:
-        verdict24, verdict27 = (white24, white27) if " w " in sfen else (black24, black27)
-        if ShogiPosition(sfen).board.turn == cshogi.WHITE and title.startswith("uwate"):
-            assert ShogiPosition(sfen).declares() is (by_cshogi == "True"), title
-        else:
-            assert ShogiPosition(sfen).declares() is (verdict27 == "WIN"), title
-            assert ShogiPosition(sfen, declaration=cshogi.LAW_24).declares() is (verdict24 == "WIN"), title
-        for law in (cshogi.LAW_24, cshogi.LAW_27):
-            assert ShogiPosition(sfen, declaration=law).declares() is declares_by_the_book(sfen, law), title
-
-
 def test_declaration_of_real_games(shared_data: Path) -> None:
     rows = list(rows_of(shared_data / "tests" / "nyugyoku_real_games.tsv"))
     assert len(rows) == 103
@@ -362,14 +322,6 @@ def test_a_mate_in_one_is_one() -> None:
                 assert (position.outcome() == MATE_IN_ONE) is mate, position.board.sfen()
             mates += mate
     assert mates > 50
-
-
-@pytest.mark.parametrize(("name", "verdict"), [("mate-1-ply.sfen", MATE_IN_ONE), ("no-mate-1-ply.sfen", None)])
-def test_mate_in_one_problems(shared_data: Path, name: str, verdict: Outcome | None) -> None:
-    for sfen in (shared_data / "tests" / name).read_text().splitlines():
-        position = ShogiPosition(sfen)
-        if not position.board.is_check():
-            assert position.outcome() == verdict, sfen
 
 
 # Short mates
@@ -404,11 +356,16 @@ def test_short_mate_problems(shared_data: Path, plies: int, least: int) -> None:
     assert found >= least
 
 
-def test_a_mate_that_cshogi_claims_wrongly_is_none() -> None:
+def test_a_mate_after_the_last_move_or_claimed_wrongly_is_none(shared_data: Path) -> None:
     sfen = "l4B3/7k1/p3g1n2/2gNNPsrl/5pppS/1SP6/PK1G1+s3/3P5/L8 b RBGL3Pn7p 1"
     position = ShogiPosition(sfen, mate_plies=5)
     assert position.board.mate_move(5)
     assert position.outcome() is None
+    line = (shared_data / "tests" / "mate3.sfen").read_text().splitlines()[0]
+    sfen = line.partition(" moves")[0]
+    last = ShogiPosition(sfen).ply() + 2
+    assert ShogiPosition(sfen, mate_plies=3, draw_ply=last).outcome() == Outcome(1.0, plies=3)
+    assert ShogiPosition(sfen, mate_plies=3, draw_ply=last - 1).outcome() is None
 
 
 def test_where_a_king_is_missing_only_mates_in_one_are_looked_for(shared_data: Path) -> None:
@@ -423,50 +380,23 @@ def test_where_a_king_is_missing_only_mates_in_one_are_looked_for(shared_data: P
             assert position.outcome() in (None, MATE_IN_ONE)
 
 
-def test_a_king_that_is_missing_cannot_be_mated() -> None:
-    assert ShogiPosition("3k5/9/9/9/9/9/9/9/7P1 w nG 50").outcome() is None
-
-
-def test_a_mate_after_the_last_move_of_the_game_is_none(shared_data: Path) -> None:
-    line = (shared_data / "tests" / "mate3.sfen").read_text().splitlines()[0]
-    sfen = line.partition(" moves")[0]
-    last = ShogiPosition(sfen).ply() + 2
-    assert ShogiPosition(sfen, mate_plies=3, draw_ply=last).outcome() == Outcome(1.0, plies=3)
-    assert ShogiPosition(sfen, mate_plies=3, draw_ply=last - 1).outcome() is None
-
-
-def test_the_game_is_drawn_after_the_last_move() -> None:
+def test_what_counts_after_the_last_move_of_the_game() -> None:
     position = ShogiPosition(draw_ply=2)
-    assert position.outcome() is None
-    position.push_usi("7g7f")
-    assert position.outcome() is None
-    position.push_usi("3c3d")
-    assert position.outcome() == DRAW == Outcome(0.5, by_path=False)
+    for move, verdict in (("7g7f", None), ("3c3d", DRAW)):
+        assert position.outcome() is None
+        position.push_usi(move)
+        assert position.outcome() == verdict
     position.pop()
     assert position.outcome() is None
     assert ShogiPosition(moves=["7g7f", "3c3d"]).outcome() is None
-
-
-LAST_MOVE_MATES = "7lk/9/8S/9/9/9/9/7L1/8K b G 256"
-
-
-def test_mate_with_the_last_move_is_no_draw() -> None:
-    """Move 256 of 256. G*1b mates; 1i1h and S*2b do not; before it, mate in one still counts."""
-    position = ShogiPosition(LAST_MOVE_MATES, draw_ply=256)
+    # Move 256 of 256. G*1b mates; 1i1h and S*2b do not; before it, mate in one still counts.
+    position = ShogiPosition("7lk/9/8S/9/9/9/9/7L1/8K b G 256", draw_ply=256)
     assert position.outcome() == MATE_IN_ONE
-    position.push_usi("G*1b")
-    assert position.outcome() is None
-    assert not len(position.legal_moves())
-    position.pop()
-    position.push_usi("1i1h")
-    assert position.outcome() == DRAW
-    position.pop()
-    position.push_usi("G*2b")  # check, but 2b is taken
-    assert position.board.is_check()
-    assert position.outcome() == DRAW
-
-
-def test_after_the_last_move_neither_declaration_nor_mate_counts_but_repetition_does() -> None:
+    for move, verdict in (("G*1b", None), ("1i1h", DRAW), ("G*2b", DRAW)):  # the last is a check, but 2b is taken
+        position.push_usi(move)
+        assert position.outcome() == verdict
+        assert (len(position.legal_moves()) == 0) is (verdict is None)
+        position.pop()
     assert ShogiPosition(f"{CAMP} b RB 257", draw_ply=256).outcome() == DRAW
     assert ShogiPosition(f"{CAMP} b RB 256", draw_ply=256).outcome() == DECLARED
     assert ShogiPosition("7lk/9/8S/9/9/9/9/7L1/8K b G 257", draw_ply=256).outcome() == DRAW
@@ -533,13 +463,10 @@ def test_odd_positions_are_taken(sfen: str) -> None:
     use(ShogiPosition(sfen))
 
 
-def test_a_piece_named_twice_in_hand_is_added_up() -> None:
-    position = ShogiPosition(f"{KINGS} w RP2b3Ppp 1")
+def test_a_piece_named_twice_in_hand_is_added_up_and_a_missing_move_number_is_1() -> None:
+    position = ShogiPosition(f"{KINGS} w RP2b3Ppp")
     assert position.board.pieces_in_hand == ([4, 0, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2, 0])
-
-
-def test_a_missing_move_number_is_1() -> None:
-    assert ShogiPosition("4k4/9/9/9/9/9/9/9/4K4 b -").ply() == 1
+    assert position.ply() == 1
 
 
 def use(position: ShogiPosition) -> None:

@@ -93,10 +93,7 @@ def slow_rows(position: ShogiPosition) -> list[int]:
     board = shogi.Board(position.board.sfen())
     turn, rows = board.turn, []
     pieces = [square for square in range(81) if board.piece_at(square)]
-    kings = {
-        kind: [s for s in pieces if kind_at(board, s) == shogi.KING and board.piece_at(s).color == kind]
-        for kind in (0, 1)
-    }
+    kings = {side: [s for s in pieces if board.piece_at(s) == shogi.Piece(shogi.KING, side)] for side in (0, 1)}
     for square in pieces:
         piece = board.piece_at(square)
         number = 14 * (piece.color != turn) + seen_kind(piece.piece_type) - 1
@@ -186,7 +183,7 @@ def _exchange(states, square, side):
 
 
 def test_rows_are_those_of_a_slow_count():
-    for position in islice(random_positions(1, 4), 0, None, 11):
+    for position in islice(random_positions(1, 4), 0, None, 19):
         words = _packed(position)
         found = words[1 : 1 + words[0]].tolist()
         assert sorted(found) == sorted(slow_rows(position)), position.board.sfen()
@@ -194,15 +191,13 @@ def test_rows_are_those_of_a_slow_count():
 
 
 def test_labels_are_those_of_a_slow_count():
-    for position in islice(random_positions(2, 2), 0, None, 17):
+    for position in islice(random_positions(2, 2), 0, None, 29):
         board, moves = shogi.Board(position.board.sfen()), position.legal_moves()
         if not len(moves):
             continue
         directions = labels_of(DLSHOGI, state_of(position.board)[0], moves)
-        expected = [
-            slow_label(position, board, int(move), int(direction))
-            for move, direction in zip(moves, directions, strict=True)
-        ]
+        pairs = zip(moves.tolist(), directions.tolist(), strict=True)
+        expected = [slow_label(position, board, move, direction) for move, direction in pairs]
         assert labels_of(SPARSE, state_of(position.board)[0], moves).tolist() == expected, position.board.sfen()
 
 
@@ -217,12 +212,6 @@ def test_exchanges_are_those_of_trying_every_capture():
                 assert _exchange(states, seen(square, 0), 1 - piece.color) == expected, board.sfen()
                 counted += 1
     assert counted > 200
-
-
-def test_a_bishop_that_hangs_is_seen():
-    hanging = ShogiPosition("4k4/9/9/9/4b4/9/9/4R4/4K4 b - 1")
-    words = _packed(hanging)
-    assert FIRST_EXCHANGE + 18 in words[1 : 1 + words[0]]  # 2 x 855 centipawns
 
 
 def _packed(position: ShogiPosition):

@@ -65,7 +65,7 @@ def test_odd_positions_lie_beside_the_records_and_say_what_the_engine_says(folde
     asked = log.read_text().splitlines()
     assert 50 < len(taught) == len(asked) <= 60
     assert len({line.split()[0] for line in asked}) == 1
-    known = {without_number(board_of(each).sfen()) for each in records_of(folder)}
+    known = {without_number(board_of(each).sfen()) for each in load(folder / "games.jsonl", "train", folder)}
     for position, line in zip(taught, asked, strict=True):
         question = line.removeprefix("7 ")
         board = board_of(position)
@@ -76,10 +76,9 @@ def test_odd_positions_lie_beside_the_records_and_say_what_the_engine_says(folde
         assert legal[position["move"]] == sorted(legal.values())[len(question) % len(legal)]
         assert position["before"][0] != 0
     assert sum(without_number(board_of(each).sfen()) in known for each in taught) < len(taught) / 4
-
-
-def records_of(folder: Path) -> Positions:
-    return load(folder / "games.jsonl", "train", folder)
+    examples = Recorded(taught, SPARSE, ValueTarget(0.6, 600.0)).examples(np.arange(len(taught)))
+    assert (examples.weights.sum(), examples.value_weights.all()) == (len(taught), True)
+    assert np.diff(examples.firsts).tolist() == [len(list(board_of(each).legal_moves)) for each in taught]
 
 
 def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(folder: Path) -> None:
@@ -149,27 +148,12 @@ def test_the_same_command_makes_the_same_sets_and_no_set_again(folder: Path) -> 
     assert second.stat().st_mtime_ns == stamp
 
 
-def test_what_was_taught_is_learned(folder: Path) -> None:
-    assert teach.main(arguments(folder, "--odd=1", "--games=1")) == 0
-    taught = taught_in(folder / "taught")
-    source = Recorded(taught, SPARSE, ValueTarget(0.6, 600.0))
-    examples = source.examples(np.arange(len(taught)))
-    assert examples.weights.sum() == len(taught)
-    assert examples.value_weights.all()
-    assert np.diff(examples.firsts).tolist() == [len(list(board_of(each).legal_moves)) for each in taught]
-
-
-def test_sets_of_other_settings_and_options_that_are_none_are_a_line(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_is_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert teach.main(arguments(folder, "--odd=1")) == 0
     assert teach.main(arguments(folder, "--odd=2", "--nodes=8")) == 1
     assert "was made with other settings (nodes): choose another --out" in capsys.readouterr().err
     other = f"--out={folder / 'other'}"
     assert teach.main(arguments(folder, "--odd=1", other, option="Strength=7")) == 1
     assert "has no option Strength; it has Threads" in capsys.readouterr().err
-
-
-def test_an_engine_that_never_answers_is_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert teach.main(arguments(folder, "--odd=1", engine=("--every", "1", "--nonsense"))) == 1
+    assert teach.main(arguments(folder, "--odd=1", other, engine=("--every", "1", "--nonsense"))) == 1
     assert "said nothing that makes sense of any position of odd-00000" in capsys.readouterr().err

@@ -17,26 +17,15 @@ from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.uct.batch import Batch, Evaluations
 
 
-class Wall:
-    """Milliseconds that pass when somebody says so."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class SlowEvaluator(UniformEvaluator):
     """Thinks of every batch for 300 ms, whatever its size, and of the next for `held_up` more."""
 
-    def __init__(self, wall: Wall) -> None:
-        self.wall = wall
-        self.batches = 0
-        self.held_up = 0.0
+    now = held_up = 0.0
+    """Milliseconds of the clock on the wall, which pass when somebody says so."""
+    batches = 0
 
     def evaluate(self, batch: Batch) -> Evaluations:
-        self.wall.now += 300 + self.held_up
+        self.now += 300 + self.held_up
         self.held_up = 0.0
         self.batches += 1
         return super().evaluate(batch)
@@ -48,15 +37,17 @@ class SlowThinker(Thinker):
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # A mate found would cost no batch.
         super().__init__(Random_Ply=9, Random_Seed=1, USI_Hash=1, Mate_Root_Search=0)
-        self.wall = Wall()
-        monkeypatch.setattr(thinking, "milliseconds", self.wall)
+        self.player.evaluator = self.evaluator = SlowEvaluator()
+        monkeypatch.setattr(thinking, "milliseconds", self.now)
         assert isinstance(self.player, MCTSPlayer)
         self.batch_size = self.player.batch_size
-        self.player.evaluator = self.evaluator = SlowEvaluator(self.wall)
         self.player.latency = Latency(300, 300)  # as `prepare` would have measured it
 
+    def now(self) -> float:
+        return self.evaluator.now
+
     def answer(self, limits: Limits) -> str:
-        return self.think(Clock(limits, self.wall)).move
+        return self.think(Clock(limits, self.now)).move
 
 
 @pytest.mark.parametrize(
@@ -70,10 +61,10 @@ def test_two_hundred_moves_without_an_overrun(
     slow = SlowThinker(monkeypatch)
     left = float(clock_ms)
     for number in range(200):
-        began = slow.wall.now
+        began = slow.now()
         move = slow.answer(Limits(btime=int(left), wtime=int(left), binc=increment, winc=increment, byoyomi=byoyomi))
-        slow.wall.now += 2
-        spent = slow.wall.now - began
+        slow.evaluator.now += 2
+        spent = slow.now() - began
         assert spent < left + increment + byoyomi, f"move {number + 1}"
         left = max(0.0, left + increment - spent)
         if move in slow.legal_moves() and len(slow.moves) < 60:
@@ -114,8 +105,7 @@ def test_a_move_too_short_for_a_full_batch_still_gets_an_opinion(monkeypatch: py
     slow.player.latency = Latency(70, 300, slow.batch_size)
     slow.evaluator.held_up = -230.0
     slow.answer(Limits(byoyomi=100))
-    assert slow.evaluator.batches == 1
-    assert slow.wall.now == 70
+    assert (slow.evaluator.batches, slow.now()) == (1, 70)
 
 
 KERNELS: Final = """

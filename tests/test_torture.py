@@ -29,9 +29,7 @@ def test_all_parts() -> None:
     assert torture.main(["--minutes", "0", "--short"]) == 0
 
 
-def test_a_failure_is_a_line_that_repeats_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failure_is_a_line_that_repeats_it(monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
     """An engine that ends before anybody has said anything."""
     protocol = torture.PROTOCOLS["policy"] | {"module": "this"}
     monkeypatch.setitem(torture.PROTOCOLS, "policy", protocol)

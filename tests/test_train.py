@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -210,19 +210,20 @@ def gradients_of(net: torch.nn.Module, batch: TrainingBatch, **how: Any) -> dict
     return {name: float(parameter.grad.norm()) for name, parameter in net.named_parameters()}
 
 
-def test_an_unknown_value_teaches_nothing() -> None:
+def test_what_is_unknown_teaches_nothing_and_a_half_only_half() -> None:
     gradients = gradients_of(build(BOTH[0]), some_batch(32)._replace(value_weights=np.zeros(32, np.float32)))
-    assert gradients["l15_v.weight"] == 0
-    assert gradients["l13.weight"] > 0
-
-
-def test_positions_without_labels_teach_no_policy() -> None:
-    batch = some_batch(32)
+    assert (gradients["l15_v.weight"] == 0, gradients["l13.weight"] > 0) == (True, True)
     nothing = np.zeros(0, np.int64)
-    without = batch._replace(firsts=np.zeros(33, np.int64), labels=nothing, weights=nothing.astype(np.float32))
-    gradients = gradients_of(build(BOTH[0]), without)
-    assert gradients["l15_v.weight"] > 0
-    assert gradients["l13.weight"] == 0
+    labels = {"firsts": np.zeros(33, np.int64), "labels": nothing, "weights": nothing.astype(np.float32)}
+    gradients = gradients_of(build(BOTH[0]), some_batch(32)._replace(**labels))
+    assert (gradients["l15_v.weight"] > 0, gradients["l13.weight"] == 0) == (True, True)
+    # A weight of a half is half a position: two halves of one position are one.
+    torch.manual_seed(0)
+    net, batch = build(BOTH[0]), some_batch(1)
+    twice = TrainingBatch(*(np.concatenate([array, array]) for array in batch))._replace(firsts=np.array([0, 1, 2]))
+    halves = twice._replace(weights=twice.weights / 2, value_weights=twice.value_weights / 2)
+    whole, half = (losses(net, each, CPU, learning())[1] for each in (batch, halves))
+    assert torch.allclose(whole, half, atol=1e-5)
 
 
 def test_the_loss_is_the_cross_entropy_with_the_targets() -> None:
@@ -243,16 +244,6 @@ def test_the_loss_is_the_cross_entropy_with_the_targets() -> None:
     for given, target in ((soft, full), (batch, torch.from_numpy(batch.labels))):
         _, figures = losses(net, given, CPU, learning())
         assert torch.allclose(figures[1], cross_entropy(policy, target), rtol=1e-5)
-
-
-def test_a_position_may_count_for_less() -> None:
-    """A weight of a half is half a position: two halves of one position are one."""
-    torch.manual_seed(0)
-    net, batch = build(BOTH[0]), some_batch(1)
-    twice = TrainingBatch(*(np.concatenate([array, array]) for array in batch))._replace(firsts=np.array([0, 1, 2]))
-    halves = twice._replace(weights=twice.weights / 2, value_weights=twice.value_weights / 2)
-    whole, half = (losses(net, each, CPU, learning())[1] for each in (batch, halves))
-    assert torch.allclose(whole, half, atol=1e-5)
 
 
 def known_positions(rows: Positions) -> tuple[Examples, dict[bytes, int]]:
@@ -278,12 +269,9 @@ def test_validation_of_a_network_that_knows() -> None:
     assert report["policy_loss"] < 0.01
     assert report["value_loss"] == pytest.approx(-math.log(0.75), abs=1e-3)
     assert report["eval_error"] == pytest.approx(0.75 - math.e / (1 + math.e), abs=1e-4)
-    assert [row["positions"] for row in report["reliability"]] == [
-        0, 0, (rows["result"] == LOSS).sum(), 0, 0, 0, 0, (rows["result"] == WIN).sum(), 0, 0
-    ]  # fmt: skip
-    assert report["reliability"][7] == {
-        "positions": (rows["result"] == WIN).sum(), "predicted": 0.75, "won": 1.0
-    }  # fmt: skip
+    won, lost = (rows["result"] == WIN).sum(), (rows["result"] == LOSS).sum()
+    assert [row["positions"] for row in report["reliability"]] == [0, 0, lost, 0, 0, 0, 0, won, 0, 0]
+    assert report["reliability"][7] == {"positions": won, "predicted": 0.75, "won": 1.0}
     assert [phase["positions"] for phase in report["phases"].values()] == [78, 30, 0]
 
 
@@ -312,17 +300,14 @@ def soft_examples(count: int) -> Examples:
     packed[:, 0] = (packed[:, 0] & np.uint32(0xFF000000)) | (1 << chosen.astype(np.uint32))
     packed[:, 0] |= np.where(won, np.uint32(0xFFF000), np.uint32(0))
     labels = np.stack([chosen, chosen + 60], 1).reshape(-1).astype(np.int32)
-    weights = np.tile(np.array([0.75, 0.25], np.float32), count)
-    return Examples(
-        packed, 2 * np.arange(count + 1), labels, weights, won.astype(np.float32), np.ones(count, np.float32)
-    )
+    weights, ones = np.tile(np.array([0.75, 0.25], np.float32), count), np.ones(count, np.float32)
+    return Examples(packed, 2 * np.arange(count + 1), labels, weights, won.astype(np.float32), ones)
 
 
 def test_a_run_learns_any_game_from_soft_targets(tmp_path: Path) -> None:
     examples = joined([soft_examples(400), soft_examples(500)])
-    settings = learning(
-        kind="policy_value_resnet", depth=1, channels=16, batch_size=64, learning_rate=0.05, warmup=0.0, average=0.9
-    )
+    more = {"depth": 1, "channels": 16, "batch_size": 64, "learning_rate": 0.05, "warmup": 0.0, "average": 0.9}
+    settings = learning(kind="policy_value_resnet", **more)
     run = Run(settings, NARROW, CPU)
     generator = np.random.default_rng(0)
     for _ in range(150):
@@ -370,20 +355,9 @@ def finished(four_steps: Path, tmp_path: Path) -> Path:
 
 
 def options(folder: Path, name: str, **more: Any) -> list[str]:
-    settings = {
-        "train": folder / "games.jsonl",
-        "cache": folder / "cache",
-        "out": folder / name,
-        "steps": 16,
-        "depth": 1,
-        "channels": 8,
-        "batch-size": 32,
-        "shards": 1,
-        "precision": "float32",
-        "log-every": 2,
-        "validate-every": 6,
-        **more,
-    }
+    files = {"train": folder / "games.jsonl", "cache": folder / "cache", "out": folder / name}
+    size = {"steps": 16, "depth": 1, "channels": 8, "batch-size": 32, "shards": 1, "precision": "float32"}
+    settings = files | size | {"log-every": 2, "validate-every": 6} | more
     return [f"--{name}={value}" for name, value in settings.items()]
 
 
@@ -421,10 +395,9 @@ def test_a_run_begins_with_another_runs_network_and_more_games(folder: Path) -> 
     assert np.array_equal(grown["b1/conv1/W"], small["b1/conv1/W"])
     (folder / "small.npz").unlink()
     assert train.main(["--resume", f"--out={folder / 'grown'}", "--steps=20"]) == 0
-    with_own, _ = load_data(
-        Settings(train=str(folder / "games.jsonl"), more=str(folder / "own.txt"), cache=str(folder))
-    )
-    alone, _ = load_data(Settings(train=str(folder / "games.jsonl"), cache=str(folder)))
+    settings = Settings(train=str(folder / "games.jsonl"), cache=str(folder))
+    with_own, _ = load_data(replace(settings, more=str(folder / "own.txt")))
+    alone, _ = load_data(settings)
     assert len(with_own["train"]) == len(alone["train"]) + 30
     assert (with_own["train"]["eval"][-30:] == NO_EVAL).all()
 
@@ -451,9 +424,7 @@ def test_a_killed_run_goes_on_with_the_same_curve(folder: Path, capsys: pytest.C
     assert np.allclose(np.array(expected)[:, steps_and_losses], np.array(got)[:, steps_and_losses], atol=2e-3)
 
 
-def test_a_spoilt_run_stops_and_keeps_the_last_good_checkpoint(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_spoilt_run_stops_and_keeps_the_last_good_checkpoint(folder: Path, capsys, monkeypatch) -> None:
     def spoil_at_third_step(averaged: Any, net: Any, keep: float) -> None:
         steps.append(follow(averaged, net, keep))
         if len(steps) == 3:
@@ -466,9 +437,7 @@ def test_a_spoilt_run_stops_and_keeps_the_last_good_checkpoint(
     assert runs.read_checkpoint(folder / "run" / train.CHECKPOINT)["step"] == 2
 
 
-def test_a_full_disk_is_said_and_loses_nothing(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said_and_loses_nothing(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     run = folder / "run"
     found: list[int] = []
     fsync = os.fsync
@@ -487,20 +456,6 @@ def test_a_full_disk_is_said_and_loses_nothing(
     assert not [path for path in run.iterdir() if path.suffix == ".tmp"]
 
 
-def test_a_new_run_destroys_no_other(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (finished / "run" / train.CHECKPOINT).unlink()
-    journal = (finished / "run" / "log.jsonl").read_bytes()
-    assert train.main(options(finished, "run", steps=4)) == 1
-    assert "holds the log.jsonl of another run" in capsys.readouterr().err
-    assert (finished / "run" / "log.jsonl").read_bytes() == journal
-
-
-def test_a_run_that_was_killed_before_its_first_step_begins_again(folder: Path) -> None:
-    (folder / "run").mkdir()
-    (folder / "run" / "log.jsonl").touch()
-    assert train.main(options(folder, "run", steps=4)) == 0
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
 def test_a_folder_serves_one_run_at_a_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "run").mkdir()
@@ -509,13 +464,20 @@ def test_a_folder_serves_one_run_at_a_time(folder: Path, capsys: pytest.CaptureF
     assert "in use by another process" in capsys.readouterr().err
 
 
-def test_a_checkpoint_of_another_version_is_one_line(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_checkpoint_of_another_version_or_none_is_one_line(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = finished / "run" / train.CHECKPOINT
     state = runs.read_checkpoint(path)
     for change in ({"settings": {**state["settings"], "colour": 1}}, {"window": torch.zeros(1), "optimisers": []}):
         torch.save({**state, **change}, path)
         assert train.main(["--resume", f"--out={finished / 'run'}", "--steps=8"]) == 1
         assert "does not fit this program" in capsys.readouterr().err
+    (finished / "run" / train.CHECKPOINT).unlink()
+    journal = (finished / "run" / "log.jsonl").read_bytes()
+    assert train.main(options(finished, "run", steps=4)) == 1
+    assert "holds the log.jsonl of another run" in capsys.readouterr().err
+    assert (finished / "run" / "log.jsonl").read_bytes() == journal
 
 
 def test_a_flipped_bit_in_a_checkpoint_is_noticed(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -557,12 +519,6 @@ def test_an_older_run_goes_on_where_what_is_gone_was_off() -> None:
             train.resumed(TRAINING, {"settings": older | gone, "progress": 0.5}, {})
 
 
-def test_a_quick_run_is_resumed_as_it_was_begun(folder: Path) -> None:
-    assert train.main(["--quick", *options(folder, "run", steps=4)]) == 0
-    assert train.main(["--quick", "--resume", f"--out={folder / 'run'}", "--steps=8"]) == 0
-    assert [row[0] for row in curve(folder, "run")] == [2, 4, 6, 8]
-
-
 def test_games_without_a_split_are_not_validated_with(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
     for line in lines:
@@ -585,34 +541,20 @@ def test_games_without_a_split_are_not_validated_with(folder: Path, capsys: pyte
         (["--train=x.jsonl", "--out=o", "--steps=-5"], "--steps must be at least 0"),
         (["--train=x.jsonl", "--out=o", "--steps=1", "--learning-rate=nan"], "--learning-rate must be at least 0"),
         (["--resume", "--out=o"], "nothing to resume"),
+        (["--resume", "--out=no"], "is not a checkpoint"),
+        (
+            ["--train=games.jsonl", "--out=o", "--steps=1", "--cache=c", "--batch-size=99999"],
+            "do not fill a batch of 99999",
+        ),
         (["--train=games.jsonl", "--out=o", "--steps=1", "--init=none.npz"], "none.npz: No such file"),
         (["--train=x.jsonl", "--out=o", "--steps=1"], "x.jsonl cannot be read"),
     ],
 )
-def test_bad_input_is_one_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert message in refused(arguments, capsys)
-
-
-def test_a_checkpoint_that_is_none_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / train.CHECKPOINT).write_text("no checkpoint")
-    assert "is not a checkpoint" in refused(["--resume", f"--out={tmp_path}"], capsys)
-
-
-def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line that a run says which cannot begin."""
+def test_bad_input_is_one_line(folder: Path, monkeypatch, capsys, arguments: list[str], message: str) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "no").mkdir()
+    (folder / "no" / train.CHECKPOINT).write_text("no checkpoint")
     assert train.main(arguments) == 1
     error = capsys.readouterr().err
+    assert message in error
     assert error.count("\n") == 1
-    return error
-
-
-def test_a_batch_larger_than_all_there_is_to_learn_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train.main(options(folder, "run", **{"batch-size": 99999})) == 1
-    assert "positions do not fill a batch of 99999" in capsys.readouterr().err

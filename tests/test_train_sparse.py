@@ -81,13 +81,9 @@ def test_what_it_says_and_its_gradients_are_those_of_the_slow_way() -> None:
     for name, mine, theirs in zip(dict(net.named_parameters()), *gradients, strict=True):
         assert mine.abs().max() > 0, name
         assert torch.allclose(mine, theirs, atol=1e-4), name
-
-
-def test_rows_stay_within_what_integers_hold() -> None:
-    net = some_net()
     with torch.no_grad():
         net.policy_rows[3] = 5.0
-    net.bound()
+    net.bound()  # by what integers hold
     assert net.policy_rows.max().item() == pytest.approx(LARGEST_ROW_WEIGHT)
 
 
@@ -129,9 +125,8 @@ def test_several_sources_are_one() -> None:
     counts = np.array([min(3, len(moves)) for moves in legal])
     moves = np.array([move for each, count in zip(legal, counts, strict=True) for move in each[:count]], np.uint16)
     weights = np.concatenate([np.arange(1, count + 1) / (count * (count + 1) / 2) for count in counts])
-    searched = Searched(
-        positions[:20], counts, moves, weights.astype(np.float32), np.full(20, 0.25, np.float32), np.zeros(20, np.bool_)
-    )
+    values, proven = np.full(20, 0.25, np.float32), np.zeros(20, np.bool_)
+    searched = Searched(positions[:20], counts, moves, weights.astype(np.float32), values, proven)
     first, second = Recorded(positions, SPARSE, target), SearchedRecords(searched, SPARSE, target, 1.0)
     both = Several([first, second])
     assert len(both) == len(positions) + 20

@@ -34,14 +34,11 @@ def pairs_of(out: Path) -> list[dict[str, Any]]:
 # SPSA
 
 
-def test_a_change_is_a_share_of_the_range_at_the_end_and_twice_that_at_the_first_pair() -> None:
+def test_a_won_pair_moves_every_value_by_its_share_of_the_range() -> None:
     x, y = SPSA.tuned
     assert SPSA.change(x, 1000) == pytest.approx(10)
     assert SPSA.change(y, 1000) == pytest.approx(5)
     assert SPSA.change(x, 1) == pytest.approx(10 * 1000**0.101)
-
-
-def test_a_won_pair_moves_every_value_to_where_the_winner_had_it() -> None:
     values = {"x": 20.0, "y": 90.0}
     won, drawn, lost = (SPSA.moved(values, 1000, points) for points in (2, 1, 0))
     assert drawn == values
@@ -112,46 +109,30 @@ def test_it_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
         assert pair["values"] == pytest.approx(values)
 
 
-def test_an_option_that_is_not_declared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_options_and_other_settings_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Only an engine that complains of names that it does not know is believed to know this one."""
     assert tune(tmp_path / "known", "Hidden=1,0,5", command=engine("--complains"), pairs=1) == 0
     for out, command, name in (("a", engine("--complains"), "Hiden"), ("b", engine(), "Hidden")):
         assert tune(tmp_path / out, f"{name}=1,0,5", command=command, pairs=1) == 1
         assert f"tune: engine `{command}` has no option {name}; it has " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["Stamina=1,0,5", "--option=stamina=3"], "an option is named twice"),
-        (["Stamina=1,0,5", "--openings=none.txt"], "none.txt: No such file"),
-    ],
-)
-def test_what_cannot_be_tuned_is_one_line(
-    words: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert tune(tmp_path, *words) == 1
-    error = capsys.readouterr().err
-    assert line in error
-    assert error.count("\n") == 1
-
-
-def test_what_could_not_begin_is_begun_with_other_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune(tmp_path, "Stamina=1,0,5", command="/no/such/engine", pairs=1) == 1
-    assert "tune: engine `/no/such/engine` cannot be started: No such file" in capsys.readouterr().err
-    assert tune(tmp_path, "Stamina=1,0,5", pairs=1) == 0
-    assert len(pairs_of(tmp_path)) == 1
-
-
-def test_an_engine_that_dies_ends_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune(tmp_path, "Stamina=4,3,5", command=engine("--die"), pairs=1) == 1
-    assert "died or fell silent in pair " in capsys.readouterr().err
-
-
-def test_other_settings_are_another_tuning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune(tmp_path, "Stamina=1,0,5", pairs=3) == 0
-    finished = pairs_of(tmp_path)
+    assert tune(tmp_path / "c", "Stamina=1,0,5", pairs=3) == 0
+    finished = pairs_of(tmp_path / "c")
     for option, pairs, other in (("Stamina=2,0,5", 3, "tuned"), ("Stamina=1,0,5", 1, "pairs")):
-        assert tune(tmp_path, option, pairs=pairs) == 1
+        assert tune(tmp_path / "c", option, pairs=pairs) == 1
         assert f"was made with other settings ({other}): choose another --out" in capsys.readouterr().err
-        assert pairs_of(tmp_path) == finished
+        assert pairs_of(tmp_path / "c") == finished
+
+
+def test_what_cannot_be_tuned_is_one_line_and_may_be_begun_otherwise(tmp_path: Path, capsys) -> None:
+    twice = ["Stamina=1,0,5", "--option=stamina=3"]
+    for words, command, reason in [
+        (twice, "", "an option is named twice"),
+        (["Stamina=1,0,5", "--openings=none.txt"], "", "none.txt: No such file"),
+        (["Stamina=1,0,5"], "/no/such/engine", "engine `/no/such/engine` cannot be started: No such file"),
+        (["Stamina=4,3,5"], engine("--die"), "died or fell silent in pair "),
+    ]:
+        out = tmp_path / ("died" if "--die" in command else "out")
+        assert tune(out, *words, command=command, pairs=1) == 1
+        assert reason in capsys.readouterr().err.splitlines()[-1]
+    assert tune(tmp_path / "out", "Stamina=1,0,5", pairs=1) == 0
+    assert len(pairs_of(tmp_path / "out")) == 1

@@ -108,13 +108,12 @@ def check(lines: list[str], sfen: str = START, moves: tuple[str, ...] = ()) -> s
         board.push_usi(move)
     infos = [parsed(line) for line in lines if line.startswith("info ") and not line.startswith("info string")]
     for info in infos:
-        played = 0
-        for move in info.get("pv", "").split():
+        moves_of_line = info.get("pv", "").split()
+        for move in moves_of_line:
             assert cshogi.move_to_usi(board.move_from_usi(move)) == move
             assert board.move_from_usi(move) in list(board.legal_moves), (move, info)
             board.push_usi(move)
-            played += 1
-        for _ in range(played):
+        for _ in moves_of_line:
             board.pop()
     move = best(lines)
     assert lines[-1].startswith(f"bestmove {move}")
@@ -140,8 +139,7 @@ def check(lines: list[str], sfen: str = START, moves: tuple[str, ...] = ()) -> s
 
 def test_usi_answers_again(engine: InProcess) -> None:
     first = engine.ask("usi", "usiok")
-    assert first[0].startswith("id name ")
-    assert first[1].startswith("id author ")
+    assert (first[0][:8], first[1][:10]) == ("id name ", "id author ")
     assert first == engine.ask("  usi  ", "usiok")
     for line in first[2:-1]:
         assert re.fullmatch(r"option name \S+ type (check|spin|combo|button|string|filename)( \S+ \S+)*", line)
@@ -165,9 +163,9 @@ class Gated(ScriptedPlayer):
 
 
 @pytest.mark.parametrize("lines", [("isready", "go byoyomi 1000"), ("go byoyomi 1000",)])
-def test_the_clock_of_a_go_sent_before_readyok_starts_when_the_engine_is_ready(
-    talk_to: Talk, lines: tuple[str, ...]
-) -> None:
+def test_the_clock_of_a_go_begins_when_the_engine_is_ready(talk_to: Talk, lines: tuple[str, ...]) -> None:
+    """It was sent before `readyok`."""
+
     class Timed(Gated):
         ready_at = born_at = 0.0
 
@@ -203,19 +201,6 @@ def test_a_go_on_the_clock_after_readyok_waits_for_nothing_that_options_want_loa
     assert "info string what" not in "\n".join(engine.go("go byoyomi 1"))
 
 
-def test_isready_is_answered_before_an_endless_search_sent_behind_it(engine: InProcess) -> None:
-    engine.start()
-    engine.send("isready", "position startpos", "go infinite")
-    engine.until("readyok")
-    engine.go("stop")
-
-
-def test_a_game_longer_than_any_is_refused(engine: InProcess) -> None:
-    engine.start()
-    engine.send("position startpos moves" + 30_000 * " 7g7f")
-    assert errors(engine.settle()) == ["info string Error! position: a game of more than 30,000 plies"]
-
-
 def test_blank_lines_while_loading_and_none_after(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player, keep_alive=0.001)
@@ -242,13 +227,10 @@ def test_a_search_asked_for_and_stopped_while_loading(talk_to: Talk) -> None:
     assert engine.settle() == []
 
 
-def test_quit_while_loading_waits_for_no_loader(talk_to: Talk) -> None:
+def test_all_that_was_sent_while_loading_is_answered_before_quit(talk_to: Talk) -> None:
     engine = talk_to(Gated())
     engine.send("isready", "go infinite", "quit")
     assert len(answers(engine.rest())) == 1
-
-
-def test_all_lines_in_one_pipe_make_a_thought_move(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "position startpos moves 7g7f", "go nodes 3", "eval", "quit")
@@ -279,6 +261,7 @@ def test_what_takes_long_is_named_once(talk_to: Talk) -> None:
 
 
 def test_every_isready_while_loading_gets_its_readyok(talk_to: Talk) -> None:
+    """And before the endless search that was sent behind it."""
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "isready", "go infinite", "isready")
@@ -290,7 +273,7 @@ def test_every_isready_while_loading_gets_its_readyok(talk_to: Talk) -> None:
     assert check(engine.until("bestmove"))
 
 
-def test_isready_after_an_option_set_while_loading_waits_for_that_option(talk_to: Talk) -> None:
+def test_options_set_while_loading_hold_before_readyok(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("isready", "setoption name Load value refused", "isready")
@@ -298,9 +281,6 @@ def test_isready_after_an_option_set_while_loading_waits_for_that_option(talk_to
     player.gate.set()
     assert "readyok" not in engine.until("info string Error!")
     assert engine.settle() == []
-
-
-def test_what_loading_ran_into_is_not_said_once_the_options_are_repaired(talk_to: Talk) -> None:
     player = Gated()
     engine = talk_to(player)
     engine.send("setoption name Load value refused", "isready", "setoption name Load value quick", "isready")
@@ -385,14 +365,12 @@ def test_a_game_that_goes_on_is_the_game_set_up_anew(engine: InProcess) -> None:
         for move in moves.split()[:count]:
             board.push_usi(move)
         assert engine.ask("sfen", board.sfen()) == [board.sfen()]
-    engine.send(f"position startpos moves {moves} 1a1b 7g7f")
-    assert errors(engine.until("info string Error!")) == [
-        "info string Error! position: move 7: 7g7f is not a legal move"
-    ]
-    engine.send(f"position startpos moves {moves} 1a1b 7f7e")
-    board.reset()
-    for move in [*moves.split(), "1a1b", "7f7e"]:
+    for move in ("B*4e", "1a1b", "7f7e"):
         board.push_usi(move)
+    engine.send(f"position startpos moves {moves} 1a1b 7g7f")
+    error = "info string Error! position: move 7: 7g7f is not a legal move"
+    assert errors(engine.until("info string Error!")) == [error]
+    engine.send(f"position startpos moves {moves} 1a1b 7f7e")
     assert engine.ask("sfen", board.sfen()) == [board.sfen()]
 
 
@@ -402,28 +380,20 @@ def test_a_game_that_goes_on_is_the_game_set_up_anew(engine: InProcess) -> None:
 def test_options_as_guis_send_them(talk_to: Talk) -> None:
     player = ScriptedPlayer()
     engine = talk_to(player).start()
-    engine.send(
-        "setoption name usi_hash value 32",
-        "setoption name USI_Ponder value TRUE",
-        r"setoption name Words value C:\a b\c  d",
-        "setoption name USI_Variant value shogi",
-        "setoption name NoSuchThing",
-        "setoption",
-        "setoption name Press",
-        "setoption name USI_MultiPV value 3",
-    )
+    paths = r"setoption name Words value C:\a b\c  d"
+    engine.send("setoption name usi_hash value 32", "setoption name USI_Ponder value TRUE", paths)
+    engine.send("setoption name USI_Variant value shogi", "setoption name NoSuchThing", "setoption")
+    engine.send("setoption name Press", "setoption name USI_MultiPV value 3")
     assert engine.settle() == []
-    assert player.options.hash_mb == 32
-    assert player.options.ponder
-    assert player.options.words == r"C:\a b\c  d"
-    assert player.options.press == 1
-    assert player.options.multi_pv == 3
+    told = player.options
+    assert (told.hash_mb, told.ponder, told.press, told.multi_pv) == (32, True, 1, 3)
+    assert told.words == r"C:\a b\c  d"
     engine.send("setoption name Words value <empty>")
     assert engine.settle() == []
     assert player.options.words == ""
 
 
-def test_out_of_range_is_clamped_and_said_in_one_line(engine: InProcess) -> None:
+def test_what_no_option_takes_is_said_in_one_line(engine: InProcess) -> None:
     engine.send("setoption name MultiPV value 99999999999")
     (remark,) = engine.settle()
     assert remark.startswith("info string option MultiPV: 99999999999 becomes ")
@@ -432,9 +402,6 @@ def test_out_of_range_is_clamped_and_said_in_one_line(engine: InProcess) -> None
     assert remark.startswith("info string option MultiPV: many is refused")
     engine.send("setoption name MultiPV value 1")
     assert engine.settle() == []
-
-
-def test_unknown_things_are_named_in_debug_only(engine: InProcess) -> None:
     engine.send("nonsense", "setoption name Nonsense value 1", "", "   ", "\t")
     assert engine.settle() == []
     engine.send("setoption name DebugMessage value true", "nonsense", "setoption name Nonsense value 1")
@@ -463,31 +430,27 @@ def test_positions_as_guis_send_them(engine: InProcess, text: str, sfen: str, mo
     assert check(lines, sfen, moves)
 
 
-def test_a_game_of_five_hundred_moves(engine: InProcess) -> None:
+def test_games_of_any_length(engine: InProcess) -> None:
     # Both kings wander; the fourfold repetition is the GUI's business.
     moves = ("5i5h", "5a5b", "5h5i", "5b5a") * 125
     engine.send(f"position startpos moves {' '.join(moves)}")
     assert check(engine.go("go nodes 3"), START, moves)
+    assert check(engine.go("go nodes 5 searchmoves 9g9f")) == "9g9f"
+    engine.send("setoption name Draw_Ply value 2", "position startpos moves 7g7f 3c3d 2g2f")
+    assert check(engine.go("go nodes 5"), START, ("7g7f", "3c3d", "2g2f"))
+    assert check(engine.go("go btime 1000 wtime 1000 byoyomi 10"), START, ("7g7f", "3c3d", "2g2f"))
+    engine.send("setoption name Draw_Ply value 0")
+
+
+BOARD = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL"
+BAD_MOVES = ("7g7f 7g7f", "7g7e", "7g7f 3c3d nonsense 2g2f", "resign", "P*5e", "7g7f+")
+BAD_SFENS = ("", " 9/9/9 b - 1", " KKKKKKKKK/9/9/9/9/9/9/9/kkkkkkkkk b - 1")
+BAD_SFENS += (f" {BOARD} x - 1", f" {BOARD} b 99P 1", f" {BOARD} b - one")
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "startpos moves 7g7f 7g7f",
-        "startpos moves 7g7e",
-        "startpos moves 7g7f 3c3d nonsense 2g2f",
-        "startpos moves resign",
-        "startpos moves P*5e",
-        "startpos moves 7g7f+",
-        "",
-        "sfen",
-        "sfen 9/9/9 b - 1",
-        "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL x - 1",
-        "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b 99P 1",
-        "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - one",
-        "sfen KKKKKKKKK/9/9/9/9/9/9/9/kkkkkkkkk b - 1",
-        "将棋",
-    ],
+    ["", "将棋", *(f"startpos moves {moves}" for moves in BAD_MOVES), *(f"sfen{sfen}" for sfen in BAD_SFENS)],
 )
 def test_a_bad_position_is_one_error_and_the_next_good_one_mends_it(engine: InProcess, text: str) -> None:
     engine.send(f"position {text}")
@@ -500,6 +463,8 @@ def test_a_bad_position_is_one_error_and_the_next_good_one_mends_it(engine: InPr
 
 
 def test_the_last_good_position_is_kept(engine: InProcess) -> None:
+    engine.send("position startpos moves" + 30_000 * " 7g7f")
+    assert errors(engine.settle()) == ["info string Error! position: a game of more than 30,000 plies"]
     engine.send("position startpos moves 7g7f 3c3d", "position sfen 9/9 b - 1")
     assert len(errors(engine.settle())) == 1
     engine.send("sfen")
@@ -509,14 +474,6 @@ def test_the_last_good_position_is_kept(engine: InProcess) -> None:
     assert "2g2f" in error
     engine.send("sfen")
     assert engine.settle() == ["lnsgkgsnl/1r5b1/ppppppppp/9/9/7P1/PPPPPPP1P/1B5R1/LNSGKGSNL w - 2"]
-
-
-def test_a_position_sent_during_a_search_holds_from_the_next_go_on(engine: InProcess) -> None:
-    engine.send("position startpos", "go infinite")
-    lines = engine.until("info")
-    engine.send("position startpos moves 7g7f", "stop")
-    assert check(lines + engine.until("bestmove"))
-    assert check(engine.go("go nodes 3"), START, ("7g7f",))
 
 
 # 6: go
@@ -546,33 +503,28 @@ def test_every_go_gets_one_good_answer(engine: InProcess, go: str) -> None:
     assert answers(engine.settle()) == []
 
 
-def test_searchmoves(engine: InProcess) -> None:
-    assert check(engine.go("go nodes 5 searchmoves 9g9f")) == "9g9f"
-
-
 # 7: stop
 
 
-def test_go_and_stop_in_one_breath(engine: InProcess) -> None:
+def test_stops_and_hits_at_any_time(engine: InProcess) -> None:
+    engine.send("stop", "stop", "ponderhit", "gameover win")
+    assert engine.settle() == []
+    engine.go("go nodes 1")
+    engine.send("stop", "ponderhit")
+    assert engine.settle() == []
     for _ in range(20):
         engine.send("go infinite", "stop")
         assert check(engine.until("bestmove"))
     assert engine.settle() == []
 
 
-def test_stop_with_nothing_running_is_silent(engine: InProcess) -> None:
-    engine.send("stop", "stop", "ponderhit", "gameover win")
-    assert engine.settle() == []
-    engine.go("go nodes 1")
-    engine.send("stop", "ponderhit")
-    assert engine.settle() == []
-
-
-def test_a_go_during_a_search_stops_it_and_both_are_answered(engine: InProcess) -> None:
+@pytest.mark.parametrize("end", ["go nodes 3", "stop"])
+def test_a_go_or_a_stop_ends_a_search_and_a_position_holds_from_the_next_go_on(engine: InProcess, end: str) -> None:
     engine.send("position startpos", "go infinite")
     lines = engine.until("info")
-    engine.send("position startpos moves 7g7f", "go nodes 3")
+    engine.send("position startpos moves 7g7f", end)
     assert check(lines + engine.until("bestmove"))
+    engine.send(*["go nodes 3"] * (end == "stop"))
     assert check(engine.until("bestmove"), START, ("7g7f",))
     assert engine.settle() == []
 
@@ -632,8 +584,7 @@ def test_a_hit_without_times_anywhere_uses_what_is_known_of_the_clock(talk_to: T
     engine.until("bestmove")
     limits = player.clock.limits
     assert limits.byoyomi == 1000
-    assert limits.btime is not None
-    assert 50_000 <= limits.btime < 60_000
+    assert 50_000 <= (limits.btime or 0) < 60_000
     engine.send("usinewgame", "go ponder", "ponderhit")
     engine.until("bestmove")
     assert not player.clock.limits.timed
@@ -692,19 +643,7 @@ def test_what_needs_no_thought_is_answered_at_once(engine: InProcess, sfen: str,
     assert check(engine.go("go byoyomi 3600000"), sfen) == move
 
 
-def test_beyond_the_last_move_of_the_game_there_is_still_a_move(engine: InProcess) -> None:
-    engine.send("setoption name Draw_Ply value 2", "position startpos moves 7g7f 3c3d 2g2f")
-    assert check(engine.go("go nodes 5"), START, ("7g7f", "3c3d", "2g2f"))
-    assert check(engine.go("go btime 1000 wtime 1000 byoyomi 10"), START, ("7g7f", "3c3d", "2g2f"))
-    engine.send("setoption name Draw_Ply value 0")
-
-
 # 11: mate
-
-
-def needs_a_mate_search(answer: str) -> None:
-    if answer == "checkmate notimplemented":
-        pytest.skip("wants a player that answers `go mate` by a search")
 
 
 @pytest.mark.parametrize("limit", ["1000", "infinite", "", "nodes 100"])
@@ -713,7 +652,6 @@ def test_go_mate_finds_a_mate_and_says_nothing_but_checkmate(engine: InProcess, 
     lines = engine.go(f"go mate {limit}")
     board = cshogi.Board(MATE_IN_ONE)
     (answer,) = answers(lines)
-    needs_a_mate_search(answer)
     assert answer.startswith("checkmate ")
     for move in answer.split()[1:]:
         board.push_usi(move)
@@ -722,19 +660,14 @@ def test_go_mate_finds_a_mate_and_says_nothing_but_checkmate(engine: InProcess, 
     assert engine.settle() == []
 
 
-@pytest.mark.parametrize("go", ["go mate 20", "go mate infinite", "go mate", "go nodes 100 mate infinite"])
-def test_go_mate_where_there_is_none(engine: InProcess, go: str) -> None:
-    engine.send("position startpos", go, "stop")
+@pytest.mark.parametrize(
+    "go",
+    [["go mate 20", "stop"], ["go mate infinite", "stop"], ["go mate", "stop"], ["go nodes 100 mate infinite", "stop"],
+     ["go mate 20"], ["go mate nodes 5"]],
+)  # fmt: skip
+def test_go_mate_where_there_is_none(engine: InProcess, go: list[str]) -> None:
+    engine.send("position startpos", *go)
     (answer,) = answers(engine.until("bestmove", "checkmate") + engine.settle())
-    needs_a_mate_search(answer)
-    assert answer in {"checkmate nomate", "checkmate timeout"}
-
-
-@pytest.mark.parametrize("go", ["go mate 20", "go mate nodes 5"])
-def test_go_mate_ends_by_itself(engine: InProcess, go: str) -> None:
-    engine.send("position startpos")
-    (answer,) = answers(engine.go(go))
-    needs_a_mate_search(answer)
     assert answer in {"checkmate nomate", "checkmate timeout"}
 
 
@@ -758,12 +691,7 @@ def test_a_thought_that_breaks_off_leaves_no_moves_on_the_board(go: str, talk_to
     for _ in range(2):
         said, answer = engine.go(go)
         assert said == "info string Error! RuntimeError: a defect (the log says more)"
-        if go.startswith("go mate"):
-            assert answer == "checkmate timeout"
-        else:
-            board = cshogi.Board(START)
-            board.push_usi("7g7f")
-            assert board.move_from_usi(answer.split()[1]) in board.legal_moves
+        assert answer == "checkmate timeout" if "mate" in go else answer.split()[1] in legal(("7g7f",))
     assert " w " in engine.ask("d", "sfen", "info string sfen")[-1]
 
 
@@ -801,8 +729,9 @@ class Talkative(ScriptedPlayer):
         return BestMove("7g7f", "3c3d")
 
 
-def test_the_line_of_the_move_comes_last(talk_to: Talk) -> None:
-    engine = talk_to(Talkative()).start()
+def test_the_line_of_the_move_comes_last_and_nothing_after_the_answer(talk_to: Talk) -> None:
+    player = Talkative()
+    engine = talk_to(player).start()
     assert engine.go() == [
         "info depth 1 multipv 1 score cp 10 pv 7g7f",
         "info depth 1 multipv 2 score cp 5 pv 2g2f",
@@ -811,12 +740,6 @@ def test_the_line_of_the_move_comes_last(talk_to: Talk) -> None:
         "info depth 1 multipv 1 score cp 10 pv 7g7f",
         "bestmove 7g7f ponder 3c3d",
     ]
-
-
-def test_nothing_is_said_about_a_search_after_its_answer(talk_to: Talk) -> None:
-    player = Talkative()
-    engine = talk_to(player).start()
-    engine.go()
     player.later(Info(depth=9, string="late"))
     assert engine.settle() == []
 
@@ -844,10 +767,7 @@ def test_a_failure_costs_one_line_and_never_the_answer(talk_to: Talk, error: Exc
     lines = engine.until("bestmove", "checkmate")
     (line,) = errors(lines)
     assert line.startswith(said)
-    if go == "go mate":
-        assert lines[-1] == "checkmate timeout"
-    else:
-        assert best(lines) in legal(("7g7f",))
+    assert lines[-1] == "checkmate timeout" if go == "go mate" else best(lines) in legal(("7g7f",))
     assert engine.settle() == []
 
 
@@ -873,6 +793,8 @@ def test_what_people_ask_for(engine: InProcess) -> None:
     assert any("USI_Ponder" in line for line in engine.settle())
     engine.send("license")
     assert "General Public License" in " ".join(engine.settle())
+    engine.send("moves", "go nodes 1")  # questions before a search are answered before it
+    assert engine.until("bestmove")[0].split()[0] in legal(("7g7f", "3c3d", "7f7e"))
     engine.send("eval")
     assert engine.settle()
 
@@ -884,24 +806,14 @@ def test_perft(engine: InProcess) -> None:
     assert len(lines) == 31
     assert engine.ask("go perft 1", "total")[-1] == "total: 30"
     assert engine.ask("perft 0", "total")[-1] == "total: 1"
-
-
-def test_perft_can_be_stopped(engine: InProcess) -> None:
-    engine.send("position startpos", "perft 99", "stop", "d")
+    engine.send("perft 99", "stop", "d")
     assert engine.until("sfen")[-1].startswith(f"sfen {START[:5]}")
-    assert check(engine.go("go nodes 1"))
 
 
 @pytest.mark.parametrize("question", ["perft", "perft x", "perft -1", "getoption Nonsense"])
 def test_a_question_that_has_no_answer_is_one_error(engine: InProcess, question: str) -> None:
     engine.send(question)
     assert len(errors(engine.settle())) == 1
-
-
-def test_questions_before_a_search_are_answered_before_it(engine: InProcess) -> None:
-    engine.send("moves", "go nodes 1")
-    lines = engine.until("bestmove")
-    assert lines[0].split()[0] in legal(())
 
 
 # Anything at all

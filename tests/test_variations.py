@@ -88,11 +88,8 @@ def test_variations_of_a_kif() -> None:
     game = read_text(FORKS)
     assert game.usi == ("7g7f", "3c3d", "8h2b+", "3a2b")  # the promotion is said by the new piece's name
     assert (game.ending, game.win) == ("resign", "w")
-    assert [(each.after, each.usi, each.ending) for each in game.variations] == [
-        (3, ("8b2b",), "unknown"),
-        (1, ("8c8d", "2g2f"), "unknown"),
-        (2, ("7i6h",), "resign"),  # this one leaves the variation before it
-    ]
+    branches = [(3, ("8b2b",), "unknown"), (1, ("8c8d", "2g2f"), "unknown"), (2, ("7i6h",), "resign")]
+    assert [(each.after, each.usi, each.ending) for each in game.variations] == branches  # the last leaves the second
     assert game.variations[0].comments == ("別の手\n遠い",)
 
 
@@ -124,20 +121,14 @@ def test_a_variation_that_is_damaged_costs_the_game_nothing(broken: str, kept: s
 
 def test_what_json_kifu_format_says_of_itself() -> None:
     """The example of its README, shortened."""
-    square = [{"x": 7, "y": 7}, {"x": 7, "y": 6}, {"x": 3, "y": 3}, {"x": 3, "y": 4}]
-    first = {
-        "move": {"from": square[0], "to": square[1], "color": 0, "piece": "FU"},
-        "time": {"now": {"m": 0, "s": 16}},
-    }
-    reply = {
-        "move": {"from": square[2], "to": square[3], "color": 1, "piece": "FU"},
-        "comments": ["*#評価値=-40", "手"],
-    }
-    fork = [{"move": {"from": {"x": 8, "y": 3}, "to": {"x": 8, "y": 4}, "piece": "FU"}}]
-    record = {
-        "header": {"先手": "na2hiro", "後手": "うひょ"},
-        "moves": [{"comments": ["分岐の例"]}, first, reply | {"forks": [fork]}, {"special": "CHUDAN"}],
-    }
+
+    def move(x: int, y: int, to: int, **more: Any) -> dict[str, Any]:
+        return {"move": {"from": {"x": x, "y": y}, "to": {"x": x, "y": to}, "piece": "FU"}, **more}
+
+    first = move(7, 7, 6, time={"now": {"m": 0, "s": 16}})
+    reply = move(3, 3, 4, comments=["*#評価値=-40", "手"], forks=[[move(8, 3, 4)]])
+    moves = [{"comments": ["分岐の例"]}, first, reply, {"special": "CHUDAN"}]
+    record = {"header": {"先手": "na2hiro", "後手": "うひょ"}, "moves": moves}
     game = read_text(json.dumps(record))
     assert (game.names, game.usi, game.ending) == (("na2hiro", "うひょ"), ("7g7f", "3c3d"), "interrupted")
     assert (game.times, game.evals, game.comments) == ((16, None), (None, -40), ("分岐の例", "", "手"))

@@ -77,13 +77,15 @@ def asked(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[Task]:
 
 def test_two_people_play(board: Board) -> None:
     board.play("7g7f 3c3d 8h2b+ 3a2b B*5e")
-    state = board.state()
-    assert state["moves"] == ["7g7f", "3c3d", "8h2b+", "3a2b", "B*5e"]
-    assert state["position"].startswith("lnsgkg1nl/1r5s1/pppppp1pp/6p2/4B4/")
-    assert (state["turn"], state["at"], state["ending"]) == (1, 5, None)
+    before = board.state()
+    assert (before["moves"], before["turn"], before["at"]) == (["7g7f", "3c3d", "8h2b+", "3a2b", "B*5e"], 1, 5)
+    assert before["position"].startswith("lnsgkg1nl/1r5s1/pppppp1pp/6p2/4B4/")
+    for move in ("7g7e", "P*5f", "", "7g7f+"):
+        assert board.do("move", move=move).endswith("is not a legal move now")
+    assert board.do("move", move="8c8d", generation=before["generation"] - 1) == "the game has gone on meanwhile"
+    assert board.state() == before
     assert board.do("undo") == ""
-    state = board.state()
-    assert (state["moves"][-1], state["variations"]) == ("3a2b", [])
+    assert (board.state()["moves"][-1], board.state()["variations"]) == ("3a2b", [])
 
 
 def test_the_opening_is_named(board: Board) -> None:
@@ -91,55 +93,39 @@ def test_the_opening_is_named(board: Board) -> None:
     assert board.state()["opening"] == [("Yagura", "矢倉")]
     board.do("goto", ply=0)
     assert board.state()["opening"] == []
-    board.new(start="two pieces")
-    board.play("3c3d 7g7f")
+    board.new(start="two pieces", moves="3c3d 7g7f")
     assert board.state()["opening"] == []  # they are names of even games
     board.new("othello", "f5d6c3d3c4")
     assert board.state()["opening"] == [("Tiger", "虎")]
 
 
-def test_illegal_and_late_moves_change_nothing(board: Board) -> None:
-    before = board.state()
-    for move in ("7g7e", "P*5e", "", "7g7f+"):
-        assert board.do("move", move=move).endswith("is not a legal move now")
-    assert board.do("move", move="7g7f", generation=before["generation"] - 1) == "the game has gone on meanwhile"
-    assert board.state() == before
-
-
 @pytest.mark.parametrize("opponent", ["beginner", "full strength", "policy only", "one move ahead"])
 def test_an_engine_answers(board: Board, opponent: str) -> None:
-    board.new(sides=("", opponent))
-    board.play("7g7f")
-    state = board.news.until(lambda state: state["at"] == 2)
-    assert state["sides"] == ["", opponent]
+    board.new(sides=("", opponent), moves="7g7f")
+    assert board.news.until(lambda state: state["at"] == 2)["sides"] == ["", opponent]
     assert board.do("undo") == ""  # both moves
     assert board.state()["moves"] == []
 
 
 @pytest.mark.parametrize("engine", GAMES["othello"].engines)
-def test_an_engine_that_a_game_offers_appears_and_plays(
-    board: Board, monkeypatch: pytest.MonkeyPatch, engine: str
-) -> None:
+def test_an_engine_that_a_game_offers_appears_and_plays(board: Board, monkeypatch, engine: str) -> None:
     offered = GAMES["othello"]
     more = {**offered.opponents, "another": Opponent(engine, {"Level": "1"})}
     monkeypatch.setitem(GAMES, "othello", replace(offered, opponents=more))
     assert "another" in setup()["games"]["othello"]["opponents"]
-    board.new("othello", sides=("", "another"))
-    board.play("f5")
+    board.new("othello", sides=("", "another"), moves="f5")
     assert board.news.until(lambda state: state["at"] == 2)["sides"] == ["", "another"]
 
 
 def test_othello_is_played_and_analysed(board: Board) -> None:
-    board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("medium", ""))
-    board.play("pass")
+    board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("medium", ""), moves="pass")
     assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "more discs, both pass", "winner": 0}
     assert board.state()["winRates"] == [None] * 3  # who has but one move need not think
     board.do("judge", on=True)
     state = board.news.until(lambda state: len(state["judged"]) == 2)
     assert state["winRates"] == pytest.approx([1, 1, 1], abs=0.01)  # it was decided from the first move on
     assert board.do("policy") == "it is not your turn"
-    board.new("othello", sides=("", "beginner"))
-    board.play("f5")
+    board.new("othello", sides=("", "beginner"), moves="f5")
     board.news.until(lambda state: state["at"] == 2)
     assert board.do("policy") == "the engine of this game has no policy"
     board.do("watch", on=True, lines=3)
@@ -153,13 +139,10 @@ def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> Non
     assert board.news.until(lambda state: state["at"] == 1)["turn"] == 1
     assert board.do("pace", seconds=0) == ""
     board.new("dobutsu", sides=("beginner", "easy"))
-    ended = board.news.until(lambda state: state["ending"] or state["at"] > 20)
-    assert ended["game"] == "dobutsu"
+    assert board.news.until(lambda state: state["ending"] or state["at"] > 20)["game"] == "dobutsu"
 
 
-def test_a_move_of_two_engines_is_shown_for_a_while(
-    board: Board, asked: list[Task], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:
     waits: list[float] = []
 
     class Alarm(threading.Timer):
@@ -216,8 +199,7 @@ def test_an_engine_that_is_ended_plays_no_hasty_move() -> None:
 
 
 def test_nothing_may_be_played_while_the_engine_thinks(board: Board, asked: list[Task]) -> None:
-    board.new("dobutsu", sides=("", "full strength"))
-    board.play("1d1c")
+    board.new("dobutsu", sides=("", "full strength"), moves="1d1c")
     assert board.state()["legal"] == []
     assert board.do("resign") == "it is not your turn"
     assert board.do("undo") == ""  # that may be done: the engine stops
@@ -240,11 +222,9 @@ def test_nothing_may_be_played_while_the_engine_thinks(board: Board, asked: list
     ],
 )
 def test_games_end(board: Board, game: str, start: str, moves: str, reason: str, winner: int | None) -> None:
-    board.new(game, start)
-    board.play(moves)
+    board.new(game, start, moves=moves)
     state = board.state()
-    assert state["ending"] == {"reason": reason, "winner": winner}
-    assert state["legal"] == []
+    assert (state["ending"], state["legal"]) == ({"reason": reason, "winner": winner}, [])
 
 
 def test_people_resign_and_declare(board: Board) -> None:
@@ -267,10 +247,10 @@ def test_handicaps_and_positions(board: Board) -> None:
     board.new(start="two pieces", sides=("", "beginner"))
     board.news.until(lambda state: state["at"] == 1)  # White begins
     before = board.state()
-    assert "sfen" in board.do("new", game="shogi", start="nine pieces", sides=["", ""])
-    assert board.do("new", game="go", start="even", sides=["", ""]) == "there is no game go"
+    assert "sfen" in board.begin(start="nine pieces")
+    assert board.begin("go") == "there is no game go"
     for sides in (["", "Meijin"], [""], "xy", [1, 2]):
-        assert board.do("new", game="shogi", start="even", sides=sides).startswith("the two sides are")
+        assert board.begin(sides=sides).startswith("the two sides are")
     assert board.state() == before
 
 
@@ -309,17 +289,13 @@ def test_the_search_is_seen(board: Board) -> None:
 
 def test_a_hint_and_the_policy(board: Board) -> None:
     assert board.do("policy") == ""
-    policy = board.news.next("policy")
-    assert set(policy["priors"]) == set(board.state()["legal"])
-    assert sum(policy["priors"].values()) == pytest.approx(1, abs=1e-3)
+    priors = board.news.next("policy")["priors"]
+    assert set(priors) == set(board.state()["legal"])
+    assert sum(priors.values()) == pytest.approx(1, abs=1e-3)
     assert board.do("hint") == ""
-    info = board.news.until(lambda info: info["final"], "info")
-    assert info["bestMove"] in board.state()["legal"]
-
-
-def test_where_a_win_can_be_declared_that_is_the_hint(board: Board) -> None:
+    assert board.news.until(lambda info: info["final"], "info")["bestMove"] in board.state()["legal"]
     board.new(start=DECLARABLE)
-    for do in ("hint", "policy", "watch"):
+    for do in ("hint", "policy", "watch"):  # all say that a win can be declared
         assert board.do(do, on=True) == ""
         info = board.news.until(lambda info: info["final"], "info")
         assert (info["bestMove"], info["moveInfos"], info["winRate"]) == ("win", [], 1)
@@ -332,8 +308,7 @@ def test_where_a_win_can_be_declared_that_is_the_hint(board: Board) -> None:
 class Hands:
     """Of the clock that hangs by the board: they move when a test does it."""
 
-    def __init__(self) -> None:
-        self.seconds = 0.0
+    seconds = 0.0
 
     def monotonic(self) -> float:
         return self.seconds
@@ -348,26 +323,30 @@ def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
 
 def test_what_a_move_took_is_off_the_clock_and_in_the_record(board: Board, hands: Hands) -> None:
     board.new(clock=[600, 30])
+    clock = board.state()["clock"]
+    assert (clock["left"], clock["byoyomi"], clock["running"]) == ([600, 600], 30, 0)
     for move, seconds in (("7g7f", 7), ("3c3d", 65), ("2g2f", 4)):
         hands.seconds += seconds
         board.play(move)
-    assert board.state()["clock"]["left"] == [589, 535]
-    record = board.ask("GET", "/record")[1].decode("cp932")
-    assert "( 0:07/00:00:07)" in record
-    assert "( 1:05/00:01:05)" in record
-    assert "( 0:04/00:00:11)" in record
+    assert (board.state()["clock"]["left"], board.state()["clock"]["running"]) == ([589, 535], 1)
+    record = board.record().decode("cp932")
+    assert all(took in record for took in ("( 0:07/00:00:07)", "( 1:05/00:01:05)", "( 0:04/00:00:11)"))
     board.do("goto", ply=1)
     hands.seconds += 3
     board.play("8c8d")  # from here on it is another game, and White's clock begins anew
     assert board.state()["clock"]["left"] == [593, 600]
+    board.do("undo")
+    assert board.state()["clock"]["left"] == [593, 600]
+    board.do("resign")
+    assert board.state()["clock"]["running"] is None
+    for wrong in ([1], "x", [1, -1], [1, "x"], [1e9, 0], [float("nan"), 0]):
+        assert board.begin(clock=wrong) == "a clock is two numbers of seconds"
 
 
 def test_a_look_at_other_moves_gives_no_time_back(board: Board, hands: Hands) -> None:
-    board.new(clock=[600, 30])
-    board.play("7g7f")
+    board.new(clock=[600, 30], moves="7g7f")
     hands.seconds += 9
-    board.do("goto", ply=0)
-    board.play("2g2f")
+    board.play("2g2f", at=0)
     hands.seconds += 5
     board.do("back")
     assert board.state()["clock"]["spent"] == 9
@@ -449,30 +428,11 @@ def test_an_engine_that_is_loaded_late_loses_no_time(hands: Hands, monkeypatch: 
         pool.close(cancel=True)
 
 
-def test_each_side_has_its_time(board: Board) -> None:
-    board.new(clock=[600, 30])
-    clock = board.state()["clock"]
-    assert (clock["left"], clock["byoyomi"], clock["running"]) == ([600, 600], 30, 0)
-    board.play("7g7f")
-    clock = board.state()["clock"]
-    assert 590 < clock["left"][0] < 600
-    assert (clock["left"][1], clock["running"]) == (600, 1)
-    board.do("undo")
-    assert board.state()["clock"]["left"] == [600, 600]
-    board.do("resign")
-    assert board.state()["clock"]["running"] is None
-    for wrong in ([1], "x", [1, -1], [1, "x"], [1e9, 0], [float("nan"), 0]):
-        assert (
-            board.do("new", game="shogi", start="even", sides=["", ""], clock=wrong)
-            == "a clock is two numbers of seconds"
-        )
-
-
 def test_a_game_is_lost_on_time_and_the_record_says_so(board: Board) -> None:
     board.new(clock=[0.2, 0.1])
     assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "time", "winner": 1}
     assert board.do("move", move="7g7f") == "7g7f is not a legal move now"
-    assert "切れ負け" in board.ask("GET", "/record")[1].decode("cp932")
+    assert "切れ負け" in board.record().decode("cp932")
 
 
 @pytest.mark.parametrize(("game", "opponent"), [("shogi", "full strength"), ("dobutsu", "hard"), ("othello", "hard")])
@@ -489,11 +449,8 @@ def test_an_engine_answers_within_its_time(board: Board, game: str, opponent: st
 
 @pytest.mark.parametrize("name", ["branches.kif", "relative.ki2", "floodgate.csa"])
 def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None:
-    status, _ = board.ask("POST", "/record", (FIXTURES / name).read_bytes())
-    assert status == 200
-    state = board.state()
-    assert (state["at"], state["sides"]) == (0, ["", ""])
-    assert len(state["moves"]) > 2
+    state = board.opened((FIXTURES / name).read_bytes())
+    assert (state["at"], state["sides"], len(state["moves"]) > 2) == (0, ["", ""], True)
     assert board.do("goto", ply=2) == ""
     assert board.state()["at"] == 2
     assert board.do("goto", ply=len(state["moves"]) + 1) == "there is no such move"
@@ -502,26 +459,20 @@ def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None
     assert board.state()["moves"] == [*state["moves"][:2], other]
 
 
-def opened(board: Board, data: bytes) -> Message:
-    status, answer = board.ask("POST", "/record", data)
-    assert status == 200, answer
-    return board.state()
-
-
 def test_records_of_othello_are_opened(board: Board, tmp_path: Path) -> None:
     games = [parse_transcript("f5d6c3"), parse_transcript("F5 F6 E6 F4")]
-    state = opened(board, b"# two games\nf5d6c3\nF5 F6 E6 F4\n")
+    state = board.opened(b"# two games\nf5d6c3\nF5 F6 E6 F4\n")
     assert (state["game"], state["moves"], state["at"]) == ("othello", ["f5", "d6", "c3"], 0)
     assert state["file"] == {"number": 1, "games": 2}
     assert board.do("choose", number=2) == ""
     assert board.state()["moves"] == ["f5", "f6", "e6", "f4"]
     for number in (0, 3, "1", True):
         assert board.do("choose", number=number) == "the file that was opened has no such game"
-    assert opened(board, ggf(games[0]).encode())["moves"] == ["f5", "d6", "c3"]
+    assert board.opened(ggf(games[0]).encode())["moves"] == ["f5", "d6", "c3"]
     rows = rows_of([random_game(seed) for seed in range(3)])
     rows["black"] = 7
     write_wthor(tmp_path / "games.wtb", rows, 2024, 0)
-    state = opened(board, (tmp_path / "games.wtb").read_bytes())
+    state = board.opened((tmp_path / "games.wtb").read_bytes())
     assert (state["names"][0], state["file"]["games"]) == ("player 7", 3)
     assert len(state["moves"]) > 50
     board.do("goto", ply=len(state["moves"]))
@@ -541,7 +492,7 @@ def test_records_of_othello_are_opened(board: Board, tmp_path: Path) -> None:
     ],
 )
 def test_it_is_known_of_what_game_a_text_is(board: Board, text: str, game: str, moves: list[str]) -> None:
-    state = opened(board, text.encode())
+    state = board.opened(text.encode())
     assert (state["game"], state["moves"], state["at"]) == (game, moves, 0)
 
 
@@ -551,11 +502,8 @@ def test_a_game_goes_on_from_a_transcript_or_an_sfen_with_moves(board: Board) ->
     board.new("shogi", "position startpos moves 7g7f 3c3d")
     assert (board.state()["moves"], board.state()["at"]) == (["7g7f", "3c3d"], 2)
     before = board.state()
-    assert (
-        board.do("new", game="othello", start="f5f5", sides=["", ""])
-        == "the record: line 1: move 2, f5, cannot be played"
-    )
-    assert "7g7e" in board.do("new", game="shogi", start="startpos moves 7g7e", sides=["", ""])
+    assert board.begin("othello", "f5f5") == "the record: line 1: move 2, f5, cannot be played"
+    assert "7g7e" in board.begin(start="startpos moves 7g7e")
     assert board.state() == before
 
 
@@ -570,7 +518,7 @@ def test_a_game_goes_on_from_a_transcript_or_an_sfen_with_moves(board: Board) ->
 )
 def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, line: str, answers: str) -> None:
     board.new(game)
-    record = opened(board, line.encode())
+    record = board.opened(line.encode())
     board.do("goto", ply=3)
     board.new(game, "position shown", ("", "beginner") if answers == "w" else ("beginner", ""))
     state = board.news.until(lambda state: state["at"] == 4)
@@ -579,47 +527,45 @@ def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, lin
     again = board.state()
     assert (again["moves"], again["at"]) == (record["moves"], 3)
     other = next(name for name in GAMES if name != game)
-    assert board.do("new", game=other, start="position shown", sides=["", ""]) != ""
+    assert board.begin(other, "position shown") != ""
 
 
 @pytest.mark.parametrize(
-    "game", ["dobutsu", "othello", "from a position", "pass at the end", "no move", "problem", "many pawns"]
+    ("game", "start", "plies"),
+    [
+        ("dobutsu", "even", 3),
+        ("othello", "even", 0),
+        ("othello", "even", 3),
+        ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1", 3),
+        ("othello", "d3c3e6d2d1e1b2c1", 1),  # with a pass at the end
+        ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1", 1),  # a problem
+        ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1", 3),
+    ],
 )
-def test_what_is_saved_can_be_opened(board: Board, game: str) -> None:
-    starts = {
-        "from a position": ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1"),
-        "no move": ("othello", "even"),
-        "pass at the end": ("othello", "d3c3e6d2d1e1b2c1"),
-        "problem": ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1"),
-        "many pawns": ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1"),
-    }
-    board.new(*starts.get(game, (game, "even")))
-    for _ in range({"no move": 0, "problem": 1, "pass at the end": 1}.get(game, 3)):
+def test_what_is_saved_can_be_opened(board: Board, game: str, start: str, plies: int) -> None:
+    board.new(game, start)
+    for _ in range(plies):
         board.play(board.state()["legal"][0])
-    before = board.state()
-    status, record = board.ask("GET", "/record")
-    assert status == 200
+    before, record = board.state(), board.record()
     board.new()
-    state = opened(board, record)
+    state = board.opened(record)
     assert [state[name] for name in ("game", "moves", "start")] == [before[name] for name in ("game", "moves", "start")]
 
 
-@pytest.mark.parametrize(
-    "word", ["切れ負け", "反則負け", "反則勝ち", "入玉勝ち", "千日手", "持将棋", "不戦勝", "中断", "不詰"]
-)
+@pytest.mark.parametrize("word", "切れ負け 反則負け 反則勝ち 入玉勝ち 千日手 持将棋 不戦勝 中断 不詰".split())
 def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_path: Path, word: str) -> None:
     heads = "開始日時：2020/01/02\n棋戦：名人戦\n場所：東京\n手合割：平手\n先手：甲\n後手：乙\n"
     first = "*序盤\n   1 ７六歩(77)   ( 0:01/00:00:01)\n*角道を開ける\n*普通の手\n"
     record = f"{heads}{first}   2 ３四歩(33)   ( 0:02/00:00:02)\n   3 {word}\n*お疲れ様\n"
     (tmp_path / "before.kif").write_text(record, encoding="utf-8")
-    assert opened(board, record.encode())["comment"] == "序盤"
+    assert board.opened(record.encode())["comment"] == "序盤"
     board.do("goto", ply=1)
     assert board.state()["comment"] == "角道を開ける\n普通の手"
     board.do("undo")
     board.play("2g2f")
     assert board.state()["comment"] == ""
     board.do("back")
-    (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
+    (tmp_path / "after.kif").write_bytes(board.record())
     (saved,) = read(tmp_path / "after.kif")
     assert read(tmp_path / "before.kif") == [replace(saved, variations=())]
     assert [(each.after, each.usi) for each in saved.variations] == [(0, ("2g2f",))]
@@ -631,11 +577,11 @@ def test_the_variations_of_a_record_are_shown_and_saved(board: Board, tmp_path: 
     forks = "変化：3手\n   3 ６六歩(67)\n   4 ８四歩(83)\n*ここも\n変化：4手\n   4 ３三角(22)\n   5 投了\n"
     forks += "変化：1手\n   1 ２六歩(27)\n"
     (tmp_path / "before.kif").write_text(f"手合割：平手\n{moves}{forks}", encoding="utf-8")
-    state = opened(board, (tmp_path / "before.kif").read_bytes())
+    state = board.opened((tmp_path / "before.kif").read_bytes())
     assert (state["moves"], state["at"]) == (["7g7f", "3c3d", "2g2f"], 0)
     assert branches(state) == [(2, "6g6f 8c8d"), (3, "2b3c"), (0, "2g2f")]
     assert not any(each.own for each in state["variations"])
-    (tmp_path / "after.kif").write_bytes(board.ask("GET", "/record")[1])
+    (tmp_path / "after.kif").write_bytes(board.record())
     assert read(tmp_path / "before.kif") == read(tmp_path / "after.kif")
     vary(board, "6g6f")
     assert branches(board.state()) == [(3, "2b3c"), (2, "2g2f"), (0, "2g2f")]
@@ -644,19 +590,17 @@ def test_the_variations_of_a_record_are_shown_and_saved(board: Board, tmp_path: 
 
 
 def test_who_saves_in_a_format_without_variations_is_told(board: Board) -> None:
-    board.new("othello")
-    board.play("f5 d6")
-    board.ask("GET", "/record")
+    board.new("othello", moves="f5 d6")
+    board.record()
     assert board.state()["error"] == ""
-    board.do("goto", ply=0)
-    board.play("d3")
-    assert board.ask("GET", "/record")[1] == b"d3\n"
+    board.play("d3", at=0)
+    assert board.record() == b"d3\n"
     assert "no variations" in board.state()["error"]
 
 
 def test_what_a_record_thought_of_its_moves_is_in_the_graph(board: Board) -> None:
     moves = "   1 ７六歩(77)\n*#評価値=0\n   2 ３四歩(33)\n*#評価値=600\n   3 ２六歩(27)\n*#評価値=-999999\n"
-    state = opened(board, f"手合割：平手\n{moves}".encode())
+    state = board.opened(f"手合割：平手\n{moves}".encode())
     first, *rates = state["winRates"]
     assert (first, rates) == (None, pytest.approx([0.5, 0.731, 0], abs=0.001))
     judged = [(each["number"], each["side"], each["mark"], each["best"]) for each in state["judged"]]
@@ -666,14 +610,13 @@ def test_what_a_record_thought_of_its_moves_is_in_the_graph(board: Board) -> Non
 
 def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: Path) -> None:
     def evaluations() -> tuple[int | None, ...]:
-        (tmp_path / "game.kif").write_bytes(board.ask("GET", "/record")[1])
+        (tmp_path / "game.kif").write_bytes(board.record())
         return read(tmp_path / "game.kif")[0].evals
 
-    opened(board, (FIXTURES / "floodgate.csa").read_bytes())
+    board.opened((FIXTURES / "floodgate.csa").read_bytes())
     (record,) = read(FIXTURES / "floodgate.csa")
     assert evaluations() == record.evals
-    board.do("goto", ply=4)
-    board.play("2g2f")
+    board.play("2g2f", at=4)
     assert evaluations() == (*record.evals[:4], None)
     board.do("back")
     assert evaluations() == record.evals
@@ -694,39 +637,38 @@ def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: P
 )
 def test_a_record_of_othello_is_saved_with_what_it_says(board: Board, result: str, ending: Message | None) -> None:
     record = f"(;GM[Othello]PC[GGS]DT[2020]PB[a]PW[b]RE[{result}]TY[8]BO[8 %s *]B[F5]W[D6];)"
-    opened(board, (record % f"{'-' * 27}O*{'-' * 6}*O{'-' * 27}").encode())
+    board.opened((record % f"{'-' * 27}O*{'-' * 6}*O{'-' * 27}").encode())
     board.do("goto", ply=2)
     assert board.state()["ending"] == ending
-    saved = board.ask("GET", "/record")[1].decode()
+    saved = board.record().decode()
     assert f"PC[GGS]DT[2020]PB[a]PW[b]RE[{result}]" in saved
     board.new()
-    assert opened(board, saved.encode())["names"] == ["a", "b"]
+    assert board.opened(saved.encode())["names"] == ["a", "b"]
     board.do("goto", ply=2)
     assert board.state()["ending"] == ending
     board.do("undo")
     board.play("f6")
-    assert "RE[?]" in board.ask("GET", "/record")[1].decode()
+    assert "RE[?]" in board.record().decode()
 
 
 def test_a_game_of_othello_that_a_person_resigned_is_saved_so(board: Board) -> None:
-    board.new("othello", sides=("", "beginner"))
-    board.play("f5")
+    board.new("othello", sides=("", "beginner"), moves="f5")
     board.news.until(lambda state: state["at"] == 2)
     board.do("resign")
-    record = board.ask("GET", "/record")[1]
+    record = board.record()
     assert b"PW[beginner]" in record
-    opened(board, record)
+    board.opened(record)
     board.do("goto", ply=2)
     assert board.state()["ending"] == {"reason": "resignation", "winner": 1}
 
 
 def test_who_tries_another_move_can_come_back(board: Board) -> None:
     assert board.do("back") == "no game was left"
-    state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
+    state = board.opened((FIXTURES / "floodgate.csa").read_bytes())
     judged = board.review()["judged"]
-    board.do("goto", ply=2)
-    board.play("2g2f 8c8d")
-    assert (board.state()["leftAt"], len(board.state()["judged"])) == (2, 2)
+    board.play("2g2f 8c8d", at=2)
+    tried = board.state()  # the engine may have judged that already
+    assert (tried["leftAt"], tried["judged"][:2], judged[2] in tried["judged"]) == (2, judged[:2], False)
     board.do("undo")
     assert board.state()["leftAt"] == 2
     assert board.do("back") == ""
@@ -757,11 +699,9 @@ def vary(board: Board, move: str, do: str = "variation") -> str:
 
 
 def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: list[Task]) -> None:
-    board.new(sides=("", "easy"))
-    board.play("7g7f")
+    board.new(sides=("", "easy"), moves="7g7f")
     for move in ("2g2f", "9g9f"):
-        board.do("goto", ply=0)
-        board.play(move)
+        board.play(move, at=0)
     state = board.state()
     assert (state["moves"], state["leftAt"], branches(state)) == (["9g9f"], 0, [(0, "7g7f"), (0, "2g2f")])
     assert board.do("back") == ""
@@ -778,11 +718,9 @@ def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: lis
 
 
 def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None:
-    opened(board, b"position startpos moves 7g7f 3c3d 2g2f")
-    board.do("goto", ply=1)
-    board.play("8c8d 2g2f 8d8e")
-    board.do("goto", ply=2)
-    board.play("6i7h")
+    board.opened(b"position startpos moves 7g7f 3c3d 2g2f")
+    board.play("8c8d 2g2f 8d8e", at=1)
+    board.play("6i7h", at=2)
     assert vary(board, "3c3d", "delete") == "it belongs to the game"
     assert board.do("delete", number=0) == "it belongs to the game"
     board.do("back")
@@ -792,10 +730,8 @@ def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None
     assert branches(board.state()) == [(1, "8c8d 2g2f 8d8e")]
     assert vary(board, "8c8d", "delete") == ""
     assert (board.state()["moves"], board.state()["variations"]) == (["7g7f", "3c3d", "2g2f"], [])
-    board.new()
-    board.play("7g7f")
-    board.do("goto", ply=0)
-    board.play("2g2f")
+    board.new(moves="7g7f")
+    board.play("2g2f", at=0)
     assert vary(board, "7g7f", "delete") == "it belongs to the game"
 
 
@@ -805,14 +741,11 @@ def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
     kept = tmp_path / "board.json"
     with served(pool, kept) as board:
         for _ in range(8):
-            board.new()
-            board.play("6i7h")
-        board.new(sides=("", "easy"))
-        board.play("7g7f")
+            board.new(moves="6i7h")
+        board.new(sides=("", "easy"), moves="7g7f")
         asked[-1].tell(Answer(move="3c3d"))
         for move in ("2g2f", "9g9f", "1g1f"):
-            board.do("goto", ply=0)
-            board.play(move)
+            board.play(move, at=0)
             board.do("back")
         killed = kept.read_bytes()
     kept.write_bytes(killed)
@@ -823,22 +756,12 @@ def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
         assert (state["moves"], branches(state)) == (["7g7f", "3c3d"], [(0, "2g2f"), (0, "9g9f"), (0, "1g1f")])
 
 
-def test_a_position_that_was_typed_can_be_taken_up_again(board: Board) -> None:
-    board.new(start=MATE_IN_ONE)
-    board.new(start="six pieces")
-    board.new()
-    assert board.state()["earlier"] == 1
-    board.do("earlier")
-    assert board.state()["start"] == MATE_IN_ONE
-
-
 def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) -> None:
     earlier = board.state()["earlier"]  # the board's own beginning was empty
     assert (earlier, board.do("earlier")) == (0, "there is no earlier game")
-    board.new("dobutsu")
-    board.play("1d1c 3a3b")
+    board.new("dobutsu", moves="1d1c 3a3b")
     board.do("goto", ply=1)
-    state = opened(board, (FIXTURES / "floodgate.csa").read_bytes())
+    state = board.opened((FIXTURES / "floodgate.csa").read_bytes())
     judged = board.review()["judged"]
     seen = board.state()["generation"]
     assert board.do("earlier", generation=seen) == ""
@@ -851,12 +774,17 @@ def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) ->
     assert board.do("earlier") == ""
     again = board.state()
     assert (again["moves"], again["judged"], again["earlier"]) == (state["moves"], judged, 1)
+    board.new(start=MATE_IN_ONE)
+    board.new(start="six pieces")
+    board.new()
+    board.do("earlier")
+    assert board.state()["start"] == MATE_IN_ONE  # as it was typed
 
 
 def test_who_looks_through_records_loses_no_game(board: Board) -> None:
     board.play("7g7f 3c3d")
     for _ in range(20):
-        opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
+        board.opened(b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
         board.do("choose", number=2)
     board.do("goto", ply=1)
     board.play("1c1d")  # that is in no file
@@ -864,7 +792,7 @@ def test_who_looks_through_records_loses_no_game(board: Board) -> None:
     board.do("choose", number=2)
     assert (board.state()["moves"], branches(board.state())) == (["9g9f", "9c9d"], [(1, "1c1d")])
     board.do("choose", number=1)
-    opened(board, b"position startpos moves 5g5f")  # in place of the file
+    board.opened(b"position startpos moves 5g5f")  # in place of the file
     assert board.state()["earlier"] == 2
     board.do("earlier")
     assert (board.state()["moves"], board.state()["file"]) == (["2g2f"], {"number": 1, "games": 2})
@@ -873,8 +801,7 @@ def test_who_looks_through_records_loses_no_game(board: Board) -> None:
     board.do("earlier")
     assert (board.state()["moves"], board.state()["file"]) == (["7g7f", "3c3d"], None)
     for _ in range(20):
-        board.new()
-        board.play("2g2f")
+        board.new(moves="2g2f")
     assert board.state()["earlier"] == 10
 
 
@@ -882,14 +809,14 @@ def test_the_analysis_of_a_game_is_kept_while_other_games_and_moves_are_looked_a
     def judged() -> Any:
         return board.state()["judged"]
 
-    opened(board, b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
+    board.opened(b"position startpos moves 2g2f\nposition startpos moves 9g9f 9c9d\n")
     first = board.review()["judged"]
     board.do("choose", number=2)
     assert judged() == []
     board.do("choose", number=1)
     assert (judged(), board.state()["earlier"]) == (first, 0)
     board.do("choose", number=2)
-    opened(board, b"position startpos moves 1g1f\nposition startpos moves 5g5f\n")
+    board.opened(b"position startpos moves 1g1f\nposition startpos moves 5g5f\n")
     assert judged() == []
     board.do("choose", number=2)
     board.do("earlier")
@@ -933,7 +860,7 @@ def test_what_is_no_record_changes_nothing(board: Board) -> None:
 
 
 def test_a_whole_game_is_analysed(board: Board) -> None:
-    board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
+    board.opened((FIXTURES / "floodgate.csa").read_bytes())
     state = board.review()
     assert [judged["move"] for judged in state["judged"]] == state["moves"]
     for judged in state["judged"]:
@@ -968,6 +895,9 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     def wanted() -> list[tuple[int, int | None]]:
         return [(len(task.question.moves), task.question.visits) for task in asked[first:]]
 
+    def marked(state: Message) -> list[tuple[int, str, bool]]:
+        return [(each["number"], each["mark"], each["sure"]) for each in state["judged"] if each["mark"]]
+
     board.play("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e")
     first = len(asked)
     visits = GAMES["shogi"].judged_visits
@@ -975,17 +905,13 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     assert board.do("judge", on=True, depth=3) == ""
     assert wanted() == [(ply, 3 * visits) for ply in range(7)]
     state = looked(0.5, 0.5, 0.5, 0.8, 0.2, 0.8, 0.2)  # the third move loses 30 %, and the judged ones after it nothing
-    assert [(each["number"], each["mark"], each["sure"]) for each in state["judged"] if each["mark"]] == [
-        (3, "??", False)
-    ]
+    assert marked(state) == [(3, "??", False)]
     assert state["judging"]["look"] == 2
     assert wanted() == [(ply, 30 * visits) for ply in (1, 2, 3, 4)]
     assert looked(0.5, 0.5, 0.65, 0.22)["judging"]["look"] == 3
     assert wanted() == [(ply, 120 * visits) for ply in (2, 3)]
     state = looked(0.5, 0.56)
-    assert [(each["number"], each["mark"], each["sure"]) for each in state["judged"] if each["mark"]] == [
-        (3, "?!", True)
-    ]
+    assert marked(state) == [(3, "?!", True)]
     assert (state["judging"], wanted()) == (None, [])
     black, white = state["summary"]
     assert black["accuracy"] < white["accuracy"] == pytest.approx(100, abs=0.1)
@@ -1058,32 +984,28 @@ def test_a_game_that_a_repetition_ended_is_worth_what_the_rules_say(
     board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str, start: str, moves: str, win_rate: float
 ) -> None:
     monkeypatch.setattr(review, "LOOKS", (1, 1, 1))
-    board.new(game, start)
-    board.play(moves)
+    board.new(game, start, moves=moves)
     board.do("judge", on=True)
     state = board.news.until(lambda state: len(state["judged"]) == len(moves.split()) and not state["judging"])
     assert state["winRates"][-1] == state["judged"][-1]["winRate"] == win_rate
     if game == "shogi":
-        (tmp_path / "game.kif").write_bytes(board.ask("GET", "/record")[1])
+        (tmp_path / "game.kif").write_bytes(board.record())
         (read_again,) = read(tmp_path / "game.kif")
         assert read_again.evals[-1] == (0 if win_rate else -HIGHEST_CP)
 
 
 def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Path) -> None:
-    board.new(start=MATE_IN_ONE)
-    board.play("G*1h 5a4a")
+    board.new(start=MATE_IN_ONE, moves="G*1h 5a4a")
     board.do("judge", on=True)
     board.news.until(lambda state: len(state["judged"]) == 2 and not state["judging"])
     board.do("resign")
-    status, record = board.ask("GET", "/record")
-    assert status == 200
+    record = board.record()
     (tmp_path / "game.kif").write_bytes(record)
     (game,) = read(tmp_path / "game.kif")
     assert (game.usi, game.win, game.ending) == (("G*1h", "5a4a"), "w", "resign")
     assert None not in game.evals
-    assert "大悪手" in record.decode("cp932")
-    assert "**解析 候補1 " in record.decode("cp932")
-    assert "**解析 候補5 " in record.decode("cp932")
+    text = record.decode("cp932")
+    assert all(words in text for words in ("大悪手", "**解析 候補1 ", "**解析 候補5 "))
     assert board.ask("GET", "/record", X_Token="")[0] == 403
 
 
@@ -1132,8 +1054,7 @@ def test_a_page_that_comes_sees_what_a_search_has_said(board: Board) -> None:
 def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_path: Path) -> None:
     kept = tmp_path / "board.json"
     with served(pool, kept) as board:
-        board.new("dobutsu")
-        board.play("1d1c 3a3b")
+        board.new("dobutsu", moves="1d1c 3a3b")
         board.do("goto", ply=1)
         other = next(move for move in board.state()["legal"] if move != "3a3b")
         board.play(other)
@@ -1189,40 +1110,46 @@ def two_games(pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> bytes:
         return kept.read_bytes()
 
 
-def starts(pool: Pool, kept: Path, content: bytes, logged: pytest.LogCaptureFixture) -> None:
-    """A board starts with that file, whatever it holds; where that is damaged, one line says so and the file is put
-    aside."""
-    for path in kept.parent.iterdir():
-        path.unlink()
-    kept.write_bytes(content)
-    logged.set_level("WARNING")  # whatever another test has left
-    logged.clear()
-    table = Table(pool, lambda kind, message: None, kept)
-    aside = [path for path in kept.parent.iterdir() if path != kept]
-    assert [path.read_bytes() for path in aside] == [content] * len(logged.messages)
-    json.dumps(table.state())
-    table.record()
-    for _ in range(table.state()["earlier"]):
-        with suppress(Refused):
-            table.do({"do": "earlier", "generation": table.generation})
-        table.record()
-
-
 def test_a_board_starts_whatever_its_file_holds(
     pool: Pool, asked: list[Task], two_games: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Where that is damaged, one line says so and the file is put aside."""
+    caplog.set_level("WARNING")  # whatever another test has left
     kept = tmp_path / "board.json"
-    starts(pool, kept, two_games, caplog)
-    assert caplog.messages == []
+
+    def warnings(content: bytes) -> int:
+        """Start a board with that file; how often it said something."""
+        for path in kept.parent.iterdir():
+            path.unlink()
+        kept.write_bytes(content)
+        caplog.clear()
+        table = Table(pool, lambda kind, message: None, kept)
+        aside = [path for path in kept.parent.iterdir() if path != kept]
+        assert [path.read_bytes() for path in aside] == [content] * len(caplog.messages)
+        json.dumps(table.state())
+        table.record()
+        for _ in range(table.state()["earlier"]):
+            with suppress(Refused):
+                table.do({"do": "earlier", "generation": table.generation})
+            table.record()
+        return len(caplog.messages)
+
+    assert warnings(two_games) == 0
     for content in damaged(json.loads(two_games), random.Random(20)):
-        starts(pool, kept, json.dumps(content).encode(), caplog)
+        warnings(json.dumps(content).encode())
+    deep = b"[" * 900 + b"]" * 900
+    foreign = [b"7", b"\xff\xfe", b"\0" * 100, b"[" * 100_000, b'{"shown":' * 100_000, b"9" * 10_000, b'{"shown": {}}']
+    foreign += [b'{"earlier": [], "shown": {"game": %b}}' % deep, b'{"earlier": [{"sides": ["", %b]}]}' % deep]
+    cut_short = [two_games[:length] for length in range(0, len(two_games), 7)]
+    for content in foreign + cut_short:
+        assert warnings(content) == 1
 
 
 def test_an_undo_takes_nothing_from_a_record_that_was_opened(pool: Pool, tmp_path: Path) -> None:
     moves = ["7g7f", "3c3d", "2g2f", "8c8d"]
     kept = tmp_path / "board.json"
     with served(pool, kept) as board:
-        opened(board, f"position startpos moves {' '.join(moves)}".encode())
+        board.opened(f"position startpos moves {' '.join(moves)}".encode())
         board.do("goto", ply=4)
         killed = kept.read_bytes()
     kept.write_bytes(killed)
@@ -1232,18 +1159,6 @@ def test_an_undo_takes_nothing_from_a_record_that_was_opened(pool: Pool, tmp_pat
         assert (board.state()["at"], board.state()["leftAt"]) == (2, 4)
         board.do("back")
         assert board.state()["moves"] == moves
-
-
-def test_a_board_starts_with_a_file_that_is_none(
-    pool: Pool, asked: list[Task], two_games: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    deep = b"[" * 900 + b"]" * 900
-    foreign = [b"7", b"\xff\xfe", b"\0" * 100, b"[" * 100_000, b'{"shown":' * 100_000, b"9" * 10_000, b'{"shown": {}}']
-    foreign += [b'{"earlier": [], "shown": {"game": %b}}' % deep, b'{"earlier": [{"sides": ["", %b]}]}' % deep]
-    cut_short = [two_games[:length] for length in range(0, len(two_games), 7)]
-    for content in foreign + cut_short:
-        starts(pool, tmp_path / "board.json", content, caplog)
-        assert len(caplog.messages) == 1
 
 
 def test_earlier_games_outlast_one_that_cannot_be_gone_on_with(pool: Pool, two_games: bytes, tmp_path: Path) -> None:
@@ -1287,21 +1202,22 @@ def test_strangers_get_nothing(board: Board, headers: dict[str, str]) -> None:
         assert board.ask("GET", f"/news?token={board.token}", **headers)[0] == 403
 
 
-def test_the_news_want_the_token(board: Board) -> None:
-    for query in ("", "?token=", "?token=wrong", "?token=%C3%A9"):
-        assert board.ask("GET", f"/news{query}")[0] == 403
+def sent(board: Board, path: str, *lines: str, body: bytes = b"") -> bytes:
+    """How a request with such lines more, which is all that comes, is answered: the beginning."""
+    head = [f"POST {path} HTTP/1.1", f"Host: {board.host}", f"X-Token: {board.token}", *lines, "\r\n"]
+    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+        connection.sendall("\r\n".join(head).encode() + body)
+        connection.shutdown(socket.SHUT_WR)
+        return connection.recv(100)
 
 
 @pytest.mark.parametrize("name", ["Host", "Origin", "X-Token", "Content-Length", "host"])
 def test_a_header_that_is_there_twice_is_refused(board: Board, name: str) -> None:
     command = json.dumps({"generation": board.state()["generation"], "do": "move", "move": "7g7f"}).encode()
-    headers = {"Host": board.host, "Origin": f"http://{board.host}", "X-Token": board.token}
-    headers["Content-Length"] = str(len(command))
-    lines = [*headers.items(), (name, headers[name.title()])]
-    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
-        head = "".join(f"{name}: {value}\r\n" for name, value in lines)
-        connection.sendall(f"POST /do HTTP/1.1\r\n{head}\r\n".encode() + command)
-        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    own = {"Origin": f"http://{board.host}", "Content-Length": str(len(command))}
+    twice = own | {"Host": board.host, "X-Token": board.token}
+    lines = [f"{each}: {value}" for each, value in (*own.items(), (name, twice[name.title()]))]
+    assert sent(board, "/do", *lines, body=command).startswith(b"HTTP/1.1 400 ")
     assert board.state()["moves"] == []
 
 
@@ -1336,11 +1252,11 @@ def test_a_request_that_drips_is_ended(board: Board, monkeypatch: pytest.MonkeyP
                     break
 
 
-@pytest.mark.parametrize(
-    "path", ["/../table.py", "/%2e%2e/table.py", "/table.py", "//etc/passwd", "/page", "/news/", "http://["]
-)
-def test_only_the_page_is_served(board: Board, path: str) -> None:
-    assert board.ask("GET", path)[0] == 404
+def test_only_the_page_is_served_and_news_want_the_token(board: Board) -> None:
+    for path in ("/../table.py", "/%2e%2e/table.py", "/table.py", "//etc/passwd", "/page", "/news/", "http://["):
+        assert board.ask("GET", path)[0] == 404
+    for query in ("", "?token=", "?token=wrong", "?token=%C3%A9"):
+        assert board.ask("GET", f"/news{query}")[0] == 403
 
 
 def test_the_page_is_all_there_and_strict(board: Board) -> None:
@@ -1367,9 +1283,9 @@ def test_the_page_is_all_there_and_strict(board: Board) -> None:
         '{"do": []}',
         '{"do": "__init__"}',
         '{"do": "move"}',
-        '{"do": "sides", "sides": ["", ""]}',
-        "\0",
+        "\x00",
         '"é"',
+        '{"do": "sides", "sides": ["", ""]}',
     ],
 )
 def test_malformed_commands_change_nothing(board: Board, body: str) -> None:
@@ -1389,29 +1305,16 @@ def test_malformed_commands_change_nothing(board: Board, body: str) -> None:
         ("/do", "x", 411),
         ("/do", "", 411),
         ("/nowhere", "0", 404),
+        ("/record", "99", 400),  # more than comes
     ],
 )
-def test_giant_requests_are_not_read(board: Board, path: str, length: str, status: int) -> None:
-    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
-        head = (
-            f"POST {path} HTTP/1.1\r\nHost: {board.host}\r\nX-Token: {board.token}\r\nContent-Length: {length}\r\n\r\n"
-        )
-        connection.sendall(head.encode())
-        assert connection.recv(100).startswith(f"HTTP/1.1 {status} ".encode())
-
-
-def test_of_a_record_that_is_cut_short_nothing_is_opened(board: Board) -> None:
-    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
-        head = f"POST /record HTTP/1.1\r\nHost: {board.host}\r\nX-Token: {board.token}\r\nContent-Length: 99\r\n\r\n"
-        connection.sendall(f"{head}startpos moves 7g7f".encode())
-        connection.shutdown(socket.SHUT_WR)
-        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+def test_giant_and_short_requests_do_nothing(board: Board, path: str, length: str, status: int) -> None:
+    answer = sent(board, path, f"Content-Length: {length}", body=b"startpos moves 7g7f")
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
     assert board.state()["moves"] == []
 
 
-def test_what_nobody_foresaw_is_told_and_logged(
-    board: Board, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_nobody_foresaw_is_told_and_logged(board: Board, monkeypatch, caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> None:
         raise OverflowError("too large")
 
@@ -1436,9 +1339,8 @@ def test_many_ask_at_once(board: Board) -> None:
 def test_as_a_program(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--option", "Backend=uniform"]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "PATH": ""}
-    program = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    how: dict[str, Any] = {"cwd": ROOT, "env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    program = subprocess.Popen(command, **how, text=True)
     try:
         assert program.stdout is not None
         address = program.stdout.readline()
@@ -1447,13 +1349,10 @@ def test_as_a_program(tmp_path: Path) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=WAIT)
         connection.request("GET", "/")
         assert b"<title>pydlshogi board</title>" in connection.getresponse().read()
-        second = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=WAIT, check=False
-        )
+        second = subprocess.run(command, **how, text=True, timeout=WAIT, check=False)
         assert (second.returncode, second.stdout) == (0, address)
         assert second.stderr.startswith("board: it runs already")
-        kept = tmp_path / "pydlshogi" / "board.address"
-        assert os.name != "posix" or kept.stat().st_mode & 0o77 == 0
+        assert os.name != "posix" or (tmp_path / "pydlshogi" / "board.address").stat().st_mode & 0o77 == 0
     finally:
         program.kill()
         program.communicate()
@@ -1477,39 +1376,23 @@ def test_other_machines_are_answered_only_where_that_is_wanted(pool: Pool, netwo
         assert board.ask("GET", "/record", Host=host, Origin=f"http://{host}", X_Token="wrong")[0] == 403
 
 
-@pytest.fixture
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the user's state, and no browser."""
+def test_what_a_board_cannot_have_is_one_line_each(tmp_path: Path, monkeypatch, capsys, caplog) -> None:
+    caplog.set_level("WARNING")
     for name in ("XDG_STATE_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(tmp_path / "state"))
-    return tmp_path / "state"
-
-
-@pytest.fixture
-def taken() -> Iterator[str]:
-    """A port that another program has: with it a board gets far, and ends by itself."""
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        yield str(other.getsockname()[1])
-
-
-def test_a_port_that_cannot_be_had_is_one_line(state: Path, taken: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert web.main(["--no-browser", "--port", taken]) == 1
-    error = capsys.readouterr().err
-    assert error.endswith(f" {os.strerror(errno.EADDRINUSE)}\n")
-    assert error.count("\n") == 1
+    with socket.create_server(("127.0.0.1", 0)) as other:  # with a port that is taken it gets far, and ends by itself
+        start = ["--no-browser", "--port", str(other.getsockname()[1])]
+        assert web.main(start) == 1
+        assert re.fullmatch(f".* {re.escape(os.strerror(errno.EADDRINUSE))}\n", capsys.readouterr().err)
+        assert caplog.messages == []
+        monkeypatch.setenv("XDG_STATE_HOME", __file__)
+        monkeypatch.setenv("LOCALAPPDATA", __file__)
+        assert web.main(start) == 1
+        assert [message[:22] for message in caplog.messages] == ["no game will be kept: "]
+        assert os.strerror(errno.EADDRINUSE) in capsys.readouterr().err  # so far it has come
     with pytest.raises(SystemExit, match="2"):
         web.main(["--no-browser", "--port", "65536"])
     assert capsys.readouterr().err.endswith(" must be 0 to 65535\n")
-
-
-def test_a_board_that_can_keep_no_game_is_there_all_the_same(
-    state: Path, taken: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("WARNING")
-    state.touch()
-    assert web.main(["--no-browser", "--port", taken]) == 1
-    assert [message[:22] for message in caplog.messages] == ["no game will be kept: "]
-    assert os.strerror(errno.EADDRINUSE) in capsys.readouterr().err  # so far it has come
 
 
 # The words

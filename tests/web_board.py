@@ -87,15 +87,36 @@ class Board:
         assert (status == 409) == bool(reason)
         return reason
 
-    def new(self, game: str = "shogi", start: str = "even", sides: tuple[str, str] = ("", ""), **more: Any) -> None:
-        assert self.do("new", game=game, start=start, sides=sides, **more) == ""
+    def begin(self, game: str = "shogi", start: str = "even", sides: Any = ("", ""), **more: Any) -> str:
+        """What was wrong with a new game."""
+        return self.do("new", game=game, start=start, sides=sides, **more)
+
+    def new(
+        self, game: str = "shogi", start: str = "even", sides: Any = ("", ""), *, moves: str = "", **more: Any
+    ) -> None:
+        assert self.begin(game, start, sides, **more) == ""
+        self.play(moves)
+
+    def opened(self, record: bytes) -> Message:
+        """The state once a record is open."""
+        status, answer = self.ask("POST", "/record", record)
+        assert status == 200, answer
+        return self.state()
+
+    def record(self) -> bytes:
+        status, answer = self.ask("GET", "/record")
+        assert status == 200
+        return answer
 
     def review(self) -> Message:
         """The state once the whole game has been judged."""
         assert self.do("judge", on=True) == ""
         return self.news.until(lambda state: state["summary"] and not state["judging"])
 
-    def play(self, moves: str) -> None:
+    def play(self, moves: str, at: int | None = None) -> None:
+        """At the position shown, or after so many moves."""
+        if at is not None:
+            assert self.do("goto", ply=at) == ""
         for move in moves.split():
             assert self.do("move", move=move) == ""
 

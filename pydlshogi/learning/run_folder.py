@@ -38,14 +38,16 @@ class RunFolder:
         self._read: dict[Path, PlayedGames] = {}
 
     def settle(self, game: str, defaults: Cycle, given: dict[str, Any]) -> Cycle:
-        """The settings of the run: a new one gets `defaults` changed by what was `given`; one that is there keeps its
-        own, changed by what was given. Raises RunError where that cannot be.
+        """The settings of the run: a new one gets `defaults`, with the kind and size of a network that it begins with,
+        changed by what was `given`; one that is there keeps its own, changed by what was given. Raises RunError where
+        that cannot be, and ModelError.
         """
         if not self._about.exists():
             for path in (self.checkpoint, self.journal, self.result):
                 if path.exists() and path.stat().st_size:
                     raise RunError(f"{self.path} holds {path.name} of something else: give another --out")
-            return replace(defaults, **given)
+            first = Path(given["init"]) if given.get("init") else None
+            return replace(defaults.begun_with(first) if first else defaults, **given)
         try:
             about = json.loads(self._about.read_bytes())
             gone = {name: about["settings"].pop(name, None) for name in GONE}

@@ -2,11 +2,13 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.games.entry import GameEntry
+from pydlshogi.network.weights import read_architecture
 from pydlshogi.support.settings import add_options, check, setting
 from pydlshogi.training.settings import Learning
 from pydlshogi.uct.puct import Puct
@@ -84,6 +86,11 @@ class Cycle(Learning, SelfPlay):
     compare_every: int = setting(10, "cycles between two comparisons; 0: none", low=0)
     compare_games: int = setting(128, "of a comparison with the last network compared, and with the anchor", low=2)
     compare_playouts: int = setting(64, "of every move in a comparison", low=1, high=_MOST)
+
+    def begun_with(self, network: Path) -> "Cycle":
+        """These settings, with the kind and size of that network. Raises ModelError."""
+        size = read_architecture(network)
+        return replace(self, kind=size.kind, depth=size.depth, channels=size.channels)
 
 
 def add_game_options(parser: ArgumentParser, settings: type[Any], words: Sequence[str]) -> None:

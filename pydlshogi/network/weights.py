@@ -44,6 +44,12 @@ def architecture_of(weights: Mapping[str, Array]) -> Architecture:
     return recognise({name: array.shape for name, array in weights.items()})
 
 
+def read_architecture(path: Path) -> Architecture:
+    """Of the network in an `.npz` file, which is not unpacked; `ModelError` as in `read_weights`."""
+    with opened_archive(path) as archive:
+        return _architecture(archive)
+
+
 def read_weights(path: str | os.PathLike[str]) -> Weights:
     """Arrays of the network in an `.npz` file: float32 whatever the file holds, and int64 for the scalars `N`.
 
@@ -59,8 +65,6 @@ def read_network(path: Path, encodings: Iterable[AnEncoding]) -> tuple[Weights, 
 
 def _read(path: Path, check: Callable[[Architecture], Checked]) -> tuple[Weights, Architecture, Checked]:
     """The network in a file, and what `check` says of it before it is unpacked."""
-    if path.suffix == ".pth":
-        raise ModelError(f"{path}: networks are .npz or .onnx files; {HOW_TO_EXPORT}")
     with opened_archive(path) as archive:
         architecture = _architecture(archive)
         checked = check(architecture)
@@ -76,6 +80,8 @@ def _read(path: Path, check: Callable[[Architecture], Checked]) -> tuple[Weights
 def opened_archive(path: Path) -> Iterator[ZipFile]:
     """The archive at `path`; whatever is wrong with it is a `ModelError` that names it."""
     try:
+        if path.suffix == ".pth":
+            raise ModelError(f"networks are .npz or .onnx files; {HOW_TO_EXPORT}")
         with open_plain(path) as file, ZipFile(file) as archive:
             yield archive
     except ModelError as error:

@@ -61,7 +61,9 @@ def _searching(limits: Limits | None = None, **settings: str) -> Callable[[], Si
 
 
 def _cutting(**settings: str) -> Callable[[], Side]:
-    return lambda: _loaded(alphabeta(), {"Openings": "false", "USI_Hash": f"{_MEGABYTES // 2}", **settings})
+    return lambda: _loaded(
+        alphabeta(), {"Threads": "1", "Openings": "false", "USI_Hash": f"{_MEGABYTES // 2}", **settings}
+    )
 
 
 _IAGO: Final = _searching(IaGo="true")

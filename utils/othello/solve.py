@@ -2,7 +2,8 @@
 
 A line of the file (.obf) is 64 squares from a1 to h8, the side to move, and what moves are worth, as far as that is
 known: `O--OOOOX...-- X; A2:+38; C7:+36;`. What stands behind `%` is a remark. Printed for each position are its score,
-one of the best moves, the nodes (positions with more than a few empty squares) and the seconds of the processor.
+one of the best moves, the nodes (positions with more than a few empty squares) and the seconds, of the processor and by
+the clock.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,7 +22,7 @@ from pydlshogi.engines.othello.patterns import DISC, shipped_weights
 from pydlshogi.games.othello.rules import Position, move_name, parse_move, position_of
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import LARGEST_FILE
-from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of
+from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, positive
 from pydlshogi.support.files import read_plain, shipped_model
 from utils.othello.probcut_table import deepened
 
@@ -79,23 +80,31 @@ def _problem(number: int, line: str) -> list[Problem]:
     return [Problem(number, position, scores)]
 
 
-def solve(problem: Problem) -> tuple[Solution, float]:
-    """The solution, and the seconds of the processor that it took."""
-    search, solver = _tools()
-    began = time.process_time()
+class Solved(NamedTuple):
+    """What it took, in seconds."""
+
+    solution: Solution
+    processor: float
+    clock: float
+
+
+def solve(threads: int, problem: Problem) -> Solved:
+    """The solution, by so many threads."""
+    search, solver = _tools(threads)
+    processor, clock = time.process_time(), time.perf_counter()
     position = problem.position
     expected = deepened(search, position, max(1, position.empties // 2)).value / DISC
     solver.clear()
     solution = solver.solve(position, guess=round(expected))
     assert solution is not None
-    return solution, time.process_time() - began
+    return Solved(solution, time.process_time() - processor, time.perf_counter() - clock)
 
 
 @cache
-def _tools() -> tuple[AlphaBeta, Solver]:
+def _tools(threads: int) -> tuple[AlphaBeta, Solver]:
     """Of this process."""
     search = AlphaBeta(shipped_weights(), probing_of(read_cuts(shipped_model() / SHIPPED_CUTS)))
-    return search, Solver(_MEGABYTES)
+    return search, Solver(_MEGABYTES, threads=threads)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -103,6 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m utils.othello.solve", description="Solve test positions.")
     parser.add_argument("file", type=Path, help="of positions, .obf")
     add_pool_options(parser)
+    parser.add_argument("--threads", type=positive, default=1, help="for each position (default %(default)s)")
     options = parser.parse_args(arguments)
 
     def run() -> int:
@@ -112,19 +122,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise RecordError(f"{options.file}: {error}") from error
         if not problems:
             raise RecordError(f"{options.file}: it holds no position")
-        wrong, nodes, seconds = 0, 0, 0.0
+        wrong, nodes, processor = 0, 0, 0.0
         with pool_of(min(options.workers, len(problems)), options.cluster) as pool:
-            solved = pool.in_order(solve, problems, _LONGEST)
-            for problem, (solution, spent) in zip(problems, solved, strict=True):
+            solved = pool.in_order(partial(solve, options.threads), problems, _LONGEST)
+            for problem, (solution, spent, took) in zip(problems, solved, strict=True):
                 verdict = problem.verdict(solution)
-                wrong, nodes, seconds = wrong + bool(verdict), nodes + solution.nodes, seconds + spent
+                wrong, nodes, processor = wrong + bool(verdict), nodes + solution.nodes, processor + spent
                 name = f"line {problem.line}, {problem.position.empties} empty:"
                 print(
                     f"{name:20} {solution.score:+3} {move_name(solution.move):4} {solution.nodes:13,} nodes "
-                    f"{spent:8.2f} s  {verdict}".rstrip(),
+                    f"{spent:8.2f} s {took:8.2f} s  {verdict}".rstrip(),
                     flush=True,
                 )
-        print(f"{len(problems)} positions, {wrong} wrong, {nodes:,} nodes, {seconds:.2f} s")
+        print(f"{len(problems)} positions, {wrong} wrong, {nodes:,} nodes, {processor:.2f} s")
         return int(wrong > 0)
 
     return exit_status("solve", run, RecordError)

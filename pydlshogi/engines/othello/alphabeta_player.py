@@ -34,6 +34,7 @@ from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.stopping import analysing
 from pydlshogi.support.arrays import Int16Array
 from pydlshogi.support.files import shipped_model
+from pydlshogi.support.processes import available_cores
 
 _ASPIRATION: Final = 4 * DISC
 """A search expects to find what the one before has found, within so much."""
@@ -86,6 +87,7 @@ class AlphaBetaPlayer(BasePlayer):
             options.openings,
             options.openings_file,
             options.hash_mb,
+            options.threads,
         )
         return partial(_load, options, needed) if needed != self._loaded_with else None
 
@@ -94,7 +96,7 @@ class AlphaBetaPlayer(BasePlayer):
         assert isinstance(loaded, LoadedTables)
         megabytes = max(1, self.options.hash_mb // 2)
         self._search = AlphaBeta(loaded.weights, loaded.probing, megabytes)
-        self._solver = Solver(megabytes, loaded.weights)
+        self._solver = Solver(megabytes, loaded.weights, self.options.threads or available_cores())
         self._book = loaded.book
         self._loaded_with = loaded.loaded_with
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.

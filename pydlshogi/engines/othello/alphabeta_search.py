@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.engines.othello.endgame import bucket, find
 from pydlshogi.engines.othello.patterns import (
     DISC,
     STAGES,
@@ -26,6 +25,7 @@ from pydlshogi.engines.othello.patterns import (
     stage_of,
     write_numbers,
 )
+from pydlshogi.engines.othello.proven import bucket
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
 from pydlshogi.support.arrays import Int16Array, Records, Uint16Array, Uint64Array
@@ -177,7 +177,7 @@ class AlphaBeta:
         """How the table expects the game to go on from `position`."""
         moves: list[int] = []
         while len(moves) < DEEPEST:
-            place = find(self._table, np.uint64(position.mover), np.uint64(position.opponent))
+            place = _find(self._table, np.uint64(position.mover), np.uint64(position.opponent))
             move = int(self._table[place]["move"]) if place >= 0 else PASS
             if move not in position.moves():
                 break
@@ -202,7 +202,7 @@ def _begin(
     frame.mover, frame.opponent, frame.depth = mover, opponent, depth
     frame.alpha, frame.beta = alpha, beta
     write_numbers(mover, opponent, words)
-    place = find(table, mover, opponent)
+    place = _find(table, mover, opponent)
     frame.move = table[place].move if place >= 0 else PASS
     _clear(frame)
 
@@ -312,7 +312,7 @@ def _open(
     if frame.depth == 1:
         return _one_move_deep(words, numbers, weights, mover, opponent, ply, frame.beta)
     frame.move = PASS
-    place = find(table, mover, opponent)
+    place = _find(table, mover, opponent)
     if place >= 0:
         entry = table[place]
         frame.move = entry.move
@@ -477,9 +477,19 @@ def _best_evaluation(
 
 
 @inlined
+def _find(table: Records, mover: np.uint64, opponent: np.uint64) -> int:
+    """The position's entry; -1: it has none."""
+    first = bucket(table, mover, opponent)
+    for place in (first, first + 1):
+        if table[place].mover == mover and table[place].opponent == opponent:
+            return int(place)
+    return -1
+
+
+@inlined
 def _remember(frame: Any, table: Records, search: int) -> None:
     """Keep what was found. Of a bucket's two entries the first keeps what this search looked at more deeply."""
-    place = find(table, frame.mover, frame.opponent)
+    place = _find(table, frame.mover, frame.opponent)
     if place < 0:
         place = bucket(table, frame.mover, frame.opponent)
         if table[place].search == search and table[place].depth > frame.depth:

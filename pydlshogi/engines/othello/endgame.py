@@ -6,9 +6,14 @@ Scores are even, because empty squares belong to the winner, and questions are a
 
 A kernel may not call itself, so the path from the root is an array of frames, one a ply. That is why a search can be
 left at any node and taken up again there, and so be stopped at any time.
+
+Several threads search the same root over one table. Each sees the others' frames, and puts a move behind its brothers
+while another thread is at it (as ABDADA does, Weill 1996); what one has proven all find in the table.
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Event
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -22,11 +27,12 @@ from pydlshogi.engines.othello.patterns import (
     shipped_weights,
     write_numbers,
 )
+from pydlshogi.engines.othello.proven import PROVEN, keep, known_bounds, lower_bound, packed, proving_move, upper_bound
 from pydlshogi.engines.othello.stability import stable_discs
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
 from pydlshogi.support.arrays import Int16Array, Records, Uint16Array, Uint64Array
-from pydlshogi.support.compiled import compiled, inlined
+from pydlshogi.support.compiled import compiled, inlined, wide
 
 _FRAME: Final = np.dtype(
     [
@@ -37,6 +43,7 @@ _FRAME: Final = np.dtype(
         ("moves", np.uint8, MOST_MOVES),  # the most promising first
         ("count", np.int8),  # how many they are
         ("next", np.int8),  # which one is to be tried next
+        ("put_off", np.int8),  # how many were put behind the others, because another thread was at them
         ("empties", np.int8),
         ("alpha", np.int8),
         ("best", np.int8),  # bound of the score by the moves tried, _LEAST before any
@@ -44,18 +51,6 @@ _FRAME: Final = np.dtype(
     ],
     align=True,
 )
-_ENTRY: Final = np.dtype(
-    [
-        ("mover", np.uint64),
-        ("opponent", np.uint64),
-        ("lower", np.int8),
-        ("upper", np.int8),
-        ("move", np.uint8),  # it proves the lower bound; where there is none yet it is a guess
-        ("empties", np.uint8),
-    ],
-    align=True,
-)
-
 _LEAST: Final = -65
 """Below every score."""
 _OPEN: Final = 65
@@ -69,8 +64,10 @@ _LOOKED_INTO: Final = 16
 _CHOICE: Final = 1000
 """What a choice of the opponent costs beside the evaluation."""
 _FIRST: Final = 10**6
-_SLICE: Final = 30_000
-"""Positions between two looks at whether to stop: about ten milliseconds."""
+_SHARED: Final = 14
+"""With so many, a thread puts a move off that another one is at; below, one thread takes no longer."""
+_SLICE: Final = 4_000
+"""Positions between two looks at whether to stop, or whether another thread has answered: a few milliseconds."""
 
 _NO_SQUARE: Final = np.uint64(PASS)
 _CORNERS: Final = np.uint64(0x8100000000000081)
@@ -89,17 +86,30 @@ class Solution(NamedTuple):
     """Positions looked at, but for those with seven empty squares or fewer."""
 
 
+class _Answer(NamedTuple):
+    """Of one question."""
+
+    score: int | None
+    """A bound; None: it was stopped."""
+    move: int
+    nodes: int
+
+
 class Solver:
     """A table of proven bounds; they hold for ever, whatever is asked next."""
 
-    def __init__(self, megabytes: int = 64, weights: Int16Array | None = None) -> None:
-        """`weights`: of the patterns, by which moves are sorted; None: the shipped ones. Raises OSError, ValueError."""
+    def __init__(self, megabytes: int = 64, weights: Int16Array | None = None, threads: int = 1) -> None:
+        """`weights`: of the patterns, by which moves are sorted; None: the shipped ones. Raises OSError, ValueError.
+
+        With several `threads` the nodes, and which of the best moves is found, differ from time to time.
+        """
         load_functions()
         self._weights = shipped_weights() if weights is None else weights
-        entries = 1 << (megabytes * 2**20 // _ENTRY.itemsize).bit_length() - 1
-        self._table: Records = np.zeros(entries, _ENTRY)
-        self._frames: Records = np.zeros(130, _FRAME)  # two a square, for passes
-        self._words = np.zeros((130, WORDS), np.uint64)
+        entries = 1 << (megabytes * 2**20 // PROVEN.itemsize).bit_length() - 1
+        self._table: Records = np.zeros(entries, PROVEN)
+        self._frames: Records = np.zeros((threads, 130), _FRAME)  # two a square, for passes
+        self._words = np.zeros((threads, 130, WORDS), np.uint64)
+        self._helpers = ThreadPoolExecutor(threads - 1, "solver") if threads > 1 else None
         self.leader: int | None = None
         """What the last `solve` had proven to be worth the most, also where it was stopped; None: nothing yet."""
 
@@ -132,9 +142,9 @@ class Solver:
         while low < high:
             alpha = max(min(guess, high), low + 2) - 1
             answer = self._above(position, alpha, stopped)
-            if answer is None:
-                return None
             nodes += answer.nodes
+            if answer.score is None:
+                return None
             if answer.score > alpha:
                 low, move = answer.score, answer.move
                 self.leader = move
@@ -143,20 +153,41 @@ class Solver:
             guess = answer.score
         return Solution(guess, move, nodes)
 
-    def _above(self, position: Position, alpha: int, stopped: Callable[[], bool]) -> Solution | None:
-        """A bound that says whether the score is above `alpha`, and the move that proves it if it is."""
-        root = self._frames[0]
+    def _above(self, position: Position, alpha: int, stopped: Callable[[], bool]) -> _Answer:
+        """A bound that says whether the score is above `alpha`, and the move that proves it if it is.
+
+        All threads ask the same; the first that knows ends the others.
+        """
+        if self._helpers is None or position.empties <= _SHARED:
+            return self._answer(0, position, alpha, stopped)
+        known = Event()
+        helpers = [
+            self._helpers.submit(self._answer, thread, position, alpha, known.is_set)
+            for thread in range(1, len(self._frames))
+        ]
+        try:
+            own = self._answer(0, position, alpha, lambda: any(helper.done() for helper in helpers) or stopped())
+        finally:
+            known.set()
+            wait(helpers)
+        answers = [own, *(helper.result() for helper in helpers)]
+        first = next((answer for answer in answers if answer.score is not None), own)
+        return first._replace(nodes=sum(answer.nodes for answer in answers))
+
+    def _answer(self, thread: int, position: Position, alpha: int, stopped: Callable[[], bool]) -> _Answer:
+        """The same by one thread."""
+        root, words = self._frames[thread, 0], self._words[thread]
         root["mover"], root["opponent"], root["alpha"] = position.mover, position.opponent, alpha
-        write_numbers(root["mover"], root["opponent"], self._words)
-        searched = self._frames, self._words, self._words.view(np.uint16), self._weights, self._table
-        answer, ply, nodes = int(_ask(*searched, 0)), 0, 1
+        write_numbers(root["mover"], root["opponent"], words)
+        searched = words, words.view(np.uint16), self._weights, self._table
+        answer, ply, nodes = int(_ask(self._frames[thread], *searched, 0)), 0, 1
         if answer == _OPEN:
             while ply >= 0:
                 if stopped():
-                    return None
-                ply, answer, looked_at = _search(*searched, ply, _SLICE)
+                    return _Answer(None, PASS, nodes)
+                ply, answer, looked_at = _search(self._frames, *searched, thread, ply, _SLICE)
                 nodes += looked_at
-        return Solution(answer, int(root["move"]), nodes)
+        return _Answer(answer, int(root["move"]), nodes)
 
 
 def _solve_few(position: Position) -> Solution:
@@ -168,22 +199,27 @@ def _solve_few(position: Position) -> Solution:
 
 @compiled
 def _search(
-    frames: Records,
+    everyone: Records,
     words: Uint64Array,
     numbers: Uint16Array,
     weights: Int16Array,
     table: Records,
+    thread: int,
     ply: int,
     nodes: int,
 ) -> tuple[int, int, int]:
-    """Go on from `frames[ply]`, over about `nodes` positions.
+    """Go on from `everyone[thread, ply]`, over about `nodes` positions.
 
     Returns the ply to go on from, or -1 and the answer about the root; and the positions looked at.
     """
-    looked_at = 0
+    frames, looked_at = everyone[thread], 0
+    if len(everyone) > 1:
+        ply = _first_answered(frames, table, ply)
     while looked_at < nodes:
         frame = frames[ply]
         if frame.next < frame.count and frame.best <= frame.alpha:
+            if len(everyone) > 1 and frame.empties >= _SHARED:
+                _put_off(everyone, thread, ply)
             _play(frames, words, ply)
             frame.next += 1
             looked_at += 1
@@ -202,6 +238,44 @@ def _search(
             frame.best = -answer
             frame.move = frame.moves[frame.next - 1]
     return ply, _OPEN, looked_at
+
+
+@compiled
+def _first_answered(frames: Records, table: Records, ply: int) -> int:
+    """The first ply up to `ply` whose question another thread has answered meanwhile; `ply` where there is none."""
+    for above in range(ply + 1):
+        frame = frames[above]
+        bounds = known_bounds(table, frame.mover, frame.opponent)
+        if bounds == ZERO:
+            continue
+        if lower_bound(bounds) > frame.alpha:
+            frame.best, frame.move = lower_bound(bounds), proving_move(bounds)
+            return above
+        if upper_bound(bounds) <= frame.alpha:
+            frame.best, frame.next = upper_bound(bounds), frame.count
+            return above
+    return ply
+
+
+@compiled
+def _put_off(everyone: Records, thread: int, ply: int) -> None:
+    """Put the next move behind the others if another thread is at it: later its answer may be in the table.
+
+    The first move is everyone's: often it is enough.
+    """
+    frame = everyone[thread, ply]
+    for other in range(len(everyone)):
+        if not 0 < frame.next < frame.count - frame.put_off - 1:
+            return
+        move, turned = frame.moves[frame.next], frame.turned[frame.next]
+        if other == thread or everyone[other, ply + 1].mover != frame.opponent ^ turned:
+            continue
+        if everyone[other, ply + 1].opponent != frame.mover | turned | ONE << np.uint64(move):
+            continue
+        for n in range(frame.next, frame.count - 1):
+            frame.moves[n], frame.turned[n] = frame.moves[n + 1], frame.turned[n + 1]
+        frame.moves[frame.count - 1], frame.turned[frame.count - 1] = move, turned
+        frame.put_off += 1
 
 
 @inlined
@@ -236,17 +310,16 @@ def _ask(
     if empties == LAST:
         return last_score(mover, opponent, empty, odd_quadrants(empty), int(frame.alpha))
     guess = _NO_SQUARE
-    place = find(table, mover, opponent)
-    if place >= 0:
-        entry = table[place]
-        frame.move = entry.move
-        if entry.lower > frame.alpha:
-            return int(entry.lower)
-        if entry.upper <= frame.alpha:
-            return int(entry.upper)
-        guess = np.uint64(entry.move)
+    bounds = known_bounds(table, mover, opponent)
+    if bounds != ZERO:
+        guess = proving_move(bounds)
+        frame.move = guess
+        if lower_bound(bounds) > frame.alpha:
+            return lower_bound(bounds)
+        if upper_bound(bounds) <= frame.alpha:
+            return upper_bound(bounds)
     moves = mobility(mover, opponent)
-    frame.empties, frame.best, frame.next = empties, _LEAST, 0
+    frame.empties, frame.best, frame.next, frame.put_off = empties, _LEAST, 0, 0
     if moves == ZERO:
         if mobility(opponent, mover) == ZERO:
             return final_score(mover, opponent)
@@ -347,10 +420,11 @@ def _answer_of_a_child(frame: Any, table: Records) -> int:
     """The answer that the table gives because it knows a child of the frame; _OPEN where it knows none."""
     for n in range(frame.count):
         turned = frame.turned[n]
-        place = find(table, frame.opponent ^ turned, frame.mover | turned | ONE << np.uint64(frame.moves[n]))
-        if place >= 0 and -int(table[place].upper) > frame.alpha:
+        after = frame.opponent ^ turned, frame.mover | turned | ONE << np.uint64(frame.moves[n])
+        bounds = known_bounds(table, *after)
+        if bounds != ZERO and -upper_bound(bounds) > frame.alpha:
             frame.move = frame.moves[n]
-            return -int(table[place].upper)
+            return -upper_bound(bounds)
     return _OPEN
 
 
@@ -361,39 +435,15 @@ def _around(discs: np.uint64) -> np.uint64:
     return wide | (wide << np.uint64(8)) | (wide >> np.uint64(8))
 
 
-@inlined
-def bucket(table: Records, mover: np.uint64, opponent: np.uint64) -> Any:
-    """The first of the two entries where a position may be."""
-    mixed = mover * np.uint64(0x9E3779B97F4A7C15) ^ (opponent + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    return np.int64((mixed >> np.uint64(32)) & np.uint64(len(table) - 2))
-
-
-@inlined
-def find(table: Records, mover: np.uint64, opponent: np.uint64) -> int:
-    """The position's entry; -1: it has none."""
-    first = bucket(table, mover, opponent)
-    for place in (first, first + 1):
-        if table[place].mover == mover and table[place].opponent == opponent:
-            return int(place)
-    return -1
-
-
 @compiled
 def _remember(frame: Any, table: Records) -> None:
-    """Keep what the frame has proven. Of a bucket's two entries the first keeps what has more empty squares."""
-    place = find(table, frame.mover, frame.opponent)
-    if place < 0:
-        place = bucket(table, frame.mover, frame.opponent)
-        if frame.empties < table[place].empties:
-            place += 1
-        entry = table[place]
-        entry.mover, entry.opponent, entry.empties = frame.mover, frame.opponent, frame.empties
-        entry.lower, entry.upper, entry.move = -64, 64, frame.move
-    entry = table[place]
+    """Keep what the frame has proven."""
+    bounds = known_bounds(table, frame.mover, frame.opponent)
+    lower, upper, move = -64, 64, np.uint64(frame.move)
+    if bounds != ZERO:
+        lower, upper, move = lower_bound(bounds), upper_bound(bounds), proving_move(bounds)
     if frame.best > frame.alpha:
-        entry.lower = max(entry.lower, frame.best)
-        entry.move = frame.move
+        lower, move = max(lower, wide(frame.best)), np.uint64(frame.move)
     else:
-        entry.upper = min(entry.upper, frame.best)
+        upper = min(upper, wide(frame.best))
+    keep(table, frame.mover, frame.opponent, packed(lower, upper, move, frame.empties))

@@ -81,7 +81,7 @@ class OthelloMCTSPlayer(MCTSPlayer):
 
     def install(self, loaded: Loaded) -> None:
         super().install(loaded)
-        self._solver = Solver()
+        self._solver = Solver(threads=self.threads)
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
         self.priors_and_value(self.start(), self.start().legal_moves())
         solved_moves(self._solver, ENDING, 2, 0, lambda: False)

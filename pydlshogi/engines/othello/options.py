@@ -31,6 +31,7 @@ class AlphaBetaOptions(SearchOptions):
     level = Spin(
         "Level", 0, 0, 60, help="plies to search; the end is solved 8 plies earlier; 0: as many as there is time for"
     )
+    threads = Spin("Threads", 0, 0, 512, help="threads that solve the end of the game; 0: all cores")
     weights = Filename("Weights", "", help="of the patterns, .npz; empty: those that come with the package")
     cuts = Filename("Cuts", "", help="for Multi-ProbCut, .toml; empty: those that come with the package")
     plain = Check("Plain", False, help="without Multi-ProbCut")

@@ -1,0 +1,85 @@
+"""What a solver has proven of positions: a table that several threads may read and write at once.
+
+An entry is three words, and a thread may find words of two writers there. So the first is the mover's discs mixed with
+the other two: it fits both, or the entry says nothing.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+
+from pydlshogi.games.othello.rules import ZERO
+from pydlshogi.support.arrays import Records
+from pydlshogi.support.compiled import compiled, inlined, wide, word
+
+PROVEN: Final = np.dtype([("mixed", np.uint64), ("opponent", np.uint64), ("bounds", np.uint64)])
+"""`bounds`: the lower and the upper bound of the score, each 128 more, the move that proves the lower one or, where
+there is none yet, is a guess, and the number of empty squares: a byte each, the first the lowest."""
+
+_BYTE: Final = np.uint64(0xFF)
+_UPPER, _MOVE, _EMPTIES = map(np.uint64, (8, 16, 24))
+_OFFSET: Final = 128
+
+
+@inlined
+def lower_bound(bounds: np.uint64) -> int:
+    return wide(bounds & _BYTE) - _OFFSET
+
+
+@inlined
+def upper_bound(bounds: np.uint64) -> int:
+    return wide(bounds >> _UPPER & _BYTE) - _OFFSET
+
+
+@inlined
+def proving_move(bounds: np.uint64) -> np.uint64:
+    return bounds >> _MOVE & _BYTE
+
+
+@inlined
+def packed(lower: int, upper: int, move: Any, empties: int) -> Any:
+    """The word `bounds` of an entry."""
+    return word(lower + _OFFSET) | word(upper + _OFFSET) << _UPPER | word(move) << _MOVE | word(empties) << _EMPTIES
+
+
+@inlined
+def bucket(table: Records, mover: np.uint64, opponent: np.uint64) -> Any:
+    """The first of the two entries where a position may be."""
+    mixed = mover * np.uint64(0x9E3779B97F4A7C15) ^ (opponent + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64((mixed >> np.uint64(32)) & np.uint64(len(table) - 2))
+
+
+@inlined
+def _mixed(mover: np.uint64, opponent: np.uint64, bounds: np.uint64) -> np.uint64:
+    return mover ^ opponent * np.uint64(0xC2B2AE3D27D4EB4F) ^ bounds * np.uint64(0x9E3779B97F4A7C15)
+
+
+@inlined
+def bounds_in(entry: Any, mover: np.uint64, opponent: np.uint64) -> Any:
+    """The bounds of the position that the entry holds; 0 where it holds another one."""
+    bounds = entry.bounds
+    if entry.opponent == opponent and entry.mixed == _mixed(mover, opponent, bounds):
+        return bounds
+    return ZERO
+
+
+@inlined
+def known_bounds(table: Records, mover: np.uint64, opponent: np.uint64) -> Any:
+    """What is known of a position; 0: nothing."""
+    first = bucket(table, mover, opponent)
+    bounds = bounds_in(table[first], mover, opponent)
+    return bounds if bounds != ZERO else bounds_in(table[first + 1], mover, opponent)
+
+
+@compiled
+def keep(table: Records, mover: np.uint64, opponent: np.uint64, bounds: np.uint64) -> None:
+    """Write what is known of a position. Of a bucket's two entries the first keeps what has more empty squares."""
+    place = bucket(table, mover, opponent)
+    if bounds_in(table[place], mover, opponent) == ZERO and (
+        bounds_in(table[place + 1], mover, opponent) != ZERO or bounds >> _EMPTIES < table[place].bounds >> _EMPTIES
+    ):
+        place += 1
+    entry = table[place]
+    entry.mixed, entry.opponent, entry.bounds = _mixed(mover, opponent, bounds), opponent, bounds
