@@ -417,6 +417,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"{unknown[0]} is no part: {', '.join(PARTS)}")
     if min(given.playouts, given.batch, given.threads) < 0 or not 0 < given.seconds < float("inf"):
         parser.error("--seconds is above 0, --playouts, --batch and --threads are not below")
+    if given.compare and not (given.compare / "pydlshogi" / "bench.py").is_file():
+        parser.error(f"{given.compare} is no checkout")
     playouts = given.playouts or (_COMPARED_PLAYOUTS if given.compare else _PLAYOUTS)
     options = MCTSPlayerOptions()
     options.modelfile, options.backend = given.modelfile, given.backend

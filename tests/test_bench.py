@@ -108,6 +108,7 @@ def test_a_network_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[s
         (["--batch", "-1"], "--batch and --threads are not below"),
         (["--seconds", "nan"], "--seconds is above 0"),
         (["speed"], "speed is no part: core, growth, network"),
+        (["--compare", "/nowhere"], "/nowhere is no checkout"),
     ],
 )
 def test_nothing_cannot_be_measured(capsys: pytest.CaptureFixture[str], words: list[str], complaint: str) -> None:
@@ -165,5 +166,5 @@ def test_a_comparison_makes_fewer_playouts(monkeypatch: pytest.MonkeyPatch, caps
     """In each of its turns, or it would last for a quarter of an hour."""
     monkeypatch.setattr(bench, "compare", lambda words, *checkouts: [word for word in words if "playouts" in word])
     for words, told in (([], "--playouts=1000"), (["--playouts=7"], "--playouts=7")):
-        assert bench.main(["core", "--compare=other", *words]) == 0
+        assert bench.main(["core", f"--compare={Path(bench.__file__).parents[1]}", *words]) == 0
         assert capsys.readouterr().out == f"{told}\n"
