@@ -343,8 +343,8 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
 
 
 _PLAYOUTS: Final = 60_000
-_COMPARED_PLAYOUTS: Final = 1000
-TURNS: Final = 3
+_COMPARED_PLAYOUTS: Final = 2000
+TURNS: Final = 5
 _RATE: Final = re.compile(r"([\d,]+) (\w+/s[^,(\n]*)")
 """What `compare` reads of a line, NAME: RATE, RATE ..."""
 

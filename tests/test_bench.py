@@ -132,7 +132,7 @@ def checkouts(tmp_path: Path) -> list[Path]:
 
 def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[Path]) -> None:
     assert list(bench.compare(["core"], *checkouts)) == [
-        *(f"turn {turn} of 3: median 1.50 times" for turn in range(1, 4)),
+        *(f"turn {turn} of 5: median 1.50 times" for turn in range(1, 6)),
         "start batch 1, playouts/s of one core: 1.50 times, 1.50 to 1.50",
         "start batch 1, playouts/s in 2 threads: 1.50 times, 1.50 to 1.50",
         "sparse start, evaluations/s of one core: 1.50 times, 1.50 to 1.50",
@@ -150,10 +150,10 @@ def test_turns_are_told_as_they_end_and_the_ratio_is_their_median(checkouts: lis
         "print(f'start batch 1: {len(turns.read_text()) ** 2},000 playouts/s of one core')\n"
     )
     lines = bench.compare(["core"], *checkouts)
-    assert next(lines) == "turn 1 of 3: median 0.50 times"
+    assert next(lines) == "turn 1 of 5: median 0.50 times"
     assert (new / "turns").read_text() == "."
     *_, last = lines
-    assert last == "start batch 1, playouts/s of one core: 2.00 times, 0.50 to 4.50"
+    assert last == "start batch 1, playouts/s of one core: 4.50 times, 0.50 to 12.50"
 
 
 def test_checkouts_that_measure_nothing_in_common_are_an_error(checkouts: list[Path]) -> None:
@@ -165,6 +165,6 @@ def test_checkouts_that_measure_nothing_in_common_are_an_error(checkouts: list[P
 def test_a_comparison_makes_fewer_playouts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """In each of its turns, or it would last for a quarter of an hour."""
     monkeypatch.setattr(bench, "compare", lambda words, *checkouts: [word for word in words if "playouts" in word])
-    for words, told in (([], "--playouts=1000"), (["--playouts=7"], "--playouts=7")):
+    for words, told in (([], "--playouts=2000"), (["--playouts=7"], "--playouts=7")):
         assert bench.main(["core", f"--compare={Path(bench.__file__).parents[1]}", *words]) == 0
         assert capsys.readouterr().out == f"{told}\n"
