@@ -98,6 +98,8 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         _drop_output()
         return 1
     except OSError as error:
+        if isinstance(error, FileNotFoundError):  # said again, the command would not find it either
+            how_to_go_on = ""
         print(f"{program}: {error.filename or 'output'}: {error.strerror or error}{how_to_go_on}", file=sys.stderr)
         if error.filename is None:
             _drop_output()
