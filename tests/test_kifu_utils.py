@@ -1,4 +1,4 @@
-"""The record tools: lists, the filter, and the book's reader that ours is timed against."""
+"""The record tools: lists and the filter."""
 
 from pathlib import Path
 

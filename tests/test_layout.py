@@ -115,12 +115,6 @@ def test_what_serves_every_game_names_none(path: Path) -> None:
     }
 
 
-def test_the_generic_rooms_are_there() -> None:
-    found = {path.relative_to(PACKAGE).parts[0] for path in GENERIC}
-    rooms = {"learning", "network", "player", "support", "training", "uct", "usi"}
-    assert found == {"encoding.py", "evaluator.py", "game.py"} | rooms
-
-
 def test_the_parts_can_be_put_in_order() -> None:
     below: dict[str, set[str]] = {}
     for path in MODULES:
