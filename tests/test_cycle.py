@@ -16,6 +16,7 @@ from pydlshogi import cycle
 from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.games.shogi.encodings import HISTORY
 from pydlshogi.learning.played import PlayedGames
+from pydlshogi.network.sparse import is_sparse
 from pydlshogi.network.weights import architecture_of, read_weights
 from pydlshogi.support.processes import ProcessPool
 
@@ -83,7 +84,7 @@ def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monk
         ("dobutsu --out {run} --init {run}/net.npz", "{run} is a run with --init '': give another --out"),
         ("dobutsu --out {new} --playouts 0", "--playouts must be at least 1"),
         ("dobutsu --out {new} --draw-ply 9999999999", "--draw-ply must be at least 0 and at most 1e+09"),
-        ("shogi --out {new} --encoding planes", "--encoding planes is none of shogi: book, dlshogi, history"),
+        ("shogi --out {new} --encoding planes", "--encoding planes, but of shogi with book, dlshogi, history"),
         ("dobutsu --out {new} --init {new}/no.npz", "{new}/no.npz: No such file or directory"),
         ("dobutsu --out {new} --channels 4 --depth 1 --init {run}/net.npz", "does not grow into"),
         ("dobutsu --out {new} --minutes -1", "--minutes"),
@@ -184,6 +185,27 @@ def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Pat
     begun_with, minutes = len(lines(begun)), f"{taken(begun) + 1e-6}"
     assert cycle.main(["shogi", "--out", str(begun), "--minutes", minutes, "--encoding", "history"]) == 0
     assert len(lines(begun)) == begun_with + 1
+
+
+def test_a_sparse_network_learns_how_all_legal_moves_compare(tmp_path: Path) -> None:
+    run, begun = tmp_path / "run", tmp_path / "begun"
+    sparse = [*TINY, "--value-width", "16", "--policy-width", "8", "--minutes", "0.01"]
+    assert cycle.main(["dobutsu", "--out", str(run), "--kind", "sparse", *sparse]) == 0
+    assert cycle.main(["dobutsu", "--out", str(begun), "--init", str(run / "net.npz"), *sparse]) == 0
+    one_more_cycle(begun)
+    samples = 0
+    for path in [*(run / "games").glob("*.npz"), *(begun / "games").glob("*.npz")]:
+        played = PlayedGames.read(path)
+        moves = played.games()
+        for game, ply, labels in zip(played.game, played.plies, np.diff(played.firsts), strict=True):
+            position = GAMES["dobutsu"].position()
+            for move in moves[game][:ply]:
+                position.push(move)
+            assert labels == len(position.legal_moves())
+            samples += 1
+    assert samples > 0
+    assert {is_sparse(folder / "net.npz") for folder in (run, begun)} == {True}
+    assert np.isfinite(lines(begun)[-1]["policy_loss"])
 
 
 def test_the_same_command_goes_on_but_not_twice_at_once(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,17 +13,20 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cshogi
+import numpy as np
 import pytest
 from othello_games import random_game
 from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, WAIT, Board, Message, News, served, serving, unbegun
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, Tell
 from pydlshogi.engines.named import engine_named
+from pydlshogi.engines.shogi.book_files import YBB_HEADER, YBB_MAGIC, YBB_POSITION
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.games.entry import Opponent
 from pydlshogi.games.othello.ggf import ggf
@@ -70,6 +73,16 @@ def asked(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[Task]:
 
     monkeypatch.setattr(pool, "ask", ask)
     return made
+
+
+def test_a_book_that_breaks_off_is_told(tmp_path: Path) -> None:
+    path, start = tmp_path / "broken.ybb", np.zeros(32, np.uint8)
+    cshogi.Board().to_psfen(start)
+    path.write_bytes(YBB_HEADER.pack(YBB_MAGIC, 1, 0) + YBB_POSITION.pack(start.tobytes(), 0, 1, 1))
+    with closing(Pool(1, SETTINGS | {"Book_File": str(path)})) as pool, served(pool) as board:
+        assert (board.state()["error"], board.state()["book"]) == (f"{path}: it breaks off", ())
+        board.play("7g7f")
+        assert board.state()["error"] == ""
 
 
 # Playing
