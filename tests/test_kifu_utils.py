@@ -137,15 +137,6 @@ def test_files_are_deleted_only_when_asked_and_never_what_cannot_be_read(games: 
     assert sorted(path.name for path in games.iterdir()) == ["broken.csa", "good.csa"]
 
 
-def test_a_file_of_several_games_is_kept_if_all_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    good, short = write_game(tmp_path / "a.csa").read_text(), write_game(tmp_path / "b.csa", plies=9).read_text()
-    (tmp_path / "both.csa").write_text(f"{good}/\n{short}")
-    (tmp_path / "twice.csa").write_text(f"{good}/\n{good}")
-    (tmp_path / "list.txt").write_text("both.csa\ntwice.csa\n")
-    assert filter_csa.main([str(tmp_path / "list.txt"), "--workers", "1"]) == 0
-    assert names(capsys.readouterr().out) == ["twice.csa"]
-
-
 def test_what_the_filter_cannot_do_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert filter_csa.main([str(tmp_path / "nowhere")]) == 1
     assert capsys.readouterr().err == f"filter_csa: {tmp_path / 'nowhere'}: no such folder\n"

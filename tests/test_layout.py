@@ -124,13 +124,6 @@ def test_the_parts_can_be_put_in_order() -> None:
     TopologicalSorter(below).prepare()  # raises CycleError
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "network").glob("*.py")), ids=name_of)
-def test_a_network_module_knows_numpy_and_one_framework(path: Path) -> None:
-    roots = {dotted.split(".")[0] for dotted in imports_of(path)}
-    foreign = roots - set(sys.stdlib_module_names) - {"numpy", "pydlshogi"}
-    assert any(foreign <= framework for framework in FRAMEWORKS)
-
-
 @pytest.mark.parametrize(
     "module",
     ["", "games.catalogue", "usi.usi_dobutsu_player", "usi.usi_mcts_player", "usi.usi_policy_player", "cycle"],

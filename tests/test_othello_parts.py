@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 from othello_engines import LowestSquare
 
-from pydlshogi.games.othello.ggf import ggf
-from pydlshogi.games.othello.rules import START
-from pydlshogi.games.othello.transcript import Transcript, parse_transcript
+from pydlshogi.games.othello.transcript import parse_transcript
 from utils.othello import parts
 from utils.othello.parts import ROWS, Pairing, Side, counts_of, main, table
 
@@ -63,9 +61,3 @@ def test_games_of_another_network_or_openings_are_not_mixed(other: str, tmp_path
     files["games"].write_text("nothing\n")
     assert main(command) == 1
     assert "line 1 is no game" in capsys.readouterr().err
-
-
-def test_openings_begin_at_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "openings").write_text(ggf(Transcript(start=START.play(37))))
-    assert main([str(tmp_path / "games"), "--games", "1", "--openings", str(tmp_path / "openings")]) == 1
-    assert "openings: not all of its games begin at the start" in capsys.readouterr().err

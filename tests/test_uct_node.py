@@ -219,7 +219,7 @@ def test_edges_and_statistics_come_and_go_without_touching_those_of_others(seed:
     table = a_table(0)
     kept: dict[Name, tuple[set[int], list[int]]] = {}
     without_edges = without_statistics = 0
-    for key in range(1000):
+    for key in range(400):
         moves = rng.sample(range(2**16), rng.choice((1, 8, 9, 40, 100, 300, MOST_MOVES)))
         node = add(table, (key, 0), moves)
         placed = set(moves_of(table, node))
