@@ -524,16 +524,6 @@ def test_the_focus_stays_where_the_keyboard_goes_on(person: Person) -> None:
     expect(square).to_have_count(1)
 
 
-def test_a_game_of_dobutsu_from_the_dialog_to_its_end(person: Person) -> None:
-    person.begin("r1k/3/1K1/BR1 b - 1", game="dobutsu", opponent="")
-    person.page.wait_for_selector(".board.dobutsu")
-    person.play("2c 2b", "3a 3b", "2b 1a")
-    person.page.wait_for_selector('body[data-ending="lion caught"]')
-    assert person.text("#status") == "Black wins by catching the lion"
-    speak(person.page, "日本語")
-    assert person.text("#status") == "先手の勝ち (ライオンを捕まえた)"
-
-
 def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     page = person.page
     person.begin("Dd6/8/8/8/8/8/8/7d w - 1", game="othello", opponent="")

@@ -342,7 +342,7 @@ def test_when_an_answer_may_be_given(limits: Limits, released: bool, after_hit: 
     clock = Clock(limits)
     if not limits.ponder:
         clock.wait_until_hit()  # for nothing
-    assert clock.wait_until_released(0) == released
+    assert clock.wait_until_released(1) == released
     clock.hit()
     assert clock.wait_until_released(0) == after_hit
     clock.stop()

@@ -213,28 +213,13 @@ def test_a_full_table_finds_but_does_not_grow() -> None:
     assert (table.find(63, 0), len(table)) == (NONE, 64)
 
 
-def test_fullness_is_the_share_of_nodes_or_edges_in_use_whichever_is_greater() -> None:
-    """64 nodes and 64 x 84 edges, which are given out by eights."""
-    table = a_table(0)
-    add(table, (0, 0), [1])
-    assert table.fullness == 1 / 64
-    add(table, (1, 0), list(range(504)))
-    assert table.fullness == 512 / 5376
-    key = 2
-    while not table.full:
-        add(table, (key, 0), list(range(504)))
-        assert table.fullness == min(1.0, (512 + 504 * (key - 1)) / 5376)
-        key += 1
-    assert len(table) == 12
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_edges_and_statistics_come_and_go_without_touching_those_of_others(seed: int) -> None:
     rng = random.Random(seed)
     table = a_table(0)
     kept: dict[Name, tuple[set[int], list[int]]] = {}
     without_edges = without_statistics = 0
-    for key in range(1000):
+    for key in range(400):
         moves = rng.sample(range(2**16), rng.choice((1, 8, 9, 40, 100, 300, MOST_MOVES)))
         node = add(table, (key, 0), moves)
         placed = set(moves_of(table, node))

@@ -748,27 +748,6 @@ def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None
     assert vary(board, "7g7f", "delete") == "it belongs to the game"
 
 
-def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
-    pool: Pool, asked: list[Task], tmp_path: Path
-) -> None:
-    kept = tmp_path / "board.json"
-    with served(pool, kept) as board:
-        for _ in range(8):
-            board.new(moves="6i7h")
-        board.new(sides=("", "easy"), moves="7g7f")
-        asked[-1].tell(Answer(move="3c3d"))
-        for move in ("2g2f", "9g9f", "1g1f"):
-            board.play(move, at=0)
-            board.do("back")
-        killed = kept.read_bytes()
-    kept.write_bytes(killed)
-    with served(pool, kept) as board:  # with a new game, which replaces the one before
-        assert board.state()["earlier"] == 9
-        board.do("earlier")
-        state = board.state()
-        assert (state["moves"], branches(state)) == (["7g7f", "3c3d"], [(0, "2g2f"), (0, "9g9f"), (0, "1g1f")])
-
-
 def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) -> None:
     earlier = board.state()["earlier"]  # the board's own beginning was empty
     assert (earlier, board.do("earlier")) == (0, "there is no earlier game")
