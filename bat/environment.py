@@ -89,6 +89,14 @@ def main(arguments: list[str]) -> None:
         fail("Interrupted; the next start installs anew.")
 
 
+def run_below() -> int:
+    """Let the Python that the environment was made with do all of it; the exit status."""
+    process = subprocess.Popen([sys._base_executable, *sys.argv])
+    while True:
+        with suppress(KeyboardInterrupt):  # which it hears as well
+            return process.wait()
+
+
 def wait_for(lock: IO[bytes], tell: Callable[[str], None]) -> None:
     """Wait until no other process installs."""
     told = -PAUSE
@@ -374,4 +382,6 @@ def tell_gui(message: str) -> None:
 
 
 if __name__ == "__main__":
+    if Path(sys.prefix) == ENVIRONMENT:  # it is activated; it may have no pip, and cannot make itself anew
+        sys.exit(run_below())
     main(sys.argv[1:])

@@ -210,7 +210,7 @@ assert not set({others!r}.split()) & sys.modules.keys()
         ("auto", "onnxruntime", "ONNX Runtime is not installed here: pip install onnxruntime onnx"),
         ("openvino", "openvino", "OpenVINO is not installed here: pip install openvino"),
         ("chainer", "chainer", "Chainer is not installed here: run bat/install_chainer"),
-        ("torch", "torch", "PyTorch is not installed here: pip install torch"),
+        ("torch", "torch", "PyTorch is not installed here: run bat/environment.sh train"),
     ],
 )
 def test_a_missing_framework_names_itself(name: str, module: str, message: str, folder: Path, monkeypatch) -> None:

@@ -305,6 +305,15 @@ def test_new_requirements_are_added_to_the_environment(installed: Checkout) -> N
 
 
 @on_posix
+def test_an_activated_environment_is_added_to(installed: Checkout) -> None:
+    installed.declare(DECLARED + "# changed\n")
+    activated = f"{installed.environment / 'bin'}{os.pathsep}{installed.environ['PATH']}"
+    process = installed.begin_file(installed.root / "bat" / "environment.sh", PATH=activated)
+    _, err = process.communicate()
+    assert process.returncode == 0, err
+
+
+@on_posix
 def test_what_stands_in_the_way_is_one_line(checkout: Checkout) -> None:
     few = checkout.only("sh", "dirname", "readlink", "cmp")
     assert checkout.fails(PATH=few) == "pydlshogi: Python 3.11 or newer is needed, found: none\n"

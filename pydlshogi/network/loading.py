@@ -30,7 +30,7 @@ FRAMEWORKS: Final = {
     "onnx": Framework("ONNX Runtime", "onnxruntime", "pip install onnxruntime onnx"),
     "openvino": Framework("OpenVINO", "openvino", "pip install openvino"),
     "chainer": Framework("Chainer", "chainer", "run bat/install_chainer.sh (.bat on Windows)"),
-    "torch": Framework("PyTorch", "torch", "pip install torch"),
+    "torch": Framework("PyTorch", "torch", "run bat/environment.sh train (.bat on Windows)"),
 }
 
 
