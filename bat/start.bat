@@ -10,8 +10,8 @@ fc /b "%root%\pyproject.toml" "%root%\.venv\pydlshogi\pyproject.toml" >nul 2>nul
 if not errorlevel 1 goto start
 :install
 rem USI has lines for what is under way, other protocols have none.
-set "arguments=%*"
-if "%arguments:~0,14%"=="pydlshogi.usi." (call "%~dp0environment.bat") else (call "%~dp0environment.bat" 1>&2)
+set "module=%~1"
+if "%module:~0,14%"=="pydlshogi.usi." (call "%~dp0environment.bat") else (call "%~dp0environment.bat" 1>&2)
 if errorlevel 1 exit /b 1
 
 :start

@@ -131,7 +131,7 @@ def test_an_engine_that_a_game_offers_appears_and_plays(board: Board, monkeypatc
 
 
 def test_othello_is_played_and_analysed(board: Board) -> None:
-    board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("medium", ""), moves="pass")
+    board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("strong", ""), moves="pass")
     assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "more discs, both pass", "winner": 0}
     assert board.state()["winRates"] == [None] * 3  # who has but one move need not think
     board.do("judge", on=True)

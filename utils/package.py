@@ -109,7 +109,8 @@ def pack_for_windows(wheel: Path, embeddable: Path, work: Path, out: Path) -> Pa
     for library in packages.glob("*.dll"):
         library.replace(python / library.name)
     for command, module in commands_of(wheel).items():
-        launcher = f'@echo off\r\n"%~dp0python\\python.exe" -m {module} %*\r\n'
+        # The window of a double click stays until the error has been read; without a keyboard timeout ends at once.
+        launcher = f'@echo off\r\n"%~dp0python\\python.exe" -m {module} %* || timeout /t 60 2>nul\r\n'
         (top / f"{command}.bat").write_bytes(launcher.encode("ascii"))
     name = "-".join(wheel.name.split("-")[:2])
     return Path(shutil.make_archive(str(out / f"{name}-windows"), "zip", top.parent, top.name))
