@@ -1,4 +1,4 @@
-"""Openings, registered and even ones: what a move is worth, however the board is turned; files; and the commands."""
+"""Openings of Othello: what a move is worth, however the board is turned; files; and games that begin with them."""
 
 import random
 from pathlib import Path
