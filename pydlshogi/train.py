@@ -41,7 +41,7 @@ from pydlshogi.games.entry import GameEntry
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.torch_nets import to_npz
-from pydlshogi.network.weights import read_weights, write_weights
+from pydlshogi.network.weights import read_weights
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.files import replacing, reserved
 from pydlshogi.support.processes import available_cores
@@ -53,7 +53,7 @@ from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, read_checkpoint
-from pydlshogi.training.settings import GONE, OF_SPARSE, ON_RESUME, SPARSE, FromRecords
+from pydlshogi.training.settings import GONE, OF_SPARSE, ON_RESUME, SPARSE, FromRecords, encodings_for
 from pydlshogi.training.sparse import SparseNet
 
 LOGGED: Final = "logged"
@@ -94,14 +94,6 @@ class Timeline:
         if self._steps:
             seconds = (now - self._began) / (step - self._first) * (self._steps - step)
         return timedelta(seconds=round(max(0.0, seconds)))
-
-
-def encoding_for(game: GameEntry, settings: FromRecords) -> Encoding:
-    """The one that the settings name, or the game's first for this kind of network. Raises SettingError."""
-    fit = {each.name: each for each in game.encodings if bool(each.planes) == (settings.kind != SPARSE)}
-    if not fit or settings.encoding not in ("", *fit):
-        raise SettingError(f"--kind {settings.kind} does not go with --encoding {settings.encoding}")
-    return fit[settings.encoding] if settings.encoding else next(iter(fit.values()))
 
 
 def begin(
@@ -247,10 +239,7 @@ def finish(run: Run, settings: FromRecords, dataset: Dataset, note: Callable[[di
     """Write the network and validate with all positions there are: net.npz, net.json with its options, and net.onnx,
     but for a sparse network."""
     out = Path(settings.out)
-    if isinstance(run.averaged, SparseNet):
-        run.averaged.write(out / "net.npz")
-    else:
-        write_weights(out / "net.npz", to_npz(run.averaged))
+    run.write(out / "net.npz")
     report = dataset.validate(run.predict, 0)
     note({"step": run.step, "final": True, "validation": report})
     say(f"step {run.step}, the last: {summary(report)}")
@@ -321,7 +310,7 @@ def _run(game: GameEntry, entry: TrainingEntry, given: dict[str, Any]) -> None:
     state = read_checkpoint(out / CHECKPOINT) if resume else None
     settings = resumed(entry, state, given) if state else entry.settings(**given)
     settings.check()
-    encoding = encoding_for(game, settings)
+    encoding = encodings_for(game, settings.kind, settings.encoding)[0]
     out.mkdir(parents=True, exist_ok=True)
     with reserved(out):
         if not resume:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import plain_kernels  # noqa: F401
 import pytest
 
 from pydlshogi.games.catalogue import GAMES

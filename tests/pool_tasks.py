@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 
 def note(log: Path, line: str) -> int:
@@ -32,14 +31,6 @@ def counted(log: Path) -> Iterator[Callable[[int], tuple[int, int]]]:
         yield do
     finally:
         note(log, f"close {os.getpid()}")
-
-
-@contextmanager
-def weighed(weights: Any) -> Iterator[Callable[[int], float]]:
-    """A number that follows from the item and from what the task holds, an array."""
-    import numpy as np  # only here: it takes a second where the machine is busy
-
-    yield lambda item: float(np.random.default_rng(item).choice(weights, 10).sum())
 
 
 @contextmanager

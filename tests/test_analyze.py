@@ -120,15 +120,6 @@ def test_a_repetition_is_worth_what_the_rules_say() -> None:
     assert think(ready, draw, 11, Allowance(nodes=10)).line
 
 
-def test_win_rate_and_centipawns_agree() -> None:
-    assessments = [move.after for move in judge(player("hash"), game("7g7f 3c3d 2g2f 8c8d"), Allowance(nodes=50))]
-    assert len({assessment.evaluation for assessment in assessments}) > 1
-    for assessment in assessments:
-        # 756 centipawns are odds of e to 1.
-        odds = 2.718281828 ** (assessment.evaluation / 756)
-        assert assessment.win_rate == pytest.approx(odds / (1 + odds), abs=0.5 / 756)
-
-
 # The table
 
 

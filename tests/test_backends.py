@@ -153,22 +153,6 @@ def test_the_arrays_belong_to_the_caller(name: str, folder: Path) -> None:
     assert one_value.shape == (1,)
 
 
-@pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [
-        ([256] * 8, [(0, 8)]),
-        ([1] * 20, [(0, 8), (8, 16), (16, 20)]),
-        ([0, 600] * 4, [(0, 4), (4, 8)]),
-        ([600] * 8, [(0, 2), (2, 5), (5, 8)]),
-        ([600], [(0, 1)]),
-    ],
-)
-def test_batches_are_cut_where_a_graph_has_no_room(name: str, counts: list[int], expected: list[Any]) -> None:
-    module = importlib.import_module(f"pydlshogi.network.{name}_backend")
-    assert list(module.portions(np.cumsum([0, *counts]), 8)) == expected
-
-
 @pytest.mark.parametrize("modelfile", NETWORKS)
 @pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
 def test_what_runs_on_a_gpu_predicts_alike_on_the_cpu(name: str, modelfile: str, folder: Path) -> None:

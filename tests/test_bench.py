@@ -70,16 +70,6 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[24] == "signature 0123abcd"
 
 
-def test_growth_tells_of_speed_room_and_pauses() -> None:
-    small, large, pause = bench.growth((500, 2000), batch_size=32)
-    for line, size in ((small, 500), (large, 2000)):
-        told = re.fullmatch(r"to +([0-9,]+) nodes: +[0-9,]+ playouts/s, (\d+) bytes a node", line)
-        assert told
-        assert size <= int(told[1].replace(",", "")) <= size + 1100
-        assert 100 < int(told[2]) < 2000
-    assert re.fullmatch(r"longest pause at two new roots, and of the batches after them: [0-9.]+ ms", pause)
-
-
 def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(bench, "available_cores", lambda: 1)
     monkeypatch.setattr(bench, "core_speed", lambda sfen, playouts, batch: 1000.0 * playouts)
@@ -160,11 +150,3 @@ def test_checkouts_that_measure_nothing_in_common_are_an_error(checkouts: list[P
     (checkouts[1] / "pydlshogi" / "bench.py").write_text("print('core: 3 nodes/s')\n")
     with pytest.raises(PlayerError, match="nothing is measured both here and in "):
         list(bench.compare(["core"], *checkouts))
-
-
-def test_a_comparison_makes_fewer_playouts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """In each of its turns, or it would last for a quarter of an hour."""
-    monkeypatch.setattr(bench, "compare", lambda words, *checkouts: [word for word in words if "playouts" in word])
-    for words, told in (([], "--playouts=2000"), (["--playouts=7"], "--playouts=7")):
-        assert bench.main(["core", f"--compare={Path(bench.__file__).parents[1]}", *words]) == 0
-        assert capsys.readouterr().out == f"{told}\n"

@@ -7,10 +7,12 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_book import BOOK
 from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served, serving, unbegun
 
 from pydlshogi.analysis_server.pool import Pool
@@ -522,16 +524,6 @@ def test_the_focus_stays_where_the_keyboard_goes_on(person: Person) -> None:
     expect(square).to_have_count(1)
 
 
-def test_a_game_of_dobutsu_from_the_dialog_to_its_end(person: Person) -> None:
-    person.begin("r1k/3/1K1/BR1 b - 1", game="dobutsu", opponent="")
-    person.page.wait_for_selector(".board.dobutsu")
-    person.play("2c 2b", "3a 3b", "2b 1a")
-    person.page.wait_for_selector('body[data-ending="lion caught"]')
-    assert person.text("#status") == "Black wins by catching the lion"
-    speak(person.page, "日本語")
-    assert person.text("#status") == "先手の勝ち (ライオンを捕まえた)"
-
-
 def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     page = person.page
     person.begin("Dd6/8/8/8/8/8/8/7d w - 1", game="othello", opponent="")
@@ -957,6 +949,24 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     person.button("棋譜を開く").last.click()
     expect(person.page.locator("#error")).to_contain_text("棋譜を読めません: 何も書かれていません")
     person.leave()
+
+
+def test_a_book_is_looked_at_and_played_from(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "own.db"
+    path.write_text(BOOK)
+    with closing(Pool(1, SETTINGS | {"Book_File": str(path)})) as pool, served(pool) as board:
+        person = Person(browser.new_page(locale="en-US"), board)
+        moves = person.page.locator("#book button")
+        expect(moves).to_have_text(["P7g-7f +40 ×9", "P2g-2f +40 ×7", "P1g-1f -10 ×1"])
+        moves.nth(0).click()
+        assert person.moves(1) == ["7g7f"]
+        expect(moves).to_have_text(["P3c-3d -35 ×5"])
+        speak(person.page, "日本語")
+        expect(moves).to_have_text(["△３四歩(33) -35 ×5"])
+        moves.nth(0).click()
+        assert person.moves(2) == ["7g7f", "3c3d"]
+        expect(moves).to_have_count(0)
+        person.leave()
 
 
 def test_reasons_are_japanese(browser: Any, board: Board) -> None:

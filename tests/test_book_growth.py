@@ -1,6 +1,5 @@
 """Books that grow by own search: values backed up against a slow search of the tree, lines chosen, and whole runs."""
 
-import random
 from functools import partial
 from pathlib import Path
 
@@ -49,38 +48,6 @@ def test_what_a_move_is_worth_to_a_book() -> None:
     book = book_of(_2h3h=300, _2h3h_8b7b=-300, _2h3h_8b7b_3h2h=300, _2h3h_8b7b_3h2h_7b8b=-300)
     book.back_up()
     assert [value for value, _ in values_at(book).values()] == [0]
-
-
-def test_random_trees_are_backed_up_as_a_slow_search_does_it() -> None:
-    generator = random.Random(4)
-    positions: dict[bytes, list[BookMove]] = {}
-
-    def fill(board: cshogi.Board, depth: int) -> None:
-        legal = [cshogi.move_to_usi(move) for move in board.legal_moves]
-        key = key_of(board.sfen().encode())
-        if key in positions or depth == 0:
-            return
-        chosen = generator.sample(legal, 3)
-        positions[key] = [BookMove(usi, None, generator.randrange(-500, 500), 1, 1) for usi in chosen]
-        for usi in chosen[: generator.randrange(2, 4)]:
-            board.push_usi(usi)
-            fill(board, depth - 1)
-            board.pop()
-
-    def slow(board: cshogi.Board) -> int:
-        values = []
-        for move in positions[key_of(board.sfen().encode())]:
-            board.push_usi(move.move)
-            known = key_of(board.sfen().encode()) in positions
-            values.append(-slow(board) if known else move.value)
-            board.pop()
-        return max(values)
-
-    fill(cshogi.Board(), 6)
-    book = GrowingBook(positions)
-    book.back_up()
-    assert len(positions) > 20
-    assert max(move.value for move in book.moves[START]) == slow(cshogi.Board())
 
 
 def test_lines_that_cost_least_grow_first() -> None:

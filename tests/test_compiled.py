@@ -7,13 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numba import njit
-from numba.core.errors import TypingError
 
-from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.compiled import allocating, compiled_for, imports_of, rule, sources_of
+from pydlshogi.support.compiled import imports_of, sources_of
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pydlshogi"
 
@@ -181,57 +177,6 @@ def test_where_numba_does_not_compile_nothing_is_kept(installation: Installation
 
 
 # Kernels of games
-
-
-def change(number: int) -> int:
-    raise NotImplementedError
-
-
-def _changed(numbers: np.ndarray) -> int:
-    total = 0
-    for number in numbers:
-        total += change(number)
-    return total
-
-
-@rule
-def doubled(number: int) -> int:
-    return 2 * number
-
-
-@rule
-def squared(number: int) -> int:
-    return number * number
-
-
-def test_each_game_has_a_kernel_of_its_own_with_its_own_rules() -> None:
-    numbers = np.array([1, 2, 3], np.int64)
-    double, square = (compiled_for(rule.__name__, _changed, change=rule) for rule in (doubled, squared))
-    assert (double(numbers), square(numbers)) == (12, 14)
-    assert double is not square
-    assert compiled_for("doubled", _changed, change=doubled) is double
-
-
-def test_a_rule_is_compiled_once_whatever_numbers_stand_in_the_call() -> None:
-    @rule
-    def total(one: int, other: int) -> int:
-        return one + other
-
-    assert njit(lambda number: total(number, 1) + total(2, number))(3) == 9
-    assert len(total.overloads) == 1
-
-
-def _squares(most: int) -> Int64Array:
-    numbers = np.empty(most, np.int64)
-    for number in range(most):
-        numbers[number] = number * number
-    return numbers
-
-
-def test_rules_make_no_arrays_and_so_need_not_count_who_uses_them() -> None:
-    assert allocating(_squares)(3).tolist() == [0, 1, 4]
-    with pytest.raises(TypingError, match="empty"):
-        rule(_squares)(3)
 
 
 GAME = """

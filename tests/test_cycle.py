@@ -1,15 +1,9 @@
 """The cycle as its user sees it: a command, a folder, and what is in it."""
 
 import json
-import os
-import random
-import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +16,7 @@ from pydlshogi import cycle
 from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.games.shogi.encodings import HISTORY
 from pydlshogi.learning.played import PlayedGames
+from pydlshogi.network.sparse import is_sparse
 from pydlshogi.network.weights import architecture_of, read_weights
 from pydlshogi.support.processes import ProcessPool
 
@@ -89,7 +84,7 @@ def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monk
         ("dobutsu --out {run} --init {run}/net.npz", "{run} is a run with --init '': give another --out"),
         ("dobutsu --out {new} --playouts 0", "--playouts must be at least 1"),
         ("dobutsu --out {new} --draw-ply 9999999999", "--draw-ply must be at least 0 and at most 1e+09"),
-        ("shogi --out {new} --encoding planes", "--encoding planes is none of shogi: book, dlshogi, history"),
+        ("shogi --out {new} --encoding planes", "--encoding planes, but of shogi with book, dlshogi, history"),
         ("dobutsu --out {new} --init {new}/no.npz", "{new}/no.npz: No such file or directory"),
         ("dobutsu --out {new} --channels 4 --depth 1 --init {run}/net.npz", "does not grow into"),
         ("dobutsu --out {new} --minutes -1", "--minutes"),
@@ -192,6 +187,27 @@ def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Pat
     assert len(lines(begun)) == begun_with + 1
 
 
+def test_a_sparse_network_learns_how_all_legal_moves_compare(tmp_path: Path) -> None:
+    run, begun = tmp_path / "run", tmp_path / "begun"
+    sparse = [*TINY, "--value-width", "16", "--policy-width", "8", "--minutes", "0.01"]
+    assert cycle.main(["dobutsu", "--out", str(run), "--kind", "sparse", *sparse]) == 0
+    assert cycle.main(["dobutsu", "--out", str(begun), "--init", str(run / "net.npz"), *sparse]) == 0
+    one_more_cycle(begun)
+    samples = 0
+    for path in [*(run / "games").glob("*.npz"), *(begun / "games").glob("*.npz")]:
+        played = PlayedGames.read(path)
+        moves = played.games()
+        for game, ply, labels in zip(played.game, played.plies, np.diff(played.firsts), strict=True):
+            position = GAMES["dobutsu"].position()
+            for move in moves[game][:ply]:
+                position.push(move)
+            assert labels == len(position.legal_moves())
+            samples += 1
+    assert samples > 0
+    assert {is_sparse(folder / "net.npz") for folder in (run, begun)} == {True}
+    assert np.isfinite(lines(begun)[-1]["policy_loss"])
+
+
 def test_the_same_command_goes_on_but_not_twice_at_once(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from pydlshogi.support.files import reserved
 
@@ -236,84 +252,6 @@ def test_when_killed_it_leaves_no_worker_and_goes_on(tmp_path: Path) -> None:
     assert cycle.main(["dobutsu", "--out", str(tmp_path), "--minutes", again]) == 0
     assert len(whole(tmp_path)) > 2
     assert read_weights(tmp_path / "net.npz")
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-def test_killed_at_any_moment_it_makes_the_games_of_a_run_that_is_not(tmp_path: Path) -> None:
-    killed, undisturbed, rng = tmp_path / "killed", tmp_path / "undisturbed", random.Random(4)
-    for number in range(20):
-        process = subprocess.Popen(command_for(killed, 100), stdout=subprocess.PIPE, start_new_session=True)
-        assert process.stdout is not None
-        if number % 2:
-            process.stdout.readline()  # it has begun, and ended a cycle
-        time.sleep(rng.uniform(0, 5))  # the moment is the point
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    assert subprocess.run(command_for(killed, 0.01), check=False).returncode == 0
-    assert read_weights(killed / "net.npz")
-    journal = whole(killed)
-    assert len(journal) >= 10
-    with subprocess.Popen(command_for(undisturbed, 100), stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        next(line for line in process.stdout if line.startswith(f"cycle {len(journal)}:"))
-        process.send_signal(signal.SIGINT)
-    names = ("games", "positions", "window", "steps", "policy_loss", "value_loss", "elo", "last", "anchor")
-    for line, other in zip(journal, lines(undisturbed), strict=False):
-        assert [line.get(name) for name in names] == [other.get(name) for name in names]
-    for path in sorted((killed / "games").glob("*.npz")):
-        if int(path.stem.split("-")[0]) < len(journal):
-            assert path.read_bytes() == (undisturbed / "games" / path.name).read_bytes()
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform == "win32", reason="limits a process's files")
-@pytest.mark.parametrize("too_large", "run.json games/00000-001.npz networks/*.npz log.jsonl checkpoint.pt".split())
-def test_a_full_disk_is_one_line_and_the_run_goes_on(run: Path, tmp_path: Path, too_large: str) -> None:
-    size = max(path.stat().st_size for path in run.glob(too_large)) // 2
-    limited = f"import sys; from resource import RLIMIT_FSIZE, setrlimit; setrlimit(RLIMIT_FSIZE, ({size}, {size}));"
-    limited += "from pydlshogi.cycle import main; sys.exit(main(sys.argv[1:]))"
-    command = command_for(tmp_path, 100)
-    full = [sys.executable, "-c", limited, *command[3:]]
-    done = subprocess.run(full, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    (complaint,) = done.stderr.splitlines()
-    reason = "(File too large|No space left on device)"
-    assert re.fullmatch(f"cycle: {tmp_path}/.*: {reason}; the same command goes on", complaint)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        next(line for line in process.stdout if line.startswith("cycle 3:"))
-        process.send_signal(signal.SIGINT)
-    assert len(whole(tmp_path)) >= 3
-
-
-OTHERWISE = {
-    "kind": "policy_value", "depth": 2, "channels": 4, "batch-size": 8, "optimiser": "adamw", "learning-rate": 0.1,
-    "weight-decay": 0.9, "decay": 1, "clip": 0.01, "average": 0.5, "value-weight": 3, "seed": 1,
-    "no-symmetries": None, "sets": 3, "window": 1, "window-growth": 0, "reuse": 2,
-    "search-value": 1, "compare-every": 2, "compare-games": 8, "compare-playouts": 1,
-}  # fmt: skip
-
-
-def made(run: Path, *options: str) -> Any:
-    """What two cycles make: the figures of the journal, but for times, and the network."""
-    steady = [*TINY, "--compare-every", "1", "--warmup", "0", "--decay", "0", "--window", "60", *options]
-    assert cycle.main(["dobutsu", "--out", str(run), "--minutes", "0.01", *steady]) == 0
-    one_more_cycle(run, *options)
-    figures = [{name: line[name] for name in line if name not in asdict(learner.Times())} for line in lines(run)]
-    return figures, {name: array.tobytes() for name, array in read_weights(run / "net.npz").items()}
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-def test_no_setting_of_the_cycle_is_without_effect(tmp_path: Path) -> None:
-    """Those of self-play have a test of their own; those of the time, a place and a speed are seen in others."""
-    usual = made(tmp_path / "usual")
-    assert len(usual[0]) == 2
-    assert made(tmp_path / "again") == usual
-    for name, value in OTHERWISE.items():
-        option = [f"--{name}"] if value is None else [f"--{name}", str(value)]
-        assert made(tmp_path / name, *option) != usual, name
 
 
 @pytest.mark.long

@@ -102,21 +102,6 @@ def test_openings_are_told_in_the_letters_that_all_engines_know(tmp_path: Path) 
     assert sorted(game["opening_plies"] for game in games(tmp_path / "m")) == [1, 1, 3, 3]
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("startpos\nstartpos moves 2c2b 3a3b\n", "line 2: mate at 3a3b"),
-        ("startpos moves 7g7f\n", "line 1: illegal_move at 7g7f"),
-        ("startpos moves " + " ".join(2 * SHUFFLE), "sennichite at 3b3a"),
-        ("sfen rkb/1p1/BKR b - 1\n", "line 1: the board has 3 ranks"),
-    ],
-)
-def test_openings_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, reason: str) -> None:
-    (tmp_path / "openings.txt").write_text(text)
-    assert match(tmp_path / "m", engine("a"), engine("b"), "--openings", str(tmp_path / "openings.txt")) == 1
-    assert reason in capsys.readouterr().err
-
-
 def test_random_openings_leave_something_to_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """After 2c2b White must do something for its lion: 3a3b would end the game."""
     (tmp_path / "openings.txt").write_text("startpos moves 2c2b\n")

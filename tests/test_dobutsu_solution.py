@@ -21,8 +21,6 @@ from pydlshogi.games.dobutsu.solution import Solution, SolutionError, write_solu
 from pydlshogi.games.dobutsu.solve import main
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.web.table import setup
-from utils import critical_positions
-from utils.critical_positions import critical_of
 
 CHICK = "2k/3/1P1/1K1 b - 1"
 """The lions and a chick."""
@@ -117,32 +115,6 @@ def test_a_chick_decides_as_a_slow_solver_says(tmp_path: Path) -> None:
         seen.add(numbered(pieces, numbering(1, 0, 0)))
     assert len(seen) == 1_198
     assert set(known.values()) >= {(0.5, 0), (1.0, 19), (0.0, 18)}
-
-
-def test_each_position_is_worth_what_its_moves_are(small: Path) -> None:
-    solution, rng = Solution(small / "pydlshogi" / "dobutsu.solution"), random.Random(2)
-    checked = set[float]()
-    for _ in range(30):
-        position = DobutsuPosition(CHICK_AND_ELEPHANT)
-        for _ in range(20):
-            here = solution.outcome(int(position.state["pieces"]))
-            assert here is not None
-            if here == Outcome(1.0, 1):
-                break
-            check(solution, position, here)
-            checked.add(here.value)
-            position.push(rng.choice(position.legal_moves().tolist()))
-    assert checked == {0.0, 0.5, 1.0}
-
-
-def check(solution: Solution, position: DobutsuPosition, here: Outcome) -> None:
-    """A position of which nobody knows the past ends as its best move does."""
-    moves = solution.moves(DobutsuPosition(position.sfen()))
-    assert moves.keys() == set(position.legal_moves().tolist())
-    assert next(iter(moves.values())) == here
-    plies = [ends.plies for ends in moves.values() if ends.value == here.value]
-    assert here.plies == {1.0: min(plies), 0.5: 0, 0.0: max(plies)}[here.value]
-    assert here.value == max(ends.value for ends in moves.values())
 
 
 def test_a_third_occurrence_is_a_draw(small: Path) -> None:
@@ -252,18 +224,6 @@ def test_the_board_offers_a_perfect_opponent_and_the_distance_of_every_move(solv
     }
     answer = asked(Question("dobutsu", CHICK_AND_ELEPHANT, opponent="perfect"))
     assert moves[position.move_from_usi(answer.move)].value == max(ends.value for ends in moves.values())
-
-
-def test_critical_positions_come_from_the_solution(solved_here: Solution, capsys: pytest.CaptureFixture[str]) -> None:
-    assert critical_positions.main(["--positions", "60", "--playouts", "0", "200"]) == 0
-    guessed, searched = (
-        float(line.split(" kept in ")[1].split("%")[0]) for line in capsys.readouterr().out.splitlines()
-    )
-    assert guessed < 85 < searched < 100
-    for position, keeping in critical_of(solved_here, 20, seed=2):
-        moves = solved_here.moves(position)
-        assert {moves[move].value for move in keeping} == {max(ends.value for ends in moves.values())}
-        assert len(keeping) < len(moves)
 
 
 # The whole game

@@ -44,7 +44,6 @@ def examples_of(targets: list[Target], seed: int = 0) -> Examples:
 
 def targets_of(examples: Examples | TrainingBatch) -> list[Target]:
     """What was given to `examples_of`."""
-    zip(examples.firsts, examples.firsts[1:], strict=False)
     parts = [slice(*ends) for ends in zip(examples.firsts, examples.firsts[1:], strict=False)]
     targets = [zip(examples.labels[part], examples.weights[part], strict=True) for part in parts]
     return [{int(label): pytest.approx(weight) for label, weight in target} for target in targets]

@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pydlshogi.encoding import planes_of
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, write_weights
 from utils import export_onnx
-from utils.export_onnx import listed_positions, played_positions
+from utils.export_onnx import listed_positions
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +34,6 @@ def test_float32_and_int8(npz: Path, tmp_path: Path, capfd: pytest.CaptureFixtur
     assert (tmp_path / "int8.onnx").stat().st_size < 0.5 * (tmp_path / "net.onnx").stat().st_size
     assert load_backend("onnx", tmp_path / "int8.onnx", [BOOK], device="cpu")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["int8.onnx", "net.onnx"]
-
-
-def test_positions_from_games_are_many_and_the_same_for_a_seed(npz: Path) -> None:
-    backend = load_backend("onnx", npz, [BOOK], device="cpu", threads=1)
-    packed, again, other = (played_positions(backend, 60, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert planes_of(BOOK, packed).shape == (60, 104, 9, 9)
-    assert np.array_equal(packed, again)
-    assert not np.array_equal(packed, other)
-    assert len(np.unique(packed, axis=0)) > 50
 
 
 def test_positions_from_a_list(tmp_path: Path) -> None:

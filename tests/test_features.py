@@ -1,21 +1,16 @@
 """The network's view of shogi against a slow, obvious version of it over python-shogi."""
 
-import json
-import lzma
 import random
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
 import shogi
-from book_oracle import naive_label, naive_planes
-from positions import FULL_HANDS, MOST_MOVES, SQUARES, random_positions, turned, turned_move
+from book_oracle import naive_planes
+from positions import FULL_HANDS, MOST_MOVES, SQUARES, turned, turned_move
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.games.shogi.encodings import BOOK
-from pydlshogi.games.shogi.names import NUM_LABELS, NUM_PLANES
+from pydlshogi.games.shogi.names import NUM_PLANES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.support.arrays import Float32Array
@@ -38,34 +33,6 @@ def labels(position: ShogiPosition) -> dict[str, int]:
     return dict(zip(map(position.usi, moves), in_batch(position).labels[: len(moves)].tolist(), strict=True))
 
 
-def check(positions: Iterable[ShogiPosition]) -> int:
-    """Compare planes and labels of all `positions` with the naive ones; returns how many there were."""
-    count = 0
-    for position in positions:
-        board = shogi.Board(position.board.sfen())
-        np.testing.assert_array_equal(planes_seen(position), naive_planes(board), position.board.sfen())
-        found = labels(position)
-        assert found == {usi: naive_label(shogi.Move.from_usi(usi), board.turn) for usi in found}
-        assert len(set(found.values())) == len(found)
-        assert all(0 <= label < NUM_LABELS for label in found.values())
-        count += 1
-    return count
-
-
-def test_planes_and_labels_on_real_games(shared_data: Path) -> None:
-    def positions() -> Iterator[ShogiPosition]:
-        """Every third one."""
-        with lzma.open(shared_data / "games.jsonl.xz", "rt", encoding="utf-8") as games:
-            for line in games:
-                position = ShogiPosition()
-                for ply, move in enumerate(json.loads(line)["moves"].split()):
-                    if ply % 3 == 0:
-                        yield position
-                    position.push_usi(move)
-
-    assert check(islice(positions(), 400)) == 400
-
-
 def test_planes_of_the_start_and_of_hands() -> None:
     """Worked out by hand: row 6 holds the mover's pawns, row 7 bishop on the left and rook on the right.
 
@@ -84,15 +51,6 @@ def test_planes_of_the_start_and_of_hands() -> None:
     black_pawns, black_gold, black_rook = [52 + 14, 52 + 15], 52 + 14 + 30, 52 + 14 + 36
     full = [white_lance, white_silver, *white_bishops, *black_pawns, black_gold, black_rook]
     assert [index for index in range(104) if planes[index].all()] == full
-
-
-def test_more_in_hand_than_a_set_has_fills_no_other_planes() -> None:
-    """A mate problem has a pawn too many, and it is taken: the eighteen planes of the pawns are full, and no more."""
-    position = ShogiPosition("8k/9/9/9/4p4/4R4/9/9/K8 b 18P 1", ["5f5e", "1a1b"])
-    assert position.board.pieces_in_hand[0][0] == 19
-    assert check([position]) == 1
-    position.push_usi("5e5d")  # now they are the opponent's
-    assert check([position]) == 1
 
 
 @pytest.mark.parametrize(
@@ -124,13 +82,6 @@ def test_labels_worked_out_by_hand(sfen: str, usi: str, label: int) -> None:
     """Label = 81 x plane + 9 x row + column, and the same for White on the turned board."""
     assert labels(ShogiPosition(sfen))[usi] == label
     assert labels(ShogiPosition(turned(sfen)))[turned_move(usi)] == label
-
-
-def test_the_turned_position_looks_the_same() -> None:
-    for position in islice(random_positions(2, games=5), 0, None, 3):
-        other = ShogiPosition(turned(position.board.sfen()))
-        np.testing.assert_array_equal(planes_seen(position), planes_seen(other))
-        assert {turned_move(usi): label for usi, label in labels(position).items()} == labels(other)
 
 
 def test_nothing_of_a_former_board_stays() -> None:

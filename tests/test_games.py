@@ -1,11 +1,13 @@
-"""The catalogue of games: an entry has all that it names, and costs nothing until it is asked."""
+"""What holds for every game of the catalogue: its entry, its opponents, its encodings."""
 
 from pkgutil import resolve_name
 
+import numpy as np
 import pytest
 
+from pydlshogi.encoding import Encoding
 from pydlshogi.engines.named import engine_named
-from pydlshogi.games.catalogue import GAMES
+from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.web.records import GameFiles
 from utils.arena.games import kind_of
 
@@ -33,3 +35,23 @@ def test_opponents_are_engines_with_settings_that_they_have(name: str) -> None:
         assert [options.set(option, value) for option, value in opponent.settings.items()] == [""] * len(
             opponent.settings
         )
+
+
+ENCODINGS = [encoding for name in sorted(GAMES) for encoding in game_named(name).encodings]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS, ids=lambda encoding: encoding.name)
+@pytest.mark.parametrize("ones", [1, 2, 4])
+def test_words_that_are_no_position_are_unpacked_within_the_planes(encoding: Encoding, ones: int) -> None:
+    """Networks are timed with such, and an evaluation server may be sent some."""
+    rows, size = 64, encoding.planes * encoding.height * encoding.width
+    words = np.random.default_rng(ones).integers(0, 1 << 32, (ones, rows, encoding.words), np.uint32)
+    memory = np.full((rows + 40, size), 7, np.float32)
+    board = encoding.planes, encoding.height, encoding.width
+    encoding.unpack(np.bitwise_and.reduce(words), memory[20:-20].reshape(rows, *board))
+    assert (memory[:20] == 7).all()
+    assert (memory[-20:] == 7).all()
+    assert set(np.unique(memory[20:-20]).tolist()) <= {0.0, 1.0}
+    every_bit = np.full((rows, encoding.words), 0xFFFFFFFF, np.uint32)
+    encoding.unpack(every_bit, memory[20:-20].reshape(rows, *board))
+    assert (memory[-20:] == 7).all()

@@ -1,4 +1,4 @@
-"""The record tools: lists, the filter, and the book's reader that ours is timed against."""
+"""The record tools: lists and the filter."""
 
 from pathlib import Path
 
@@ -135,15 +135,6 @@ def test_criteria(games: Path, capsys: pytest.CaptureFixture[str], arguments: li
 def test_files_are_deleted_only_when_asked_and_never_what_cannot_be_read(games: Path) -> None:
     assert filter_csa.main([str(games), "--workers", "1", "--delete"]) == 0
     assert sorted(path.name for path in games.iterdir()) == ["broken.csa", "good.csa"]
-
-
-def test_a_file_of_several_games_is_kept_if_all_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    good, short = write_game(tmp_path / "a.csa").read_text(), write_game(tmp_path / "b.csa", plies=9).read_text()
-    (tmp_path / "both.csa").write_text(f"{good}/\n{short}")
-    (tmp_path / "twice.csa").write_text(f"{good}/\n{good}")
-    (tmp_path / "list.txt").write_text("both.csa\ntwice.csa\n")
-    assert filter_csa.main([str(tmp_path / "list.txt"), "--workers", "1"]) == 0
-    assert names(capsys.readouterr().out) == ["twice.csa"]
 
 
 def test_what_the_filter_cannot_do_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.support.elo import elo_of_score
-from utils.ladder import VIRTUAL, Played, Simple, main, random_opening, rate
+from utils.ladder import VIRTUAL, Played, Simple, main, rate
 
 
 def chosen(game: str, sfen: str, plies: int, *, greedy: bool = False) -> set[str]:
@@ -26,23 +26,6 @@ def test_simple_players_see_so_far_and_no_farther() -> None:
     lion = chosen("dobutsu", "1k1/1P1/3/1K1 b - 1", 1)
     assert {move[:4] for move in lion} == {"2b2a"}
     assert chosen("othello", "8/8/8/3dD3/3Dd3/8/8/8 b - 1", 1) == {"d3", "c4", "f5", "e6"}
-
-
-def test_an_opening_is_not_decided_by_the_next_move() -> None:
-    start = GAMES["dobutsu"].position()
-    before = start.sfen()
-    for seed in range(20):
-        opening = random_opening("dobutsu", start, Random(seed))
-        assert start.sfen() == before
-        assert len(opening) == 2
-        for move in opening:
-            start.push(move)
-        for reply in start.legal_moves().tolist():  # after 2c2b, say, many leave the lion to be caught
-            start.push(reply)
-            assert start.ending() is None
-            start.pop()
-        for _ in opening:
-            start.pop()
 
 
 def test_players_are_rated_by_their_scores() -> None:

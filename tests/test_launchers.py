@@ -247,22 +247,6 @@ def test_a_terminal_sees_a_bar(installed: Checkout) -> None:
 
 
 @on_posix
-def test_ci_runs_the_tests_also_where_no_browser_can_be_installed(tmp_path: Path) -> None:
-    run = shutil.copytree(ROOT / ".ci", tmp_path / ".ci") / "run"
-    scripts = {"bat/test.sh": "echo tests $*; exit 3", "bin/id": "echo 0"}
-    scripts["bin/apt-get"] = "echo apt-get $* >&2; exit 100"
-    for name, line in scripts.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
-        (tmp_path / name).chmod(0o755)
-    for program in ("sh", "dirname"):
-        (tmp_path / "bin" / program).symlink_to(shutil.which(program) or "")
-    done = subprocess.run([run, "-x"], env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (3, "tests -x\n")
-    assert done.stderr == "apt-get -qq update\nci: there is no chromium-headless-shell\n"
-
-
-@on_posix
 def test_the_next_starts_call_neither_python_nor_pip(installed: Checkout) -> None:
     few = installed.only("sh", "dirname", "readlink", "cmp")
     for script, module in LAUNCHERS.items():
@@ -419,14 +403,6 @@ def test_what_windows_wants_besides_is_told(tmp_path: Path, monkeypatch, status:
         environment.Commands(lock, print).run(3, [sys.executable], "The installed packages do not load")
 
 
-def test_an_extra_that_is_not_declared_is_named(checkout: Checkout) -> None:
-    command = [sys.executable, checkout.root / "bat" / "environment.py", "cuda99"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "knows no extra cuda99" in done.stderr.splitlines()[-1]
-    assert not checkout.environment.exists()
-
-
 def dry_run(checkout: Checkout, extra: str, nvidia_smi: str | None) -> "subprocess.CompletedProcess[str]":
     """What environment.sh would do for an extra where nvidia-smi says this, or does not exist."""
     few = Path(checkout.only("sh"))
@@ -471,22 +447,3 @@ def test_for_a_gpu_it_installs_what_fits_the_driver(
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere PyPI has PyTorch for CPUs")
 def test_without_a_gpu_pytorch_is_the_one_for_cpus(checkout: Checkout) -> None:
     assert "/whl/cpu/torch/ torch>=" in dry_run(checkout, "train", None).stdout.splitlines()[0]
-
-
-OPPONENTS = {"": "/usr/games/fairy-stockfish", "fairy": "/usr/games/fairy-stockfish", "gps": "/usr/games/gpsusi"}
-OPPONENTS |= {"policy": "bat/policy_player.sh", "search1": "bat/search1_player.sh"}
-
-
-@on_posix
-def test_opponents_of_the_distribution_and_our_own() -> None:
-    """What is said last counts: the user's options."""
-    command = ["sh", str(ROOT / "utils" / "play_opponents.sh")]
-    how: dict[str, Any] = {"env": {**os.environ, "PYTHON": "echo"}, "capture_output": True, "text": True}
-    for opponent, program in OPPONENTS.items():
-        arguments = [opponent, "--games", "100", "A.Threads=2"] if opponent else []
-        words = subprocess.run([*command, *arguments], **how, check=True).stdout.split()
-        assert words[:4] == ["-m", "utils.match", "bat/mcts_player.sh", program]
-        assert " ".join(words).endswith(" ".join(["--out", f"matches/{opponent or 'fairy'}", *arguments[1:]]))
-    done = subprocess.run([*command, "bonanza"], **how, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "play_opponents.sh: no opponent bonanza; there are fairy, gps, policy and search1\n"

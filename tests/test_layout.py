@@ -115,12 +115,6 @@ def test_what_serves_every_game_names_none(path: Path) -> None:
     }
 
 
-def test_the_generic_rooms_are_there() -> None:
-    found = {path.relative_to(PACKAGE).parts[0] for path in GENERIC}
-    rooms = {"learning", "network", "player", "support", "training", "uct", "usi"}
-    assert found == {"encoding.py", "evaluator.py", "game.py"} | rooms
-
-
 def test_the_parts_can_be_put_in_order() -> None:
     below: dict[str, set[str]] = {}
     for path in MODULES:
@@ -128,13 +122,6 @@ def test_the_parts_can_be_put_in_order() -> None:
             seen = {part(dotted) for dotted in imports_of(path)} - {None, own}
             below.setdefault(own, set()).update(name for name in seen if name)
     TopologicalSorter(below).prepare()  # raises CycleError
-
-
-@pytest.mark.parametrize("path", sorted((PACKAGE / "network").glob("*.py")), ids=name_of)
-def test_a_network_module_knows_numpy_and_one_framework(path: Path) -> None:
-    roots = {dotted.split(".")[0] for dotted in imports_of(path)}
-    foreign = roots - set(sys.stdlib_module_names) - {"numpy", "pydlshogi"}
-    assert any(foreign <= framework for framework in FRAMEWORKS)
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,6 @@ OTHERWISE = {
 def test_no_setting_of_self_play_is_without_effect(name: str) -> None:
     """But for one that whoever loads the network takes: see the next test."""
     usual = replace(QUICK, resign=0.3)
-    usual = replace(QUICK, resign=0.3)
     other = replace(usual, **{name: OTHERWISE[name]})
     one, other = (SelfPlayers(DOBUTSU, HASH, settings).play((4,)) for settings in (usual, other))
     assert [one.games(), one.weights.tobytes()] != [other.games(), other.weights.tobytes()]

@@ -1,7 +1,5 @@
 """Mates. The problems were made from random positions; what is a mate, python-shogi says."""
 
-import random
-import re
 import signal
 import subprocess
 import sys
@@ -12,7 +10,6 @@ import cshogi
 import psutil
 import pytest
 import shogi
-from positions import mates_within
 from processes import await_end
 from usi_driver import ROOT
 
@@ -20,7 +17,6 @@ from pydlshogi.engines.shogi import checkmate, mcts
 from pydlshogi.engines.shogi.checkmate import CheckmateSolver
 from pydlshogi.games.shogi.mate import MAX_PLIES, Finding, find_mate, shorter_mates
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.sfen import board_from_sfen
 from pydlshogi.player.allot import ClockSettings, allot
 from pydlshogi.player.base_player import Checkmate, Info
 from pydlshogi.player.clock import Clock, Limits
@@ -159,44 +155,6 @@ def test_a_mate_is_not_believed_before_every_evasion_was_played_out(
         board.push_usi(move)
     finding = find_mate(board, MAX_PLIES, 5000, Liar)
     assert (finding.line, finding.refuted) == ((), False)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_short_mates_of_random_positions(seed: int) -> None:
-    """Against a search of all moves."""
-    chance = random.Random(seed)
-    lengths = []
-    for _ in range(60):
-        sfen = random_attack(chance)
-        board = cshogi.Board(sfen)
-        expected = next((plies for plies in (1, 3, 5) if mates_within(board, plies)), 0)
-        line, refuted, *_ = find_mate(board, MAX_PLIES, 5000)
-        assert line or not expected, sfen
-        assert not (line and refuted), sfen
-        assert not line or is_mate(sfen, usi(line)), sfen
-        assert find_mate(board, (expected or 7) - 2, 5000).line == (), sfen
-        lengths.append(expected)
-    assert set(lengths) == {0, 1, 3, 5}
-
-
-def random_attack(chance: random.Random) -> str:
-    """A white king near the edge, a few pieces of both sides around it, and something in Black's hand."""
-    while True:
-        x, y = chance.randrange(9), chance.randrange(3)
-        squares = {(x, y): "k", (chance.randrange(9), 8): "K"}
-        for _ in range(chance.randrange(3, 8)):
-            piece = chance.choice(("P", "L", "N", "S", "G", "B", "R", "+P", "+S", "+B", "+R", "p", "n", "s", "g", "b"))
-            square = min(8, max(0, x + chance.randrange(-3, 4))), min(7, max(0, y + chance.randrange(-2, 5)))
-            squares.setdefault(square, piece)
-        ranks = ["".join(squares.get((file, rank), " ") for file in range(9)) for rank in range(9)]
-        rows = re.sub(" +", lambda empty: str(len(empty[0])), "/".join(ranks))
-        hand = "".join(chance.sample("RBGSNLP", 3))
-        sfen = f"{rows} b {hand}gsp 1"
-        try:
-            board_from_sfen(sfen)
-        except ValueError:
-            continue
-        return sfen
 
 
 # Answering `go mate`

@@ -1,7 +1,6 @@
 """Mates beside the search: what is announced is proven to the last move, and what is proven is played or avoided."""
 
 import math
-from collections.abc import Iterable
 
 import cshogi
 import pytest
@@ -12,7 +11,6 @@ from tic_tac_toe import Letters
 
 from pydlshogi.engines.shogi.scout import MateScout
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.uct.root import MoveStats, Root
 
 MATE_IN_SEVEN = MATES[3][0]
 TO_AND_FRO = ["5i4i", "7b6c", "4i5i", "6c7b"]
@@ -165,38 +163,6 @@ BLUNDERS = [
     ("ln5nl/2g1k1g2/3pppspp/pr7/1pR4nP/P1pP2s2/1P2PP3/2G2KG2/LN7 w 2B2SL2P2p 74", "P*3g"),
 ]
 """Positions of the engine's own games and what it played there, into a mate in five or more that df-pn sees at once."""
-
-
-class Expecting(Root):
-    """The root of a search that expects one line; it keeps what it is told."""
-
-    expanded = True
-
-    def __init__(self, line: list[int]) -> None:
-        self.expected = line
-        self.proven: list[tuple[list[int], int]] = []
-
-    def leader(self) -> tuple[int | None, int | None]:
-        return None, None
-
-    def moves(self) -> list[MoveStats]:
-        return [MoveStats(self.expected[0], 1, 0.5, 0.1, 1.0, None)]
-
-    def line(self, move: int) -> list[int]:
-        return self.expected
-
-    def prove(self, moves: Iterable[int], plies: int) -> None:
-        self.proven.append((list(moves), plies))
-
-
-def test_a_search_is_told_of_mates_along_its_line_whether_they_are_found_now_or_were_before() -> None:
-    sfen, blunder = BLUNDERS[0]
-    position, scout = ShogiPosition(sfen), MateScout()
-    for _ in range(2):
-        root = Expecting([position.move_from_usi(blunder)])
-        scout.begin(position, 33)
-        scout.look_between(root, 1e9, lambda: math.inf)
-        assert [moves for moves, _ in root.proven] == [root.expected]
 
 
 @pytest.mark.parametrize(("sfen", "blunder"), BLUNDERS)

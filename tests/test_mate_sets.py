@@ -132,16 +132,3 @@ def test_a_wrong_claim_is_shown_and_counted(answer: str, wrong: str, tmp_path: P
     out = capsys.readouterr().out
     assert out.count("| 2 | 2 (100.0 %) |") == (not wrong)
     assert out.count(f"  {wrong}\n") == (2 if wrong else 0)
-
-
-def test_what_cannot_be_measured_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "empty").write_text("nothing\n")
-    (tmp_path / "set").write_text(f"{IN_ONE}\n")
-    engine = shlex.join([sys.executable, "-c", LIAR.replace("ANSWER", "''")])
-    assert main([str(tmp_path / "empty"), "--engine", engine]) == 1
-    assert main([str(tmp_path / "set"), "--engine", "/nowhere/engine"]) == 1
-    out, err = capsys.readouterr()
-    holds, starts = err.splitlines()
-    assert out == ""
-    assert holds.endswith("empty holds no positions")
-    assert starts == "mate_sets: the engine cannot be started: No such file or directory"

@@ -410,16 +410,6 @@ def test_lower_skill_looks_less_far_and_heeds_the_clock() -> None:
     assert allot(Limits(nodes=2000), 0, 1, settings).nodes == 2000
 
 
-def test_a_seed_counts_from_when_it_is_set() -> None:
-    answers = []
-    for _ in range(2):
-        thinker = Thinker(Random_Ply=9, Random_Cutoff=1000)
-        thinker.go(nodes=100)
-        thinker.set(Random_Seed=7)
-        answers.append([thinker.go(nodes=100).move for _ in range(4)])
-    assert answers[0] == answers[1]
-
-
 def test_without_any_time_left_the_network_is_asked_all_the_same() -> None:
     thinker = Thinker()
     assert thinker.go(movetime=0).move in thinker.legal_moves()

@@ -9,7 +9,7 @@ from utils.mutants import mutants
     ("source", "changed"),
     [
         ("a < b", ["a <= b", "a >= b"]),
-        *((source, []) for source in ("a < b < c", "x = 'text'", "f(a, a)")),
+        *((source, []) for source in ("a < b < c", "x = 'text'", "f(a, a)", "max(a, b)")),
         *(("a + b", ["a - b"]), ("a and b", ["a or b"]), ("x = 3", ["x = 4"]), ("x = True", ["x = False"])),
         *(("f(a, b)", ["f(b, a)"]), ("a if b else c", ["c if b else a"]), ("x += a", ["x -= a"])),
         ("if a:\n    b", ["if not a:\n    b"]),

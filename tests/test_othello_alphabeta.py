@@ -45,17 +45,6 @@ def test_the_value_is_that_of_minimax(empties: int, depth: int) -> None:
         assert -minimax(child, depth - 1) == found.value or child.moves() == [PASS]
 
 
-@pytest.mark.parametrize("seed", range(0, 1200, 100))
-def test_where_all_moves_lie_below_the_window_the_one_expected_to_be_best_stays(seed: int) -> None:
-    """A search in a larger window begins with it, and may be stopped after its first move."""
-    position, search = random_position(seed, 30), AlphaBeta(WEIGHTS, megabytes=1)
-    before = search.search(position, 3)
-    assert before is not None
-    low = search.search(position, 4, before.value + 90 * DISC, before.value + 100 * DISC)
-    assert low is not None
-    assert low.move == before.move
-
-
 def test_passes_and_ends() -> None:
     passing = Position(mover=1 << 1, opponent=1 << 0)
     for depth in range(1, 5):
@@ -158,10 +147,3 @@ class TestMultiProbCut:
         found = AlphaBeta(WEIGHTS, probing, megabytes=1).search(position, 5)
         assert found is not None
         assert -minimax(position.play(found.move), 4) == found.value
-
-    def test_it_saves_evaluations(self) -> None:
-        counts = []
-        for search in (AlphaBeta(WEIGHTS), AlphaBeta(WEIGHTS, cuts(6, 2, 2.0 * DISC))):
-            found = [search.search(random_position(seed, 40), 7) for seed in range(0, 500, 100)]
-            counts.append(sum(each.evaluations for each in found if each))
-        assert counts[1] < counts[0]

@@ -73,16 +73,6 @@ def test_a_pass_is_a_move_and_a_game_may_end_early(solver: Solver) -> None:
         solver.solve(ending.play(parse_move("c1")))
 
 
-@pytest.mark.parametrize("seed", range(0, 1000, 100))
-def test_who_wins_is_a_cheaper_question(solver: Solver, seed: int) -> None:
-    position = random_position(seed, 10)
-    exact, winner = Solver(1).solve(position), Solver(1).solve(position, -2, 2)
-    assert exact is not None
-    assert winner is not None
-    assert (winner.score > 0) - (winner.score < 0) == (exact.score > 0) - (exact.score < 0)
-    assert winner.nodes <= exact.nodes
-
-
 @pytest.mark.parametrize("seed", range(0, 400, 100))
 def test_threads_find_what_one_does(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a table that is too small for them, so that they write over each other's entries, and looking there often."""

@@ -1,9 +1,8 @@
 """Weights of patterns are found again, and games of the engine with itself are sound."""
 
 import random
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,16 +10,16 @@ from othello_games import random_game, random_weights
 
 from pydlshogi.engines.othello.alphabeta_search import AlphaBeta
 from pydlshogi.engines.othello.endgame import Solver
-from pydlshogi.engines.othello.patterns import CLASSES, DISC, NUMBERS, STAGES, load_weights
-from pydlshogi.games.othello.records import Archive, read_archive
+from pydlshogi.engines.othello.patterns import CLASSES, DISC, NUMBERS, STAGES
+from pydlshogi.games.othello.records import Archive
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import after
-from pydlshogi.games.othello.wthor import held_out, read_wthor, rows_of
-from utils.othello.learn import Settings, classes_of, fit, learn, positions_of, sums
+from pydlshogi.games.othello.wthor import Games, held_out, read_wthor, rows_of
+from utils.othello import selfplay
+from utils.othello.learn import Settings, classes_of, fit, learn, main, positions_of, sums
 from utils.othello.selfplay import Settings as Play
-from utils.othello.selfplay import file_of, play
+from utils.othello.selfplay import play
 
-ROOT = Path(__file__).resolve().parent.parent
 GAMES = rows_of(random_game(seed) for seed in range(1000))
 
 
@@ -72,14 +71,6 @@ def test_weights_are_found_again() -> None:
     assert np.sqrt(np.mean(seen**2)) < 0.1 * values.std()
 
 
-def test_the_penalty_keeps_rare_weights_small() -> None:
-    classes = np.zeros((30, 47), np.int32)
-    classes[:] = np.arange(47)
-    free, held = (fit(classes, np.full(30, 9.4, np.float32), Settings(ridge=ridge)) for ridge in (0.001, 30 * 47.0))
-    assert free[:47] == pytest.approx(0.2, rel=1e-2)
-    assert held[:47] == pytest.approx(0.1, rel=1e-2)
-
-
 def test_stage_after_stage_from_the_last_one() -> None:
     lines, weights = zip(*((line, weights.copy()) for line, weights in learn(archive(200))), strict=True)
     assert len(lines) == STAGES
@@ -97,12 +88,6 @@ def test_stage_after_stage_from_the_last_one() -> None:
 
 
 class TestSelfplay:
-    def test_games_are_the_same_for_the_same_seed(self) -> None:
-        search, solver = AlphaBeta(random_weights(1), megabytes=1), Solver(1)
-        first, again, other = (play(random.Random(seed), search, solver, Play(level=2)) for seed in (1, 1, 2))
-        assert first == again != other
-        assert first.result is not None
-
     def test_their_ends_are_perfect(self) -> None:
         game = play(random.Random(3), AlphaBeta(random_weights(1), megabytes=1), Solver(1), Play(level=2, exact=10))
         ply = next(ply for ply in range(60) if after(START, game.moves[:ply]).empties == 10)
@@ -112,30 +97,17 @@ class TestSelfplay:
         assert game.result == (solution.score if position.black_to_move else -solution.score)
 
 
-@pytest.mark.long
-def test_the_commands_from_nothing(tmp_path: Path) -> None:
+def test_the_commands_from_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Games without weights, weights from the games, games with the weights."""
-    module = "pydlshogi.games.othello"
-    play_them = [sys.executable, "-m", f"{module}.selfplay", "--games", "200", "--level", "1", "--exact", "4"]
 
-    def run(*command: str) -> str:
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    def played(name: str, *more: str) -> tuple[Any, Games]:
+        words = ["--games", "100", "--level", "1", "--exact", "4", "--out", str(tmp_path / name), *more]
+        assert selfplay.main(words) == 0
+        return read_wthor(selfplay.file_of(tmp_path / name, 1))
 
-    run(*play_them, "--out", str(tmp_path / "games"))
-    header, games = read_wthor(file_of(tmp_path / "games", 1))
+    header, games = played("games")
     assert (len(games), header["depth"]) == (100, 4)
-    before = file_of(tmp_path / "games", 1).stat().st_mtime_ns
-    file_of(tmp_path / "games", 2).unlink()
-    run(*play_them, "--out", str(tmp_path / "games"))
-    assert file_of(tmp_path / "games", 1).stat().st_mtime_ns == before, "what is there is not played again"
-    refused = [*play_them, "--out", str(tmp_path / "games"), "--level", "2"]
-    done = subprocess.run(refused, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, "was made with other settings (level)" in done.stderr) == (1, True)
-    files = sorted(map(str, (tmp_path / "games").glob("*.wtb")))
-    assert len(read_archive(map(Path, files)).games) == 200
-    learn_them = [sys.executable, "-m", f"{module}.learn", *files, "--out", str(tmp_path / "weights.npz")]
-    lines = run(*learn_them).splitlines()
-    assert sum("empty squares:" in line for line in lines) == STAGES
-    assert load_weights(tmp_path / "weights.npz").any()
-    run(*play_them, "--games", "100", "--out", str(tmp_path / "more"), "--weights", str(tmp_path / "weights.npz"))
-    assert not np.array_equal(read_wthor(file_of(tmp_path / "more", 1))[1], games)
+    out = tmp_path / "weights.npz"
+    assert main([str(selfplay.file_of(tmp_path / "games", 1)), "--out", str(out)]) == 0
+    assert capsys.readouterr().out.count("empty squares:") == STAGES
+    assert not np.array_equal(played("more", "--weights", str(out))[1], games)

@@ -9,10 +9,9 @@ import pytest
 from othello_games import random_game
 
 from pydlshogi.engines.othello import policy, rollouts
-from pydlshogi.engines.othello.patterns import STAGES, load_weights
+from pydlshogi.engines.othello.patterns import STAGES
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
-from pydlshogi.support.files import shipped_model
-from utils.othello.learn_policy import KINDS, fit_scales, main
+from utils.othello.learn_policy import KINDS, main
 
 
 def games_file(path: Path, seeds: range) -> Path:
@@ -57,17 +56,6 @@ def test_a_checkpoint_of_another_run_is_left_alone(tmp_path: Path, capsys: pytes
     assert "is no checkpoint" in capsys.readouterr().err
 
 
-def test_weights_survive_their_files(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    weights = rng.normal(0, 1, (policy.STAGES, policy.WEIGHTS)).astype(np.float32)
-    policy.save_policy(tmp_path / "policy.npz", weights, np.full(STAGES, 5, np.float32))
-    loaded, _ = policy.load_policy(tmp_path / "policy.npz")
-    assert np.abs(loaded - weights).max() <= 0.51 * np.abs(weights).max() / 127
-    logits = rng.normal(0, 1, (policy.STAGES, rollouts.WEIGHTS)).astype(np.float32)
-    rollouts.save_rollouts(tmp_path / "rollouts.npz", logits)
-    assert np.allclose(rollouts.load_rollouts(tmp_path / "rollouts.npz"), rollouts.weights_of(logits), rtol=1e-2)
-
-
 @pytest.mark.parametrize("load", [policy.load_policy, rollouts.load_rollouts])
 def test_other_files_are_refused(load: Callable[[Path], object], tmp_path: Path) -> None:
     path = tmp_path / "file.npz"
@@ -79,11 +67,3 @@ def test_other_files_are_refused(load: Callable[[Path], object], tmp_path: Path)
         np.savez(path, **arrays, steps=np.ones(policy.STAGES), scales=np.ones(STAGES))
         with pytest.raises(ValueError, match="not"):
             load(path)
-
-
-def test_a_lead_means_more_near_the_end() -> None:
-    games = rows_of([random_game(seed) for seed in range(300)])
-    patterns = load_weights(shipped_model() / "othello_patterns.npz")
-    scales, right = fit_scales(games, np.arange(300), patterns)
-    assert scales[-1] < scales[5]
-    assert right[-1] > 0.8 > right[5] > 0.4

@@ -82,16 +82,6 @@ def test_openings_are_beginnings_of_games(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
-    [("f5a1\n", "line 1: move 2, a1, cannot be played"), ("e6f4e3f6g5d6e7f5c5\n", "not all of it"), ("", "no game")],
-)
-def test_openings_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, reason: str) -> None:
-    (tmp_path / "xot.txt").write_text(text)
-    assert match(tmp_path / "m", engine("a"), engine("b"), "--openings", str(tmp_path / "xot.txt")) == 1
-    assert reason in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
     ("answer", "ending", "said"),
     [
         ("a1", "illegal_move", "a1"),
@@ -109,16 +99,6 @@ def test_ways_to_lose(tmp_path: Path, answer: str, ending: str, said: str | None
     first, second = games(tmp_path / "m")
     assert (first["winner"], first["ending"], first["answer"]) == ("B", ending, said)
     assert second["winner"] == "B"
-
-
-def test_an_engine_that_is_silent_loses_and_is_started_again(tmp_path: Path) -> None:
-    log = tmp_path / "a.log"
-    a, b = engine("a", "silent", "d6", log=log), engine("b", "f5")
-    words = ("--patience", "0", "--tolerance", "100", "--b-time", "60000")
-    assert match(tmp_path / "m", a, b, *words, limit="--a-time=200") == 0
-    first, _ = games(tmp_path / "m")
-    assert (first["winner"], first["ending"]) == ("B", "time_up")
-    assert len(heard(log, "genmove")) == 2
 
 
 def test_clocks_are_told(tmp_path: Path) -> None:
@@ -152,12 +132,3 @@ def test_a_match_that_cannot_be_played_says_why_in_one_line(tmp_path: Path, caps
     assert main(["--out", str(tmp_path / "m"), "--game", "othello", "--games=2", *arguments]) == 1
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("match: ")]
     assert reason in line
-
-
-def test_a_match_of_another_game_is_another_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "m"
-    assert match(out, engine("a"), engine("b")) == 0
-    assert match(out, engine("a"), engine("b"), "--game", "shogi") == 1
-    assert "other settings (game)" in capsys.readouterr().err
-    assert match(out, engine("a"), engine("b"), games=4) == 0
-    assert len(games(out)) == 4

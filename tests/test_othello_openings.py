@@ -1,8 +1,6 @@
-"""Openings, registered and even ones: what a move is worth, however the board is turned; files; and the commands."""
+"""Openings of Othello: what a move is worth, however the board is turned; files; and games that begin with them."""
 
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,11 +17,9 @@ from pydlshogi.engines.othello.openings import (
 )
 from pydlshogi.engines.othello.patterns import save_weights
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, after, parse_transcript
 from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, engine_with
-from utils.othello.judging import judged
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -113,51 +109,3 @@ def test_the_engine_plays_from_them_in_varied_games(tmp_path: Path, weights: Pat
     assert {answer("f5").move for _ in range(30)} == {"d6", "f6"}
     assert answer("f5d6").move == "c3"
     assert answer("f5d6c3").lines[0].depth == 1
-
-
-@pytest.mark.long
-class TestRegister:
-    def run(self, weights: Path, *words: str) -> str:
-        command = [sys.executable, "-m", "utils.othello.register", *words]
-        command += ["--option", f"Weights={weights}", "--option", "Plain=true", "--level", "2"]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-
-    def test_beginnings_of_games(self, tmp_path: Path, weights: Path) -> None:
-        file, games = tmp_path / "openings.txt", tmp_path / "games.txt"
-        games.write_text("f5d6c3d3\nf5d6c3d3c4\nf5f6e6f4\ne6f4c3c4\n")
-        said = self.run(weights, str(file), "--games", str(games), "--plies", "3", "--least", "2")
-        assert said == "1 openings registered, 0 were known\n"
-        (first,) = read_openings(file)
-        said = self.run(weights, str(file), "--games", str(games), "--plies", "3")
-        assert said == "1 openings registered, 1 were known\n", "the last game is the first one in a mirror"
-        found = read_openings(file)
-        assert first in found
-        assert {each.moves for each in found} == {parse_transcript(moves).moves for moves in ("f5d6c3", "f5f6e6")}
-
-    def test_what_the_engine_finds(self, tmp_path: Path, weights: Path) -> None:
-        said = self.run(weights, str(tmp_path / "openings.txt"), "--grow", "--plies", "3")
-        found = read_openings(tmp_path / "openings.txt")
-        assert said == f"{len(found)} openings registered, 0 were known\n"
-        positions = [standing(after(START, opening.moves)) for opening in found]
-        assert len(positions) == len(set(positions)) > 0
-        assert all(len(opening.moves) == 3 for opening in found)
-
-
-@pytest.mark.long
-class TestEven:
-    def run(self, weights: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "utils.othello.even", *words]
-        command += ["--option", f"Weights={weights}", "--option", "Plain=true"]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-    def test_neither_side_is_ahead(self, tmp_path: Path, weights: Path) -> None:
-        words = ("--plies", "3", "--level", "2", "--within")
-        assert self.run(weights, str(tmp_path / "all.txt"), *words, "64").stdout == "14 openings\n"
-        assert len(read_games(tmp_path / "all.txt")) == 14
-        self.run(weights, str(tmp_path / "even.txt"), *words, "3.5")
-        engine = LoadedEngine(engine_with("alphabeta", [f"Weights={weights}", "Plain=true", "USI_Hash=1"]), level=2)
-        openings = {game.moves for game in read_games(tmp_path / "even.txt")}
-        for game in read_games(tmp_path / "all.txt"):
-            (best,) = judged(engine, game.end)
-            assert (abs(best.discs) <= 3.5) == (game.moves in openings)
-        assert 0 < len(openings) < 14

@@ -5,15 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from networks import network
 from othello_engines import LowestSquare
 
-from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.ggf import ggf
-from pydlshogi.games.othello.rules import START
-from pydlshogi.games.othello.transcript import Transcript, parse_transcript
-from pydlshogi.network.architecture import architecture_for
-from pydlshogi.network.weights import write_weights
+from pydlshogi.games.othello.transcript import parse_transcript
 from utils.othello import parts
 from utils.othello.parts import ROWS, Pairing, Side, counts_of, main, table
 
@@ -53,18 +47,6 @@ def test_the_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert "| lowest | lowest too | 4 | 0.1 | 50.0% | +0 ± " in capsys.readouterr().out.replace("-0 ±", "+0 ±")
 
 
-def test_a_network_has_a_row_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, file, openings = tmp_path / "net.npz", tmp_path / "games", tmp_path / "openings.txt"
-    openings.write_text("f5d6c3d3\n")
-    write_weights(path, network(architecture_for(OTHELLO, "policy_value_dense", 1, 16)))
-    file.write_text(json.dumps(game("half", 0, 10)) + "\n" + json.dumps(game("half", 1, 10)) + "\n")
-    command = [str(file), "--network", str(path), "--games", "2", "--seconds", "0.005", "--openings", str(openings)]
-    assert main(command) == 0
-    (_, _, half, own) = capsys.readouterr().out.splitlines()
-    assert half.startswith("| IaGo's search, rollouts 0.5 | without rollouts | 2 |")
-    assert own.startswith(f"| tables of people's games | {path} | 2 | 0.005 | ")
-
-
 @pytest.mark.parametrize("other", ["network", "openings"])
 def test_games_of_another_network_or_openings_are_not_mixed(other: str, tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(parts, "row_with", lambda _: {"net": Pairing("lowest", "lowest too", (lowest, lowest))})
@@ -79,9 +61,3 @@ def test_games_of_another_network_or_openings_are_not_mixed(other: str, tmp_path
     files["games"].write_text("nothing\n")
     assert main(command) == 1
     assert "line 1 is no game" in capsys.readouterr().err
-
-
-def test_openings_begin_at_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "openings").write_text(ggf(Transcript(start=START.play(37))))
-    assert main([str(tmp_path / "games"), "--games", "1", "--openings", str(tmp_path / "openings")]) == 1
-    assert "openings: not all of its games begin at the start" in capsys.readouterr().err

@@ -17,7 +17,6 @@ from pydlshogi.engines.othello.patterns import (
     WORDS,
     evaluate,
     load_weights,
-    save_weights,
     write_numbers,
 )
 from pydlshogi.games.othello.rules import PASS, START, Position, flips
@@ -88,13 +87,6 @@ def test_the_value_is_the_sum_of_the_weights_of_its_lines() -> None:
 
 
 class TestFiles:
-    def test_written_and_read_again(self, tmp_path: Path) -> None:
-        weights = random_weights(3)
-        save_weights(tmp_path / "weights.npz", weights)
-        again = load_weights(tmp_path / "weights.npz")
-        assert again.dtype == np.int16
-        assert np.array_equal(weights, again)
-
     def test_refusals(self, tmp_path: Path) -> None:
         path = tmp_path / "weights.npz"
         np.savez(tmp_path / "other.npz", other=np.zeros(3))

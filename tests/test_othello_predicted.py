@@ -44,15 +44,6 @@ def test_moves_and_winners_are_counted() -> None:
         assert winners.tolist() == stages
 
 
-def test_of_several_as_likely_one_counts_by_lot() -> None:
-    class AllAlike(FirstMoveWins):
-        def evaluate(self, batch: Batch) -> Evaluations:
-            return Evaluations(np.ones(batch.firsts[len(batch)], np.float32), np.full(len(batch), 0.75, np.float32))
-
-    hits, _ = predicted(random_game(0), AllAlike(), Batch(60, MOST_MOVES, OTHELLO))
-    assert hits[0] == 1 / 4
-
-
 def test_the_command_says_of_the_tables_what_learning_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, games = tmp_path / "games.wtb", rows_of(random_game(seed) for seed in range(400))
     write_wthor(path, games, 2020, 24)

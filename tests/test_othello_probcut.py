@@ -1,6 +1,5 @@
 """Multi-ProbCut measured: lines through values that are known beforehand, files, and the games of the table."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +8,11 @@ from othello_games import random_game, random_weights
 
 from pydlshogi.engines.othello.cuts import CutPair, Cuts, at_stage, probing_of, read_cuts, write_cuts
 from pydlshogi.engines.othello.patterns import STAGES, save_weights
-from pydlshogi.games.othello.ggf import ggf
-from pydlshogi.games.othello.rules import PASS, START
-from pydlshogi.games.othello.transcript import Transcript, parse_transcript, transcript
+from pydlshogi.games.othello.rules import PASS
+from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.processes import ProcessPool
-from utils.arena.finished import TableError
-from utils.othello.probcut import FORMS, MOST_POSITIONS, ROOM, fit, main, measure, samples, values
-from utils.othello.probcut_table import Fixture, Results, drawn_opening, fill, play, table
+from utils.othello.probcut import FORMS, ROOM, fit, main, measure, samples, values
+from utils.othello.probcut_table import Fixture, drawn_opening, play, table
 
 ROOT = Path(__file__).resolve().parent.parent
 TUTORIAL = FORMS["tutorial"]
@@ -44,21 +41,6 @@ class TestFit:
         assert pair.slope == (pytest.approx(0.9, abs=0.03), pytest.approx(1.1, abs=0.03))
         assert pair.offset == (pytest.approx(500, abs=200), pytest.approx(-300, abs=300))
         assert pair.deviation == (pytest.approx(2000, rel=0.1), pytest.approx(5000, rel=0.1))
-
-    def test_a_deviation_is_never_nothing(self) -> None:
-        noise = self.rng.normal(0, 1, 20_000) * np.maximum(0, 3000 * (0.5 - self.passed))
-        pair = fit(6, 2, self.less + noise, self.less, self.passed, STAGEWISE)
-        assert min(pair.deviation) > 0
-
-
-class TestForms:
-    def test_pairs_by_stage_keep_the_parity(self) -> None:
-        assert [STAGEWISE.shallow(depth) for depth in range(3)] == [[]] * 3
-        for depth in range(3, 15):
-            shallow = STAGEWISE.shallow(depth)
-            assert 1 <= len(shallow) <= 2
-            assert shallow == sorted(shallow)
-            assert all(0 < each < depth and (depth - each) % 2 == 0 for each in shallow)
 
 
 class TestCuts:
@@ -108,14 +90,6 @@ class TestMeasuring:
         positions = samples([game])
         assert len(positions) == sum(move != PASS for move in game.moves[9:])
         assert positions[0] == parse_transcript(transcript(game.moves[:9])).end
-
-    def test_of_many_positions_so_many_are_drawn_from_all_games(self) -> None:
-        games = [random_game(seed) for seed in range(200)]
-        positions = samples(games)
-        assert len(positions) == MOST_POSITIONS
-        assert positions == samples(games)
-        every = [samples([game]) for game in games]
-        assert all(set(positions) & set(each) for each in every)
 
     def test_each_depth_is_measured_where_there_is_room(self, worker: ProcessPool) -> None:
         weights = random_weights(1)
@@ -184,39 +158,6 @@ class TestTable:
             assert played.result == (-game["discs"] if game["number"] else game["discs"])
             assert game["evaluations"][0] > game["evaluations"][1] > 0
         assert first["moves"] != second["moves"]
-
-    def test_it_goes_on_after_whatever_broke_it_off(self, tmp_path: Path, parameters, worker: ProcessPool) -> None:
-        path = tmp_path / "games.jsonl"
-        wanted = [Fixture(2, 1, number, drawn_opening(number // 2)) for number in range(4)]
-        results = Results(path, *parameters, None)
-        fill(results, wanted[:2], *parameters, worker)
-        results.close()
-        whole = path.read_text()
-        path.write_text(whole + whole.splitlines()[0][:50])
-        results = Results(path, *parameters, None)
-        assert results.missing(wanted) == wanted[2:]
-        fill(results, wanted, *parameters, worker)
-        results.close()
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        assert [line["number"] for line in lines] == [0, 1, 2, 3]
-        assert path.read_text().startswith(whole)
-
-    def test_games_of_other_parameters_are_not_mixed(self, tmp_path: Path, parameters, worker: ProcessPool) -> None:
-        path = tmp_path / "games.jsonl"
-        fill(Results(path, *parameters, None), [Fixture(1, 0, 0, "f5d6")], *parameters, worker)
-        write_cuts(tmp_path / "other.toml", CUTS)
-        for other in ((parameters[0], tmp_path / "other.toml", None), (*parameters, ["f5d6"])):
-            with pytest.raises(TableError, match="other weights, cuts or openings"):
-                Results(path, *other)
-        path.write_text("nonsense\n")
-        with pytest.raises(TableError, match="line 1 is no game"):
-            Results(path, *parameters, None)
-
-    def test_openings_begin_at_the_start(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (tmp_path / "openings").write_text(ggf(Transcript(start=START.play(37))))
-        files = {name: str(tmp_path / name) for name in ("table", "openings", "weights")}
-        assert main([f"--{name}={file}" for name, file in files.items()]) == 1
-        assert "openings: not all of its games begin at the start" in capsys.readouterr().err
 
     def test_the_table_by_hand(self) -> None:
         """Two pairs: won twice; won and drawn. 3.5 of 4 points; pairs of 1 and 3/4, so +- 1.96 x 0.1768 / sqrt 2."""

@@ -15,7 +15,7 @@ from pydlshogi.support.arrays import Float32Array, Int16Array
 from pydlshogi.support.elo import mean_score
 from pydlshogi.support.files import shipped_model
 from utils.othello import reinforce
-from utils.othello.policy_games import GIVEN, RANDOM, SURE, match, match_line, play
+from utils.othello.policy_games import RANDOM, SURE, match, play
 from utils.othello.reinforce import LEARNER, Settings, add_gradient, learn_round, main
 
 SHIPPED, SCALES = load_policy(shipped_model() / policy.SHIPPED_POLICY)
@@ -44,28 +44,6 @@ def test_games_are_legal_and_come_out_as_the_rules_say() -> None:
     assert len(set(results)) > 30
     assert (rows["theoretical"] == rows["score"]).all()
     assert any(PASS in game.moves for game in games_of(rows, 2026))
-
-
-def test_a_plan_says_who_plays() -> None:
-    """The first move is given, Black plays at random, and White the likeliest move."""
-    games = np.zeros(200, GAME)
-    games["moves"][:, 0] = 56  # f5
-    plan = np.zeros((200, 2, 60), np.int8)
-    plan[:, 0, 0], plan[:, 1] = GIVEN, 1
-    play(games, plan, np.stack([RANDOM, SURE * SHIPPED]), np.random.default_rng(1))
-    assert (games["moves"][:, 0] == 56).all()
-    assert len(set(games["moves"][:, 1])) == 1
-    assert len(set(games["moves"][:, 2])) == 5
-    assert (games["score"] < 32).mean() > 0.95
-
-
-def test_a_match_counts_for_the_first_policy() -> None:
-    counts = match(SHIPPED, RANDOM, 50, np.random.default_rng(1))
-    assert sum(counts) == 50
-    assert counts[4] > 40
-    assert match(RANDOM, SHIPPED, 50, np.random.default_rng(1))[0] > 40
-    assert match(SURE * SHIPPED, SURE * SHIPPED, 300, np.random.default_rng(1))[2] > 200
-    assert ": 5" in match_line(SHIPPED, SHIPPED, 2000, np.random.default_rng(2)).replace(": 49.", ": 50.")
 
 
 def objective(games: Games, weights: Float32Array, expected: float) -> float:
@@ -124,13 +102,3 @@ def test_broken_off_and_gone_on_with_is_run_through(tmp_path: Path, monkeypatch,
     assert not np.array_equal(load_policy(through)[0], SHIPPED)
     assert main(["--out", str(broken), "--policy", str(through)]) == 1
     assert "broken.checkpoint.npz is of policy" in capsys.readouterr().err
-
-
-def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = ["--out", str(tmp_path / "out.npz")]
-    for name, said in ((str(tmp_path / "none.npz"), "No such file"), ("othello_patterns.npz", "holds no policy")):
-        assert main([*out, "--policy", str(shipped_model() / name)]) == 1
-        assert said in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="2"):
-        main([*out, "--games", "-1"])
-    assert list(tmp_path.iterdir()) == []

@@ -16,14 +16,9 @@ from pydlshogi.engines.othello import policy, rollouts
 from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PATTERNS, STAGES
 from pydlshogi.engines.othello.patterns import FIRST as FIRST_NUMBER
 from pydlshogi.engines.othello.tables import TableEvaluator, TableRollouts
-from pydlshogi.evaluator import HashEvaluator
-from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, RULES, START, Position, parse_move
-from pydlshogi.games.othello.transcript import after
-from pydlshogi.learning.self_play import SelfPlayers
-from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.uct.batch import Batch
 
@@ -114,20 +109,6 @@ def test_a_turned_board_is_seen_as_the_symmetry_says(turn: int) -> None:
             batch = batch_of([position, image])
             planes = planes_of(OTHELLO, batch.packed).reshape(2, 3, 64)
             assert (planes[0][:, symmetry.squares] == planes[1]).all()
-
-
-# Learning from nothing
-
-
-def test_it_plays_itself_to_the_end() -> None:
-    game = game_named("othello")
-    settings = SelfPlay(games=6, playouts=8, full_share=1, opening_plies=0)
-    played = SelfPlayers(game, HashEvaluator(OTHELLO), settings).play((1, 0, 0))
-    for moves, score in zip(played.games(), played.scores.tolist(), strict=True):
-        end = after(START, moves)
-        assert end.over
-        lead = end.score if end.black_to_move else -end.score
-        assert score == 0.5 + 0.5 * np.sign(lead)
 
 
 # Tables

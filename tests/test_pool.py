@@ -1,6 +1,5 @@
 """Pools do every item once, whatever becomes of their workers: processes, and those of a Ray cluster."""
 
-import json
 import os
 import signal
 import socket
@@ -14,7 +13,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pool_tasks
 import psutil
 import pytest
@@ -124,11 +122,6 @@ def test_a_task_stays_open_until_another_comes(pool: WorkerPool, log: Path) -> N
     assert list(pool.map(Plain(abs), [], PATIENT)) == []
     assert sorted(pool.map(Plain(abs), [-1] * 30, PATIENT)) == [(-1, 1)] * 30
     assert any(line.startswith("close") for line in log.read_text().splitlines())
-
-
-def test_machines_make_what_processes_make(processes: WorkerPool, cluster_workers: WorkerPool) -> None:
-    task = partial(pool_tasks.weighed, np.linspace(0, 1, 1 << 18))
-    assert dict(processes.map(task, range(20), PATIENT)) == dict(cluster_workers.map(task, range(20), PATIENT))
 
 
 def test_results_come_in_order_and_items_are_drawn_when_somebody_is_free(pool: WorkerPool) -> None:
@@ -262,21 +255,3 @@ def test_a_cluster_that_does_not_answer_is_named(environment: pytest.MonkeyPatch
         address = f"127.0.0.1:{left.getsockname()[1]}"
     with pytest.raises(PoolError, match=f"^cluster {address}: no answer; "):
         cluster.RayPool(address, 0)
-
-
-def test_a_cluster_of_another_version_is_named(cluster: Any, tmp_path: Path) -> None:
-    """As `ray start` of another machine has written it down."""
-    gcs, place = cluster.head_node.get_gcs_client(), (b"CLUSTER_METADATA", b"cluster")
-    written = gcs.internal_kv_get(*place)
-    other = json.loads(written) | {"ray_version": "2.0.1"}
-    gcs.internal_kv_put(place[0], json.dumps(other).encode(), True, place[1])
-    (tmp_path / "program.py").write_text(PROGRAM)
-    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "log"), "--cluster", cluster.address]
-    try:
-        ended = subprocess.run(command, env=finding_all(), capture_output=True, text=True, check=False)
-    finally:
-        gcs.internal_kv_put(place[0], written, True, place[1])
-    assert ended.returncode == 1
-    (line,) = ended.stderr.splitlines()
-    assert line.startswith(f"program: cluster {cluster.address}: Version mismatch: ")
-    assert " Ray: 2.0.1 " in line

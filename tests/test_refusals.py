@@ -88,33 +88,6 @@ def test_one_line_and_no_work(module: str, words: list[str], line: str, files: P
     assert not usage or usage[0].startswith("usage: ")
 
 
-@pytest.mark.parametrize(
-    ("picture", "missing", "line"),
-    [
-        ("nowhere/pairs.png", "", "probcut: {here}/nowhere/pairs.png: No such file or directory"),
-        (
-            "pairs.png",
-            "matplotlib",
-            "error: --plot needs matplotlib, which is not installed here: run `sh bat/environment",
-        ),
-    ],
-)
-def test_a_picture_that_cannot_be_drawn_is_told_first(picture: str, missing: str, line: str, tmp_path: Path) -> None:
-    if not missing:
-        pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")
-    games, out = ROOT / "kifu" / "othello_even.txt", tmp_path / "cuts.toml"
-    program = f"""
-import runpy, sys
-sys.modules |= dict.fromkeys({missing.split()!r})
-sys.argv = ["", "--games", {str(games)!r}, "--out", {str(out)!r}, "--plot", {str(tmp_path / picture)!r}]
-runpy.run_module("utils.othello.probcut", run_name="__main__", alter_sys=True)
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) in [(1, ""), (2, "")]
-    assert line.replace("{here}", str(tmp_path)) in done.stderr.splitlines()[-1]
-    assert not out.exists()
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
 def test_a_game_that_nobody_reads_any_more_is_in_the_log(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"

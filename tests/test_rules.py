@@ -27,7 +27,6 @@ from positions import (
     ROOK_CHECKS,
     UCHIFUZUME,
     mates_within,
-    perft,
     random_positions,
     rows_of,
     turned,
@@ -47,6 +46,8 @@ from pydlshogi.uct.batch import Batch, Evaluations
 MIDDLE_GAME = "l2g4l/2ks3+R1/ppppp2pp/2s2np2/5P3/2P1P1P2/PPSP1G2P/1KG6/LN5NL b RBGNPbs3P 1"
 CHECKED_TWICE = "4k4/9/9/9/4r4/9/3n5/9/4K4 b RBGSNLP 1"
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
+ONE_MORE_THAN_A_SET = "8k/9/9/9/4p4/4R4/9/9/K8 b 18P 1"
+"""A mate problem, in which the rook takes a nineteenth pawn: the planes of eighteen are full, and no more."""
 CHOSEN = (START_SFEN, MIDDLE_GAME, UCHIFUZUME, LAST_RANKS, PINNED, CHECKED_TWICE, MOST_MOVES, FULL_HANDS, *HANDICAPS)
 
 
@@ -75,19 +76,6 @@ def positions_of_games(shared_data: Path, games: int) -> Iterator[ShogiPosition]
 
 
 # Legal moves
-
-
-@pytest.mark.parametrize(
-    ("sfen", "lines"),
-    [
-        (START_SFEN, [30, 900, 25470]),
-        ("l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1", [207, 28684]),
-        (MOST_MOVES, [593]),
-    ],
-)
-def test_perft(sfen: str, lines: list[int]) -> None:
-    position = by_states(ShogiPosition(sfen))
-    assert [perft(position, depth) for depth in range(1, len(lines) + 1)] == lines
 
 
 @pytest.mark.long
@@ -166,13 +154,15 @@ def check_encodings(
 
 def test_planes_and_labels() -> None:
     check_encodings(chosen_positions())
+    check_encodings(positions_along(ONE_MORE_THAN_A_SET, ["5f5e", "1a1b", "5e5d"]), [BOOK])
     assert check_encodings(random_positions(13, games=2)) > 200
 
 
 @pytest.mark.parametrize("count", [4000, pytest.param(101_000, marks=pytest.mark.long)])
-def test_dlshogis_planes_and_labels_in_real_games(count: int, shared_data: Path) -> None:
-    """The book's, whose oracle is slow, are compared in test_features."""
+def test_planes_and_labels_in_real_games(count: int, shared_data: Path) -> None:
+    """dlshogi's; and the book's, whose oracle is slow, in some."""
     assert check_encodings(islice(positions_of_games(shared_data, 2000), count), [DLSHOGI]) > 0.99 * count
+    assert check_encodings(islice(positions_of_games(shared_data, 9), 0, None, 3), [BOOK]) > 300
 
 
 # Verdicts
@@ -299,19 +289,3 @@ def test_repetitions(game: tuple[str, list[str]], verdict: int, searched: int) -
     evaluator = Along(np.array(line[-searched:]) & 0xFFFF)
     seen = both_boards.compared(RULES, position.settings, position, 60, encoding=MOVES, evaluator=evaluator, **how)
     assert seen[verdict, True] > 0
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-def test_verdicts_of_mate_problems(shared_data: Path) -> None:
-    checked = 0
-    for name, plies in (("mate-1-ply", 1), ("no-mate-1-ply", 1), ("mate3", 3), ("mate5", 5), ("mate7", 5)):
-        for line in (shared_data / "tests" / f"{name}.sfen").read_text().splitlines():
-            sfen = line.removeprefix("sfen ").split(" moves ")[0].strip()
-            if not sfen or sfen.startswith("#"):
-                continue
-            position = ShogiPosition(sfen, mate_plies=plies)
-            ours, theirs = by_states(position).outcome(), position.outcome()
-            assert ours == theirs or (ours and not theirs and takes_so_long(position, ours.plies)), sfen
-            checked += 1
-    assert checked > 2500

@@ -3,24 +3,30 @@
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
-import cshogi
 import numpy as np
 import pytest
-from positions import turned
 from replayed_boards import ReplayedBoards
 from tic_tac_toe import Letters, TicTacToe
 
 from pydlshogi.evaluator import HashEvaluator, Mixed, UniformEvaluator
 from pydlshogi.game import MATED, Outcome, Position
-from pydlshogi.games.shogi.position import MATE_IN_ONE, ShogiPosition
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.playouts import MAX_BATCH, MAX_DEPTH
-from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
+from pydlshogi.uct.puct import (
+    DEFAULT_PUCT,
+    Puct,
+    exploration,
+    first_value,
+    forced_visits,
+    lost_score,
+    score,
+    visits_at,
+)
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.tree import AWAITED, EXPANDED, NONE, TERMINAL
@@ -573,6 +579,22 @@ def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct, 
 # Selection
 
 
+def test_the_formula_by_hand() -> None:
+    puct = Puct()
+    assert exploration(puct, False, 4) == pytest.approx(2 * (1.44 + math.log((4 + 28289) / 28288)))
+    assert exploration(puct, True, 4) == pytest.approx(2 * (1.16 + math.log((4 + 25618) / 25617)))
+    assert exploration(puct, True, 0) == pytest.approx(1.16 + math.log(25618 / 25617), abs=1e-9)
+    assert first_value(puct, False, mean=0.6, visited_policy=0.25) == pytest.approx(0.6 - 0.27 * 0.5)
+    assert first_value(puct, True, mean=0.6, visited_policy=0.25) == 0.6
+    assert first_value(puct, False, mean=0.1, visited_policy=1.0) == 0
+    assert first_value(puct, False, mean=0.6, visited_policy=-1e-9) == 0.6
+    scores = [score(puct, value=0.5, prior=0.2, visits=visits, explored=10.0) for visits in (0, 3)]
+    assert scores == pytest.approx([2.5, 1.0])
+    assert visits_at(puct, wanted=1.0, value=0.5, prior=0.2, explored=10.0) == pytest.approx(3)
+    assert lost_score(prior=1.0, explored=10.0) < 0 < lost_score(0.2, 10.0) - lost_score(0.1, 10.0)
+    assert forced_visits(puct._replace(forced_playouts=2.0), prior=0.5, visits=16) == 4
+
+
 def test_new_constants_hold_from_the_next_batch_on() -> None:
     """All exploration, then none: the visits spread over both moves, then all go to the better one."""
     graph = {"R": "AB", "A": "a", "B": "b", "a": "a", "b": "b"}
@@ -1036,27 +1058,3 @@ def test_the_winning_and_the_saving_move_are_found(moves: list[int], best: int, 
     if plies is None:
         # Every other move loses to the row it leaves open.
         assert {stats.plies for stats in search.root.moves()[1:]} == {-2}
-
-
-def test_the_corner_is_answered_in_the_centre() -> None:
-    """All other answers lose."""
-    search = run(a_search(TicTacToe([0])), UniformEvaluator(), 4000, batch=8)
-    assert search.root.moves()[0].move == 4
-
-
-# Shogi
-
-
-@pytest.mark.parametrize("turn", [str, turned], ids=["Black", "White"])
-def test_a_mate_in_three_is_proven(turn: Callable[[str], str]) -> None:
-    """R*2a, guarded by the knight; the king has only 1b; G*2c mates. Opinions are uniform."""
-    sfen = turn("8k/9/8N/5S1s1/9/9/9/9/4K4 b GR 1")
-    search = run(a_search(ShogiPosition(sfen)), UniformEvaluator(), 400, batch=8)
-    assert search.root.plies == 3
-    best = search.root.moves()[0]
-    assert (cshogi.move_to_usi(best.move), best.plies) in (("R*2a", 3), ("R*8i", 3))
-    position = ShogiPosition(sfen)
-    for move in search.root.line(best.move):
-        position.push(move)
-    assert position.ply() == 3
-    assert position.outcome() == MATE_IN_ONE

@@ -105,31 +105,6 @@ def test_a_network_alone_says_what_its_backend_says(folder: Path, tmp_path: Path
         assert found.values[i] == pytest.approx(values[0], abs=0.01)
 
 
-def test_sets_that_are_there_are_not_searched_again(folder: Path) -> None:
-    def written() -> dict[str, int]:
-        return {path.name: path.stat().st_mtime_ns for path in (folder / "sets").glob("*.npz")}
-
-    before = written()
-    (folder / "sets" / "00001.npz").unlink()
-    assert search(folder, "--sets=2") == 0
-    assert written().keys() == before.keys()
-    assert {name for name in before if written()[name] == before[name]} == {"00000.npz"}
-
-
-@pytest.mark.parametrize(
-    ("other", "named"), [("--playouts=17", "playouts"), ("--seed=1", "positions, seed"), ("--network={}", "network")]
-)
-def test_sets_are_not_mixed_with_those_of_other_searches(
-    other: str, named: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_weights(tmp_path / "net.npz", random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 8), 4))
-    (folder / "sets" / "00001.npz").rename(tmp_path / "00001.npz")
-    assert search(folder, "--sets=2", other.format(tmp_path / "net.npz")) == 1
-    assert f"sets was made with other settings ({named}): choose another --out" in capsys.readouterr().err
-    assert not (folder / "sets" / "00001.npz").exists()
-    (tmp_path / "00001.npz").rename(folder / "sets" / "00001.npz")
-
-
 @pytest.mark.parametrize("kind", [BOOK, DLSHOGI])
 def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, kind: Encoding) -> None:
     found, target = read_sets(folder / "sets"), ValueTarget(1.0, 300.0)

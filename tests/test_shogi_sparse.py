@@ -11,10 +11,9 @@ from positions import random_positions
 
 from pydlshogi.encoding import labels_of
 from pydlshogi.games.shogi.encodings import DLSHOGI
-from pydlshogi.games.shogi.exchange import exchange
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sparse import SPARSE
-from pydlshogi.games.shogi.state import board_of, state_of
+from pydlshogi.games.shogi.state import state_of
 from pydlshogi.support.compiled import compiled
 
 CENTIPAWNS = dict(zip(range(shogi.PAWN, shogi.KING), (90, 315, 405, 495, 540, 855, 990), strict=True))
@@ -177,11 +176,6 @@ def slow_label(position: ShogiPosition, board: shogi.Board, move: int, direction
     return ((direction * 4 + fate) * 630 + second) * 180 + third
 
 
-@compiled
-def _exchange(states, square, side):
-    return exchange(board_of(states[0]), square, side)
-
-
 def test_rows_are_those_of_a_slow_count():
     for position in islice(random_positions(1, 4), 0, None, 19):
         words = _packed(position)
@@ -199,19 +193,6 @@ def test_labels_are_those_of_a_slow_count():
         pairs = zip(moves.tolist(), directions.tolist(), strict=True)
         expected = [slow_label(position, board, move, direction) for move, direction in pairs]
         assert labels_of(SPARSE, state_of(position.board)[0], moves).tolist() == expected, position.board.sfen()
-
-
-def test_exchanges_are_those_of_trying_every_capture():
-    counted = 0
-    for position in islice(random_positions(3, 4), 0, None, 9):
-        board, states = shogi.Board(position.board.sfen()), state_of(position.board)
-        for square in range(81):
-            piece = board.piece_at(square)
-            if piece and piece.piece_type != shogi.KING and attackers(board, 1 - piece.color, square):
-                expected = slow_exchange(board, square, 1 - piece.color)
-                assert _exchange(states, seen(square, 0), 1 - piece.color) == expected, board.sfen()
-                counted += 1
-    assert counted > 200
 
 
 def _packed(position: ShogiPosition):

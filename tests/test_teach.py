@@ -136,18 +136,6 @@ def test_whoever_is_killed_goes_on_with_whole_sets(folder: Path) -> None:
     assert taught_in(taught)["eval"].all()
 
 
-def test_the_same_command_makes_the_same_sets_and_no_set_again(folder: Path) -> None:
-    assert teach.main(arguments(folder, "--odd=2", "--games=1")) == 0
-    files = {path: path.read_bytes() for path in (folder / "taught").glob("*.positions")}
-    assert len(files) == 3
-    first, second, *_ = sorted(files)
-    first.unlink()
-    stamp = second.stat().st_mtime_ns
-    assert teach.main(arguments(folder, "--odd=2", "--games=1")) == 0
-    assert {path: path.read_bytes() for path in (folder / "taught").glob("*.positions")} == files
-    assert second.stat().st_mtime_ns == stamp
-
-
 def test_what_cannot_be_is_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert teach.main(arguments(folder, "--odd=1")) == 0
     assert teach.main(arguments(folder, "--odd=2", "--nodes=8")) == 1

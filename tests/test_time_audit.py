@@ -87,19 +87,6 @@ def test_a_batch_held_up_for_longer_than_a_move_may_take_spoils_that_move_only(m
     assert batches == [1, 2, 2]
 
 
-def test_after_batches_that_no_move_has_time_for_the_next_moves_dare_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = SlowThinker(monkeypatch)
-    asked = []
-    for move in range(20):
-        slow.player.new_game()
-        slow.evaluator.held_up = 5000.0 if move < 2 else 0.0
-        before = slow.evaluator.batches
-        slow.answer(Limits(byoyomi=1000))
-        asked.append(slow.evaluator.batches - before)
-    assert asked[2] == 0
-    assert asked[-1] == 2
-
-
 def test_a_move_too_short_for_a_full_batch_still_gets_an_opinion(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = SlowThinker(monkeypatch)
     slow.player.latency = Latency(70, 300, slow.batch_size)

@@ -29,7 +29,7 @@ from pydlshogi.training import run as runs  # noqa: E402
 from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined  # noqa: E402
 from pydlshogi.training.gradients import Shards, forward, losses  # noqa: E402
 from pydlshogi.training.journal import Journal  # noqa: E402
-from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogonal, schedule  # noqa: E402
+from pydlshogi.training.optimisers import Muon, follow, optimisers_of, schedule  # noqa: E402
 from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
 from pydlshogi.training.shogi import dataset  # noqa: E402
@@ -58,12 +58,6 @@ def test_weights_survive_the_way_through_a_module(architecture: Architecture) ->
     again = to_npz(from_npz(weights))
     assert weights.keys() == again.keys()
     assert all(np.array_equal(weights[name], again[name]) for name in weights)
-
-
-def test_weights_of_another_network_are_refused() -> None:
-    weights = random_weights(BOTH[1], seed=0)
-    with pytest.raises(ModelError, match="b1/bn1/gamma"):
-        from_npz({name: array for name, array in weights.items() if name != "b1/bn1/gamma"})
 
 
 def some_planes(size: Architecture) -> torch.Tensor:
@@ -102,7 +96,7 @@ def test_a_network_grows_and_knows_what_it_knew(small: Architecture, large: Arch
 
 
 def test_all_of_a_grown_network_learns() -> None:
-    torch.manual_seed(1)  # by other lots a channel may be silent
+    torch.manual_seed(1)  # by other seeds a channel may be silent
     net = grow(random_weights(BOTH[1], seed=0), architecture_for(SQUARE, "policy_value_resnet", 3, 12)).train()
     # A weight may wait for the one behind it, which was zero, but for no longer.
     optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -133,18 +127,6 @@ def test_biases_do_not_decay_and_nothing_is_left_out(architecture: Architecture)
         still = [each for group in groups if not group["weight_decay"] for each in group["params"]]
         assert bias_shape(architecture) in [tuple(each.shape) for each in still]
         assert all(each.ndim in (1, 3) for each in still)
-
-
-@pytest.mark.parametrize("shape", [(8, 72), (72, 8), (16, 16)])
-def test_orthogonal_brings_all_singular_values_near_one(shape: tuple[int, int]) -> None:
-    torch.manual_seed(0)
-    matrix = torch.randn(shape)
-    values = torch.linalg.svdvals(orthogonal(matrix))
-    assert values.min() > 0.5
-    assert values.max() < 1.3
-    # The directions stay: U V^T of the singular value decomposition is the goal.
-    u, _, v = torch.linalg.svd(matrix, full_matrices=False)
-    assert (orthogonal(matrix) * (u @ v)).sum() / min(shape) > 0.8
 
 
 def test_muon_finds_a_minimum() -> None:

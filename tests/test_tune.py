@@ -1,7 +1,6 @@
 """Options are tuned by games of an engine against itself, and nothing that was played is lost."""
 
 import json
-import random
 import shlex
 import sys
 from pathlib import Path
@@ -56,22 +55,6 @@ def test_both_sides_play_with_whole_numbers_in_range_that_are_right_on_average()
     both = [int(SPSA.options(values, pair, side)["y"]) for pair in range(1, 1001) for side in (1, -1)]
     assert sum(both) / len(both) == pytest.approx(77.25, abs=0.1)
     assert sum(sum(SPSA.signs(pair)) for pair in range(1, 1001)) == pytest.approx(0, abs=150)
-
-
-def test_values_find_the_best_among_noise() -> None:
-    """Games are won with a probability that falls with the distance from (60, 70)."""
-    rng = random.Random(2)
-
-    def worth(options: dict[str, str]) -> float:
-        return -(((int(options["x"]) - 60) / 60) ** 2) - ((int(options["y"]) - 70) / 30) ** 2
-
-    values = {"x": 20.0, "y": 90.0}
-    for pair in range(1, 1001):
-        changed, opposite = (worth(SPSA.options(values, pair, side)) for side in (1, -1))
-        chance = 1 / (1 + 10 ** (opposite - changed))
-        values = SPSA.moved(values, pair, sum(rng.random() < chance for _ in range(2)))
-    assert values["x"] == pytest.approx(60, abs=15)
-    assert values["y"] == pytest.approx(70, abs=8)
 
 
 # With an engine

@@ -21,6 +21,7 @@ from pydlshogi.player.base_player import BestMove, Checkmate, Engine, Info, Load
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.progress import step
+from utils.torture import PROTOCOLS, line_for
 
 
 def mcts_engine() -> Engine:
@@ -296,18 +297,6 @@ def test_isready_during_a_search_leaves_it_alone(engine: InProcess) -> None:
     assert answers(engine.ask("isready", "readyok")) == []
     engine.send("stop")
     assert len(answers(engine.until("bestmove") + engine.settle())) == 1
-
-
-def test_options_set_while_loading_are_loaded_before_readyok(talk_to: Talk) -> None:
-    player = Gated()
-    engine = talk_to(player)
-    engine.send("isready", "setoption name Words value x", "position startpos")
-    engine.settle()
-    player.gate.set()
-    engine.until("readyok")
-    player.gate.clear()
-    assert check(engine.go("go byoyomi 1"))
-    assert player.loads == 2
 
 
 def test_a_go_loads_what_is_not_loaded(talk_to: Talk) -> None:
@@ -818,42 +807,15 @@ def test_a_question_that_has_no_answer_is_one_error(engine: InProcess, question:
 
 # Anything at all
 
-WORDS = [
-    *["usi", "isready", "setoption", "name", "value", "usinewgame", "position", "startpos", "sfen", "moves", "go"],
-    *["btime", "wtime", "binc", "winc", "byoyomi", "movetime", "nodes", "depth", "infinite", "ponder", "mate"],
-    *["searchmoves", "stop", "ponderhit", "gameover", "win", "d", "eval", "key", "getoption", "bench", "help"],
-    *["MultiPV", "USI_Hash", "playout", "DebugMessage", "true", "false", "0", "1", "-5", "1e9", "nan", "3.5", "32"],
-    *["7g7f", "3c3d", "8h2b+", "P*5e", "resign", START, MATED, "", "\t", "\x00", "\x1b[2J", "将棋", "\x85", "\u2028"],
-]
-LINES = [
-    *["usi", "isready", "usinewgame", "stop", "stop", "stop", "ponderhit", "gameover lose", "d", "moves", "key"],
-    *["position startpos", "position startpos moves 7g7f 3c3d", f"position sfen {ONE_MOVE}", "go nodes 2", "go"],
-    *["go infinite", "go ponder", "go ponder byoyomi 10", "go byoyomi 2", "go mate 5", "go movetime 1"],
-    *["setoption name MultiPV value 3", "setoption name DebugMessage value true", "go btime 10 wtime 10"],
-]
-
-
-def fuzzed(rng: random.Random) -> str:
-    """A random line, most often one that nearly makes sense. Never exactly `quit`, and nothing that takes minutes."""
-    line = rng.choice(LINES) if rng.random() < 0.6 else " ".join(rng.choices(WORDS, k=rng.randrange(1, 8)))
-    if rng.random() < 0.3:
-        characters = list(line)
-        for _ in range(rng.randrange(1, 4)):
-            at = rng.randrange(len(characters) + 1)
-            characters[at : at + rng.randrange(2)] = rng.choice(["", " ", chr(rng.randrange(256)), "\U0001f600"])
-        line = "".join(characters)
-    return line.replace("\n", " ")
-
 
 @pytest.mark.parametrize("seed", range(2))
 def test_whatever_is_sent_every_go_has_one_answer_and_nothing_breaks(engine: InProcess, seed: int) -> None:
-    rng = random.Random(seed)
-    asked = 0
-    for _ in range(100):
-        lines = [fuzzed(rng) for _ in range(10)]
-        asked += sum(line.split()[:1] == ["go"] and line.split()[:2] != ["go", "perft"] for line in lines)
-        engine.send(*lines)
-        engine.send("stop")
+    protocol, rng, asked = PROTOCOLS["mcts"], random.Random(seed), 0
+    for number in range(0, 1000, 10):
+        # The network would take its time to load.
+        lines = [line_for(protocol, rng, number + place).replace("auto", "hash") for place in range(10)]
+        asked += sum(re.match(protocol["asks"], line) is not None for line in lines)
+        engine.send(*lines, protocol["stop"])
         engine.settle()
     assert len(answers(engine.said)) == asked
     assert not [line for line in engine.said if "log says more" in line]

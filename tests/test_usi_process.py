@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import cshogi.cli
 import psutil
 import pytest
 from processes import await_end
-from random_games import random_games
 from usi_driver import ROOT, OverPipes
 
 from pydlshogi.usi.process import LARGEST_LOG, LOG_NAME, decoded
@@ -223,13 +221,6 @@ def stop_reading(engine: OverPipes) -> None:
     os.close(null)
 
 
-def test_a_question_without_end_ends_with_who_asked_it(engine: OverPipes) -> None:
-    engine.send("perft 99")
-    stop_reading(engine)
-    engine.process.stdin.close()  # type: ignore[union-attr]
-    assert engine.end() == (0, b"")
-
-
 def test_nobody_reads_any_more(engine: OverPipes) -> None:
     stop_reading(engine)
     while engine.process.poll() is None:
@@ -240,59 +231,7 @@ def test_nobody_reads_any_more(engine: OverPipes) -> None:
     assert engine.end() == (0, b"")
 
 
-@pytest.mark.long
-def test_a_gui_that_stops_reading_can_still_send_quit(tmp_path: Path) -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path)}
-    body = """
-    def think(self, position, clock, report):
-        from pydlshogi.player.base_player import Info
-        while True:
-            report(Info(string="x" * 1000))
-"""
-    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
-    with subprocess.Popen(program(body), env=environment, **streams) as process:
-        process.stdin.write(b"go infinite\n")
-        while not process.stdout.readline().startswith(b"info string x"):
-            pass
-        process.stdin.write(b"quit\n")
-        assert process.wait(40) == 0
-
-
 # 15: many games
-
-
-def test_twenty_games_in_one_process(start: Callable[..., OverPipes]) -> None:
-    engine = start(ENGINES["mcts"])
-    engine.ask("usi", "usiok")
-    engine.send("setoption name Backend value uniform", "setoption name USI_Hash value 16")
-    process = psutil.Process(engine.process.pid)
-
-    def game() -> None:
-        engine.ask("isready", "readyok")
-        engine.send("usinewgame")
-        moves: list[str] = []
-        board = cshogi.Board()
-        for _ in range(4):
-            engine.send(f"position startpos moves {' '.join(moves)}")
-            answer = engine.go("go nodes 10")[-1].split()
-            moves.append(answer[1])
-            board.push_usi(answer[1])
-            moves.append(cshogi.move_to_usi(next(iter(board.legal_moves))))
-            board.push_usi(moves[-1])
-            if len(moves) == 8:
-                engine.send(f"position startpos moves {' '.join(moves)}", "go ponder", "stop", "gameover win")
-                engine.until("bestmove")
-
-    for _ in range(5):
-        game()
-    engine.settle()
-    memory, threads = process.memory_info().rss, process.num_threads()
-    for _ in range(15):
-        game()
-    engine.settle()
-    assert process.memory_info().rss < memory + 20 * 2**20
-    assert process.num_threads() <= threads
-    assert process.children() == []
 
 
 @on_posix
@@ -420,25 +359,3 @@ def test_a_log_that_has_grown_is_put_aside(start: Callable[..., OverPipes], tmp_
     engine.ask("usi", "usiok")
     assert (folder / LOG_NAME).stat().st_size < LARGEST_LOG
     assert (folder / LOG_NAME).with_suffix(".old").stat().st_size == LARGEST_LOG + 1
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("clock", "loops"), [(1000, 0), (3000, 0), (10_000, 0), (60_000, 0), (10_000, 6), (60_000, 6)])
-def test_no_flag_falls_in_512_plies(start: Callable[..., OverPipes], clock: int, loops: int) -> None:
-    """Sudden death, also beside busy loops. The moves of the game are not the engine's, which would end it earlier."""
-    sides, left = [start(ENGINES["mcts"]), start(ENGINES["mcts"])], [float(clock)] * 2
-    moves = max((game.moves for game in random_games(30, plies=512, seed=1)), key=len)
-    assert len(moves) == 512
-    for side in sides:
-        side.start()
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
-    try:
-        for ply in range(512):
-            begin = time.perf_counter()
-            sides[ply % 2].send(f"position startpos moves {' '.join(moves[:ply])}")
-            sides[ply % 2].go(f"go btime {int(left[0])} wtime {int(left[1])}")
-            left[ply % 2] -= 1000 * (time.perf_counter() - begin)
-            assert left[ply % 2] > 0, f"the flag fell at ply {ply + 1}"
-    finally:
-        for process in busy:
-            process.kill()

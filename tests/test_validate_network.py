@@ -8,7 +8,7 @@ from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
 from tests.random_games import random_games, write_jsonl
-from utils.validate_network import main, tables
+from utils.validate_network import main
 
 
 @pytest.fixture
@@ -31,21 +31,6 @@ def test_networks_stand_side_by_side(folder: Path, capsys: pytest.CaptureFixture
     top1 = next(line for line in lines if "top-1)" in line).split("|")
     assert top1[2] == top1[3]
     assert sum(int(line.split("|")[1]) for line in lines[-10:]) in (0, 40, 80)
-
-
-def test_what_is_unknown_is_no_number() -> None:
-    phases = {name: {"positions": 0, "top1": None, "value_accuracy": None} for name in ("opening", "middle game")}
-    phases["endgame"] = {"positions": 1234, "top1": 0.5, "value_accuracy": 1.0}
-    report = {"top1": 0.4186, "top5": 0.8, "value_accuracy": None, "policy_loss": 1.9484, "value_loss": None}
-    report["eval_error"] = 0.1857
-    tenths = [{"positions": 0, "predicted": None, "won": None}] * 9 + [{"positions": 7, "predicted": 0.95, "won": 1.0}]
-    text = tables(["net"], [{**report, "phases": phases, "reliability": tenths}])
-    assert "(top-1) | 41.9 % |" in text
-    assert "policy loss (nats) | 1.948 |" in text
-    assert "(sign of the value) | - |" in text
-    assert "(root mean square) | 0.186 |" in text
-    assert "| endgame | 1,234 | 50.0 % | 100.0 % |" in text
-    assert text.endswith("| 0 | - | - |\n| 7 | 0.950 | 1.000 |")
 
 
 @pytest.mark.parametrize(

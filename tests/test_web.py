@@ -13,17 +13,20 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cshogi
+import numpy as np
 import pytest
 from othello_games import random_game
 from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, WAIT, Board, Message, News, served, serving, unbegun
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, Tell
 from pydlshogi.engines.named import engine_named
+from pydlshogi.engines.shogi.book_files import YBB_HEADER, YBB_MAGIC, YBB_POSITION
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.games.entry import Opponent
 from pydlshogi.games.othello.ggf import ggf
@@ -72,6 +75,16 @@ def asked(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[Task]:
     return made
 
 
+def test_a_book_that_breaks_off_is_told(tmp_path: Path) -> None:
+    path, start = tmp_path / "broken.ybb", np.zeros(32, np.uint8)
+    cshogi.Board().to_psfen(start)
+    path.write_bytes(YBB_HEADER.pack(YBB_MAGIC, 1, 0) + YBB_POSITION.pack(start.tobytes(), 0, 1, 1))
+    with closing(Pool(1, SETTINGS | {"Book_File": str(path)})) as pool, served(pool) as board:
+        assert (board.state()["error"], board.state()["book"]) == (f"{path}: it breaks off", ())
+        board.play("7g7f")
+        assert board.state()["error"] == ""
+
+
 # Playing
 
 
@@ -118,7 +131,7 @@ def test_an_engine_that_a_game_offers_appears_and_plays(board: Board, monkeypatc
 
 
 def test_othello_is_played_and_analysed(board: Board) -> None:
-    board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("medium", ""), moves="pass")
+    board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("strong", ""), moves="pass")
     assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "more discs, both pass", "winner": 0}
     assert board.state()["winRates"] == [None] * 3  # who has but one move need not think
     board.do("judge", on=True)
@@ -733,27 +746,6 @@ def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None
     board.new(moves="7g7f")
     board.play("2g2f", at=0)
     assert vary(board, "7g7f", "delete") == "it belongs to the game"
-
-
-def test_variations_are_there_after_a_restart_and_take_no_place_of_other_games(
-    pool: Pool, asked: list[Task], tmp_path: Path
-) -> None:
-    kept = tmp_path / "board.json"
-    with served(pool, kept) as board:
-        for _ in range(8):
-            board.new(moves="6i7h")
-        board.new(sides=("", "easy"), moves="7g7f")
-        asked[-1].tell(Answer(move="3c3d"))
-        for move in ("2g2f", "9g9f", "1g1f"):
-            board.play(move, at=0)
-            board.do("back")
-        killed = kept.read_bytes()
-    kept.write_bytes(killed)
-    with served(pool, kept) as board:  # with a new game, which replaces the one before
-        assert board.state()["earlier"] == 9
-        board.do("earlier")
-        state = board.state()
-        assert (state["moves"], branches(state)) == (["7g7f", "3c3d"], [(0, "2g2f"), (0, "9g9f"), (0, "1g1f")])
 
 
 def test_a_game_that_another_one_replaced_can_be_taken_up_again(board: Board) -> None:

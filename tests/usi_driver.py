@@ -4,7 +4,6 @@ import contextlib
 import os
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -153,10 +152,6 @@ class OverPipes(Conversation):
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-
-    @classmethod
-    def scripted(cls, state: Path, environment: Mapping[str, str] | None = None) -> "OverPipes":
-        return cls([sys.executable, str(ROOT / "tests" / "scripted_player.py")], state, environment)
 
     def _read(self) -> None:
         assert self.process.stdout is not None

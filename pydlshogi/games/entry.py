@@ -121,7 +121,7 @@ NameOpening: TypeAlias = Callable[[PlayedPosition, OpeningNames], OpeningNames]
 
 def ladder(milliseconds: int) -> dict[str, Opponent]:
     """Opponents that search, from one for beginners to one that takes so long for a move: see docs/strength.md."""
-    skills = {"beginner": 0, "novice": 2, "easy": 4, "casual": 6, "medium": 7, "strong": 8, "hard": 10, "expert": 14}
+    skills = {"beginner": 0, "novice": 2, "easy": 4, "casual": 6, "medium": 7, "strong": 8, "hard": 12, "expert": 16}
     return {
         **{name: Opponent("mcts", {"Skill_Level": str(skill)}) for name, skill in skills.items()},
         "full strength": Opponent("mcts", {}, milliseconds),

@@ -14,22 +14,21 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from pydlshogi.encoding import Encoding
 from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle
 from pydlshogi.learning.tasks import PlayComparisons, PlaySets, set_deadline
-from pydlshogi.network.torch_nets import to_npz
-from pydlshogi.network.weights import read_network, write_weights
+from pydlshogi.network.loading import encoding_of
+from pydlshogi.network.weights import read_weights
 from pydlshogi.support.elo import MOST_ELO, estimate
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import SettingError
 from pydlshogi.training.batches import batches
 from pydlshogi.training.examples import TrainingBatch, batch_of, joined
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.run import Run, read_checkpoint
+from pydlshogi.training.settings import SPARSE, encodings_for
 
 _COMPARISON: Final = 1 << 20
 """Comparisons draw their openings from other seeds than games."""
@@ -62,10 +61,14 @@ class Learner:
         self._pool = pool
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         goes_on = folder.checkpoint.exists()
-        encodings = _encodings(game, settings.encoding)
+        encodings = encodings_for(game, settings.kind, settings.encoding)
         network = folder.newest_network() if goes_on else Path(settings.init) if settings.init else None
-        weights, _, self._encoding = read_network(network, encodings) if network else (None, None, encodings[0])
-        self._run = Run(settings, self._encoding, device, None if goes_on else weights)
+        self._encoding = encoding_of(network, encodings) if network else encodings[0]
+        init = None if goes_on else network
+        sparse = settings.kind == SPARSE
+        self._run = Run(settings, self._encoding, device, read_weights(init) if init and not sparse else None)
+        if init and sparse:
+            self._run.begin_with(init)
         names = ("cycle", "seconds", "positions", "games", "anchor", "elo")
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
         if goes_on:
@@ -76,7 +79,7 @@ class Learner:
         folder.describe(game.name, measured)
         newest = folder.network(int(self._run.kept["cycle"]))
         if not goes_on or not newest.exists():
-            write_weights(newest, to_npz(self._run.averaged))
+            self._run.write(newest)
         self._journal = Journal(folder.journal, int(self._run.kept["cycle"]))
 
     @property
@@ -103,7 +106,7 @@ class Learner:
         times.network = share * times.play
         line = {"step": number + 1, "played": games} | self._learn(number, sets, times)
         kept["cycle"] = number + 1
-        write_weights(folder.network(number + 1), to_npz(self._run.averaged))
+        self._run.write(folder.network(number + 1))
         if self._settings.compare_every and (number + 1) % self._settings.compare_every == 0:
             line |= self._compare(number + 1, times)
         kept["seconds"] += times.total
@@ -117,7 +120,7 @@ class Learner:
 
     def finish(self) -> Path:
         """Write the network of the run; returns where."""
-        write_weights(self._folder.result, to_npz(self._run.averaged), half=True)
+        self._run.write(self._folder.result, half=True)
         return self._folder.result
 
     def _play(self, number: int) -> tuple[list[PlayedGames], float, int]:
@@ -255,12 +258,3 @@ def learn(game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool)
                 say(sized(lines[1:], settings.minutes, min(pool.size(), learner.sets)))
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
     say(f"the network is {learner.finish()}")
-
-
-def _encodings(game: GameEntry, name: str) -> Sequence[Encoding]:
-    """Those that a network of the run may have: the one of this name; "": any. Raises SettingError."""
-    named = [encoding for encoding in game.encodings if name in ("", encoding.name)]
-    if not named:
-        known = ", ".join(encoding.name for encoding in game.encodings)
-        raise SettingError(f"--encoding {name} is none of {game.name}: {known}")
-    return named

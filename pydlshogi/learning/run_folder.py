@@ -13,7 +13,7 @@ from pydlshogi.support.files import replacing
 from pydlshogi.support.settings import option_of
 from pydlshogi.training.settings import GONE
 
-_FIXED: Final = ("encoding", "kind", "depth", "channels", "init", "optimiser", "seed")
+_FIXED: Final = ("encoding", "kind", "depth", "channels", "value_width", "policy_width", "init", "optimiser", "seed")
 """Settings that a run keeps to."""
 
 

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.games.entry import GameEntry
+from pydlshogi.network.sparse import is_sparse
 from pydlshogi.network.weights import read_architecture
 from pydlshogi.support.settings import add_options, check, setting
-from pydlshogi.training.settings import Learning
+from pydlshogi.training.settings import SPARSE, Learning
 from pydlshogi.uct.puct import Puct
 
 _MOST = 10**9
@@ -88,7 +89,9 @@ class Cycle(Learning, SelfPlay):
     compare_playouts: int = setting(64, "of every move in a comparison", low=1, high=_MOST)
 
     def begun_with(self, network: Path) -> "Cycle":
-        """These settings, with the kind and size of that network. Raises ModelError."""
+        """These settings, with the kind and size of that network; of a sparse one the kind alone. Raises ModelError."""
+        if is_sparse(network):
+            return replace(self, kind=SPARSE)
         size = read_architecture(network)
         return replace(self, kind=size.kind, depth=size.depth, channels=size.channels)
 

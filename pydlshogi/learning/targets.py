@@ -62,7 +62,8 @@ def sample_of(
 
     `encoding`: how the network sees it that is to learn.
     """
-    learned = np.flatnonzero(weights)
+    # A sparse network makes its policy of the labels that it is given: all legal moves.
+    learned = np.arange(len(moves)) if encoding and encoding.features else np.flatnonzero(weights)
     batch = Batch(1, len(learned), encoding)
     batch.add(position, np.array([moves[i].move for i in learned.tolist()], np.int32))
     searched, exact = expected_score(root)

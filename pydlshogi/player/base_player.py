@@ -203,6 +203,16 @@ class BasePlayer(ABC):
         raise PlayerError("there is no search to measure")
 
 
+class KnownMove(NamedTuple):
+    """A move that a book knows."""
+
+    move: str
+    value: int
+    """Centipawns for the side to move."""
+    played: int
+    """How often it was."""
+
+
 class Engine(NamedTuple):
     """What a protocol needs to know before the player is loaded."""
 
@@ -212,6 +222,8 @@ class Engine(NamedTuple):
     """The position of an sfen, None for the start of the game, under the rules that the options choose. ValueError."""
     load: Callable[[], BasePlayer]
     """The player with these options. It imports what it needs, which takes a while."""
+    known_moves: Callable[[PlayedPosition], Sequence[KnownMove]] = lambda _: ()
+    """What the books that the options name know of a position, the best first. Raises PlayerError."""
 
 
 def any_move(position: PlayedPosition, among: Sequence[str] = ()) -> BestMove:

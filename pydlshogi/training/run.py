@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from pydlshogi.encoding import Encoding, planes_of
-from pydlshogi.network.torch_nets import build, grow
-from pydlshogi.network.weights import Weights
+from pydlshogi.network.torch_nets import build, grow, to_npz
+from pydlshogi.network.weights import Weights, write_weights
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array
 from pydlshogi.support.files import replacing
 from pydlshogi.training.examples import TrainingBatch
@@ -87,6 +87,13 @@ class Run:
         for net in (self.net, self.averaged):
             assert isinstance(net, SparseNet)
             net.read(init)
+
+    def write(self, path: Path, *, half: bool = False) -> None:
+        """Write the network, the averaged one; with `half` in float16, as a sparse one always is. Raises OSError."""
+        if isinstance(self.averaged, SparseNet):
+            self.averaged.write(path)
+        else:
+            write_weights(path, to_npz(self.averaged), half=half)
 
     def learn(self, batch: TrainingBatch) -> None:
         """One step."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydlshogi.encoding import Encoding
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.network.architecture import KINDS, PLAIN_LAYERS, Architecture, Sizes, architecture_for
 from pydlshogi.support.settings import SettingError, check, setting
 
@@ -47,6 +49,16 @@ class Learning:
         """The network that the settings ask for, for this encoding; the plain one always has the book's layers."""
         depth = PLAIN_LAYERS if self.kind == "policy_value" else self.depth
         return architecture_for(encoding, self.kind, depth, self.channels)
+
+
+def encodings_for(game: GameEntry, kind: str, name: str) -> list[Encoding]:
+    """Those that a network of this kind may have: the one of this name; "": any. Raises SettingError."""
+    fit = [encoding for encoding in game.encodings if bool(encoding.planes) == (kind != SPARSE)]
+    named = [encoding for encoding in fit if name in ("", encoding.name)]
+    if not named:
+        known = ", ".join(encoding.name for encoding in fit) or "none"
+        raise SettingError(f"--kind {kind} does not go with --encoding {name}, but of {game.name} with {known}")
+    return named
 
 
 @dataclass(frozen=True)

@@ -159,9 +159,9 @@ class Usi:
             self._jobs.put(self._get_ready)
 
     def _go(self, text: str) -> None:
-        command, _, rest = text.partition(" ")
+        command, rest = [*text.split(maxsplit=1), "", ""][:2]
         if command == "perft":
-            self._ask(command, rest.strip())
+            self._ask(command, rest)
             return
         self._stop()
         clock = self._clocks.of_search(parse_go(text))

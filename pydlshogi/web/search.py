@@ -1,11 +1,12 @@
 """The engines, as the table asks them: answers come with its lock held. It knows no game on the board."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Final, TypeAlias
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, set_up
 from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import KnownMove, PlayerError
 
 LINES: Final = 5
 """Candidates shown, unless people want another number."""
@@ -38,6 +39,13 @@ class Engines:
         """The first position of a game, under the rules of the engine that analyses. Raises PlayerError."""
         question = Question(game, start)
         return set_up(question, self._pool.engine_for(question))
+
+    def known_moves(self, game: str, position: PlayedPosition) -> tuple[Sequence[KnownMove], str]:
+        """What the books of the engine that analyses know of a position, and what was wrong with them."""
+        try:
+            return self._pool.engine_for(Question(game)).known_moves(position), ""
+        except PlayerError as error:
+            return (), str(error)
 
 
 class ShownSearch:

@@ -6,7 +6,7 @@ It knows no HTTP.
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -15,7 +15,7 @@ from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.game import GameEnd
 from pydlshogi.games.catalogue import GAMES
-from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.base_player import KnownMove, PlayerError
 from pydlshogi.web.clock import TurnClock
 from pydlshogi.web.kept import LONGEST_CLOCK
 from pydlshogi.web.pace import PACES, Pace
@@ -37,6 +37,8 @@ _URGENT, _WATCHED = 2, 1
 """What the analysis of a whole game asks is less urgent than both."""
 
 Message: TypeAlias = dict[str, Any]
+Put: TypeAlias = Callable[[str, Message], None]
+"""Takes the kind of a message, state or info, and the message."""
 Command: TypeAlias = Mapping[str, Any]
 
 
@@ -50,12 +52,14 @@ class Table:
     Public methods take the lock. All others are called with it held, also those that clocks and engines call.
     """
 
-    def __init__(self, pool: Pool, tell: Callable[[str, Message], None], kept: Path | None = None) -> None:
-        """`tell` is given the kind of a message, state or info, and the message. `kept`: where games are kept."""
+    def __init__(self, pool: Pool, tell: Put, kept: Path | None = None) -> None:
+        """`kept`: where games are kept."""
         self._lock = threading.RLock()
         self._tell = tell
         self.generation = 0
         self._error = ""
+        self._book: Sequence[KnownMove] = ()
+        """What books know of the position shown."""
         engines = Engines(pool, self._lock)
         self._search = ShownSearch(engines)
         self._clock = TurnClock(self._lock, self._time_is_up)
@@ -88,21 +92,20 @@ class Table:
                 "earlier": self._shelf.earlier,
                 "clock": self._clock.state(game),
                 "pace": self._pace.state() if all(game.sides) and not game.tip.ending else None,
+                "book": self._book,
                 "error": self._error,
                 **game.state(),
                 **self._review.state(game.line),
             }
 
-    def greet(self, put: Callable[[str, Message], None]) -> None:
+    def greet(self, put: Put) -> None:
         """Say all there is to a page that comes, before anything newer is said."""
         with self._lock:
             if not self._clock.attended:
                 self._clock.attended = True
                 self._clock.follow(self._game)
             put("setup", setup())  # first: a page draws no game of whose look it has not heard
-            put("state", self.state())
-            if (known := self._known()) is not None:
-                put("info", known)
+            self._say_state(put)
 
     # What people do
 
@@ -290,7 +293,7 @@ class Table:
         self.generation += 1
         self._search.stop()
         self._pace.drop()
-        self._error = ""
+        self._book, self._error = self._search.engines.known_moves(self._game.game, self._game.position)
         self._clock.follow(self._game)
         try:
             self._shelf.keep()
@@ -387,15 +390,12 @@ class Table:
         said = result(answer) | {"generation": self.generation, "final": answer.final}
         return said | {"ply": game.at, "winRate": self._review.win_rate(game.shown)}
 
-    def _known(self) -> Message | None:
-        """What was said of the position shown, if that is to be shown again."""
-        answer = self._review.said(self._game.shown, self._search.watched)
-        return None if answer is None else self._info(answer)
-
-    def _say_state(self) -> None:
-        self._tell("state", self.state())
-        if (known := self._known()) is not None:
-            self._tell("info", known)
+    def _say_state(self, put: Put | None = None) -> None:
+        """To one page or to all, with what was said of the position shown, if that is to be shown again."""
+        put = put or self._tell
+        put("state", self.state())
+        if (known := self._review.said(self._game.shown, self._search.watched)) is not None:
+            put("info", self._info(known))
 
 
 _IN_GAME: Final[Mapping[str, Callable[[TableGame, Command], None]]] = {

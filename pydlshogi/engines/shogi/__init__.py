@@ -4,6 +4,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
+from pydlshogi.engines.shogi.book import ShownBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import BasePlayer, Engine
@@ -13,7 +14,8 @@ from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
 
 def mcts(options: MCTSPlayerOptions | None = None) -> Engine:
     """The engine that searches."""
-    return _engine("pydlshogi", options or MCTSPlayerOptions(), "ShogiMCTSPlayer")
+    options = options or MCTSPlayerOptions()
+    return _engine("pydlshogi", options, "ShogiMCTSPlayer")._replace(known_moves=ShownBook(options))
 
 
 def policy(options: ReflexOptions | None = None) -> Engine:

@@ -1,7 +1,9 @@
 """The opening books of a player: which of their moves to play. Nothing here knows a search or the protocol."""
 
+import logging
 import re
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -9,6 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pydlshogi.engines.shogi.book_files import Book, BookError, BookFile, BookMove, YbbBook
 from pydlshogi.engines.shogi.sbk import SbkBook
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import KnownMove
 from pydlshogi.player.clock import Limits
 from pydlshogi.player.options import Check, EngineOptions, Filename, Spin
 from pydlshogi.support.files import stamp_of
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 _LINE_PLIES: Final = 8
 _SEPARATOR: Final = ";"
 """Between the names of several books."""
+
+log = logging.getLogger(__name__)
 
 
 class BookOptions(EngineOptions):
@@ -83,6 +89,10 @@ class OwnBook:
             book.close()
         self._opened = opened
 
+    @property
+    def books(self) -> Sequence[BookFile]:
+        return self._opened.books
+
     def consult(
         self, position: "ShogiPosition", limits: Limits, options: BookOptions, random: Random
     ) -> BookChoice | None:
@@ -93,7 +103,7 @@ class OwnBook:
         """
         from cshogi import NOT_REPETITION
 
-        if not (books := self._opened.books) or limits.infinite or limits.mate or limits.searchmoves:
+        if not (books := self.books) or limits.infinite or limits.mate or limits.searchmoves:
             return None
         if position.ply() > options.book_moves or position.board.is_draw() != NOT_REPETITION:
             return None
@@ -116,6 +126,28 @@ class OwnBook:
             move = reply if reply and _is_legal(position, reply) else expected and expected.move
             reply = next((known.reply for known in found if known.move == move), None)
         return tuple(line)
+
+
+class ShownBook:
+    """What the books that the options name know of positions, whether they are played from or not."""
+
+    def __init__(self, options: BookOptions) -> None:
+        self._options, self._book = options, OwnBook()
+
+    def __call__(self, position: PlayedPosition) -> Sequence[KnownMove]:
+        """The best first. Raises BookError."""
+        from pydlshogi.games.shogi.position import ShogiPosition
+
+        assert isinstance(position, ShogiPosition)
+        options = copy(self._options)
+        options.own_book = True
+        if open_changed := self._book.opening(options):
+            opened = open_changed()
+            for remark in opened.remarks:
+                log.warning(remark)
+            self._book.use(opened)
+        found = legal_moves(self._book.books, position)
+        return [KnownMove(each.move, each.value, each.played) for each in sorted(found, key=_worth, reverse=True)]
 
 
 def open_book_file(path: Path) -> BookFile:
@@ -163,7 +195,11 @@ def legal_moves(books: Sequence[BookFile], position: "ShogiPosition") -> list[Bo
 
 def best(moves: Sequence[BookMove]) -> BookMove | None:
     """The move of the highest value, among equals the most frequent, then the first."""
-    return max(moves, key=lambda move: (move.value, move.played), default=None)
+    return max(moves, key=_worth, default=None)
+
+
+def _worth(move: BookMove) -> tuple[int, int]:
+    return move.value, move.played
 
 
 def choose(moves: Sequence[BookMove], options: BookOptions, random: Random) -> BookMove | None:

@@ -37,6 +37,8 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {?{look: number, left: number, of: number}} judging how many positions this look of the analysis has still to do
  * @property {string} comment of a record, on the position shown
  * @property {Array<[string, string]>} opening how the game has begun, in English and in Japanese
+ * @property {Array<[string, number, number]>} book moves that a book knows here: the move, centipawns for who makes it, and
+ *   how often it was played
  * @property {number} lines how many candidates are shown
  * @property {Array<?number>} winRates Black's, after so many moves
  * @property {Judged[]} judged
@@ -215,6 +217,7 @@ function show () {
   $('status').className = state.ending ? 'ended' : ''
   say('comment', state.comment)
   $('opening').textContent = state.opening.map(([english, japanese]) => language === 'ja' ? japanese : english).join(' · ')
+  drawBook()
   if (state.error) $('error').textContent = word(state.error)
   showButtons()
   // Of a button that is gone, or can be pressed no more, the page as a whole would have the focus.
@@ -448,6 +451,19 @@ function drawSentence () {
   const text = said.length ? said : [state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : '']
   $('sentence').replaceChildren(...text)
   say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${write(state.start, state.moves, 0)[state.at - 1]}` : '')
+}
+
+/** What a book knows of the position shown; a button plays it. */
+function drawBook () {
+  const shown = JSON.stringify([state.generation, veiled(), language])
+  if ($('book').dataset.shown === shown) return // a button stays while it is pressed
+  $('book').dataset.shown = shown
+  $('book').replaceChildren(...(veiled() ? [] : state.book).map(([move, value, played]) => made('button', {
+    textContent: `${write(state.position, [move], state.at)[0]} ${value > 0 ? '+' : ''}${value} ×${played}`,
+    title: word('bookMove'),
+    disabled: !state.legal.includes(move),
+    onclick: () => send({ do: 'move', move })
+  })))
 }
 
 /** What the analysis of the whole game has found. */
