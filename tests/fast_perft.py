@@ -15,29 +15,19 @@ def perft_of(rules: Rules) -> Callable[[Record, int], int]:
     play, legal_moves = rules.play, rules.legal_moves
 
     @numba.njit
-    def count(states: Records, moves: Any, left: Any) -> int:
-        """From states[0]; `left`: how many moves are still to be played at each depth."""
-        last = len(left) - 1
-        left[0] = legal_moves(states[0], moves[0])
-        level = 0
-        lines = left[0] if last == 0 else 0
-        while level >= 0 and last > 0:
-            if left[level] == 0:
-                level -= 1
-                continue
-            left[level] -= 1
-            play(states[level], moves[level, left[level]], states[level + 1])
-            found = legal_moves(states[level + 1], moves[level + 1])
-            if level + 1 == last:
-                lines += found
-            else:
-                level += 1
-                left[level] = found
+    def count(states: Records, moves: Any, level: int) -> int:
+        found = legal_moves(states[level], moves[level])
+        if level == len(states) - 1:
+            return found
+        lines = 0
+        for move in range(found):
+            play(states[level], moves[level, move], states[level + 1])
+            lines += count(states, moves, level + 1)
         return lines
 
     def perft(state: Record, depth: int) -> int:
         states = np.zeros(depth, rules.state)
         states[0] = state
-        return int(count(states, np.zeros((depth, rules.most_moves), np.uint16), np.zeros(depth, np.int64)))
+        return int(count(states, np.zeros((depth, rules.most_moves), np.uint16), 0))
 
     return perft
