@@ -775,13 +775,14 @@ def test_a_page_from_elsewhere_gets_nothing(browser: Any, board: Board, tmp_path
 
 def test_the_whole_board_is_in_view(browser: Any, board: Board) -> None:
     person = Person(browser.new_page(), board)
+    box = "const box = document.querySelector('.board')?.getBoundingClientRect()"  # it is drawn anew at each size
+    aside = "document.querySelector('aside').getBoundingClientRect().left"
     for width, height in ((1366, 650), (1280, 720), (900, 680)):
         person.page.set_viewport_size({"width": width, "height": height})
-        box = person.page.locator(".board").bounding_box()
-        assert box["y"] + box["height"] <= height
-        assert box["x"] + box["width"] <= person.page.locator("aside").bounding_box()["x"]
+        in_view = f"() => {{ {box}; return box?.width && box.bottom <= {height} && box.right <= {aside} }}"
+        person.page.wait_for_function(in_view)
     person.page.set_viewport_size({"width": 730, "height": 700})
-    assert person.page.locator(".board").bounding_box()["width"] > 400  # what stands beside it leaves it room
+    person.page.wait_for_function(f"() => {{ {box}; return box?.width > 400 }}")  # what stands beside it leaves it room
     person.leave()
 
 
@@ -898,7 +899,7 @@ def test_a_position_is_set_up_and_played_from(person: Person) -> None:
     person.button("to White's hand").click()
     page.locator("#sideToMove").click()
     person.button("Play from here").click()
-    assert page.locator("#startText").input_value() == "4k4/4R4/9/9/9/9/9/9/4K4 w Gr 1"
+    expect(page.locator("#startText")).to_have_value("4k4/4R4/9/9/9/9/9/9/4K4 w Gr 1")
     page.select_option("#opponent", "")
     person.button("Start").click()
     assert person.play("5a 5b") == ["5a5b"]
