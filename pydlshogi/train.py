@@ -41,7 +41,6 @@ from pydlshogi.games.entry import GameEntry
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.torch_nets import to_npz
-from pydlshogi.network.weights import read_weights
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.files import replacing, reserved
 from pydlshogi.support.processes import available_cores
@@ -52,7 +51,7 @@ from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.optimisers import schedule
-from pydlshogi.training.run import Run, TrainingError, read_checkpoint
+from pydlshogi.training.run import Run, TrainingError, first_weights, read_checkpoint
 from pydlshogi.training.settings import GONE, OF_SPARSE, ON_RESUME, SPARSE, FromRecords, encodings_for
 from pydlshogi.training.sparse import SparseNet
 
@@ -100,17 +99,15 @@ def begin(
     entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state: dict[str, Any] | None
 ) -> tuple[Run, Dataset]:
     """The run at its start or as the checkpoint `state` has it, and what it learns from."""
-    sparse = settings.kind == SPARSE
-    first = settings.init if state is None else ""
-    init = entry.reencoded(encoding, read_weights(first)) if first and not sparse else None
+    init = first_weights(settings, encoding) if state is None else None
+    if init and settings.kind != SPARSE:
+        init = entry.reencoded(encoding, init)
     kept = {LOGGED: 0, **(state.get("kept", {}) if state else {})}
     dataset = entry.load(settings, encoding, kept)
     # Before a network of that batch takes all memory.
     if len(dataset.rows) < settings.batch_size:
         raise TrainingError(f"{len(dataset.rows)} positions do not fill a batch of {settings.batch_size}")
     run = Run(settings, encoding, torch.device("cuda" if torch.cuda.is_available() else "cpu"), init)
-    if first and sparse:
-        run.begin_with(Path(first))
     if state is not None:
         run.load(state)
     run.kept = kept

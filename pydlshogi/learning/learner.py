@@ -20,15 +20,14 @@ from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle
 from pydlshogi.learning.tasks import PlayComparisons, PlaySets, set_deadline
 from pydlshogi.network.loading import encoding_of
-from pydlshogi.network.weights import read_weights
 from pydlshogi.support.elo import MOST_ELO, estimate
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.training.batches import batches
 from pydlshogi.training.examples import TrainingBatch, batch_of, joined
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal, say
-from pydlshogi.training.run import Run, read_checkpoint
-from pydlshogi.training.settings import SPARSE, encodings_for
+from pydlshogi.training.run import Run, first_weights, read_checkpoint
+from pydlshogi.training.settings import encodings_for
 
 _COMPARISON: Final = 1 << 20
 """Comparisons draw their openings from other seeds than games."""
@@ -64,11 +63,7 @@ class Learner:
         encodings = encodings_for(game, settings.kind, settings.encoding)
         network = folder.newest_network() if goes_on else Path(settings.init) if settings.init else None
         self._encoding = encoding_of(network, encodings) if network else encodings[0]
-        init = None if goes_on else network
-        sparse = settings.kind == SPARSE
-        self._run = Run(settings, self._encoding, device, read_weights(init) if init and not sparse else None)
-        if init and sparse:
-            self._run.begin_with(init)
+        self._run = Run(settings, self._encoding, device, None if goes_on else first_weights(settings, self._encoding))
         names = ("cycle", "seconds", "positions", "games", "anchor", "elo")
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
         if goes_on:

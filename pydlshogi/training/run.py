@@ -17,8 +17,9 @@ import torch
 from torch import Tensor, nn
 
 from pydlshogi.encoding import Encoding, planes_of
+from pydlshogi.network.sparse import read_sparse
 from pydlshogi.network.torch_nets import build, grow, to_npz
-from pydlshogi.network.weights import Weights, write_weights
+from pydlshogi.network.weights import Weights, read_weights, write_weights
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array
 from pydlshogi.support.files import replacing
 from pydlshogi.training.examples import TrainingBatch
@@ -38,13 +39,22 @@ class TrainingError(Exception):
     """A run that cannot go on; the message is one line."""
 
 
+def first_weights(settings: Learning, encoding: Encoding) -> Weights | None:
+    """Those that a new run begins with, if the settings name a network. Raises ModelError, OSError."""
+    if not settings.init:
+        return None
+    path = Path(settings.init)
+    return read_sparse(path, [encoding])[0] if settings.kind == SPARSE else read_weights(path)
+
+
 class Run:
     """All that a checkpoint holds, and what was made from the settings."""
 
     def __init__(
         self, settings: Learning, encoding: Encoding, device: torch.device, init: Weights | None = None
     ) -> None:
-        """The run before its first step, with a new network or one grown from `init`; ModelError if it does not fit.
+        """The run before its first step, with a new network or one grown from `init`, of a sparse one with its weights;
+        ModelError if it does not fit.
 
         A sparse network learns on the CPU.
         """
@@ -56,8 +66,8 @@ class Run:
             self.device = device = torch.device("cpu")
             settings = replace(settings, precision="float32")
             self.network = f"sparse {settings.value_width}+{settings.policy_width}"
-            make = partial(SparseNet, encoding, settings.value_width, settings.policy_width)
-            self.net: nn.Module = make()
+            make = fresh = partial(SparseNet, encoding, settings.value_width, settings.policy_width)
+            self.net: nn.Module = fresh().having(init, settings.init) if init else fresh()
         else:
             architecture = settings.architecture(encoding)
             self.network = str(architecture)
@@ -81,12 +91,6 @@ class Run:
         """What whoever trains wants to find again."""
         self.window = torch.zeros(len(FIGURES))
         """Sum of FIGURES since the last line of the log."""
-
-    def begin_with(self, init: Path) -> None:
-        """Take over the weights of a sparse network of this size. Raises ModelError, OSError."""
-        for net in (self.net, self.averaged):
-            assert isinstance(net, SparseNet)
-            net.read(init)
 
     def write(self, path: Path, *, half: bool = False) -> None:
         """Write the network, the averaged one; with `half` in float16, as a sparse one always is. Raises OSError."""

@@ -5,7 +5,7 @@ rows, and legal moves are products of their row and the position's hidden units.
 """
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 import torch
@@ -14,7 +14,8 @@ from torch.autograd.function import once_differentiable
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.sparse import INT8_SCALE, read_sparse, sparse_shapes, write_sparse
+from pydlshogi.network.sparse import INT8_SCALE, sparse_shapes, write_sparse
+from pydlshogi.network.weights import Weights
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array
 from pydlshogi.support.compiled import reassociating
 
@@ -76,13 +77,13 @@ class SparseNet(nn.Module):
         arrays = {name: tensor.numpy() for name, tensor in self.state_dict().items()}
         write_sparse(path, arrays, self._encoding)
 
-    def read(self, path: Path) -> None:
-        """Take over the weights of a network of floats, of the same size. Raises ModelError."""
-        weights, _ = read_sparse(path, [self._encoding])
+    def having(self, weights: Weights, path: str) -> Self:
+        """This network with the weights of a file of floats, of the same size. Raises ModelError."""
         try:
             self.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
         except RuntimeError as error:
             raise ModelError(f"{path}: not floats of a network of this size") from error
+        return self
 
 
 class _Sums(torch.autograd.Function):
