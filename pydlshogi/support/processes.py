@@ -97,13 +97,15 @@ class _Worker:
         """Ask it to close its task and to end."""
         if not self.idle():
             self.process.terminate()
-        self.executor.shutdown(wait=False)
+        self._closing = threading.Thread(target=self.executor.shutdown, daemon=True)
+        self._closing.start()
 
     def end(self) -> None:
         """Give it a moment to end; then end it."""
         self.process.join(_GRACE)
         self.process.kill()
         self.process.join()
+        self._closing.join(_GRACE)  # at the end of the program, Python would write to a pipe that this thread closes
 
 
 _leaving: Final = threading.Event()
