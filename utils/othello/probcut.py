@@ -75,7 +75,7 @@ class Form(NamedTuple):
 TUTORIAL_PAIRS: Final = {3: 1, 4: 2, 5: 1, 6: 2, 7: 3, 8: 4, 9: 3, 10: 4, 11: 5, 12: 6, 13: 5, 14: 6}
 FORMS: Final = {
     "tutorial": Form(by_stage=False, deviations=1.4, everywhere=True),
-    "stages": Form(by_stage=True, deviations=1.4, everywhere=False),
+    "stages": Form(by_stage=True, deviations=1.1, everywhere=False),
 }
 
 
