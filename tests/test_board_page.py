@@ -184,7 +184,6 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
         page.select_option("#opponent", "")
         person.button("Start").click()
         page.wait_for_selector(".board.dobutsu")
-        assert not page.locator("#newDialog").is_visible()
         person.play("2c 2b", "1a 2b")
         assert page.locator(".primary").count() == 0
         page.on("dialog", lambda dialog: dialog.accept())
@@ -273,9 +272,7 @@ def test_a_mark_is_grey_until_it_is_sure_and_the_move_shown_is_in_view(person: P
 
 
 def test_mouse_and_dialogs(person: Person) -> None:
-    person.click("7g")
-    assert person.page.locator(".target").count() == 1
-    person.play("7f", "3c 3d")
+    person.play("7g 7f", "3c 3d")
     person.click("8h", "2b")
     person.button("promote", exact=True).click()
     assert person.moves(3)[2] == "8h2b+"
@@ -292,7 +289,6 @@ def test_mouse_and_dialogs(person: Person) -> None:
     person.button("Resign").click()
     person.page.wait_for_selector('body[data-ending="resignation"]')
     assert person.text("#status") == "White wins by resignation"
-    assert [person.page.locator(f"#{name}").get_attribute("role") for name in ("played", "comment")] == ["status"] * 2
 
 
 HEARD_AND_SEEN = """() => {
@@ -495,6 +491,7 @@ def test_drops_and_a_new_game_by_keyboard(person: Person) -> None:
     page.keyboard.type("f5d6")
     person.press("Enter")
     assert person.moves(2) == ["f5", "d6"]
+    expect(page.locator("#board [data-at]:focus")).to_have_count(1)
 
 
 def test_the_focus_stays_where_the_keyboard_goes_on(person: Person) -> None:
@@ -528,7 +525,6 @@ def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     page = person.page
     person.begin("Dd6/8/8/8/8/8/8/7d w - 1", game="othello", opponent="")
     page.wait_for_selector(".board.othello")
-    assert page.locator("#policy").is_hidden()
     assert person.text("#status") == "White cannot move and has to pass (1-2)"
     person.button("Pass").click()
     person.moves(1)
@@ -571,7 +567,6 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     person.show_thinking()
     page.wait_for_selector(".arrows polygon")
     assert page.locator("#lines tr").count() == 5
-    assert page.locator("#graph .here").count() == 1
     assert page.locator("#hint").is_disabled()  # there is nothing to add
     assert page.evaluate(CONTRASTS) == []
     news = page.locator("#speed").inner_text()

@@ -153,6 +153,8 @@ def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> Non
     assert board.do("pace", seconds=0) == ""
     board.new("dobutsu", sides=("beginner", "easy"))
     assert board.news.until(lambda state: state["ending"] or state["at"] > 20)["game"] == "dobutsu"
+    board.new()
+    board.news.until(lambda engine: not engine["prepares"], "engine")
 
 
 def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:

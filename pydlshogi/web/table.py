@@ -265,17 +265,18 @@ class Table:
     def _shown(self) -> None:
         """Another game is shown."""
         self._pace.paused = False
-        if self._preparing:
-            self._search.engines.withdraw(self._preparing)
+        self._prepared()
         # So that its engine is loaded by the time it is wanted.
-        self._preparing = self._search.engines.ask(Question(self._game.game, visits=1), self._prepared)
+        self._preparing = self._search.engines.ask(Question(self._game.game, visits=1), lambda _: self._prepared())
         self._say_engine()
         self._changed()
 
-    def _prepared(self, _: Answer) -> None:
-        """The engine is there, or could not be loaded: then whoever asks it is told."""
-        self._preparing = None
-        self._say_engine()
+    def _prepared(self) -> None:
+        """One need not wait for the engine any longer."""
+        if self._preparing:
+            self._search.engines.withdraw(self._preparing)
+            self._preparing = None
+            self._say_engine()
 
     def _play(self, move: str) -> None:
         game, known = self._game, len(self._game.nodes)
@@ -336,6 +337,7 @@ class Table:
         """Ask about the position shown, unless it fails."""
 
         def heard(answer: Answer) -> None:
+            self._prepared()  # what is more urgent may have been asked before that
             if answer.error:
                 self._search.stop()
                 self._search.watched = False

@@ -43,7 +43,7 @@ export class MoveList {
     while (root.children.length > state.moves.length) root.lastChild.remove()
     state.moves.forEach((move, index) => {
       const each = judged.get(index + 1)
-      const lost = each?.mark ? ` ${each.mark} ${lossOf(each)}` : ''
+      const lost = each?.mark ? ` ${each.mark} ${lossOf(each, '')}` : '' // there is no room for the unit
       const item = root.children[index] ?? root.appendChild(made('li', {}, made('button', { onclick: () => this.does.goTo(index + 1) }), made('span')))
       const button = item.firstChild
       const text = names[index] + lost
@@ -83,7 +83,7 @@ export class MoveList {
 }
 
 /** What a move cost: of winning, or in discs. */
-export const lossOf = ({ loss, discs }) => discs === null ? `−${percent(loss)} %` : `−${discs}`
+const lossOf = ({ loss, discs }, unit = ' %') => discs === null ? `−${percent(loss)}${unit}` : `−${discs}`
 
 /**
  * What the analysis says of the move that led to the position shown; nothing where it has not looked.

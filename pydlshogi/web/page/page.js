@@ -630,6 +630,7 @@ $('newDialog').onclose = async () => {
   if (returnValue !== 'start' || !await home.start()) return
   turned = false
   show() // the news of the game may have come first
+  if (document.activeElement.matches(':focus-visible')) board.take() // whoever began it by keyboard
 }
 
 // A record
