@@ -88,10 +88,11 @@ export class Board {
       const at = nameOf(x, y, rows)
       const [column, line] = seen(x, y)
       const can = targets.has(at) ? `, ${this.word('target')}` : movable.has(at) ? `, ${this.word('movable')}` : ''
+      const threatened = at === danger ? `, ${this.word('inDanger')}` : ''
       const focusable = x === this.focus[0] && y === this.focus[1]
       return cell(at, left + 100 * column + 50, MARGIN + hand + cellHeight * (line + 0.5), cellHeight, {
         role: 'gridcell', tabindex: focusable ? 0 : -1, 'aria-selected': at === this.from,
-        'aria-label': `${at} ${letter ? this.say(letter) : this.word('empty')}${can}`
+        'aria-label': `${at} ${letter ? this.say(letter) : this.word('empty')}${threatened}${can}`
       }, ...(letter ? [piece(letter)] : []))
     }))))
     const held = ['b', 'w'].map(side => element('g', { role: 'group', class: 'hand',
@@ -134,7 +135,7 @@ export class Board {
     const [wholeWidth, wholeHeight] = [w + left + right, h + 2 * hand + 2 * MARGIN + 8]
     const { style } = this.root.closest('section')
     style.setProperty('--aspect', wholeWidth / wholeHeight)
-    style.setProperty('--over', `${100 * (MARGIN + hand) / wholeHeight}%`) // the squares begin
+    style.setProperty('--over', `${100 * (MARGIN + hand) / wholeHeight}%`) // of it are above the squares
     style.setProperty('--under', `${100 * (MARGIN + hand + 8) / wholeHeight}%`)
     this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group', viewBox: `0 0 ${wholeWidth} ${wholeHeight}` },
     pieces, ground, ...stars, ...trays, this.heat, grid, ...held, coordinates, this.sliding, this.arrows, this.ghost))

@@ -159,6 +159,7 @@ function listen () {
     if (state === null) $('lineCount').value = message.lines
     if (settings.get('sound') === 'on' && madeMove(message)) sound(LOOKS[message.game].turns ? 'stone' : 'piece')
     state = home.state = message
+    $('nav').inert = $('table').inert = false
     offerHome()
     stateCame = performance.now()
     forgetIfShown()
@@ -235,7 +236,7 @@ function show () {
 /** What can be done now, and first of all what most people will do. */
 function showButtons () {
   const mine = state.legal.length > 0
-  const over = state.ending !== null && state.moves.length > 0
+  const over = state.ending !== null
   const judged = state.judged.length > 0
   const marked = mistakes().length > 0
   const { asked } = state
@@ -248,7 +249,7 @@ function showButtons () {
   const hide = {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null && !asked, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
-    endReview: !over || judged || state.judging, rematch: !over || asked || state.judging, previousMistake: !marked || asked,
+    endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging, previousMistake: !marked || asked,
     nextMistake: !marked || asked, noMistakes: !judged || marked || state.judging || state.leftAt !== null,
     retry: asked ? asked.found !== false : !mistakes().includes(state.at), answer: !veiled(), progress: !state.judging,
     practise: state.practice.length < (asked ? 2 : 1) || state.judging,
@@ -275,7 +276,7 @@ function showButtons () {
   const [, first] = [
     [state.legal.includes('pass') && state.at === state.moves.length, 'pass'], [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
     [asked?.found && state.practice.length > 1, 'practise'], [asked?.found, 'left'], [asked?.found === false, 'retry'], [asked, ''],
-    [state.leftAt !== null, 'left'], [marked, 'nextMistake'], [judged, ''], [over, 'endReview'], [state.file, 'judge'],
+    [state.leftAt !== null, 'left'], [marked, 'nextMistake'], [judged, ''], [over, state.moves.length ? 'endReview' : 'rematch'], [state.file, 'judge'],
     [!state.moves.length && looksThrough, 'new'], [true, '']
   ].find(([holds]) => holds)
   for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)
