@@ -133,7 +133,7 @@ def test_an_engine_that_a_game_offers_appears_and_plays(board: Board, monkeypatc
 def test_othello_is_played_and_analysed(board: Board) -> None:
     board.new("othello", "Dd6/8/8/8/8/8/8/7d w - 1", sides=("strong", ""), moves="pass")
     assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "more discs, both pass", "winner": 0}
-    assert board.state()["winRates"] == [None] * 3  # who has but one move need not think
+    assert board.state()["winRates"] == [None, None, 1]  # who has but one move need not think
     board.do("judge", on=True)
     state = board.news.until(lambda state: len(state["judged"]) == 2)
     assert state["winRates"] == pytest.approx([1, 1, 1], abs=0.01)  # it was decided from the first move on
@@ -153,6 +153,8 @@ def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> Non
     assert board.do("pace", seconds=0) == ""
     board.new("dobutsu", sides=("beginner", "easy"))
     assert board.news.until(lambda state: state["ending"] or state["at"] > 20)["game"] == "dobutsu"
+    board.new()
+    board.news.until(lambda engine: not engine["prepares"], "engine")
 
 
 def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:
@@ -669,7 +671,7 @@ def test_a_game_of_othello_that_a_person_resigned_is_saved_so(board: Board) -> N
     board.news.until(lambda state: state["at"] == 2)
     board.do("resign")
     record = board.record()
-    assert b"PW[beginner]" in record
+    assert b"PW[pydlshogi (beginner)]" in record
     board.opened(record)
     board.do("goto", ply=2)
     assert board.state()["ending"] == {"reason": "resignation", "winner": 1}

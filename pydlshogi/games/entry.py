@@ -164,6 +164,8 @@ class GameEntry:
     """How matches are played, as `MODULE:NAME`; None: by USI, judged by `position`."""
     opening: str | None = None
     """The function that names openings, a `NameOpening`, as `MODULE:NAME`; None: they have no names."""
+    in_danger: str | None = None
+    """What is marked on the board, a function of the position to the square or "", as `MODULE:NAME`; None: nothing."""
     look: Look | None = None
 
     @property

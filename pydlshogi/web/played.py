@@ -131,6 +131,8 @@ class TableGame:
         self.start = None if set_up(game, None).sfen() == self.start_sfen else start
         name = GAMES[game].opening if self.start is None else None
         self._name_opening: NameOpening | None = resolve_name(name) if name else None
+        danger = GAMES[game].in_danger
+        self._in_danger: Callable[[PlayedPosition], str] = resolve_name(danger) if danger else lambda _: ""
         self.names = ["", ""]
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
@@ -245,6 +247,7 @@ class TableGame:
             "start": self.start_sfen,
             "position": self.position.sfen(),
             "turn": self.position.turn,
+            "inDanger": self._in_danger(self.position),
             "moves": self.moves,
             "at": self.at,
             "variations": self.variations,

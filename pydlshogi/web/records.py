@@ -92,8 +92,8 @@ def saved(played: TableGame, judged: Sequence[Judgement], candidates: Mapping[in
 
 
 def names_of(played: TableGame) -> list[str]:
-    """Who played Black and White: a person of that name, or an opponent."""
-    return [name or side for name, side in zip(played.names, played.sides, strict=True)]
+    """Who played Black and White: a person of that name, "" without one, or this program and how strong it was."""
+    return [name or (side and f"pydlshogi ({side})") for name, side in zip(played.names, played.sides, strict=True)]
 
 
 def _files_of(place: str) -> GameFiles:

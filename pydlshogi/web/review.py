@@ -113,8 +113,10 @@ class Review:
         return self.heard.get(node) if watched or node in self._assessments else None
 
     def win_rate(self, node: Node) -> float | None:
-        """Black's, if it is known; what a record says counts where no engine has spoken."""
+        """Black's, if it is known; what the rules or a record say counts where no engine has spoken."""
         if node not in self.heard:
+            if node.verdict:
+                return 0.5 if node.verdict.winner is None else 1.0 - node.verdict.winner
             return None if node.evaluation is None else win_rate_of(node.evaluation)
         answer = self.heard[node]
         win_rate: float = result(answer)["rootInfo"]["winrate"]
@@ -138,7 +140,10 @@ class Review:
 
     def state(self, line: Sequence[Node]) -> dict[str, Any]:
         """What a page shows of it."""
-        look, judged = self._look, self.judgements(line)
+        look, judged, left = self._look, self.judgements(line), self._game.left
+        # Where a game was left to try other moves, it is the game that is summed up.
+        summed = left.line if left and all(node in self._assessments for node in left.line) else line
+        counted = judged if summed is line else self.judgements(summed)
         return {
             "judging": {"look": look.number + 1, "left": len(look.asked), "of": look.positions} if look.asked else None,
             "winRates": [self.win_rate(node) for node in line],
@@ -147,8 +152,8 @@ class Review:
             "asked": self._asked(judged),
             "summary": [
                 account._asdict()
-                | _accuracies([each for each in judged if "bw"[each.turn] == account.side], len(line) - 1)
-                for account in accounts(judged)
+                | _accuracies([each for each in counted if "bw"[each.turn] == account.side], len(summed) - 1)
+                for account in accounts(counted)
             ],
         }
 

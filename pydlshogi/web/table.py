@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from pydlshogi.analysis import DISC_LOSSES, LOSSES
-from pydlshogi.analysis_server.pool import Answer, Pool, Question
+from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.game import GameEnd
 from pydlshogi.games.catalogue import GAMES
@@ -38,7 +38,7 @@ _URGENT, _WATCHED = 2, 1
 
 Message: TypeAlias = dict[str, Any]
 Put: TypeAlias = Callable[[str, Message], None]
-"""Takes the kind of a message, state or info, and the message."""
+"""Takes the kind of a message, as state or info, and the message."""
 Command: TypeAlias = Mapping[str, Any]
 
 
@@ -60,6 +60,8 @@ class Table:
         self._error = ""
         self._book: Sequence[KnownMove] = ()
         """What books know of the position shown."""
+        self._preparing: Task | None = None
+        """By which the engine of the game shown is loaded."""
         engines = Engines(pool, self._lock)
         self._search = ShownSearch(engines)
         self._clock = TurnClock(self._lock, self._time_is_up)
@@ -106,6 +108,7 @@ class Table:
                 self._clock.follow(self._game)
             put("setup", setup())  # first: a page draws no game of whose look it has not heard
             self._say_state(put)
+            self._say_engine(put)
 
     # What people do
 
@@ -262,9 +265,18 @@ class Table:
     def _shown(self) -> None:
         """Another game is shown."""
         self._pace.paused = False
+        self._prepared()
         # So that its engine is loaded by the time it is wanted.
-        self._search.engines.ask(Question(self._game.game, visits=1), lambda _: None)
+        self._preparing = self._search.engines.ask(Question(self._game.game, visits=1), lambda _: self._prepared())
+        self._say_engine()
         self._changed()
+
+    def _prepared(self) -> None:
+        """One need not wait for the engine any longer."""
+        if self._preparing:
+            self._search.engines.withdraw(self._preparing)
+            self._preparing = None
+            self._say_engine()
 
     def _play(self, move: str) -> None:
         game, known = self._game, len(self._game.nodes)
@@ -325,6 +337,7 @@ class Table:
         """Ask about the position shown, unless it fails."""
 
         def heard(answer: Answer) -> None:
+            self._prepared()  # what is more urgent may have been asked before that
             if answer.error:
                 self._search.stop()
                 self._search.watched = False
@@ -389,6 +402,10 @@ class Table:
         game = self._game
         said = result(answer) | {"generation": self.generation, "final": answer.final}
         return said | {"ply": game.at, "winRate": self._review.win_rate(game.shown)}
+
+    def _say_engine(self, put: Put | None = None) -> None:
+        """Whether one has to wait for it."""
+        (put or self._tell)("engine", {"prepares": self._preparing is not None})
 
     def _say_state(self, put: Put | None = None) -> None:
         """To one page or to all, with what was said of the position shown, if that is to be shown again."""

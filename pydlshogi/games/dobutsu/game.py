@@ -13,6 +13,7 @@ GAME: Final = GameEntry(
     network="dobutsu.npz",
     engines={"mcts": "pydlshogi.engines.dobutsu:mcts"},
     opponents=ladder(1000) | {"perfect": Opponent("mcts", {"Perfect_Play": "true"}, 1000, is_solved)},
+    in_danger="pydlshogi.games.dobutsu.position:threatened_lion",
     match="utils.arena.dobutsu:KIND",
     learning={
         "kind": "policy_value_dense",

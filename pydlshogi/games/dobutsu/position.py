@@ -6,8 +6,16 @@ from typing import Final
 import numpy as np
 
 from pydlshogi.game import GameEnd, Outcome
-from pydlshogi.games.dobutsu.rules import RULES, SETTINGS, STATE
-from pydlshogi.games.dobutsu.sfen import START_SFEN, drawn, in_first_dialect, read_sfen, write_move, write_sfen
+from pydlshogi.games.dobutsu.rules import ENEMY, GOES, LION, NEIGHBOUR, OFF, RULES, SETTINGS, SQUARES, STATE
+from pydlshogi.games.dobutsu.sfen import (
+    START_SFEN,
+    drawn,
+    in_first_dialect,
+    read_sfen,
+    square_name,
+    write_move,
+    write_sfen,
+)
 from pydlshogi.games.state_position import StatePosition
 
 _OCCURRENCES: Final = 3
@@ -72,3 +80,19 @@ class DobutsuPosition(StatePosition):
     def threefold(self) -> Outcome | None:
         """A draw if this position has now occurred for the third time, else None."""
         return Outcome(0.5, by_path=True) if self.occurrences() >= _OCCURRENCES else None
+
+
+def threatened_lion(position: DobutsuPosition) -> str:
+    """The square of the lion of the side to move where it could be caught; "" if it could not."""
+    pieces = int(position.state["pieces"])
+    on = [pieces >> 4 * square & 15 for square in range(SQUARES)]
+    if LION not in on:
+        return ""
+    beside = enumerate(
+        NEIGHBOUR[on.index(LION)].tolist()
+    )  # what comes from our direction goes in the same one of its own
+    caught = any(
+        origin != OFF and on[origin] > ENEMY and GOES[on[origin] - ENEMY] >> direction & 1
+        for direction, origin in beside
+    )
+    return square_name(on.index(LION), position.turn == 1) if caught else ""

@@ -135,10 +135,10 @@ def write_move(pieces: int, white: bool, move: int) -> str:
     """A legal move in USI notation."""
     target, way = divmod(move, WAYS)
     if way >= DROPS:
-        return f"{_LETTERS[way - DROPS + CHICK]}*{_name(target, white)}"
+        return f"{_LETTERS[way - DROPS + CHICK]}*{square_name(target, white)}"
     origin = int(NEIGHBOUR[target, way ^ 4])
     promotes = target < FILES and pieces >> 4 * origin & 15 == CHICK
-    return f"{_name(origin, white)}{_name(target, white)}{'+' if promotes else ''}"
+    return f"{square_name(origin, white)}{square_name(target, white)}{'+' if promotes else ''}"
 
 
 def in_first_dialect(usi: str) -> str:
@@ -170,5 +170,5 @@ def _cells(written: str) -> str:
     return "  ." * int(written) if written.isdigit() else written.rjust(3)
 
 
-def _name(square: int, white: bool) -> str:
+def square_name(square: int, white: bool) -> str:
     return _SQUARE_NAMES[SQUARES - 1 - square if white else square]

@@ -25,6 +25,7 @@ GAME: Final = GameEntry(
     training="pydlshogi.training.shogi.dataset:TRAINING",
     files="pydlshogi.web.shogi_files:FILES",
     opening="pydlshogi.games.shogi.openings:opening",
+    in_danger="pydlshogi.games.shogi.position:checked_king",
     match="utils.arena.shogi:KIND",
     learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},
 )

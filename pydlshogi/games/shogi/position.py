@@ -263,3 +263,9 @@ def _points(pieces: Iterable[int], *hands: Sequence[int]) -> int:
 def _in_camp(square: int) -> bool:
     """On the three ranks nearest to Black."""
     return square % 9 >= 6
+
+
+def checked_king(position: ShogiPosition) -> str:
+    """The square of the king that is in check; "" if none is."""
+    board = position.board
+    return str(cshogi.SQUARE_NAMES[board.king_square(board.turn)]) if board.is_check() else ""

@@ -34,7 +34,7 @@ export class Board {
     addEventListener('pointercancel', () => this.drop())
   }
 
-  /** A view is {game, position, legal, last: squares, arrows: [{move, label, weight, grade}], heat: {square: 0 to 1}, flip,
+  /** A view is {game, position, legal, last: squares, danger: a square or '', arrows: [{move, label, weight, grade}], heat: {square: 0 to 1}, flip,
    * wide: whether the captured pieces lie beside the board, or above and below it, pairs: whether pieces have two letters}. */
   show (view) {
     const old = this.view
@@ -50,7 +50,7 @@ export class Board {
   }
 
   draw () {
-    const { game, position, legal, last, flip, wide, pairs } = this.view
+    const { game, position, legal, last, danger, flip, wide, pairs } = this.view
     const look = LOOKS[game]
     const hand = wide ? 0 : look.hand // the room above and below
     const left = EDGE + (wide ? look.hand : 0)
@@ -74,7 +74,7 @@ export class Board {
     })
     const cell = (at, x, y, cellH, attributes, ...children) => {
       this.centres.set(at, [x, y])
-      const marks = [at === this.from && 'from', targets.has(at) && 'target', last.includes(at) && 'last',
+      const marks = [at === this.from && 'from', targets.has(at) && 'target', last.includes(at) && 'last', at === danger && 'danger',
         movable.has(at) && 'movable']
       const square = element('rect', { x: -50, y: -cellH / 2, width: 100, height: cellH })
       const made = element('g', { 'data-at': at, class: ['cell', ...marks].filter(Boolean).join(' '),
@@ -88,10 +88,11 @@ export class Board {
       const at = nameOf(x, y, rows)
       const [column, line] = seen(x, y)
       const can = targets.has(at) ? `, ${this.word('target')}` : movable.has(at) ? `, ${this.word('movable')}` : ''
+      const threatened = at === danger ? `, ${this.word('inDanger')}` : ''
       const focusable = x === this.focus[0] && y === this.focus[1]
       return cell(at, left + 100 * column + 50, MARGIN + hand + cellHeight * (line + 0.5), cellHeight, {
         role: 'gridcell', tabindex: focusable ? 0 : -1, 'aria-selected': at === this.from,
-        'aria-label': `${at} ${letter ? this.say(letter) : this.word('empty')}${can}`
+        'aria-label': `${at} ${letter ? this.say(letter) : this.word('empty')}${threatened}${can}`
       }, ...(letter ? [piece(letter)] : []))
     }))))
     const held = ['b', 'w'].map(side => element('g', { role: 'group', class: 'hand',
@@ -131,9 +132,12 @@ export class Board {
       element('circle', { class: 'star', cx: left + 100 * x, cy: MARGIN + hand + cellHeight * y, r: 6 })))
     this.ghost = element('g', { class: 'ghost', 'aria-hidden': true })
     this.sliding = element('g', { class: 'sliding', 'aria-hidden': true })
-    this.root.closest('section').style.setProperty('--aspect', (w + left + right) / (h + 2 * hand + 2 * MARGIN + 8))
-    this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group',
-      viewBox: `0 0 ${w + left + right} ${h + 2 * hand + 2 * MARGIN + 8}` },
+    const [wholeWidth, wholeHeight] = [w + left + right, h + 2 * hand + 2 * MARGIN + 8]
+    const { style } = this.root.closest('section')
+    style.setProperty('--aspect', wholeWidth / wholeHeight)
+    style.setProperty('--over', `${100 * (MARGIN + hand) / wholeHeight}%`) // of it are above the squares
+    style.setProperty('--under', `${100 * (MARGIN + hand + 8) / wholeHeight}%`)
+    this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group', viewBox: `0 0 ${wholeWidth} ${wholeHeight}` },
     pieces, ground, ...stars, ...trays, this.heat, grid, ...held, coordinates, this.sliding, this.arrows, this.ghost))
     if (focused) this.cell(focused)?.focus({ preventScroll: true })
     this.drawNews()
@@ -187,7 +191,7 @@ export class Board {
     if (!end) return
     if (start) shafts.push(this.shaft(start, end, 3 + 6 * weight, { class: `loss${grade}`, opacity: 0.35 + 0.5 * weight }))
     rings.push(element('circle', { class: `ring loss${grade}`, cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
-      element('text', { x: end[0], y: end[1] + 9 }, label))
+      element('text', { class: label.length > 2 ? 'long' : '', x: end[0], y: end[1] + (label.length > 2 ? 7 : 9) }, label))
   }
 
   /** An arrow so many units to both sides of the line between two centres. */
@@ -301,8 +305,10 @@ export class Board {
   /** Which of two moves that differ in the promotion; "" if neither. */
   ask (moves) {
     const dialog = document.createElement('dialog')
+    dialog.className = 'promotion'
     dialog.setAttribute('aria-label', this.word('promoteOrNot'))
-    const href = this.cell(split(moves[0]).from).querySelector('use').getAttribute('href')
+    const { from, to } = split(moves[0])
+    const href = this.cell(from).querySelector('use').getAttribute('href')
     for (const move of [...moves].sort().reverse()) {
       const { promotes } = split(move)
       const button = document.createElement('button')
@@ -314,6 +320,10 @@ export class Board {
     }
     this.root.append(dialog)
     dialog.showModal()
+    const square = this.cell(to).getBoundingClientRect() // beside it: a second click on the square chooses nothing
+    const { offsetWidth, offsetHeight } = dialog
+    dialog.style.left = `${Math.max(4, Math.min(innerWidth - offsetWidth - 4, square.left + (square.width - offsetWidth) / 2))}px`
+    dialog.style.top = `${square.top < innerHeight / 2 ? square.bottom : square.top - offsetHeight}px`
     return new Promise(resolve => {
       dialog.onclose = () => {
         dialog.remove()

@@ -2,12 +2,27 @@
 export const MARKS = { '?!': 'mark1', '?': 'mark2', '??': 'mark3' }
 
 const WIDTH = 400
-const [LEFT, RIGHT] = [26, 6] // of the charts of a game, where its moves are not
+const [LEFT, RIGHT] = [26, 10] // of the charts of a game, where its moves are not
+const ALL_DISCS = 64
 const SHORTEST = 10 // moves that there is room for
 
 /** @typedef {import('./page.js').State} State */
 
 export const percent = (share, digits = 1) => (100 * share).toFixed(digits)
+
+export const signed = number => number > 0 ? `+${number}` : number < 0 ? `−${-number}` : '0'
+
+/**
+ * By how many discs Black will have won, after so many moves, as far as the analysis counts them; null: it does not.
+ * @param {State} state
+ * @returns {?Array<number>}
+ */
+export function discsOf ({ judged }) {
+  if ((judged[0]?.discs ?? null) === null) return null
+  const discs = []
+  for (const { number, evaluation } of judged) discs[number] = Math.max(-ALL_DISCS, Math.min(ALL_DISCS, Math.round(evaluation / 100)))
+  return discs
+}
 
 /** @returns {SVGElement} */
 function svg (name, attributes, text = '') {
@@ -32,7 +47,7 @@ export function clicked (event, state) {
 }
 
 /**
- * Black's win rate after each move, with the mistakes as dots.
+ * Black's win rate after each move, or by how many discs Black is ahead, with the mistakes as dots.
  * @param {SVGElement} root
  * @param {State} state
  * @param {?number} pointed the ply under the pointer
@@ -40,7 +55,10 @@ export function clicked (event, state) {
 export function drawWinRates (root, state, pointed = null) {
   const x = ply => across(state, ply)
   const y = share => 5 + 84 * (1 - share)
-  const known = state.winRates.flatMap((share, ply) => share === null || share === undefined ? [] : [[ply, share]])
+  const discs = discsOf(state)
+  const most = discs && [8, 16, 32].find(most => discs.every(each => Math.abs(each) <= most)) || ALL_DISCS
+  const shares = discs ? discs.map(each => 0.5 + each / most / 2) : state.winRates
+  const known = Object.entries(shares).flatMap(([ply, share]) => (share ?? null) === null ? [] : [[Number(ply), share]])
   const every = [5, 10, 20, 50, 100, 200, 500].find(step => plies(state) / step <= 10) ?? 1000
   const numbers = Array.from({ length: Math.floor(plies(state) / every) }, (_, place) => every * (place + 1))
   const points = known.map(([ply, share]) => `${x(ply)},${y(share)}`).join(' ')
@@ -49,14 +67,14 @@ export function drawWinRates (root, state, pointed = null) {
   root.replaceChildren(
     ...[0, 0.25, 0.5, 0.75, 1].map(share =>
       svg('line', { class: share === 0.5 ? 'middle' : 'grid', x1: LEFT, x2: WIDTH - RIGHT, y1: y(share), y2: y(share) })),
-    ...[0, 0.5, 1].map(share => svg('text', { x: 2, y: y(share) + 4 }, percent(share, 0))),
+    ...[0, 0.5, 1].map(share => svg('text', { x: 2, y: y(share) + 4 }, discs ? signed(most * (2 * share - 1)) : percent(share, 0))),
     ...numbers.map(ply => svg('text', { class: 'number', x: x(ply), y: 102 }, ply)),
     ...(known.length > 1 ? [svg('polygon', { class: 'under', points: `${x(known[0][0])},${y(0.5)} ${points} ${x(known.at(-1)[0])},${y(0.5)}` })] : []),
     svg('polyline', { class: 'curve', points }),
     line('now', state.at),
     ...(pointed === null ? [] : [line('pointed', pointed)]),
     ...known.filter(([ply]) => ply === (pointed ?? state.at)).map(([ply, share]) => dot('here', 3, ply, share)),
-    ...state.judged.filter(each => each.mark).map(each => dot(each.sure ? MARKS[each.mark] : 'unsure', 4, each.number, each.winRate)))
+    ...state.judged.filter(each => each.mark).map(each => dot(each.sure ? MARKS[each.mark] : 'unsure', 4, each.number, discs ? shares[each.number] : each.winRate)))
 }
 
 /**

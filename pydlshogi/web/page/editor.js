@@ -24,15 +24,23 @@ export class Editor {
 
   /** @param {object} view what the game's board shows */
   open (view) {
-    this.view = { ...view, legal: [], last: [], arrows: [], heat: {}, wide: false }
+    this.view = { ...view, legal: [], last: [], danger: '', arrows: [], heat: {}, wide: false }
     this.position = read(view.position)
     const { pieces, pairs, hand } = LOOKS[view.game]
     const letters = Object.keys(pieces)
-    this.chosen = letters[0]
+    const choose = letter => {
+      this.chosen = letter
+      $('toBlack').disabled = $('toWhite').disabled = !letter
+    }
+    choose(letters[0])
     $('toBlack').hidden = $('toWhite').hidden = !hand
-    $('palette').replaceChildren(...[...letters, ...letters.map(letter => letter.toLowerCase())].map(letter => {
-      const input = made('input', { type: 'radio', name: 'piece', checked: letter === this.chosen, ariaLabel: '', onchange: () => { this.chosen = letter } })
+    $('palette').replaceChildren(...[...letters, '', ...letters.map(letter => letter.toLowerCase())].map(letter => {
+      const input = made('input', { type: 'radio', name: 'piece', checked: letter === this.chosen, ariaLabel: this.word('erase'), onchange: () => choose(letter) })
       const label = made('label', { className: view.game }, input)
+      if (!letter) {
+        label.append(made('span', { className: 'erase', textContent: '×', title: this.word('erase') }))
+        return label
+      }
       const side = isBlack(letter) ? 'black' : 'white'
       input.ariaLabel = `${this.word(side)} ${this.word(LOOKS[view.game].names[letter.toUpperCase()])}`
       label.insertAdjacentHTML('beforeend', `<svg viewBox="-50 -50 100 100" aria-hidden="true"><g class="${side}" transform="${

@@ -51,6 +51,7 @@ export class Home {
     this.options('byoyomi', SECONDS.map(value => [value, value ? `${value} ${this.word('seconds')}` : this.word('none')]), '0')
     $('sideField').hidden = !$('opponent').value
     $('otherField').hidden = $('sideField').hidden || $('side').value !== 'watch'
+    $('startField').hidden = from.length === 1
     $('startTextLabel').textContent = this.word(LOOKS[game].turns ? 'transcript' : 'sfen')
   }
 
@@ -88,6 +89,7 @@ export class Home {
     if (card) card.checked = true
     if ($('startName').value === 'position shown') $('startName').value = '' // that was another one
     $('goOn').hidden = !this.state.earlier
+    $('startDetails').open = Boolean($('startText').value)
     this.fill()
   }
 

@@ -4,6 +4,7 @@ import { made } from './dom.js'
 import { after } from './moves.js'
 
 const MOST_SHOWN = 8 // moves of a variation
+const AS_GOOD = 0.005 // of winning: who loses less has played as well
 
 /** @typedef {import('./page.js').State} State */
 
@@ -42,7 +43,7 @@ export class MoveList {
     while (root.children.length > state.moves.length) root.lastChild.remove()
     state.moves.forEach((move, index) => {
       const each = judged.get(index + 1)
-      const lost = each?.mark ? ` ${each.mark} ${lossOf(each)}` : ''
+      const lost = each?.mark ? ` ${each.mark} ${lossOf(each, '')}` : '' // there is no room for the unit
       const item = root.children[index] ?? root.appendChild(made('li', {}, made('button', { onclick: () => this.does.goTo(index + 1) }), made('span')))
       const button = item.firstChild
       const text = names[index] + lost
@@ -82,7 +83,7 @@ export class MoveList {
 }
 
 /** What a move cost: of winning, or in discs. */
-export const lossOf = ({ loss, discs }) => discs === null ? `−${percent(loss)} %` : `−${discs}`
+const lossOf = ({ loss, discs }, unit = ' %') => discs === null ? `−${percent(loss)}${unit}` : `−${discs}`
 
 /**
  * What the analysis says of the move that led to the position shown; nothing where it has not looked.
@@ -95,14 +96,16 @@ export function sentence (state, write, word) {
   const { asked, at, moves } = state
   if (asked?.ply === at) return [`${word(asked.mate ? 'findMate' : 'findBetter')} ${write(state.position, [moves[at]], at)[0]}`]
   const each = state.judged.find(({ number }) => number === at)
-  if (!each) return []
-  const before = state.moves.slice(0, state.at - 1).reduce(after, state.start)
-  const [played, best] = [each.move, each.best].map(move => move ? write(before, [move], state.at - 1)[0] : word('declare'))
-  const name = made('strong', { textContent: played })
+  if (!each && !(asked && state.judging)) return []
+  const before = moves.slice(0, at - 1).reduce(after, state.start)
+  const named = move => made('strong', { textContent: move ? write(before, [move], at - 1)[0] : word('declare') })
+  const name = named(moves[at - 1])
+  if (!each) return [name, `: ${word('isJudged')}`]
   const unit = each.discs === null ? '' : ` ${word('discsLost')}`
   if (asked) return [name, `${asked.found ? '' : ` ${lossOf(each)}${unit}`}: ${word(asked.found ? 'rightMove' : 'notYet')}`]
   if (each.move === each.best) return [name, `: ${word('theBest')}`]
-  const lost = ` ${each.mark ? `${each.mark} ` : ''}${lossOf(each)}${unit}`
+  const lost = ` ${each.mark ? `${each.mark} ${word(each.mark)} ` : ''}${lossOf(each)}${unit}`
   if (each.best === null) return [name, lost] // as a record has it, which knows of no better move
-  return [name, `${lost}, ${word('better')} `, made('strong', { textContent: best })]
+  const good = each.discs === null ? each.loss < AS_GOOD : each.discs === 0
+  return [name, good ? `: ${word('good')} ` : `${lost}, ${word('better')} `, named(each.best)]
 }

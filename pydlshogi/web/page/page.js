@@ -1,6 +1,6 @@
 // The page: what the server says is shown, what the person does is sent. The game itself is on the server.
 import { Board } from './board.js'
-import { clicked, drawHistogram, drawLosses, drawWinRates, percent } from './chart.js'
+import { clicked, discsOf, drawHistogram, drawLosses, drawWinRates, percent, signed } from './chart.js'
 import { $, made } from './dom.js'
 import { Editor } from './editor.js'
 import { Home } from './home.js'
@@ -23,6 +23,7 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {string} start sfen of the first position
  * @property {string} position sfen of the one that is shown
  * @property {number} turn 0 Black, 1 White
+ * @property {string} inDanger a square that is marked, or ''
  * @property {string[]} moves of the whole game
  * @property {number} at how many of them have been made on the board that is shown
  * @property {Array<[number, number, number, string[], boolean]>} variations lines that leave this one, and behind each those that
@@ -56,6 +57,7 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @typedef {{number: number, side: string, move: string, best: string, loss: number, discs: ?number, mark: string, sure: boolean, winRate: number}} Judged
  */
 
+const MANY = 100000 // from which on three digits of a number are enough
 const MOST_BYTES = 1000000 // of a record, as the server has it
 const WIDE = matchMedia('(min-width: 821px)') // room for the captured pieces beside the board
 const token = location.hash.slice(1)
@@ -77,6 +79,7 @@ let setup = null
 let state = null
 let info = null
 let heat = {}
+let prepares = false // the engine is being loaded, or compiled even
 let stateCame = 0 // when, in milliseconds
 let turned = false
 let wanted = null // {ply, generation}: what was asked for, until a state of that generation is shown
@@ -156,6 +159,7 @@ function listen () {
     if (state === null) $('lineCount').value = message.lines
     if (settings.get('sound') === 'on' && madeMove(message)) sound(LOOKS[message.game].turns ? 'stone' : 'piece')
     state = home.state = message
+    $('nav').inert = $('table').inert = false
     offerHome()
     stateCame = performance.now()
     forgetIfShown()
@@ -171,6 +175,10 @@ function listen () {
     drawBoard()
     drawLines()
     drawWinRates($('graph'), state)
+  })
+  on('engine', message => {
+    prepares = message.prepares
+    if (state) drawOpening()
   })
   on('phone', offerPhone)
   on('policy', message => {
@@ -212,11 +220,12 @@ function show () {
   drawPlayers()
   drawBar()
   drawGraphAt(state.at)
-  for (const chart of ['graph', 'losses']) say(`${chart}Label`, word(`${chart} label`))
+  say('graphLabel', word(discsOf(state) ? 'discs label' : 'graph label'))
+  say('lossesLabel', word('losses label'))
   say('status', statusText())
   $('status').className = state.ending ? 'ended' : ''
   say('comment', state.comment)
-  $('opening').textContent = state.opening.map(([english, japanese]) => language === 'ja' ? japanese : english).join(' · ')
+  drawOpening()
   drawBook()
   if (state.error) $('error').textContent = word(state.error)
   showButtons()
@@ -227,8 +236,9 @@ function show () {
 /** What can be done now, and first of all what most people will do. */
 function showButtons () {
   const mine = state.legal.length > 0
-  const over = state.ending !== null && state.moves.length > 0
+  const over = state.ending !== null
   const judged = state.judged.length > 0
+  const marked = mistakes().length > 0
   const { asked } = state
   $('new').disabled = !setup
   $('policy').disabled = !mine
@@ -237,9 +247,10 @@ function showButtons () {
   $('undo').disabled = !state.at
   $('judge').disabled = !state.moves.length
   const hide = {
-    declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null, earlier: !state.earlier,
+    declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null && !asked, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
-    endReview: !over || judged || state.judging, rematch: !over || asked, previousMistake: !judged || asked, nextMistake: !judged || asked,
+    endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging, previousMistake: !marked || asked,
+    nextMistake: !marked || asked, noMistakes: !judged || marked || state.judging || state.leftAt !== null,
     retry: asked ? asked.found !== false : !mistakes().includes(state.at), answer: !veiled(), progress: !state.judging,
     practise: state.practice.length < (asked ? 2 : 1) || state.judging,
     pauseGame: !state.pace, oneMove: !state.pace?.paused || state.at < state.moves.length || state.thinks, pace: !state.pace
@@ -263,9 +274,9 @@ function showButtons () {
   $('progress').value = state.judging ? state.judging.of - state.judging.left : 1
   const looksThrough = !state.sides[0] && !state.sides[1]
   const [, first] = [
-    [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
+    [state.legal.includes('pass') && state.at === state.moves.length, 'pass'], [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
     [asked?.found && state.practice.length > 1, 'practise'], [asked?.found, 'left'], [asked?.found === false, 'retry'], [asked, ''],
-    [state.leftAt !== null, 'left'], [judged, 'nextMistake'], [over, 'endReview'], [state.file, 'judge'],
+    [state.leftAt !== null, 'left'], [marked, 'nextMistake'], [judged, ''], [over, state.moves.length ? 'endReview' : 'rematch'], [state.file, 'judge'],
     [!state.moves.length && looksThrough, 'new'], [true, '']
   ].find(([holds]) => holds)
   for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)
@@ -274,12 +285,15 @@ function showButtons () {
 /** Whether nothing is shown of what the engine thinks: the reader is to find a better move. */
 const veiled = () => state.asked?.ply === state.at && revealed !== state.generation
 
+/** Whose side the person has who plays against an engine: 0 or 1; null where two people play, or two engines. */
+const own = () => Boolean(state.sides[0]) === Boolean(state.sides[1]) ? null : Number(Boolean(state.sides[0]))
+
 /** White sits below where the board is turned, and where a person has White against an engine. */
-const flipped = () => turned !== (Boolean(state.sides[0]) && !state.sides[1])
+const flipped = () => turned !== (own() === 1)
 
 function drawPlayers () {
   for (const [seat, place] of [['near', Number(flipped())], ['far', Number(!flipped())]]) {
-    const who = state.names[place] || word(state.sides[place] || 'person')
+    const who = state.names[place] || word(state.sides[place] || (own() === place ? 'you' : 'person'))
     const moves = !state.ending && state.turn === place
     $(`${seat}Player`).textContent = `${word(['black', 'white'][place])}: ${who}`
     $(`${seat}Player`).className = moves ? 'turn' : ''
@@ -306,16 +320,18 @@ function discs () {
 }
 
 function statusText () {
-  const { ending, turn, sides, at, moves, legal } = state
+  const { ending, turn, at, moves, legal } = state
   const names = [word('black'), word('white')]
   const joint = language === 'ja' ? '' : ' '
   if (ending) {
-    const who = ending.winner === null ? word('nobody') : `${names[ending.winner]}${joint}${word('wins')}`
+    const { winner } = ending
+    const won = `${names[winner]}${joint}${word('wins')}`
+    const who = winner === null ? word('nobody') : own() === null ? won : winner === own() ? word('youWin') : `${word('youLose')}: ${won}`
     return `${who} ${word(ending.reason)}${discs()}`
   }
   const place = moves.length > at ? `${at}/${moves.length}: ` : ''
   const passed = moves[at - 1] === 'pass' ? ` ${word('passed')}` : ''
-  const what = legal.includes('pass') ? 'mustPass' : state.pace?.paused && !state.thinks ? 'waits' : state.thinks ? 'thinks' : sides[1 - turn] && !sides[turn] ? 'yourMove' : 'toMove'
+  const what = legal.includes('pass') ? 'mustPass' : state.pace?.paused && !state.thinks ? 'waits' : state.thinks ? 'thinks' : own() === turn && at === moves.length ? 'yourMove' : 'toMove'
   return `${place}${names[turn]}${joint}${word(what)}${discs()}${passed}`
 }
 
@@ -352,7 +368,7 @@ function drawBoard () {
   const arrows = preview ? [] : (info?.moveInfos ?? []).map(each => ({ move: each.move, label: worth(each),
     grade: gradeOf(best, each),
     weight: each.visits === null ? Math.max(0, 1 - 5 * (best.winrate - each.winrate)) : Math.sqrt((each.visits + 1) / (best.visits + 1)) }))
-  board.show({ game: state.game, position, legal: preview ? [] : state.legal, last: touched(last), arrows,
+  board.show({ game: state.game, position, legal: preview ? [] : state.legal, last: touched(last), danger: preview ? '' : state.inDanger, arrows,
     heat: preview ? {} : heat, flip: flipped(), wide: WIDE.matches,
     pairs: settings.get('pieces') === 'two' })
 }
@@ -369,9 +385,11 @@ const gradeOf = (best, each) => inDiscs(each)
 const worth = each => inDiscs(each) ? discsWon(each) : percent(each.winrate, 0)
 
 function discsWon ({ scoreCp }) {
-  const discs = Math.round(scoreCp / 100)
-  return `${discs > 0 ? '+' : ''}${discs}`
+  return signed(Math.round(scoreCp / 100))
 }
+
+/** A number that may be very large. */
+const short = number => number < MANY ? number : new Intl.NumberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 }).format(number)
 
 function drawLines () {
   const moveInfos = info?.moveInfos ?? []
@@ -383,11 +401,11 @@ function drawLines () {
   moveInfos.forEach((each, place) => {
     const row = $('lines').children[place] ?? $('lines').appendChild(lineRow(place))
     const [move, ...line] = written(state.game, state.position, each.pv.slice(0, 12), language, word)
-    const cells = [move, `${percent(each.winrate)} %`, discs ? discsWon(each) : each.visits, line.join(' ')]
+    const cells = [move, `${percent(each.winrate)} %`, discs ? discsWon(each) : short(each.visits), line.join(' ')]
     cells.forEach((text, column) => { row.children[column].textContent = text })
   })
   const root = info?.rootInfo
-  $('speed').textContent = info?.bestMove === 'win' ? word('declare') : root?.visits ? `${root.visits} ${word('nodes')}, ${root.visitsPerSecond ?? 0} ${word('nodesPerSecond')}` : ''
+  $('speed').textContent = info?.bestMove === 'win' ? word('declare') : root?.visits ? `${short(root.visits)} ${word('nodes')}, ${short(root.visitsPerSecond ?? 0)} ${word('nodesPerSecond')}` : ''
 }
 
 /** A candidate: pointed at, its line is shown on the board; the wheel, or the up and down keys, step through it. */
@@ -433,9 +451,10 @@ function pointAt (ply) {
 
 /** What the graph says of one place in it. */
 function drawGraphAt (ply) {
-  const rate = state.winRates[ply] ?? null
+  const discs = discsOf(state)
+  const known = (discs ?? state.winRates)[ply] ?? null
   const place = language === 'ja' ? `${ply}${word('after')}` : `${word('after')} ${ply}`
-  $('graphAt').textContent = rate === null ? '' : `${percent(rate)} % ${place}`
+  $('graphAt').textContent = known === null ? '' : `${discs ? `${signed(known)} ${word('discsLost')}` : `${percent(known)} %`} ${place}`
 }
 
 /** The moves that follow so many of the game, each with the sign of its side, as Japanese records have it. */
@@ -448,9 +467,17 @@ function write (sfen, moves, ply) {
 /** What there is to say of the move that led to the position shown, or of how to begin. */
 function drawSentence () {
   const said = sentence(state, write, word)
-  const text = said.length ? said : [state.at === 0 && state.legal.length ? word(`advice ${state.game}`) : '']
+  const text = said.length ? said : [!state.moves.length && state.legal.length ? word(`advice ${state.game}`) : '']
+  $('sentence').className = said.length ? '' : 'note'
   $('sentence').replaceChildren(...text)
   say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${write(state.start, state.moves, 0)[state.at - 1]}` : '')
+}
+
+/** What the opening is called; before that, where it lasts, that one has to wait for the engine. */
+function drawOpening () {
+  $('opening').className = prepares ? 'note late' : 'note'
+  $('opening').textContent = prepares ? word('prepares')
+    : state.opening.map(([english, japanese]) => language === 'ja' ? japanese : english).join(' · ')
 }
 
 /** What a book knows of the position shown; a button plays it. */
@@ -469,14 +496,16 @@ function drawBook () {
 /** What the analysis of the whole game has found. */
 function drawJudged () {
   $('judged').hidden = !state.judged.length
+  $('summary').hidden = $('histogramFigure').hidden = !state.summary.length // as where a record has judged
   drawLosses($('losses'), state)
   const inDiscs = (state.summary[0]?.discs ?? null) !== null
   if (setup) drawHistogram($('histogram'), state.summary, inDiscs ? setup.discLosses : setup.losses.map(loss => `${percent(loss, 0)} %`))
   const share = number => number === null ? '' : number.toFixed(0)
   const marks = Object.keys(state.summary[0]?.marks ?? {})
-  const head = [...['accuracy', 'opening', 'middle game', 'endgame', 'found', inDiscs ? 'discsLostEach' : 'lost'].map(word), ...marks]
+  const head = [...['accuracy', 'opening', 'middle game', 'endgame', 'found', inDiscs ? 'discsLostEach' : 'lost'].map(name => [word(name), word(`about ${name}`)]),
+    ...marks.map(mark => [mark, word(mark)])]
   $('summary').replaceChildren(
-    made('thead', {}, made('tr', {}, made('td'), ...head.map(textContent => made('th', { textContent, scope: 'col' })))),
+    made('thead', {}, made('tr', {}, made('td'), ...head.map(([textContent, title]) => made('th', { textContent, title, scope: 'col' })))),
     made('tbody', {}, ...state.summary.map(each => made('tr', {}, made('th', { textContent: word(each.side === 'b' ? 'black' : 'white'), scope: 'row' }),
       ...[`${share(each.accuracy)} %`, ...each.phases.map(share), `${each.found}/${each.moves}`,
         inDiscs ? each.discs.toFixed(1) : `${percent(each.loss)} %`, ...marks.map(mark => each.marks[mark])].map(textContent => made('td', { textContent }))))))
@@ -504,8 +533,8 @@ const GO = {
   back: () => here() - 1,
   forward: () => here() + 1,
   last: () => state.moves.length,
-  previousMistake: () => mistakes().findLast(ply => ply < here()) ?? here(),
-  nextMistake: () => mistakes().find(ply => ply > here()) ?? here()
+  previousMistake: () => mistakes().findLast(ply => ply < here()) ?? mistakes().at(-1) ?? here(),
+  nextMistake: () => mistakes().find(ply => ply > here()) ?? mistakes()[0] ?? here() // a game is shown at its end when it is reviewed
 }
 const mistakes = () => state.judged.filter(each => each.mark).map(each => each.number)
 
@@ -546,6 +575,7 @@ for (const button of document.querySelectorAll('[data-go]')) button.onclick = ()
 $('watch').onclick = () => watch(!state.watching)
 $('pass').onclick = () => send({ do: 'move', move: 'pass' })
 const retry = ply => send({ do: 'retry', ply })
+$('left').onclick = () => send(state.leftAt === null ? { do: 'goto', ply: state.asked.ply + 1 } : { do: 'back' })
 $('retry').onclick = () => retry(state.asked?.ply ?? here() - 1)
 $('practise').onclick = () => {
   const { practice, asked, leftAt } = state
@@ -601,6 +631,7 @@ $('newDialog').onclose = async () => {
   if (returnValue !== 'start' || !await home.start()) return
   turned = false
   show() // the news of the game may have come first
+  if (document.activeElement.matches(':focus-visible')) board.take() // whoever began it by keyboard
 }
 
 // A record
@@ -664,13 +695,19 @@ const COPIES = {
   position: () => state.position,
   line: () => `position sfen ${[state.start, ...(state.moves.length ? ['moves', ...state.moves] : [])].join(' ')}`
 }
-const fillCopy = async () => { $('copyText').value = await COPIES[$('copyWhat').value]() }
+async function fillCopy () {
+  $('copyIt').textContent = word('copyIt')
+  $('copyText').value = await COPIES[$('copyWhat').value]()
+}
 $('copy').onclick = async () => {
   await fillCopy()
   present($('copyDialog'))
 }
 $('copyWhat').onchange = fillCopy
-$('copyIt').onclick = () => copyField($('copyText'))
+$('copyIt').onclick = async () => {
+  await copyField($('copyText'))
+  $('copyIt').textContent = word('copied')
+}
 $('svg').onclick = () => offer(new Blob([picture($('board').firstChild)], { type: 'image/svg+xml' }), 'board.svg')
 $('png').onclick = async () => offer(await png($('board').firstChild), 'board.png')
 
@@ -684,8 +721,8 @@ $('edit').onclick = () => {
 $('editDialog').onclose = () => {
   editor.close()
   if ($('editDialog').returnValue !== 'play') return
-  home.prepare(state.game)
   $('startText').value = editor.sfen
+  home.prepare(state.game)
   present($('newDialog'))
 }
 
@@ -706,9 +743,12 @@ $('phone').onclick = () => present($('phoneDialog'))
 /** A button with a picture has a short word below it, and the whole of it under the pointer. */
 function label (button, name) {
   button.ariaLabel = wordIn(language, name)
-  button.title = button.ariaLabel + (button.dataset.key ? ` (${button.dataset.key})` : '')
+  const about = wordIn(language, `about ${name}`)
+  button.title = button.ariaLabel + (about === `about ${name}` ? '' : `: ${about}`) + (button.dataset.key ? ` (${button.dataset.key})` : '')
   say(button.querySelector('span'), wordIn(language, `short ${name}`))
 }
+
+const nameOf = button => button.dataset.word ?? button.dataset.label
 
 function speak () {
   document.documentElement.lang = language
@@ -719,6 +759,9 @@ function speak () {
     element.ariaLabel = wordIn(language, element.dataset.label)
     if (element.matches('button')) element.title = element.ariaLabel
   }
+  for (const button of document.querySelectorAll('#next [data-key]')) button.title = `${wordIn(language, nameOf(button))} (${button.dataset.key})`
+  $('keys').replaceChildren(...[...document.querySelectorAll('[data-key]')].map(button =>
+    made('li', {}, made('kbd', { textContent: button.dataset.key }), ` ${wordIn(language, nameOf(button))}`)))
   settings.speak(word)
   home.language = language
   home.fill()

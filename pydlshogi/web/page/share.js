@@ -4,11 +4,14 @@ import { made } from './dom.js'
 const STYLES = ['fill', 'stroke', 'stroke-width', 'opacity', 'visibility', 'paint-order', 'font-size', 'font-weight', 'font-family', 'text-anchor']
 const SCALE = 2 // points of a PNG for each unit of the page
 
-/** Copies what stands in a field, where the page has no clipboard too: as that of a phone in the local network. */
+/** Copies what stands in a field, where the page has no clipboard too, or may not use it: as that of a phone in the local network. */
 export async function copyField (field) {
   field.select()
-  if (navigator.clipboard) await navigator.clipboard.writeText(field.value)
-  else document.execCommand('copy')
+  try {
+    await navigator.clipboard.writeText(field.value)
+  } catch {
+    document.execCommand('copy')
+  }
 }
 
 /** A record as the server sends it. KIF may be in the letters of old, and says so in its first line. */
