@@ -1,17 +1,17 @@
 """A network as a graph: light, while what reads and makes graphs imports ONNX."""
 
-from typing import Generic, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from pydlshogi.network.architecture import AnEncoding
+from pydlshogi.encoding import Encoding
 
 
-class Graph(NamedTuple, Generic[AnEncoding]):
+class Graph(NamedTuple):
     """A graph that is a network, and what there is to know of it without reading it."""
 
     name: str
-    encoding: AnEncoding
+    encoding: Encoding
     foreign: bool
     """It had the form of other programs' networks."""
     content: bytes

@@ -21,11 +21,10 @@ from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
-from numpy.lib import format as npy
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import MOST_WEIGHTS, EncodingError, ModelError, Shapes, mismatches
-from pydlshogi.network.weights import Array, Weights, array_headers, converted, opened_archive
+from pydlshogi.network.weights import Array, Weights, array_headers, arrays_in, converted, opened_archive
 from pydlshogi.support.files import open_plain, replacing
 
 HIDDEN: Final = 32
@@ -82,16 +81,12 @@ def read_sparse(path: Path, encodings: Iterable[Encoding]) -> tuple[Weights, Enc
         shape, dtype = headers.pop("encoding", (None, np.dtype(np.float32)))
         if shape != () or dtype.kind != "U" or dtype.itemsize > _LONGEST_NAME:
             raise ModelError("no sparse network: it does not name its encoding")
-        arrays = {}
-        with archive.open("encoding.npy") as member:
-            encoding = _named(str(npy.read_array(member, allow_pickle=False)), encodings)
+        ((_, named),) = arrays_in(archive, ["encoding.npy"])
+        encoding = _named(str(named), encodings)
         _check(headers, encoding)
-        for name in headers:
-            with archive.open(f"{name}.npy") as member:
-                arrays[name] = npy.read_array(member, allow_pickle=False)
         weights = {
             name: np.ascontiguousarray(array) if array.dtype.kind == "i" else _floats(name, array, np.float32)
-            for name, array in arrays.items()
+            for name, array in arrays_in(archive, [f"{name}.npy" for name in headers])
         }
         for name in (name for name in weights if name.endswith("_scale")):
             if not weights[name] > 0:
