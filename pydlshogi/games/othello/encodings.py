@@ -9,6 +9,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding, Symmetry, labelled_by
 from pydlshogi.games.othello.rules import PASS, mobility
+from pydlshogi.games.othello.squares import TURNED
 from pydlshogi.support.arrays import Float32Array, Record, Uint32Array
 from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
 
@@ -58,17 +59,10 @@ def _state(position: Any) -> Record:
 
 
 def _symmetry(turn: int) -> Symmetry:
-    """The board mirrored left and right (1), up and down (2), and along its diagonal (4), or several of these."""
-    squares = np.arange(_SIDE * _SIDE, dtype=np.int32).reshape(_SIDE, _SIDE)
-    if turn & 1:
-        squares = squares[:, ::-1]
-    if turn & 2:
-        squares = squares[::-1]
-    if turn & 4:
-        squares = squares.T
-    seen = np.ascontiguousarray(squares).ravel()
-    labels = np.append(np.argsort(seen), PASS).astype(np.int32)
-    return Symmetry(squares=seen, planes=np.arange(_PLANES, dtype=np.int32), labels=labels)
+    """The board as TURNED has it."""
+    labels = np.append(TURNED[turn], PASS).astype(np.int32)
+    squares = np.argsort(TURNED[turn]).astype(np.int32)
+    return Symmetry(squares=squares, planes=np.arange(_PLANES, dtype=np.int32), labels=labels)
 
 
 OTHELLO: Final = Encoding(

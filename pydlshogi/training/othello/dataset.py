@@ -24,18 +24,17 @@ from pydlshogi.games.othello.rules import (
     moved,
     to_move,
 )
+from pydlshogi.games.othello.squares import TURNED, turned
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Games, held_out, square_of
-from pydlshogi.support.arrays import Float32Array, Int8Array, Int32Array, Int64Array, Records, Uint32Array
-from pydlshogi.support.compiled import compiled, compiled_for, inlined, rule_of_game, word
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint32Array
+from pydlshogi.support.compiled import compiled, compiled_for, rule_of_game, word
 from pydlshogi.support.settings import setting
 from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, inputs_of
 from pydlshogi.training.settings import FromRecords
 from pydlshogi.training.validation import Predict, Report, Said, asked, best_temperature, report_of
 
-SEEN: Final[Int8Array] = np.stack([np.arange(64), *(each.labels[:64] for each in OTHELLO.symmetries)]).astype(np.int8)
-"""int8 [8, 64]: where each square is seen, as it is and turned in each of the ways."""
 POSITION: Final = np.dtype([*STATE.descr, ("move", np.uint8), ("result", np.float32)])
 """A position of a game, the square played, and 1, 0.5 or 0 as the side to move won, drew or lost."""
 PHASES: Final = (("opening", 0, 20), ("middle game", 20, 40), ("endgame", 40, 60))
@@ -137,8 +136,8 @@ pack: Callable[..., None] = rule_of_game
 def with_legal_moves(
     positions: Records, turns: Int64Array, encoding: Encoding
 ) -> tuple[Uint32Array, Int64Array, Int32Array, Float32Array]:
-    """`positions`, turned by SEEN[turns], as the first fields of their `Examples`: all legal moves, 1 for the one that
-    was played. A label is the move's own number."""
+    """`positions`, turned as TURNED[turns] says, as the first fields of their `Examples`: all legal moves, 1 for the
+    one that was played. A label is the move's own number."""
     packed = np.zeros((len(positions), encoding.words), np.uint32)
     firsts = np.zeros(len(positions) + 1, np.int64)
     labels = np.empty(len(positions) * MOST_MOVES, np.int32)
@@ -159,27 +158,16 @@ def _fill(
 ) -> None:
     n = 0
     for i in range(len(positions)):
-        seen = SEEN[turns[i]]
-        mover, opponent = _seen(positions[i].mover, seen), _seen(positions[i].opponent, seen)
+        mover, opponent = turned(positions[i].mover, turns[i]), turned(positions[i].opponent, turns[i])
         states[0].mover, states[0].opponent = mover, opponent
         pack(states[0], packed[i])
-        moves, played = mobility(mover, opponent), seen[positions[i].move]
+        moves, played = mobility(mover, opponent), TURNED[turns[i], positions[i].move]
         while moves != ZERO:
             labels[n] = lowest(moves)
             weights[n] = labels[n] == played
             moves &= moves - ONE
             n += 1
         firsts[i + 1] = n
-
-
-@inlined
-def _seen(squares: np.uint64, seen: Int8Array) -> np.uint64:
-    """A set of squares where they are seen."""
-    turned = ZERO
-    while squares != ZERO:
-        turned |= ONE << word(seen[lowest(squares)])
-        squares &= squares - ONE
-    return turned
 
 
 TRAINING: Final = TrainingEntry(Settings, OthelloDataset)
