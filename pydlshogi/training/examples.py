@@ -5,7 +5,7 @@ The policy to be learned is sparse: some labels of each position, with weights. 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -49,15 +49,6 @@ class Examples:
             self.values[rows],
             self.value_weights[rows],
         )
-
-
-class Source(Protocol):
-    """Where examples come from, by their numbers. `Examples` are one; several threads may ask at once."""
-
-    def __len__(self) -> int: ...
-
-    def examples(self, rows: Int64Array) -> Examples:
-        """Those with these numbers, in this order."""
 
 
 def joined(parts: Sequence[Examples]) -> Examples:

@@ -33,12 +33,11 @@ from pydlshogi.support.settings import setting
 from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, inputs_of
 from pydlshogi.training.settings import FromRecords
-from pydlshogi.training.validation import Predict, Report, Said, asked, best_temperature, report_of
+from pydlshogi.training.validation import Legal, Predict, Report, Said, asked, best_temperature, report_of, sample
 
 POSITION: Final = np.dtype([*STATE.descr, ("move", np.uint8), ("result", np.float32)])
 """A position of a game, the square played, and 1, 0.5 or 0 as the side to move won, drew or lost."""
 PHASES: Final = (("opening", 0, 20), ("middle game", 20, 40), ("endgame", 40, 60))
-_BATCH: Final = 512
 
 
 @dataclass(frozen=True)
@@ -75,24 +74,19 @@ class OthelloDataset:
         return TrainingBatch(inputs, firsts, labels.astype(np.int64), weights, results, np.ones_like(results))
 
     def validate(self, predict: Predict, most: int) -> Report:
-        positions = self._sample(most)
+        positions = sample(self._val, most)
         results = positions["result"]
         plies = np.bitwise_count(positions["mover"] | positions["opponent"]).astype(np.int64) - 4
         return report_of(self._said(predict, positions), results == 1, results != 0.5, plies, PHASES)
 
     def fit(self, predict: Predict, most: int) -> dict[str, int]:
-        return {"temperature": best_temperature(self._said(predict, self._sample(most)))}
-
-    def _sample(self, most: int) -> Records:
-        return np.random.default_rng(0).permutation(self._val)[:most] if most else self._val
+        return {"temperature": best_temperature(self._said(predict, sample(self._val, most)))}
 
     def _said(self, predict: Predict, positions: Records) -> list[Said]:
-        answers = []
-        for start in range(0, len(positions), _BATCH):
-            part = positions[start : start + _BATCH]
-            packed, firsts, labels, weights = with_legal_moves(part, np.zeros(len(part), np.int64), self._encoding)
-            answers.append(asked(predict, packed, firsts, labels, weights > 0))
-        return answers
+        def legal(part: Records) -> Legal:
+            return with_legal_moves(part, np.zeros(len(part), np.int64), self._encoding)
+
+        return asked(predict, positions, legal)
 
 
 def read(source: Path) -> Games:
@@ -133,9 +127,7 @@ def _collect(games: Games, positions: Records) -> int:
 pack: Callable[..., None] = rule_of_game
 
 
-def with_legal_moves(
-    positions: Records, turns: Int64Array, encoding: Encoding
-) -> tuple[Uint32Array, Int64Array, Int32Array, Float32Array]:
+def with_legal_moves(positions: Records, turns: Int64Array, encoding: Encoding) -> Legal:
     """`positions`, turned as TURNED[turns] says, as the first fields of their `Examples`: all legal moves, 1 for the
     one that was played. A label is the move's own number."""
     packed = np.zeros((len(positions), encoding.words), np.uint32)
