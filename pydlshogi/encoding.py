@@ -81,6 +81,21 @@ def labelled_by(
     return rule_for(name, _label_each, label_of=label)
 
 
+def _number_each(state: Record, moves: Uint16Array, count: int, out: Int32Array) -> None:
+    for i in range(count):
+        out[i] = moves[i]
+
+
+def own_numbers(name: str) -> Callable[[Record, Uint16Array, int, Int32Array], None]:
+    """`label_moves` of the encoding `name` where the moves of the game are the numbers from 0 on."""
+    return rule_for(name, _number_each)
+
+
+def own_state(position: Any) -> Record:
+    """`state` of an encoding whose positions know their states: see `games.state_position`."""
+    return position.state
+
+
 @compiled
 def no_planes(packed: Uint32Array, planes: npt.NDArray[Any]) -> None:
     """`unpack` of an encoding without planes."""

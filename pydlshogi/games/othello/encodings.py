@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry, labelled_by
+from pydlshogi.encoding import Encoding, Symmetry, own_numbers, own_state
 from pydlshogi.games.othello.rules import PASS, mobility
 from pydlshogi.games.othello.squares import TURNED
 from pydlshogi.support.arrays import Float32Array, Record, Uint32Array
-from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+from pydlshogi.support.compiled import compiled, inlined, rule, word
 
 _PLANES: Final = 3
 _SIDE: Final = 8
@@ -19,12 +19,6 @@ WORDS: Final = 4
 """Of a packed position: the discs of the side to move and of its opponent, the lower 32 bits first."""
 _32_BITS: Final[Any] = np.uint64(32)
 _ONE: Final[Any] = np.uint64(1)
-
-
-@rule
-def label(state: Record, move: int) -> int:
-    """The move's own number."""
-    return wide(move)
 
 
 @rule
@@ -54,10 +48,6 @@ def _unpack(packed: Uint32Array, planes: Float32Array) -> None:
             flat[row, 2, square] = moves >> word(square) & _ONE
 
 
-def _state(position: Any) -> Record:
-    return position.state
-
-
 def _symmetry(turn: int) -> Symmetry:
     """The board as TURNED has it."""
     labels = np.append(TURNED[turn], PASS).astype(np.int32)
@@ -72,9 +62,9 @@ OTHELLO: Final = Encoding(
     width=_SIDE,
     labels=PASS + 1,
     words=WORDS,
-    label_moves=labelled_by("othello", label),
+    label_moves=own_numbers("othello"),
     pack=pack,
     unpack=_unpack,
-    state=_state,
+    state=own_state,
     symmetries=tuple(_symmetry(turn) for turn in range(1, 8)),
 )

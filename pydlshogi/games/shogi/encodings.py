@@ -357,17 +357,11 @@ BOOK: Final = Encoding(
 Squares go along the ranks, as in python-shogi: 0 = 9a (Black's far left), 8 = 1a, 80 = 1i.
 """
 
-DLSHOGI: Final = Encoding(
+DLSHOGI: Final = BOOK._replace(
     name="dlshogi",
     planes=_DLSHOGI_PLANES,
-    height=9,
-    width=9,
-    labels=NUM_LABELS,
-    words=_WORDS,
     label_moves=labelled_by("dlshogi", dlshogi_label),
-    pack=pack,
     unpack=_unpack_dlshogi,
-    state=_state,
     symmetries=(_mirror(_DLSHOGI_PLANES, step=9),),
     parts=(2 * DLSHOGI_PER_SIDE, 2 * DLSHOGI_HELD + 1),
 )
@@ -400,16 +394,14 @@ none of these is set where it has more than enough."""
 ENCODINGS: Final = (BOOK, DLSHOGI, HISTORY, NYUGYOKU)
 """Of networks; a file is matched with the first that suits it."""
 
-MOVES: Final = Encoding(
+MOVES: Final = BOOK._replace(
     name="moves",
     planes=0,
-    height=9,
-    width=9,
     labels=1 << 24,
     words=0,
     label_moves=labelled_by("moves", whole_move),
     pack=_pack_nothing,
     unpack=no_planes,
-    state=_state,
+    symmetries=(),
 )
 """No planes; the label is cshogi's whole move."""
