@@ -47,7 +47,7 @@ from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.games.shogi.sparse import SPARSE
 from pydlshogi.network.backend import Resources
 from pydlshogi.network.host import softmax_over_legal_moves
-from pydlshogi.network.sparse import quantised, random_sparse_weights
+from pydlshogi.network.sparse import random_sparse_weights
 from pydlshogi.network.sparse_backend import SparseBackend
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.arrays import Float32Array, Int32Array
@@ -187,7 +187,7 @@ def device_share(rate: float, batch_size: int, threads: int, seconds: float) -> 
 
 def sparse_speed(sfen: str, width: int = 512, repeats: int = 20) -> str:
     """A line: evaluations per second of CPU time by a random network of `width` + `width` sums, a median."""
-    weights = quantised(random_sparse_weights(SPARSE, width, width, 0), SPARSE, np.int8)
+    weights = random_sparse_weights(SPARSE, width, width, 0)
     backend = SparseBackend(weights, SPARSE, Resources("cpu", "auto", threads=1, streams=1, batch_size=0))
     search, evaluator, batch = new_search(sfen, SPARSE, 64), HashEvaluator(SPARSE), Batch(256, RULES.most_moves, SPARSE)
     for _ in range(8):

@@ -14,13 +14,13 @@ from torch.autograd.function import once_differentiable
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.sparse import INT8_SCALE, sparse_shapes, write_sparse
+from pydlshogi.network.sparse import sparse_shapes, write_sparse
 from pydlshogi.network.weights import Weights
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array
 from pydlshogi.support.compiled import reassociating
 
-LARGEST_ROW_WEIGHT: Final = 127 / INT8_SCALE
-"""What 8 bits hold."""
+LARGEST_ROW_WEIGHT: Final = 127 / 64
+"""The smaller the sums, the more digits the backend has for them."""
 
 
 class SparseNet(nn.Module):
@@ -68,7 +68,7 @@ class SparseNet(nn.Module):
 
     @torch.no_grad()
     def bound(self) -> None:
-        """Keep the weights of all rows within what the network's integers hold."""
+        """Keep the weights of all rows small: see LARGEST_ROW_WEIGHT."""
         for rows in (self.value_rows, self.policy_rows, self.move_rows):
             rows.clamp_(-LARGEST_ROW_WEIGHT, LARGEST_ROW_WEIGHT)
 
