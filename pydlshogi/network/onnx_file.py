@@ -29,7 +29,7 @@ from onnx import (
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import MOST_WEIGHTS, Ends, ModelError
-from pydlshogi.network.graph import Graph
+from pydlshogi.network.host import Graph
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.weights import read_network
 from pydlshogi.support.files import open_plain

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError, Resources
-from pydlshogi.network.graph import Graph
-from pydlshogi.network.host import HostBackend
+from pydlshogi.network.host import Graph, HostBackend
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.cache import cached
 from pydlshogi.support.compiled import sources_digest
