@@ -118,7 +118,6 @@ class Book:
             raise
 
     def close(self) -> None:
-        """As of BookFile."""
         self._file.close()
 
     @property
@@ -127,7 +126,6 @@ class Book:
         return self._positions is None
 
     def find(self, sfen: str) -> list[BookMove]:
-        """As of BookFile."""
         key = key_of(sfen.encode())
         if self._positions is not None:
             lines = self._positions.get(key, b"")
@@ -282,11 +280,9 @@ class YbbBook:
             raise
 
     def close(self) -> None:
-        """As of BookFile."""
         self._file.close()
 
     def find(self, sfen: str) -> list[BookMove]:
-        """As of BookFile."""
         import cshogi
         import numpy as np
 

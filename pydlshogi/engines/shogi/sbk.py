@@ -32,11 +32,9 @@ class SbkBook:
             raise BookError(f"{path}: the book holds no position")
 
     def close(self) -> None:
-        """As of BookFile."""
         self._moves.clear()
 
     def find(self, sfen: str) -> list[BookMove]:
-        """As of BookFile."""
         return self._moves.get(key_of(sfen.encode()), [])
 
     @staticmethod

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry, own_numbers, own_state
+from pydlshogi.encoding import Encoding, Symmetry, own_numbers
 from pydlshogi.games.dobutsu.rules import (
     DROPS,
     ENEMY,
@@ -75,6 +75,5 @@ DOBUTSU: Final = Encoding(
     label_moves=own_numbers("dobutsu"),
     pack=pack,
     unpack=_unpack,
-    state=own_state,
     symmetries=(_mirror(),),
 )

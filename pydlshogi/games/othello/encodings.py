@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry, own_numbers, own_state
+from pydlshogi.encoding import Encoding, Symmetry, own_numbers
 from pydlshogi.games.othello.rules import PASS, mobility
 from pydlshogi.games.othello.squares import TURNED
 from pydlshogi.support.arrays import Float32Array, Record, Uint32Array
@@ -65,6 +65,5 @@ OTHELLO: Final = Encoding(
     label_moves=own_numbers("othello"),
     pack=pack,
     unpack=_unpack,
-    state=own_state,
     symmetries=tuple(_symmetry(turn) for turn in range(1, 8)),
 )
