@@ -37,10 +37,7 @@ class Examples:
 
     def examples(self, rows: Int64Array) -> Self:
         """Those with these numbers, in this order."""
-        starts = self.firsts[rows]
-        counts = self.firsts[rows + 1] - starts
-        firsts = np.concatenate([[0], np.cumsum(counts)])
-        entries = np.arange(firsts[-1]) + np.repeat(starts - firsts[:-1], counts)
+        firsts, entries = entries_of(self.firsts, rows)
         return type(self)(
             self.packed[rows],
             firsts,
@@ -49,6 +46,15 @@ class Examples:
             self.values[rows],
             self.value_weights[rows],
         )
+
+
+def entries_of(firsts: Int64Array, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Where the lists with these numbers begin once only they lie one after the other, int64 [n + 1]; and their entries
+    among all. List i has those from firsts[i] to firsts[i + 1] - 1."""
+    starts = firsts[rows]
+    counts = firsts[rows + 1] - starts
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    return begins, np.arange(begins[-1]) + np.repeat(starts - begins[:-1], counts)
 
 
 def joined(parts: Sequence[Examples]) -> Examples:

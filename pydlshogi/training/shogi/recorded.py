@@ -20,7 +20,7 @@ from pydlshogi.support.arrays import (
     Uint32Array,
 )
 from pydlshogi.support.compiled import compiled_for, rule_of_game
-from pydlshogi.training.examples import Examples, joined
+from pydlshogi.training.examples import Examples, entries_of, joined
 from pydlshogi.training.shogi.evaluations import ValueTarget
 from pydlshogi.training.shogi.huffman import lay, mirrored_move
 from pydlshogi.training.shogi.records import Positions
@@ -64,16 +64,11 @@ class Recorded:
         if self._searched is None:
             policies = played(positions)
         else:
-            policies = self._found(self._searched, rows)
+            firsts, entries = entries_of(self._searched.firsts, rows)
+            policies = Policies(firsts, self._searched.moves[entries], self._searched.weights[entries])
             share = np.where(self._searched.exact[rows] | (known == 0), np.float32(1), self._share)
             values, known = values + share * (self._searched.values[rows] - values), np.ones_like(known)
         return Examples(*packed_with(positions, policies, self._encoding, mirrored), values, known)
-
-    @staticmethod
-    def _found(searched: Searched, rows: Int64Array) -> Policies:
-        firsts = np.concatenate([[0], np.cumsum(searched.counts[rows])])
-        entries = np.arange(firsts[-1]) + np.repeat(searched.firsts[rows] - firsts[:-1], searched.counts[rows])
-        return Policies(firsts, searched.moves[entries], searched.weights[entries])
 
 
 class Several:

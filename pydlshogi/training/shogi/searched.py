@@ -43,8 +43,8 @@ class Searched:
 
     @cached_property
     def firsts(self) -> Int64Array:
-        """int64 [n]: where the moves of each begin."""
-        return np.cumsum(self.counts) - self.counts
+        """int64 [n + 1]: where the moves of each begin, and the last end."""
+        return np.concatenate([[0], np.cumsum(self.counts)])
 
     def write(self, path: Path) -> None:
         """Write a file that holds all of it, or nothing. Raises OSError."""
