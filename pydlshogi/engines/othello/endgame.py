@@ -311,44 +311,34 @@ def _ask(frames: Records, path: Judged, table: Records, ply: int) -> int:
         if mobility(opponent, mover) == ZERO:
             return final_score(mover, opponent)
         frame.moves[0], frame.turned[0], frame.count = _NO_SQUARE, ZERO, 1
-    elif empties >= _JUDGED:
-        _judge_moves(frame, path, ply, moves, guess)
-        return _answer_of_a_child(frame, table)
     else:
-        _sort_moves(frame, moves, odd_quadrants(empty), guess)
+        _write_moves(frame, path, ply, moves, odd_quadrants(empty), guess)
+        if empties >= _JUDGED:
+            return _answer_of_a_child(frame, table)
     return _OPEN
 
 
 @compiled
-def _sort_moves(frame: Any, moves: np.uint64, odd: np.uint64, guess: np.uint64) -> None:
-    """Write the moves: `guess` first, then those that leave the opponent the fewest replies, now and later."""
-    frame.count = 0
-    while moves != ZERO:
-        square = lowest(moves)
-        moves &= moves - ONE
-        disc = ONE << square
-        turned = flips(frame.mover, frame.opponent, square)
-        mover, opponent = frame.opponent ^ turned, frame.mover | turned | disc
-        cost = _choices(mover, opponent) - 2 * count(disc & _CORNERS) - count(disc & odd)
-        insert(frame, square, turned, cost if square != guess else -_FIRST)
-
-
-@compiled
-def _judge_moves(frame: Any, path: Judged, ply: int, moves: np.uint64, guess: np.uint64) -> None:
-    """The same by what patterns say of the positions after the moves, too."""
+def _write_moves(frame: Any, path: Judged, ply: int, moves: np.uint64, odd: np.uint64, guess: np.uint64) -> None:
+    """Write the moves: `guess` first, then those that leave the opponent the fewest replies, now and later. Where many
+    squares are empty, what patterns say of the positions after the moves counts too."""
     frame.count = 0
     discs = count(frame.mover | frame.opponent) + 1
     while moves != ZERO:
         square = lowest(moves)
         moves &= moves - ONE
-        turned = flips(frame.mover, frame.opponent, square)
-        mover, opponent = frame.opponent ^ turned, frame.mover | turned | (ONE << square)
-        advance_numbers(path.words, ply, square, turned)
-        if frame.empties >= _LOOKED_INTO:
-            worth = _worth_after_reply(path, mover, opponent, ply + 1)
+        disc, turned = ONE << square, flips(frame.mover, frame.opponent, square)
+        mover, opponent = frame.opponent ^ turned, frame.mover | turned | disc
+        cost = _choices(mover, opponent)
+        if frame.empties < _JUDGED:
+            cost -= 2 * count(disc & _CORNERS) + count(disc & odd)
         else:
-            worth = evaluate(path.weights, discs, path.numbers, ply + 1)
-        cost = worth + _CHOICE * _choices(mover, opponent)
+            advance_numbers(path.words, ply, square, turned)
+            if frame.empties >= _LOOKED_INTO:
+                worth = _worth_after_reply(path, mover, opponent, ply + 1)
+            else:
+                worth = evaluate(path.weights, discs, path.numbers, ply + 1)
+            cost = worth + _CHOICE * cost
         insert(frame, square, turned, cost if square != guess else -_FIRST)
 
 
