@@ -7,7 +7,7 @@ What is printed, part by part:
     growth     the same up to 10,000, 100,000 and 1,000,000 nodes, bytes a node, and the longest pause at a new root
     network    playouts a second in the default configuration, beside the positions a second of the bare network
     device     the share of time in which a simulated GPU is busy
-    sparse     evaluations a second of one core by a sparse network in int8, of 512 sums for the value and 512 for the
+    sparse     evaluations a second of one core by a sparse network in int16, of 512 sums for the value and 512 for the
                policy, at the leaves of a search: value and priors, and the value alone
     dobutsu    playouts a second of one core in Dobutsu shogi with all moves alike: in the trees of many games, of 64
                playouts each, and in one large tree
