@@ -55,8 +55,10 @@ class Block(nn.Module):
 
     def __init__(self, size: Architecture) -> None:
         super().__init__()
-        self.conv1, self.conv2 = (self._convolution(size) for _ in range(2))
-        self.bn1, self.bn2 = (nn.BatchNorm2d(size.channels, eps=BATCH_NORMALISATION_EPS) for _ in range(2))
+        self.conv1 = self._convolution(size)
+        self.bn1 = nn.BatchNorm2d(size.channels, eps=BATCH_NORMALISATION_EPS)
+        self.conv2 = self._convolution(size)
+        self.bn2 = nn.BatchNorm2d(size.channels, eps=BATCH_NORMALISATION_EPS)
 
     @staticmethod
     def _convolution(size: Architecture) -> nn.Conv2d:
