@@ -63,8 +63,9 @@ class SparseNet(nn.Module):
         hidden = nn.functional.linear(first * second, self.value_1_weight, self.value_1_bias).clamp(0, 1).square()
         value = nn.functional.linear(hidden, self.value_2_weight, self.value_2_bias).squeeze(1)
         seen = (_sums(packed, self.policy_rows) + self.policy_bias).clamp(0, 1).square()
-        biases = self.move_bias, self.move_bias_1, self.move_bias_2
-        return _policy(seen, self.move_rows, *biases, firsts, labels), value
+        moves = self.move_rows, self.move_bias, self.move_bias_1, self.move_bias_2
+        policy: Tensor = _Policy.apply(seen, *moves, firsts, labels)  # type: ignore[no-untyped-call]
+        return policy, value
 
     @torch.no_grad()
     def bound(self) -> None:
@@ -135,11 +136,6 @@ class _Policy(torch.autograd.Function):
 def _sums(packed: Tensor, table: Tensor) -> Tensor:
     sums: Tensor = _Sums.apply(packed, table)  # type: ignore[no-untyped-call]
     return sums
-
-
-def _policy(*tensors: Tensor) -> Tensor:
-    policy: Tensor = _Policy.apply(*tensors)  # type: ignore[no-untyped-call]
-    return policy
 
 
 @reassociating
