@@ -7,7 +7,7 @@ What is printed, part by part:
     growth     the same up to 10,000, 100,000 and 1,000,000 nodes, bytes a node, and the longest pause at a new root
     network    playouts a second in the default configuration, beside the positions a second of the bare network
     device     the share of time in which a simulated GPU is busy
-    sparse     evaluations a second of one core by a sparse network in int8, of 512 sums for the value and 512 for the
+    sparse     evaluations a second of one core by a sparse network in int16, of 512 sums for the value and 512 for the
                policy, at the leaves of a search: value and priors, and the value alone
     dobutsu    playouts a second of one core in Dobutsu shogi with all moves alike: in the trees of many games, of 64
                playouts each, and in one large tree
@@ -47,7 +47,7 @@ from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.games.shogi.sparse import SPARSE
 from pydlshogi.network.backend import Resources
 from pydlshogi.network.host import softmax_over_legal_moves
-from pydlshogi.network.sparse import quantised, random_sparse_weights
+from pydlshogi.network.sparse import random_sparse_weights
 from pydlshogi.network.sparse_backend import SparseBackend
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.arrays import Float32Array, Int32Array
@@ -187,7 +187,7 @@ def device_share(rate: float, batch_size: int, threads: int, seconds: float) -> 
 
 def sparse_speed(sfen: str, width: int = 512, repeats: int = 20) -> str:
     """A line: evaluations per second of CPU time by a random network of `width` + `width` sums, a median."""
-    weights = quantised(random_sparse_weights(SPARSE, width, width, 0), SPARSE, np.int8)
+    weights = random_sparse_weights(SPARSE, width, width, 0)
     backend = SparseBackend(weights, SPARSE, Resources("cpu", "auto", threads=1, streams=1, batch_size=0))
     search, evaluator, batch = new_search(sfen, SPARSE, 64), HashEvaluator(SPARSE), Batch(256, RULES.most_moves, SPARSE)
     for _ in range(8):

@@ -25,6 +25,10 @@ class Symmetry(NamedTuple):
     """int32 [labels]: the label that a move of each label has when seen so."""
 
 
+def _own_state(position: Any) -> Any:
+    return position.state
+
+
 class Encoding(NamedTuple):
     """How a network sees a game. Functions over states are compiled like those of `Rules` and follow their pattern."""
 
@@ -46,8 +50,8 @@ class Encoding(NamedTuple):
     unpack: Callable[[Uint32Array, npt.NDArray[Any]], None]
     """(packed, planes): a kernel of its own that fills float32 or uint8 [B, planes, height, width] from uint32
     [B, words], whatever stood there."""
-    state: Callable[[Any], Any]
-    """(position) -> state record, for positions that come one by one."""
+    state: Callable[[Any], Any] = _own_state
+    """(position) -> state record, for positions that come one by one. Most know theirs: see `games.state_position`."""
     symmetries: tuple[Symmetry, ...] = ()
     """Beside the identity."""
     parts: tuple[int, ...] = ()
@@ -79,6 +83,16 @@ def labelled_by(
     """`label_moves` of the encoding `name`, whose moves are labelled one by one: `label` is a rule, (state, move) ->
     label."""
     return rule_for(name, _label_each, label_of=label)
+
+
+def _number_each(state: Record, moves: Uint16Array, count: int, out: Int32Array) -> None:
+    for i in range(count):
+        out[i] = moves[i]
+
+
+def own_numbers(name: str) -> Callable[[Record, Uint16Array, int, Int32Array], None]:
+    """`label_moves` of the encoding `name` where the moves of the game are the numbers from 0 on."""
+    return rule_for(name, _number_each)
 
 
 @compiled

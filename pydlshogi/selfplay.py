@@ -11,7 +11,7 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from pydlshogi.games.catalogue import UnknownGame, game_named
 from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import numbered
-from pydlshogi.learning.settings import SelfPlay, add_game_options, given_settings
+from pydlshogi.learning.settings import SelfPlay, add_game_options
 from pydlshogi.learning.tasks import PlaySets, set_deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
@@ -31,7 +31,7 @@ from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of
 from pydlshogi.support.files import replacing, reserved, shipped_model
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import SettingError, setting, settle
+from pydlshogi.support.settings import SettingError, check, setting, settle
 
 _WINNERS: Final = {1.0: "b", 0.5: "d", 0.0: "w"}
 """By the score of the side that moves first."""
@@ -103,7 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         game, out = game_named(options.game), options.out
-        settings = given_settings(game, Settings, options)
+        said, names = {**game.learning, **vars(options)}, {each.name for each in fields(Settings)}
+        settings = Settings(**{name: said[name] for name in names & said.keys()})
+        check(settings)
         if not (options.modelfile or game.network):
             raise SettingError(f"--modelfile is missing: no network of {game.name} ships")
         network = options.modelfile or shipped_model() / game.network

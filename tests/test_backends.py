@@ -300,14 +300,12 @@ def test_bfloat16_stays_close(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("modelfile", ["plain.npz", "resnet.npz"])
 def test_files_go_to_chainer_and_come_from_it(name: str, modelfile: str, folder: Path, tmp_path: Path) -> None:
     """`save_npz` and `load_npz` are the oracle: they are what the book's programs call."""
-    from pydlshogi.network.chainer_compat import import_chainer
-    from pydlshogi.network.policy_value import PolicyValueNetwork
-    from pydlshogi.network.policy_value_resnet import PolicyValueResnet
+    from pydlshogi.network.chainer_net import PolicyValueChain, import_chainer
 
     serializers = import_chainer().serializers
     ours = read_weights(folder / modelfile)
     architecture = architecture_of(ours)
-    chain = PolicyValueNetwork(PLAIN) if modelfile == "plain.npz" else PolicyValueResnet(RESNET)
+    chain = PolicyValueChain(PLAIN if modelfile == "plain.npz" else RESNET)
     serializers.load_npz(folder / modelfile, chain)
     serializers.save_npz(tmp_path / "theirs.npz", chain)
     theirs = read_weights(tmp_path / "theirs.npz")
@@ -403,7 +401,7 @@ def test_a_network_that_comes_along_is_compiled_once(
         assert all(map(np.array_equal, kept.infer(planes), expected.infer(planes)))
     assert len(read) == 1
     load(name, folder / "plain.npz", precision=precision)
-    load(name, modelfile, precision=precision, threads=1)
+    load(name, modelfile, precision=precision, threads=available_cores() + 1)
     assert len(read) == 3
 
 

@@ -97,12 +97,11 @@ def test_measured_once_per_network_and_device(model: Path) -> None:
     assert device.batches > measured
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"a": "b"}', "[" * 100_000], ids=range(5))
-def test_a_damaged_file_of_answers_is_measured_anew(model: Path, damage: str) -> None:
+def test_a_damaged_answer_is_measured_anew(model: Path) -> None:
     device = Device(0.0004, 0.0004)
     best_batch_size(device, model, device.now)
-    (file,) = model.parent.rglob("measured.json")
-    file.write_text(damage)
+    (file,) = model.parent.rglob("measured/*")
+    file.write_bytes(file.read_bytes()[:-3])
     assert best_batch_size(device, model, device.now) == 4
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pydlshogi.encoding import Symmetry, planes_of
-from pydlshogi.training.batches import Shuffle, batches, numbered_batch
+from pydlshogi.training.batches import Shuffle, batches
 from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined
 from tests.networks import NARROW, packed_positions
 
@@ -112,7 +112,8 @@ def test_batches_come_in_order_from_any_number() -> None:
     def prepare(number: int) -> TrainingBatch:
         if number == 9:
             raise OSError("the disk is gone")
-        return numbered_batch(source, ENCODING, shuffle, number)
+        rows, turns = shuffle.batch(number)
+        return batch_of(source.examples(rows), ENCODING, turns)
 
     coming = batches(prepare, 4, threads=2)
     found = [targets_of(batch) for batch in islice(coming, 5)]

@@ -350,6 +350,7 @@ def test_a_sixteenth_of_the_tree_is_under_way_in_all_threads_together(monkeypatc
 
     evaluate = HashEvaluator.evaluate
     monkeypatch.setattr(HashEvaluator, "evaluate", noted)
+    monkeypatch.setattr("pydlshogi.player.network_player.available_cores", lambda: 2)
     thinker = Thinker(Backend="hash", Threads=threads, DNN_Batch_Size=512)
     thinker.player.prepare()
     sizes.clear()

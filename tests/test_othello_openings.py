@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from othello_games import random_position, random_weights
 
@@ -11,13 +12,12 @@ from pydlshogi.engines.othello.openings import (
     RegisteredLine,
     lines,
     read_openings,
-    standing,
-    turned_board,
     write_openings,
 )
 from pydlshogi.engines.othello.patterns import save_weights
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
+from pydlshogi.games.othello.squares import standing, turned
 from pydlshogi.games.othello.transcript import RecordError, after, parse_transcript
 from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, engine_with
 
@@ -38,7 +38,7 @@ def known(book: OpeningBook, moves: str) -> dict[str, float]:
 @pytest.mark.parametrize("turn", range(8))
 def test_a_position_is_the_same_however_it_lies(turn: int) -> None:
     position = random_position(0, 40)
-    mover, opponent = (turned_board(discs, turn) for discs in (position.mover, position.opponent))
+    mover, opponent = (int(turned(np.uint64(discs), turn)) for discs in (position.mover, position.opponent))
     other = Position(mover, opponent, position.black_to_move)
     assert len(other.moves()) == len(position.moves())
     assert standing(position) == standing(other)

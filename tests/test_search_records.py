@@ -17,7 +17,7 @@ from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi import dataset
 from pydlshogi.training.shogi.evaluations import ValueTarget
-from pydlshogi.training.shogi.recorded import SearchedRecords
+from pydlshogi.training.shogi.recorded import Recorded
 from pydlshogi.training.shogi.records import Positions, load_positions
 from pydlshogi.training.shogi.searched import read_sets
 from tests.random_games import random_games, write_jsonl
@@ -110,7 +110,7 @@ def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, k
     found, target = read_sets(folder / "sets"), ValueTarget(1.0, 300.0)
     found.exact[[5, 17]] = False, True  # a proven value is all there is
     rows = np.array([5, 0, 17, 5])
-    examples = SearchedRecords(found, kind, target, 0.25).examples(rows)
+    examples = Recorded(found, kind, target, 0.25).examples(rows)
     recorded = found.positions[rows]
     ends, position = np.cumsum(found.counts), ShogiPosition()
     for i, row in enumerate(rows.tolist()):

@@ -16,7 +16,7 @@ from pydlshogi.games.shogi.position import ShogiPosition  # noqa: E402
 from pydlshogi.games.shogi.sparse import SPARSE  # noqa: E402
 from pydlshogi.training.shogi import dataset  # noqa: E402
 from pydlshogi.training.shogi.evaluations import ValueTarget  # noqa: E402
-from pydlshogi.training.shogi.recorded import Recorded, SearchedRecords, Several  # noqa: E402
+from pydlshogi.training.shogi.recorded import Recorded, Several  # noqa: E402
 from pydlshogi.training.shogi.records import NO_RESULT, POSITION, Positions, pack, pack_units  # noqa: E402
 from pydlshogi.training.shogi.searched import Searched  # noqa: E402
 from pydlshogi.training.sparse import LARGEST_ROW_WEIGHT, SparseNet  # noqa: E402
@@ -127,7 +127,7 @@ def test_several_sources_are_one() -> None:
     weights = np.concatenate([np.arange(1, count + 1) / (count * (count + 1) / 2) for count in counts])
     values, proven = np.full(20, 0.25, np.float32), np.zeros(20, np.bool_)
     searched = Searched(positions[:20], counts, moves, weights.astype(np.float32), values, proven)
-    first, second = Recorded(positions, SPARSE, target), SearchedRecords(searched, SPARSE, target, 1.0)
+    first, second = Recorded(positions, SPARSE, target), Recorded(searched, SPARSE, target, 1.0)
     both = Several([first, second])
     assert len(both) == len(positions) + 20
     rows = np.array([3, len(positions) + 7, len(positions) - 1, len(positions)])

@@ -24,9 +24,8 @@ from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_weights
 from pydlshogi.support.command_line import exit_status
 from pydlshogi.training.dataset import DatasetError
-from pydlshogi.training.shogi.fit import fit_for_play
-from pydlshogi.training.shogi.validation import sample, validate
-from pydlshogi.training.validation import asking
+from pydlshogi.training.shogi.validation import fit_for_play, validate
+from pydlshogi.training.validation import asking, sample
 from utils.validate_network import parsed_with_games, tables, val_positions
 
 _FITTED_TO = 8192

@@ -23,8 +23,8 @@ from pydlshogi.support.files import cache_folder
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.records import Positions
-from pydlshogi.training.shogi.validation import PHASES, sample, validate
-from pydlshogi.training.validation import asking
+from pydlshogi.training.shogi.validation import PHASES, validate
+from pydlshogi.training.validation import asking, sample
 
 Report = dict[str, Any]
 FIGURES = {

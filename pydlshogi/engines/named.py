@@ -28,16 +28,19 @@ def engine_named(game: str, name: str = "") -> Engine:
     return engine
 
 
-def shared_search(game: GameEntry, options: MCTSOptions | None = None) -> Engine:
-    """The engine that searches by the rules of a game, and has nothing more of it."""
+def shared_search(
+    game: GameEntry,
+    options: MCTSOptions | None = None,
+    player: str = "pydlshogi.engines.shared_search:SharedSearchPlayer",
+) -> Engine:
+    """The engine that searches by the rules of a game. `player`, MODULE:CLASS, may add something of the game's own."""
     options = options or MCTSOptions()
 
     def set_up(sfen: str | None) -> PlayedPosition:
         return game.position(sfen, draw_ply=options.draw_ply)
 
     def load() -> BasePlayer:
-        from pydlshogi.engines.shared_search import SharedSearchPlayer
-
-        return SharedSearchPlayer(game, options)
+        loaded: BasePlayer = resolve_name(player)(game, options)
+        return loaded
 
     return Engine(f"pydlshogi {game.name}", options, set_up, load)

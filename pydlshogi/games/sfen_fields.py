@@ -1,5 +1,8 @@
-"""The four fields of an SFEN, which games of the family of shogi share."""
+"""The four fields of an SFEN, which games of the family of shogi share, and how two of them are written."""
 
+import re
+from collections import Counter
+from collections.abc import Container
 from typing import Final, NamedTuple
 
 _MOST_PLIES: Final = 10_000
@@ -29,3 +32,37 @@ def sfen_fields(sfen: str) -> SfenFields:
     if not number.isdecimal() or int(number) > _MOST_PLIES:
         raise ValueError(f"{number} is not a move number")
     return SfenFields(rows, side, hands, int(number))
+
+
+def pieces_on(rows: str, files: int, ranks: int, known: Container[str]) -> dict[tuple[int, int], str]:
+    """The pieces of a board, by rank and file from the top left, each as it is written.
+
+    ValueError unless it has so many squares, and all pieces are `known`: in upper case, with + where promoted.
+    """
+    lines, pieces = rows.split("/"), {}
+    if len(lines) != ranks:
+        raise ValueError(f"the board has {len(lines)} ranks")
+    for rank, row in enumerate(lines):
+        file = 0
+        for piece in re.findall(r"\+?.", row):
+            if piece in "123456789":
+                file += int(piece)
+            elif piece.upper() in known:
+                pieces[rank, file] = piece
+                file += 1
+            else:
+                raise ValueError(f"{piece} is no piece")
+        if file != files:
+            raise ValueError(f"rank {'abcdefghi'[rank]} has {file} squares")
+    return pieces
+
+
+def held_in(hands: str, known: Container[str]) -> Counter[str]:
+    """How many of each piece are in hand. ValueError unless all are `known`: in upper case."""
+    held = Counter[str]()
+    pieces = re.findall(r"(\d*)(\D)", "" if hands == "-" else hands)
+    if not re.fullmatch(r"(\d*\D)+", hands) or any(piece.upper() not in known for _, piece in pieces):
+        raise ValueError(f"{hands} are no pieces in hand")
+    for number, piece in pieces:
+        held[piece] += int(number or 1)
+    return held

@@ -14,6 +14,8 @@ from pydlshogi.support.compiled import compiled_for, rule_of_game
 class StatePosition:
     """A position that moves forward and back over a list of states."""
 
+    white_begins = False
+
     def __init__(self, rules: Rules, start: Record, ply: int, settings: Records) -> None:
         """Begin at the state `start` with move number `ply`. `settings`: one record of the rules' settings."""
         self.rules = rules
@@ -34,6 +36,11 @@ class StatePosition:
     def state(self) -> Record:
         """The present state."""
         return self._states[self._count - 1]
+
+    @property
+    def turn(self) -> int:
+        """0: Black is to move, 1: White."""
+        return self.white_begins ^ (self._count - 1) % 2
 
     def copy(self) -> Self:
         twin = type(self).__new__(type(self))

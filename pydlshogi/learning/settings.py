@@ -1,23 +1,20 @@
 """The settings of self-play and of the cycle. Games have defaults of their own: see `GameEntry.learning`."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydlshogi.games.catalogue import GAMES
-from pydlshogi.games.entry import GameEntry
 from pydlshogi.network.sparse import is_sparse
 from pydlshogi.network.weights import read_architecture
-from pydlshogi.support.settings import add_options, check, setting
+from pydlshogi.support.settings import add_options, setting
 from pydlshogi.training.settings import SPARSE, Learning
 from pydlshogi.uct.puct import Puct
 
 _MOST = 10**9
 """Of what kernels count in 32 bits; of other numbers as good as no bound."""
-
-AnySelfPlay = TypeVar("AnySelfPlay", bound="SelfPlay")
 
 
 @dataclass(frozen=True)
@@ -101,11 +98,3 @@ def add_game_options(parser: ArgumentParser, settings: type[Any], words: Sequenc
     parser.add_argument("game", help=f"{', '.join(sorted(GAMES))}, or MODULE:NAME; before --help, its defaults")
     named = next((word for word in words if word in GAMES), None)
     add_options(parser, settings, GAMES[named].learning if named else None)
-
-
-def given_settings(game: GameEntry, settings: type[AnySelfPlay], options: Namespace) -> AnySelfPlay:
-    """What `options` say, and where they say nothing the defaults of the game. Raises SettingError."""
-    said = {**game.learning, **vars(options)}
-    result = settings(**{each.name: said[each.name] for each in fields(settings) if each.name in said})
-    check(result)
-    return result

@@ -18,8 +18,9 @@ def pruned_visits(moves: Sequence[MoveStats], puct: Puct) -> Float64Array:
     """Visits float64 [moves] without those that only exploration asked for; the best of `moves` is the first.
 
     Of each move but the most visited, the visits are taken away that forced playouts explain, as long as its score
-    would stay below that of the most visited one [KataGo 2019, policy target pruning]; what is left of one visit goes.
-    Where none are forced, nothing is. A proven win has all visits, a proven loss has none where another move is left.
+    would stay below that of the most visited one [KataGo 2019, policy target pruning]; a single visit that is left goes
+    too. Where no playouts are forced, all stay. A proven win has all visits, a proven loss has none where another move
+    is left.
     """
     visits = np.array([move.visits for move in moves], np.float64)
     visits[[move.plies is not None for move in moves]] = 0

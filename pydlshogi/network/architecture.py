@@ -1,8 +1,7 @@
 """Which networks there are, and how large: names and shapes of their arrays.
 
 This module holds everything about a kind of network except what it computes. That is in `torch_nets`, `onnx_export`
-and, for the two kinds of the python-dlshogi book, `policy_value` and `policy_value_resnet`; a new kind is added here
-and in the first two. This module knows encodings by their sizes, and no game.
+and, for the two kinds of the python-dlshogi book, `chainer_net`.
 
 Every network ends alike. A 1x1 convolution gives as many planes as hold a number for each label, plane after plane of
 squares, and each label has a bias of its own; labels that the encoding does not have are never asked for. Another 1x1
@@ -10,10 +9,12 @@ convolution of as many planes and two linear layers give the value. Where the bo
 feature map is one square, and there are as many planes as labels.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isqrt, prod
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple
+
+from pydlshogi.encoding import Encoding
 
 Shape = tuple[int, ...]
 Shapes = dict[str, Shape]
@@ -39,24 +40,6 @@ class EncodingError(ModelError):
     """A network that sees the game in none of the ways wanted: perhaps it is of another game."""
 
 
-class Sizes(Protocol):
-    """What a network must know of an encoding."""
-
-    @property
-    def planes(self) -> int: ...
-    @property
-    def height(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def labels(self) -> int: ...
-    @property
-    def parts(self) -> tuple[int, ...]: ...
-
-
-AnEncoding = TypeVar("AnEncoding", bound=Sizes)
-
-
 class Ends(NamedTuple):
     """What goes into a network and what comes out."""
 
@@ -68,13 +51,13 @@ class Ends(NamedTuple):
     def __str__(self) -> str:
         return f"{self.planes} planes of {self.height} x {self.width} and {self.labels} labels"
 
-    def suit(self, encoding: Sizes) -> bool:
+    def suit(self, encoding: Encoding) -> bool:
         """Whether positions of this encoding go in and its labels come out, and hardly any more."""
         planes, height, width, labels = self
         board = (planes, height, width) == (encoding.planes, encoding.height, encoding.width)
         return board and encoding.labels <= labels <= label_planes_for(encoding) * height * width
 
-    def encoding_among(self, encodings: Iterable[AnEncoding]) -> AnEncoding:
+    def encoding_among(self, encodings: Iterable[Encoding]) -> Encoding:
         """The first that suits; EncodingError."""
         encodings = [each for each in encodings if each.planes]
         for encoding in encodings:
@@ -110,14 +93,24 @@ class Architecture:
     def ends(self) -> Ends:
         return Ends(self.planes, self.height, self.width, self.labels)
 
+    @property
+    def convolutions(self) -> list[str]:
+        """Names of the first layers, each with a bias and a ReLU."""
+        return [f"l{layer}" for layer in range(1, 2 if KINDS[self.kind].blocks else self.depth + 1)]
 
-def architecture_for(encoding: Sizes, kind: str, depth: int, channels: int) -> Architecture:
+    @property
+    def blocks(self) -> list[str]:
+        """Names of the residual blocks that follow."""
+        return [f"b{block}" for block in range(1, self.depth + 1)] if KINDS[self.kind].blocks else []
+
+
+def architecture_for(encoding: Encoding, kind: str, depth: int, channels: int) -> Architecture:
     """A network for this encoding."""
     planes, height, width = encoding.planes, encoding.height, encoding.width
     return Architecture(kind, planes, height, width, label_planes_for(encoding), depth, channels)
 
 
-def label_planes_for(encoding: Sizes) -> int:
+def label_planes_for(encoding: Encoding) -> int:
     """How many planes hold a number for each label."""
     return -(-encoding.labels // (encoding.height * encoding.width))
 
@@ -133,57 +126,39 @@ class Heads:
 
 
 class NetworkKind(NamedTuple):
-    """A kind of network: its arrays but those of the heads, and the names of these."""
+    """A kind of network."""
 
-    body: Callable[[Architecture], Shapes]
-    depth: Callable[[Mapping[str, Shape]], int]
-    """The depth of the network that has these arrays."""
     heads: Heads
+    blocks: bool = True
+    """`depth` counts residual blocks behind a convolution; else it is PLAIN_LAYERS, all of them convolutions."""
     whole: bool = False
     """The first convolution is as large as the board; what follows it are layers of numbers without a place."""
-
-
-def _layers(size: Architecture) -> Shapes:
-    shapes = _convolution("l1", size.planes, size.channels, 3)
-    for layer in range(2, size.depth + 1):
-        shapes |= _convolution(f"l{layer}", size.channels, size.channels, 3)
-    return shapes
-
-
-def _blocks(size: Architecture) -> Shapes:
-    return _convolution("l1", size.planes, size.channels, 3) | _residual_blocks(size, 3)
-
-
-def _whole_blocks(size: Architecture) -> Shapes:
-    first: Shapes = {"l1/W": (size.channels, size.planes, size.height, size.width), "l1/b": (size.channels,)}
-    return first | _residual_blocks(size, 1)
-
-
-def _residual_blocks(size: Architecture, kernel: int) -> Shapes:
-    shapes: Shapes = {}
-    for block in range(1, size.depth + 1):
-        for half in (1, 2):
-            shapes |= {f"b{block}/conv{half}/W": (size.channels, size.channels, kernel, kernel)}
-            shapes |= _normalisation(f"b{block}/bn{half}", size.channels)
-    return shapes
-
-
-def _number_of_blocks(shapes: Mapping[str, Shape]) -> int:
-    return sum(name.startswith("b") and name.endswith("/conv1/W") for name in shapes)
 
 
 _RESNET_HEADS: Final = Heads("policy", "policy_bias", ("value1", "value2", "value3"), "value1_bn")
 
 KINDS: Final = {
-    "policy_value": NetworkKind(
-        _layers, lambda _: PLAIN_LAYERS, Heads("l13", "l13_bias", ("l13_v", "l14_v", "l15_v"), None)
-    ),
-    "policy_value_resnet": NetworkKind(_blocks, _number_of_blocks, _RESNET_HEADS),
-    "policy_value_dense": NetworkKind(_whole_blocks, _number_of_blocks, _RESNET_HEADS, whole=True),
+    "policy_value": NetworkKind(Heads("l13", "l13_bias", ("l13_v", "l14_v", "l15_v"), None), blocks=False),
+    "policy_value_resnet": NetworkKind(_RESNET_HEADS),
+    "policy_value_dense": NetworkKind(_RESNET_HEADS, whole=True),
 }
 """policy_value: `depth` convolutions one after the other, always 12.
 policy_value_resnet: a convolution and `depth` residual blocks (the book's `blocks=5` makes 4 of them).
 policy_value_dense: a layer that sees the whole board and `depth` residual blocks of linear layers: for small boards."""
+
+
+def _body_shapes(size: Architecture) -> Shapes:
+    """Of all layers before the heads."""
+    channels, whole = size.channels, KINDS[size.kind].whole
+    seen = (size.height, size.width) if whole else (3, 3)
+    shapes: Shapes = {}
+    for name, inputs in zip(size.convolutions, [size.planes] + [channels] * size.depth, strict=False):
+        shapes |= {f"{name}/W": (channels, inputs, *seen), f"{name}/b": (channels,)}
+    for name in size.blocks:
+        for half in (1, 2):
+            shapes[f"{name}/conv{half}/W"] = (channels, channels, 1, 1) if whole else (channels, channels, 3, 3)
+            shapes |= _normalisation(f"{name}/bn{half}", channels)
+    return shapes
 
 
 def parameter_shapes(architecture: Architecture) -> Shapes:
@@ -192,9 +167,9 @@ def parameter_shapes(architecture: Architecture) -> Shapes:
     heads, channels = kind.heads, architecture.channels
     planes = labels if kind.whole else architecture.label_planes
     plane_value, hidden_value, value = heads.value
-    shapes = kind.body(architecture)
+    shapes = _body_shapes(architecture)
     shapes |= {f"{heads.policy}/W": (planes, channels, 1, 1), f"{heads.policy_bias}/b": bias_shape(architecture)}
-    shapes |= _convolution(plane_value, channels, planes, 1)
+    shapes |= {f"{plane_value}/W": (planes, channels, 1, 1), f"{plane_value}/b": (planes,)}
     if heads.value_bn is not None:
         shapes |= _normalisation(heads.value_bn, planes)
     shapes |= _linear(hidden_value, labels, HIDDEN)
@@ -208,10 +183,6 @@ def bias_shape(architecture: Architecture) -> Shape:
     if architecture.height == architecture.width:
         return (architecture.labels,)
     return (architecture.label_planes, architecture.height, architecture.width)
-
-
-def _convolution(name: str, inputs: int, outputs: int, size: int) -> Shapes:
-    return {f"{name}/W": (outputs, inputs, size, size), f"{name}/b": (outputs,)}
 
 
 def _linear(name: str, inputs: int, outputs: int) -> Shapes:
@@ -244,19 +215,20 @@ def recognise(shapes: Mapping[str, Shape]) -> Architecture:
 
 def _architecture_like(kind: str, shapes: Mapping[str, Shape]) -> Architecture:
     """The only network of this kind whose arrays these can be; whether they are is another question."""
-    heads = KINDS[kind].heads
+    heads, has_blocks, whole = KINDS[kind]
     channels, planes, *board = (*shapes["l1/W"], 0, 0)
     label_planes = max(1, (*shapes[f"{heads.policy}/W"], 0)[0])
-    if KINDS[kind].whole:
+    depth = sum(name.startswith("b") and name.endswith("/conv1/W") for name in shapes) if has_blocks else PLAIN_LAYERS
+    if whole:
         height, width = (*board, 1, 1)[:2]
         label_planes //= max(1, height * width)
-        return Architecture(kind, planes, height, width, label_planes, KINDS[kind].depth(shapes), channels)
-    match shapes.get(f"{heads.policy_bias}/b", ()):
-        case (_, height, width):
-            pass
-        case labels:
-            height = width = isqrt(prod(labels) // label_planes)
-    return Architecture(kind, planes, height, width, label_planes, KINDS[kind].depth(shapes), channels)
+    else:
+        match shapes.get(f"{heads.policy_bias}/b", ()):
+            case (_, height, width):
+                pass
+            case labels:
+                height = width = isqrt(prod(labels) // label_planes)
+    return Architecture(kind, planes, height, width, label_planes, depth, channels)
 
 
 def mismatches(shapes: Mapping[str, Shape], expected: Mapping[str, Shape]) -> list[str]:

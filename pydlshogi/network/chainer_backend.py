@@ -1,6 +1,6 @@
 """Chainer as a backend: with numpy on the CPU, with CuPy on a GPU."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -10,12 +10,10 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.network.architecture import Architecture, ModelError
+from pydlshogi.network.architecture import KINDS, Architecture, ModelError
 from pydlshogi.network.backend import BackendError, Resources
-from pydlshogi.network.chainer_compat import import_chainer
+from pydlshogi.network.chainer_net import PolicyValueChain, import_chainer
 from pydlshogi.network.host import HostBackend
-from pydlshogi.network.policy_value import PolicyValueNetwork
-from pydlshogi.network.policy_value_resnet import PolicyValueResnet
 from pydlshogi.network.weights import Weights, architecture_of, read_network
 from pydlshogi.support.arrays import Float32Array
 
@@ -23,13 +21,6 @@ chainer = import_chainer()
 cuda = chainer.backends.cuda
 
 HOW_TO_GET_A_GPU: Final = "it needs an NVIDIA driver and CuPy: pip install cupy-cuda12x[ctk]"
-
-
-CHAINS: Final[dict[str, Callable[[Architecture], Any]]] = {
-    "policy_value": PolicyValueNetwork,
-    "policy_value_resnet": PolicyValueResnet,
-}
-"""The book's two kinds of network."""
 
 
 def chainer_backend(path: Path, encodings: Sequence[Encoding], resources: Resources) -> HostBackend:
@@ -40,7 +31,7 @@ def chainer_backend(path: Path, encodings: Sequence[Encoding], resources: Resour
         raise BackendError("Precision half: not with Chainer; set Backend onnx or torch")
     gpu = _has_gpu(resources.device)
     weights, architecture, encoding = read_network(path, encodings)
-    if architecture.kind not in CHAINS:
+    if KINDS[architecture.kind].whole:
         raise ModelError(f"{path}: Backend chainer knows no {architecture.kind}; set Backend onnx")
     network = chain(weights)
     runs: Sequence[_OnGpu | _OnCpu] = [_OnCpu(network, resources.streams)] * resources.streams
@@ -57,10 +48,9 @@ def chainer_backend(path: Path, encodings: Sequence[Encoding], resources: Resour
 
 
 def chain(weights: Weights) -> Any:
-    """The Chainer chain with these weights, one of CHAINS, on the CPU, where BLAS takes one thread from now on."""
+    """The Chainer chain with these weights on the CPU, where BLAS takes one thread from now on."""
     threadpool_limits(1, user_api="blas")  # two take two to four times as long
-    architecture = architecture_of(weights)
-    network = CHAINS[architecture.kind](architecture)
+    network = PolicyValueChain(architecture_of(weights))
     chainer.serializers.NpzDeserializer(weights).load(network)
     return network
 

@@ -7,7 +7,7 @@ than compute the network.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from queue import LifoQueue
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,26 @@ Run = Callable[[npt.NDArray[Any]], tuple[Float32Array, Float32Array]]
 """Planes [B, planes, height, width] to raw logits: policy float32 [B, labels] and value float32, B numbers.
 
 Called by one thread at a time; what it gives may be overwritten at its next call."""
+
+
+class Graph(NamedTuple):
+    """A network as ONNX describes it, or as a framework has compiled it, and what there is to know of it."""
+
+    name: str
+    encoding: Encoding
+    foreign: bool
+    """It had the form of other programs' networks."""
+    content: bytes
+    planes: str
+    """Name of the input."""
+    dtype: type[np.generic]
+    """What the input holds."""
+    policy: str
+    value: str
+    """Names of the outputs."""
+    labels: int
+    value_shape: tuple[int, ...]
+    """Of one position: (1,) or ()."""
 
 
 @contextmanager

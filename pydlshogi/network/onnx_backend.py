@@ -15,8 +15,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError, Resources
-from pydlshogi.network.graph import Graph
-from pydlshogi.network.host import HostBackend
+from pydlshogi.network.host import Graph, HostBackend
 from pydlshogi.network.onnx_file import graph_of
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.files import cache_folder
@@ -79,7 +78,7 @@ def onnx_backend(path: Path, encodings: Sequence[Encoding], resources: Resources
 class _Run:
     """The session with logits that stay where they are: to ask for megabytes anew costs page faults."""
 
-    def __init__(self, session: Any, graph: Graph[Encoding]) -> None:
+    def __init__(self, session: Any, graph: Graph) -> None:
         self._session = session
         self._binding = session.io_binding()
         self._graph = graph
@@ -117,7 +116,7 @@ def provider_for(device: str) -> str:
     return CPU
 
 
-def _session(path: Path, graph: Graph[Encoding], provider: str, resources: Resources) -> Any:
+def _session(path: Path, graph: Graph, provider: str, resources: Resources) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = resources.threads_a_stream
@@ -145,7 +144,7 @@ def _session(path: Path, graph: Graph[Encoding], provider: str, resources: Resou
     return session
 
 
-def _provider_options(provider: str, graph: Graph[Encoding], resources: Resources) -> dict[str, str]:
+def _provider_options(provider: str, graph: Graph, resources: Resources) -> dict[str, str]:
     in_float32 = resources.precision == "float32"
     match provider:
         case "CUDAExecutionProvider":

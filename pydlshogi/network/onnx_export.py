@@ -5,7 +5,6 @@ logits; N is free. Batch normalisation is folded into the convolution before it.
 the graph.
 """
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -87,10 +86,10 @@ def onnx_model(weights: Weights, *, half: bool = False) -> ModelProto:
     for GPUs: planes hold only 0 and 1, so a quarter of the bytes travels. The outputs are float32 in both.
     """
     architecture = architecture_of(weights)
-    _, _, heads, whole = KINDS[architecture.kind]
+    heads, _, whole = KINDS[architecture.kind]
     graph = _Graph(weights, np.float16 if half else np.float32, whole=whole)
     planes = graph.node("Cast", [INPUT], "planes/half", to=TensorProto.FLOAT16) if half else INPUT
-    features = _BODIES[architecture.kind](graph, planes, architecture)
+    features = _features(graph, planes, architecture)
     for result, name in ((_policy_head(graph, features, heads), POLICY), (_value_head(graph, features, heads), VALUE)):
         graph.node("Cast", [result], name, to=TensorProto.FLOAT)
 
@@ -119,28 +118,14 @@ def _tensor(name: str, dtype: int, shape: list[int]) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, dtype, ["N", *shape])
 
 
-def _layers(graph: _Graph, planes: str, architecture: Architecture) -> str:
-    x = planes
-    for layer in range(1, architecture.depth + 1):
-        x = graph.relu(graph.convolution(x, f"l{layer}"))
+def _features(graph: _Graph, planes: str, architecture: Architecture) -> str:
+    """From the planes to the last feature map."""
+    x = graph.node("Flatten", [planes], "planes/flat") if graph.whole else planes
+    for name in architecture.convolutions:
+        x = graph.relu(graph.convolution(x, name))
+    for name in architecture.blocks:
+        x = graph.residual_block(x, name)
     return x
-
-
-def _blocks(graph: _Graph, planes: str, architecture: Architecture) -> str:
-    if graph.whole:
-        planes = graph.node("Flatten", [planes], "planes/flat")
-    x = graph.relu(graph.convolution(planes, "l1"))
-    for block in range(1, architecture.depth + 1):
-        x = graph.residual_block(x, f"b{block}")
-    return x
-
-
-_BODIES: Final[dict[str, Callable[[_Graph, str, Architecture], str]]] = {
-    "policy_value": _layers,
-    "policy_value_resnet": _blocks,
-    "policy_value_dense": _blocks,
-}
-"""For each of KINDS, from the planes to the last feature map."""
 
 
 def _policy_head(graph: _Graph, features: str, heads: Heads) -> str:

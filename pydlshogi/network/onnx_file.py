@@ -27,8 +27,9 @@ from onnx import (
     numpy_helper,
 )
 
-from pydlshogi.network.architecture import MOST_WEIGHTS, AnEncoding, Ends, ModelError, Sizes
-from pydlshogi.network.graph import Graph
+from pydlshogi.encoding import Encoding
+from pydlshogi.network.architecture import MOST_WEIGHTS, Ends, ModelError
+from pydlshogi.network.host import Graph
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.weights import read_network
 from pydlshogi.support.files import open_plain
@@ -49,7 +50,7 @@ _NONE: Final = _End("", "", [])
 _FLOATS: Final = {TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE}
 
 
-def graph_of(path: Path, encodings: Iterable[AnEncoding], *, half: bool) -> Graph[AnEncoding]:
+def graph_of(path: Path, encodings: Iterable[Encoding], *, half: bool) -> Graph:
     """The network in an `.npz` file as a graph, in float32 or `half`; or that in an `.onnx` file, as it is.
 
     Raises `ModelError`, which names the file.
@@ -129,7 +130,7 @@ def _ends(values: Iterable[ValueInfoProto]) -> list[_End]:
     ]
 
 
-def _checked(name: str, model: ModelProto, encodings: Sequence[AnEncoding], *, foreign: bool) -> Graph[AnEncoding]:
+def _checked(name: str, model: ModelProto, encodings: Sequence[Encoding], *, foreign: bool) -> Graph:
     """The graph, if it is a network for one of the encodings; else ModelError."""
     inputs, outputs = _inputs(model.graph), _ends(model.graph.output)
     match [(end.type, end.shape) for end in inputs]:
@@ -166,7 +167,7 @@ def _listed(ends: Sequence[_End]) -> str:
     return " and ".join(map(str, ends)) or "nothing"
 
 
-def _parts_of(model: ModelProto, encodings: Iterable[Sizes]) -> list[_End]:
+def _parts_of(model: ModelProto, encodings: Iterable[Encoding]) -> list[_End]:
     """The inputs that take the parts of an encoding, in the order of these; none where the graph is no such network."""
     inputs = _inputs(model.graph)
     for encoding in encodings:

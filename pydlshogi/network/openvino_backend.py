@@ -16,8 +16,7 @@ import numpy.typing as npt
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError, Resources
-from pydlshogi.network.graph import Graph
-from pydlshogi.network.host import HostBackend
+from pydlshogi.network.host import Graph, HostBackend
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.cache import cached
 from pydlshogi.support.compiled import sources_digest
@@ -58,7 +57,7 @@ def openvino_backend(path: Path, encodings: Sequence[Encoding], resources: Resou
         raise ModelError(f"{path}: not an ONNX file that can be loaded: {_reason(error)}") from error
 
 
-def _graph(path: Path, encodings: Sequence[Encoding], resources: Resources) -> tuple[Graph[Any], dict[str, Any]]:
+def _graph(path: Path, encodings: Sequence[Encoding], resources: Resources) -> tuple[Graph, dict[str, Any]]:
     """A network, and how OpenVINO is to run it."""
     from pydlshogi.network.onnx_file import graph_of
 
@@ -76,26 +75,27 @@ def _graph(path: Path, encodings: Sequence[Encoding], resources: Resources) -> t
 
 def _compiled(
     core: Any, path: Path, encodings: Sequence[Encoding], resources: Resources
-) -> tuple[Graph[Any], dict[str, Any]]:
+) -> tuple[Graph, dict[str, Any]]:
     """The same as OpenVINO has compiled it, kept: what leads there takes a third of a second."""
     named = {encoding.name: encoding for encoding in encodings}
 
-    def compiled() -> tuple[Graph[Any], dict[str, Any]]:
+    def compiled() -> tuple[dict[str, Any], dict[str, Any]]:
         graph, settings = _graph(path, encodings, resources)
         model = core.compile_model(core.read_model(graph.content), "CPU", settings)
-        return graph._replace(encoding=graph.encoding.name, content=model.export_model().getvalue()), settings
+        kept = {"encoding": graph.encoding.name, "content": model.export_model().getvalue()}
+        return graph._asdict() | kept, settings
 
     how = f"{resources.precision}-{resources.threads_a_stream}x{resources.streams}"
     cpu = [core.get_property("CPU", asked) for asked in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES")]
     key = (openvino.__version__, *cpu, how, *named, digest(path), sources_digest(Path(__file__)))
-    graph, settings = cached(f"openvino/{path.name}-{how}", repr(key), compiled)
-    return graph._replace(encoding=named[graph.encoding]), settings
+    fields, settings = cached(f"openvino/{path.name}-{how}", repr(key), compiled)
+    return Graph(**{**fields, "encoding": named[fields["encoding"]]}), settings
 
 
 class _Run:
     """A request, from planes to logits that it keeps."""
 
-    def __init__(self, request: Any, graph: Graph[Encoding]) -> None:
+    def __init__(self, request: Any, graph: Graph) -> None:
         self._request = request
         self._graph = graph
 

@@ -9,8 +9,7 @@ What such a network computes of a position of which the encoding names the rows 
     h = clip(policy_bias + sum of policy_rows[f])^2
     logit of the move labelled (i, j, k) = move_rows[i] h + move_bias[i] + move_bias_1[j] + move_bias_2[k]
 
-These are the arrays of its `.npz` file, beside the name of the `encoding`. They hold floats, as training writes them,
-or the three tables hold integers, each with its scale: what is computed with is then value_rows / value_rows_scale.
+These are the arrays of its `.npz` file, floats, beside the name of the `encoding`.
 """
 
 import os
@@ -21,24 +20,14 @@ from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
-from numpy.lib import format as npy
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import MOST_WEIGHTS, EncodingError, ModelError, Shapes, mismatches
-from pydlshogi.network.weights import Array, Weights, array_headers, converted, opened_archive
+from pydlshogi.network.weights import Array, Weights, array_headers, arrays_in, converted, opened_archive
 from pydlshogi.support.files import open_plain, replacing
 
 HIDDEN: Final = 32
 """Units between the rows of the value and the value."""
-FIRST_LAYERS: Final = ("value_rows", "policy_rows")
-_TABLES: Final = (*FIRST_LAYERS, "move_rows")
-"""Arrays that may hold integers."""
-INT8_SCALE: Final = 64
-"""Of first layers in int8: they hold weights from -1.98 to 1.98."""
-_FINEST: Final = 10
-"""Binary digits behind the point that first layers in int16 have at most."""
-_LARGEST_SUM: Final = (1 << 15) - 1
-"""Rows are added up in 16 bits."""
 _LONGEST_NAME: Final = 4096
 """Bytes of the name of an encoding."""
 
@@ -74,33 +63,18 @@ def is_sparse(path: Path) -> bool:
 def read_sparse(path: Path, encodings: Iterable[Encoding]) -> tuple[Weights, Encoding]:
     """The network in an `.npz` file, with that of `encodings` which it is for.
 
-    The tables are float32 or integers, as in the file, all other arrays float32. Raises `ModelError`, which names the
-    file.
+    All arrays are float32. Raises `ModelError`, which names the file.
     """
     with opened_archive(path) as archive:
         headers = array_headers(archive)
         shape, dtype = headers.pop("encoding", (None, np.dtype(np.float32)))
         if shape != () or dtype.kind != "U" or dtype.itemsize > _LONGEST_NAME:
             raise ModelError("no sparse network: it does not name its encoding")
-        arrays = {}
-        with archive.open("encoding.npy") as member:
-            encoding = _named(str(npy.read_array(member, allow_pickle=False)), encodings)
+        ((_, named),) = arrays_in(archive, ["encoding.npy"])
+        encoding = _named(str(named), encodings)
         _check(headers, encoding)
-        for name in headers:
-            with archive.open(f"{name}.npy") as member:
-                arrays[name] = npy.read_array(member, allow_pickle=False)
-        weights = {
-            name: np.ascontiguousarray(array) if array.dtype.kind == "i" else _floats(name, array, np.float32)
-            for name, array in arrays.items()
-        }
-        for name in (name for name in weights if name.endswith("_scale")):
-            if not weights[name] > 0:
-                raise ModelError(f"array {name} holds {weights[name]}, no scale")
-        return weights, encoding
-
-
-def _floats(name: str, array: Array, dtype: type[np.floating]) -> Array:
-    return converted(name, np.atleast_1d(array), dtype).reshape(array.shape)
+        arrays = arrays_in(archive, [f"{name}.npy" for name in headers])
+        return {name: converted(name, array, np.float32) for name, array in arrays}, encoding
 
 
 def _named(name: str, encodings: Iterable[Encoding]) -> Encoding:
@@ -116,11 +90,7 @@ def _check(headers: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], encodin
     value, policy = (prod(shapes.get(name, ())) for name in ("value_bias", "policy_bias"))
     expected = sparse_shapes(encoding, value, policy)
     for name, (_, dtype) in headers.items():
-        if name in _TABLES and dtype.kind == "i":
-            expected[f"{name}_scale"] = ()
-            if dtype not in (np.int8, np.int8 if name == "move_rows" else np.int16):
-                raise ModelError(f"array {name} holds {dtype}")
-        elif dtype.kind != "f":
+        if dtype.kind != "f":
             raise ModelError(f"array {name} holds {dtype}, not floats")
     if wrong := mismatches(shapes, expected):
         raise ModelError(wrong[0])
@@ -131,60 +101,14 @@ def _check(headers: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], encodin
 
 
 def write_sparse(path: str | os.PathLike[str], weights: Mapping[str, Array], encoding: Encoding) -> None:
-    """Write an `.npz` file: float arrays as float16. An existing file is replaced when the new one is complete.
+    """Write an `.npz` file, in float16. An existing file is replaced when the new one is complete.
 
     Raises `ModelError` for arrays that are no network of the encoding, or not finite in that type, OSError.
     """
     _check({name: (array.shape, array.dtype) for name, array in weights.items()}, encoding)
-    arrays: dict[str, Any] = {
-        name: array if array.dtype.kind == "i" or array.ndim == 0 else _floats(name, array, np.float16)
-        for name, array in weights.items()
-    }
+    arrays: dict[str, Any] = {name: converted(name, array, np.float16) for name, array in weights.items()}
     with replacing(Path(path)) as file:
         np.savez_compressed(file, encoding=np.array(encoding.name), **arrays)
-
-
-def quantised(weights: Mapping[str, Array], encoding: Encoding, rows: type[np.signedinteger[Any]]) -> Weights:
-    """A network of floats with its tables as integers: those of the first layers as `rows`, int8 or int16.
-
-    In int8 weights beyond 1.98 become 1.98; in int16 they keep as many digits as their sums have room for.
-    """
-    moves = weights["move_rows"]
-    rounded = _rounded("move_rows", moves, 127 / max(float(np.abs(moves).max()), 1e-9), np.int8)
-    for name in FIRST_LAYERS:
-        table, bias_name = weights[name], name.replace("rows", "bias")
-        scale = float(INT8_SCALE)
-        if rows is np.int16:
-            most = encoding.words - 1
-            highest = float(_largest_sums(table, weights[bias_name], most).max()) / (_LARGEST_SUM - most)
-            scale = 2.0 ** min(_FINEST, int(np.floor(-np.log2(max(highest, 1e-9)))))
-        rounded |= _rounded(name, table, scale, rows)
-        rounded[bias_name] = (np.rint(weights[bias_name] * scale) / scale).astype(np.float32)
-    return {**weights, **rounded}
-
-
-def _rounded(name: str, table: Array, scale: float, dtype: type[np.signedinteger[Any]]) -> Weights:
-    """A table in integers, and its scale."""
-    largest = np.iinfo(dtype).max
-    integers = np.clip(np.rint(table * np.float32(scale)), -largest, largest).astype(dtype)
-    return {name: integers, f"{name}_scale": np.array(scale, np.float32)}
-
-
-def check_sums(weights: Mapping[str, Array], encoding: Encoding) -> None:
-    """ModelError unless any rows of first layers of integers that stand together can be added up in 16 bits."""
-    most = encoding.words - 1
-    for name in FIRST_LAYERS:
-        table, bias = weights[name], weights[name.replace("rows", "bias")] * weights[f"{name}_scale"]
-        highest = most * float(np.abs(table, dtype=np.int32).max()) + float(np.abs(bias).max())
-        if highest > _LARGEST_SUM and _largest_sums(np.abs(table, dtype=np.int32), bias, most).max() > _LARGEST_SUM:
-            raise ModelError(f"sums of {most} {name} may leave 16 bits")
-
-
-def _largest_sums(table: Array, bias: Array, most: int) -> Array:
-    """How large, up or down, a sum of `most` rows may become in each column."""
-    sizes = np.abs(table)
-    largest: Array = np.partition(sizes, max(0, len(sizes) - most), axis=0)[-most:].sum(axis=0) + np.abs(bias)
-    return largest
 
 
 def random_sparse_weights(encoding: Encoding, value: int, policy: int, seed: int) -> Weights:

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError, Resources
 from pydlshogi.network.host import sigmoid, softmax
-from pydlshogi.network.sparse import HIDDEN, check_sums, quantised, read_sparse
+from pydlshogi.network.sparse import HIDDEN, read_sparse
 from pydlshogi.network.weights import Array, Weights
 from pydlshogi.support.arrays import Float32Array, Int8Array, Int16Array, Int32Array, Uint32Array
 from pydlshogi.support.compiled import compiled_for, inlined, wide
@@ -23,6 +22,9 @@ from pydlshogi.support.compiled import compiled_for, inlined, wide
 _ACTIVE: Final = 2047
 """What 1 is in the activations of the policy: 4096 of them times 127 and int8 stay within 32 bits."""
 _WIDEST: Final = 4096
+_FINEST: Final = 10
+"""Binary digits behind the point that first layers have at most."""
+_LARGEST_SUM: Final = (1 << 15) - 1
 _AT_ONCE: Final = 4
 """Rows added together: the sums are written once for them all."""
 
@@ -30,8 +32,8 @@ _AT_ONCE: Final = 4
 class _Body(NamedTuple):
     """A first layer."""
 
-    rows: npt.NDArray[Any]
-    """int8 or int16 [features + 1, width]; the last row is of zeros."""
+    rows: Int16Array
+    """int16 [features + 1, width]; the last row is of zeros."""
     bias: Int16Array
     one: np.int32
     """What 1 is in its sums."""
@@ -55,7 +57,7 @@ class _Network(NamedTuple):
 
 
 def sparse_backend(path: Path, encodings: Sequence[Encoding], resources: Resources) -> "SparseBackend":
-    """A sparse network; see `load_backend`. Of floats it makes int16."""
+    """A sparse network; see `load_backend`."""
     if resources.device not in ("auto", "cpu"):
         raise BackendError(f"Device {resources.device}: a sparse network runs on the CPU")
     weights, encoding = read_sparse(path, encodings)
@@ -72,18 +74,15 @@ class SparseBackend:
     foreign = False
 
     def __init__(self, weights: Weights, encoding: Encoding, resources: Resources) -> None:
-        """`weights`: as `read_sparse` gives them. Raises ModelError where they cannot be added up."""
-        if weights["value_rows"].dtype.kind == "f":
-            weights = quantised(weights, encoding, np.int16)
-        check_sums(weights, encoding)
+        """`weights`: as `read_sparse` gives them. Raises ModelError where they are too many to be added up."""
         self.encoding = encoding
         self.streams = resources.streams
-        self._network = _network(weights)
+        self._network = _network(quantised(weights, encoding))
         value, policy = len(self._network.value.bias), len(self._network.policy.bias)
         if policy > _WIDEST:
             raise ModelError(f"a policy of {policy} sums: at most {_WIDEST} are added up")
         self._widths = max(value, policy), policy
-        self.description = f"numba on {resources.cpu}: sparse {value}+{policy} {weights['value_rows'].dtype}"
+        self.description = f"numba on {resources.cpu}: sparse {value}+{policy} int16"
         self._predict = compiled_for(encoding.name, _predict, label_parts=encoding.label_parts)
         self.predict(np.zeros((1, encoding.words), np.uint32), np.arange(2, dtype=np.int32), np.zeros(1, np.int32), 1.0)
 
@@ -108,6 +107,31 @@ class SparseBackend:
 
     def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
         raise BackendError("a sparse network sees no planes")
+
+
+def quantised(weights: Weights, encoding: Encoding) -> Weights:
+    """A network with its tables as integers, each with its scale: value_rows / value_rows_scale is computed with, say.
+
+    Those of the first layers are int16, with as many digits as any rows that may stand together leave their sums room
+    for, that of the moves int8.
+    """
+    moves, most = weights["move_rows"], encoding.words - 1
+    rounded = _rounded("move_rows", moves, 127 / max(float(np.abs(moves).max()), 1e-9), np.int8)
+    for name in ("value", "policy"):
+        table, bias = weights[f"{name}_rows"], weights[f"{name}_bias"]
+        largest = np.partition(np.abs(table), max(0, len(table) - most), axis=0)[-most:].sum(axis=0) + np.abs(bias)
+        highest = float(largest.max()) / (_LARGEST_SUM - most)
+        scale = 2.0 ** min(_FINEST, int(np.floor(-np.log2(max(highest, 1e-9)))))
+        rounded |= _rounded(f"{name}_rows", table, scale, np.int16)
+        rounded[f"{name}_bias"] = (np.rint(bias * scale) / scale).astype(np.float32)
+    return {**weights, **rounded}
+
+
+def _rounded(name: str, table: Array, scale: float, dtype: type[np.signedinteger[Any]]) -> Weights:
+    """A table in integers, and its scale."""
+    largest = np.iinfo(dtype).max
+    integers = np.clip(np.rint(table * np.float32(scale)), -largest, largest).astype(dtype)
+    return {name: integers, f"{name}_scale": np.array(scale, np.float32)}
 
 
 def _network(weights: Weights) -> _Network:
@@ -158,7 +182,7 @@ def _add_up(words: Uint32Array, body: _Body, sums: Int16Array) -> None:
         three = body.rows[_row(words, place + 2, count, nothing)]
         four = body.rows[_row(words, place + 3, count, nothing)]
         for i in range(len(sums)):
-            sums[i] += (np.int16(one[i]) + np.int16(two[i])) + (np.int16(three[i]) + np.int16(four[i]))
+            sums[i] += (one[i] + two[i]) + (three[i] + four[i])
 
 
 @inlined

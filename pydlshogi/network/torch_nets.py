@@ -4,7 +4,7 @@ The modules carry the names of the Chainer chains, so that one file format serve
 is `b1/bn1/gamma` in the file. This module knows no game, no training and no device.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -50,94 +50,69 @@ class Whole(nn.Conv2d):
         return linear(x.flatten(1), self.weight.flatten(1), self.bias)[:, :, None, None]
 
 
-def _convolution(kind: str, inputs: int, outputs: int, *, bias: bool = True) -> nn.Conv2d:
-    """A layer of a network's body: 3x3, or of one square where the body has no others."""
-    if KINDS[kind].whole:
-        return Whole(inputs, outputs, 1, bias=bias)
-    return nn.Conv2d(inputs, outputs, 3, padding=1, bias=bias)
-
-
 class Block(nn.Module):
     """Residual block: convolution, normalisation, ReLU, convolution, normalisation, sum, ReLU."""
 
-    def __init__(self, kind: str, channels: int) -> None:
+    def __init__(self, size: Architecture) -> None:
         super().__init__()
-        self.conv1 = _convolution(kind, channels, channels, bias=False)
-        self.bn1 = nn.BatchNorm2d(channels, eps=BATCH_NORMALISATION_EPS)
-        self.conv2 = _convolution(kind, channels, channels, bias=False)
-        self.bn2 = nn.BatchNorm2d(channels, eps=BATCH_NORMALISATION_EPS)
+        self.conv1 = self._convolution(size)
+        self.bn1 = nn.BatchNorm2d(size.channels, eps=BATCH_NORMALISATION_EPS)
+        self.conv2 = self._convolution(size)
+        self.bn2 = nn.BatchNorm2d(size.channels, eps=BATCH_NORMALISATION_EPS)
+
+    @staticmethod
+    def _convolution(size: Architecture) -> nn.Conv2d:
+        if KINDS[size.kind].whole:
+            return Whole(size.channels, size.channels, 1, bias=False)
+        return nn.Conv2d(size.channels, size.channels, 3, padding=1, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
         h = relu(self.bn1(self.conv1(x)), inplace=True)
         return relu(self.bn2(self.conv2(h)) + x, inplace=True)
 
 
-class PolicyValueResnet(nn.Module):
-    """Planes [B, planes, height, width] -> policy logits [B, labels], value logits [B]: through residual blocks."""
+class PolicyValueNet(nn.Module):
+    """Planes [B, planes, height, width] -> policy logits [B, labels], value logits [B]."""
 
     def __init__(self, size: Architecture) -> None:
         super().__init__()
-        whole = KINDS[size.kind].whole
-        planes = size.labels if whole else size.label_planes
-        head = Whole if whole else nn.Conv2d
-        self.l1 = _convolution(size.kind, size.planes, size.channels)
-        if whole:
-            self.l1 = Whole(size.planes, size.channels, (size.height, size.width))
-        self.blocks = [f"b{i}" for i in range(1, size.depth + 1)]
-        for name in self.blocks:
-            self.add_module(name, Block(size.kind, size.channels))
-        self.policy = head(size.channels, planes, 1, bias=False)
-        self.policy_bias = LabelBias(size)
-        self.value1 = head(size.channels, planes, 1)
-        self.value1_bn = nn.BatchNorm2d(planes, eps=BATCH_NORMALISATION_EPS)
-        self.value2 = nn.Linear(size.labels, HIDDEN)
-        self.value3 = nn.Linear(HIDDEN, 1)
+        heads, _, whole = KINDS[size.kind]
+        planes, head = (size.labels, Whole) if whole else (size.label_planes, nn.Conv2d)
+        self._convolutions, self._blocks, self._heads = size.convolutions, size.blocks, heads
+        for name, inputs in zip(self._convolutions, [size.planes] + [size.channels] * size.depth, strict=False):
+            if whole:
+                self.add_module(name, Whole(inputs, size.channels, (size.height, size.width)))
+            else:
+                self.add_module(name, nn.Conv2d(inputs, size.channels, 3, padding=1))
+        for name in self._blocks:
+            self.add_module(name, Block(size))
+        convolution, hidden, output = heads.value
+        self.add_module(heads.policy, head(size.channels, planes, 1, bias=False))
+        self.add_module(heads.policy_bias, LabelBias(size))
+        self.add_module(convolution, head(size.channels, planes, 1))
+        if heads.value_bn is not None:
+            self.add_module(heads.value_bn, nn.BatchNorm2d(planes, eps=BATCH_NORMALISATION_EPS))
+        self.add_module(hidden, nn.Linear(size.labels, HIDDEN))
+        self.add_module(output, nn.Linear(HIDDEN, 1))
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
-        h = relu(self.l1(planes), inplace=True)
-        for name in self.blocks:
-            h = self.get_submodule(name)(h)
-        policy = self.policy_bias(self.policy(h).flatten(1))
-        value = relu(self.value1_bn(self.value1(h)), inplace=True)
-        value = relu(self.value2(value.flatten(1)), inplace=True)
-        return policy, self.value3(value).squeeze(1)
-
-
-class PolicyValueNetwork(nn.Module):
-    """Planes [B, planes, height, width] -> policy logits [B, labels], value logits [B]: through plain convolutions."""
-
-    def __init__(self, size: Architecture) -> None:
-        super().__init__()
-        self.layers = [f"l{i}" for i in range(1, size.depth + 1)]
-        for layer, name in enumerate(self.layers):
-            self.add_module(name, nn.Conv2d(size.channels if layer else size.planes, size.channels, 3, padding=1))
-        self.l13 = nn.Conv2d(size.channels, size.label_planes, 1, bias=False)
-        self.l13_bias = LabelBias(size)
-        self.l13_v = nn.Conv2d(size.channels, size.label_planes, 1)
-        self.l14_v = nn.Linear(size.labels, HIDDEN)
-        self.l15_v = nn.Linear(HIDDEN, 1)
-
-    def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
-        h = planes
-        for name in self.layers:
-            h = relu(self.get_submodule(name)(h), inplace=True)
-        policy = self.l13_bias(self.l13(h).flatten(1))
-        value = relu(self.l13_v(h), inplace=True)
-        value = relu(self.l14_v(value.flatten(1)), inplace=True)
-        return policy, self.l15_v(value).squeeze(1)
-
-
-_MODULES: Final[dict[str, Callable[[Architecture], nn.Module]]] = {
-    "policy_value": PolicyValueNetwork,
-    "policy_value_resnet": PolicyValueResnet,
-    "policy_value_dense": PolicyValueResnet,
-}
-"""For each of KINDS."""
+        layer, heads, h = self.get_submodule, self._heads, planes
+        for name in self._convolutions:
+            h = relu(layer(name)(h), inplace=True)
+        for name in self._blocks:
+            h = layer(name)(h)
+        convolution, hidden, output = heads.value
+        policy = layer(heads.policy_bias)(layer(heads.policy)(h).flatten(1))
+        value = layer(convolution)(h)
+        if heads.value_bn is not None:
+            value = layer(heads.value_bn)(value)
+        value = relu(layer(hidden)(relu(value, inplace=True).flatten(1)), inplace=True)
+        return policy, layer(output)(value).squeeze(1)
 
 
 def build(architecture: Architecture) -> nn.Module:
     """A new network, its weights sampled from torch's generator: undecided at first, its residual blocks identities."""
-    net = _MODULES[architecture.kind](architecture)
+    net = PolicyValueNet(architecture)
     heads = KINDS[architecture.kind].heads
     for name, module in net.named_modules():
         if isinstance(module, nn.Conv2d | nn.Linear):
@@ -164,7 +139,7 @@ def from_npz(weights: Mapping[str, Array]) -> nn.Module:
     Raises `ModelError` unless the arrays are exactly those of a network.
     """
     architecture = architecture_of(weights)
-    net = _MODULES[architecture.kind](architecture)
+    net = PolicyValueNet(architecture)
     _load(net, weights)
     return net.eval()
 

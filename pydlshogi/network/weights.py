@@ -7,20 +7,20 @@ with it load here; `architecture` says which they are. Nothing is unpacked befor
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy
 
+from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import (
     HOW_TO_EXPORT,
-    AnEncoding,
     Architecture,
     ModelError,
     Shape,
@@ -31,8 +31,6 @@ from pydlshogi.support.files import open_plain, replacing
 
 Array = npt.NDArray[Any]
 Weights = dict[str, Array]
-
-Checked = TypeVar("Checked")
 
 _MOST_ARRAYS: Final = 4096
 _LONGEST_HEADER: Final = 4096
@@ -55,25 +53,28 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
 
     Raises `ModelError`, which names the file, where that is missing, damaged or something else than a network.
     """
-    return _read(Path(path), lambda _: None)[0]
+    with opened_archive(Path(path)) as archive:
+        _architecture(archive)
+        return _unpacked(archive)
 
 
-def read_network(path: Path, encodings: Iterable[AnEncoding]) -> tuple[Weights, Architecture, AnEncoding]:
+def read_network(path: Path, encodings: Iterable[Encoding]) -> tuple[Weights, Architecture, Encoding]:
     """The network in an `.npz` file, and the first of `encodings` that suits it; `ModelError` as in `read_weights`."""
-    return _read(path, lambda architecture: architecture.ends.encoding_among(encodings))
-
-
-def _read(path: Path, check: Callable[[Architecture], Checked]) -> tuple[Weights, Architecture, Checked]:
-    """The network in a file, and what `check` says of it before it is unpacked."""
     with opened_archive(path) as archive:
         architecture = _architecture(archive)
-        checked = check(architecture)
-        arrays = {}
-        for name in archive.namelist():
-            with archive.open(name) as member:
-                arrays[name.removesuffix(".npy")] = npy.read_array(member, allow_pickle=False)
-        weights = {name: converted(name, array, np.float32) for name, array in arrays.items()}
-        return weights, architecture, checked
+        encoding = architecture.ends.encoding_among(encodings)
+        return _unpacked(archive), architecture, encoding
+
+
+def _unpacked(archive: ZipFile) -> Weights:
+    return {name: converted(name, array, np.float32) for name, array in arrays_in(archive, archive.namelist())}
+
+
+def arrays_in(archive: ZipFile, members: Iterable[str]) -> Iterator[tuple[str, Array]]:
+    """Names and arrays of these members of an archive."""
+    for member in members:
+        with archive.open(member) as file:
+            yield member.removesuffix(".npy"), npy.read_array(file, allow_pickle=False)
 
 
 @contextmanager

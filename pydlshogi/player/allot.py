@@ -46,12 +46,13 @@ _LONGEST_GAME: Final = 512
 ORDINARY_GAME: Final = 256
 """Plies in which every move is to be looked at by the network; after them some may be answered without."""
 _CAUTION: Final = 1.6
-"""So many times the overhead of the moves to come is held back: it is the mean of a few moves."""
+"""The overhead of later moves is held back so many times: it is known as the mean of a few moves only."""
 _DOUBTFUL: Final = 2.5
-"""What is held back for answers at once may be so many times too much: only then nothing helps."""
+"""The cost of an answer at once may be overestimated so many times. Only if the clock is too short for answers of a
+cost so much lower, nothing helps any more."""
 _AT_ONCE: Final = 2.0
-"""Milliseconds that an answer at once takes even on a busy machine, where the GUI is not far away. What moves that were
-thought about have cost beside the thinking says little of it: whoever has thought waits for the processor."""
+"""Milliseconds that an answer at once takes even on a busy machine, where the GUI is not far away. The overhead of a
+move that was thought about says little of it: after a search the answer waits for the processor."""
 
 
 def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings, costs: Costs = NOTHING) -> Budget:
@@ -65,10 +66,10 @@ def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings, costs: C
     extension to twice the optimum: after move 20, while more than that remains. The maximum is all that the move may
     cost, clock + increment + byoyomi, less the margins.
 
-    Without byoyomi, the margin or, if that is more, the overheads of all moves that may still come and the looks at
-    those of an ordinary game are held back: so what is thought decays, and the clock outlasts the longest game. If in
-    an ordinary game the overheads alone would use it up, nothing helps in one so long: an eighth of the clock remains,
-    enough to play the ordinary one, and is the maximum. What answers at once would take is never thought away.
+    Without byoyomi a part of the clock is held back: the margin or, if that is more, what all later moves may cost
+    beside the thinking, and a look of the network at each of an ordinary game. So moves get less and less time, and the
+    clock outlasts the longest game. What it takes to answer all later moves at once is never spent on thinking. Where
+    the clock is too short even for that, an eighth of it is the maximum: enough to end a game of ordinary length.
     """
     nodes = math.inf if limits.nodes is None else float(limits.nodes)
     if limits.mate:

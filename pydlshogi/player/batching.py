@@ -5,7 +5,6 @@ cannot be answered before its last batch is back. It knows backends, but no sear
 """
 
 import hashlib
-import json
 import logging
 import sys
 import time
@@ -20,7 +19,7 @@ import numpy as np
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.backend import LARGEST_BATCH, Backend, BackendError
 from pydlshogi.support.arrays import Int32Array, Uint32Array
-from pydlshogi.support.files import cache_folder, replacing
+from pydlshogi.support.cache import cached
 
 SIZES: Final = tuple(1 << power for power in range(LARGEST_BATCH.bit_length()))
 ENOUGH: Final = 0.8
@@ -47,7 +46,7 @@ def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] 
         sizes = SIZES[: _affordable(backend, now)]
         return choose(dict(zip(sizes, seconds_for([(backend, size) for size in sizes], now), strict=True)))
 
-    return _remembered([backend.description], modelfile, measure, set(SIZES))
+    return _remembered([backend.description], modelfile, measure)
 
 
 def fastest(
@@ -75,23 +74,18 @@ def fastest(
         seconds[0] /= WORTH_ROUNDING
         return [0, *(1 + names.index(name) for name in loaded)][int(np.argmin(seconds))]
 
-    answer = _remembered([exact.description, *names], modelfile, measure, set(range(1 + len(names))))
+    answer = _remembered([exact.description, *names], modelfile, measure)
     if answer == 0:
         return exact
     name = names[answer - 1]
     return loaded[name] if name in loaded else quantised[name]()
 
 
-def _remembered(descriptions: Sequence[str], modelfile: Path, measure: Callable[[], int], possible: set[int]) -> int:
+def _remembered(descriptions: Sequence[str], modelfile: Path, measure: Callable[[], int]) -> int:
     """What `measure` answered for this network on the devices of these descriptions the first time."""
-    answers = _answers_file()
     measured = f"{' '.join(descriptions)} up to {LARGEST_BATCH}"
-    name = hashlib.sha256(modelfile.read_bytes() + measured.encode()).hexdigest()[:16]
-    known = _read(answers)
-    if known.get(name) not in possible:
-        known[name] = measure()
-        _write(answers, known)
-    return known[name]
+    key = hashlib.sha256(modelfile.read_bytes() + measured.encode()).hexdigest()
+    return cached(f"measured/{key[:16]}", key, measure)
 
 
 def choose(seconds: dict[int, float]) -> int:
@@ -160,34 +154,3 @@ def _affordable(backend: Backend, now: Callable[[], float] | None) -> int:
         if seconds_for([(backend, size)], now, times=2)[0] > LONGEST:
             return max(1, number)
     return len(SIZES)
-
-
-def _answers_file() -> Path | None:
-    try:
-        return cache_folder() / "measured.json"
-    except OSError:
-        return None
-
-
-def _read(file: Path | None) -> dict[str, int]:
-    """The answers kept; a file that is missing or damaged holds none."""
-    if file is None:
-        return {}
-    try:
-        kept = json.loads(file.read_text())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    if not isinstance(kept, dict):
-        return {}
-    return {name: answer for name, answer in kept.items() if isinstance(answer, int)}
-
-
-def _write(file: Path | None, answers: dict[str, int]) -> None:
-    if file is None:
-        return
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as whole:
-            whole.write(json.dumps(answers, indent=1).encode())
-    except OSError as error:
-        logging.getLogger(__name__).warning("%s: %s; measured again next time", file, error)

@@ -29,8 +29,8 @@ LEAST_SHARE: Final = 0.15
 
 
 def lcb_move(moves: Sequence[MoveStats]) -> MoveStats:
-    """Of the moves with enough visits that are worth no less than the best, the one of the highest lower bound of its
-    value [KataGo's LCB, where they may be worth less; but so a sure draw or loss is taken for a likely win].
+    """The move whose value has the highest lower bound [KataGo's LCB]: of those with enough visits, and with a value no
+    lower than that of the best one. (KataGo compares lower values too, and so prefers a sure draw to a likely win.)
 
     It is the best one if that is proven. With few visits the bound lies deeper, much as Student's distribution has it.
     """

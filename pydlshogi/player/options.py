@@ -9,7 +9,7 @@
 import math
 import re
 from collections.abc import Iterator
-from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, overload
 
 from pydlshogi.player.allot import ClockSettings
@@ -26,6 +26,7 @@ class UnknownOption(KeyError):
     """No option of this name, or of this alias, is declared."""
 
 
+@dataclass(eq=False)
 class Option(Generic[T]):
     """One declared option; on an instance of its class, its value.
 
@@ -35,18 +36,16 @@ class Option(Generic[T]):
     """
 
     usi_type: ClassVar[str]
+    usi_name: str
+    default: T
+    help: str = field(kw_only=True)
+    aliases: tuple[str, ...] = field(default=(), kw_only=True)
+    shown: bool = field(default=True, kw_only=True)
 
-    def __init__(
-        self, usi_name: str, default: T, *, help: str, aliases: tuple[str, ...] = (), shown: bool = True
-    ) -> None:
-        self.usi_name = usi_name
-        self.default = default
-        self.help = help
-        self.aliases = aliases
-        self.shown = shown
-        for word in (usi_name, self.show(default), *aliases):
+    def __post_init__(self) -> None:
+        for word in (self.usi_name, self.show(self.default), *self.aliases):
             if re.search(r"\s", word):
-                raise ValueError(f"option {usi_name}: blanks in {word!r} break the line GUIs read")
+                raise ValueError(f"option {self.usi_name}: blanks in {word!r} break the line GUIs read")
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._slot = f"_{name}"
@@ -66,9 +65,7 @@ class Option(Generic[T]):
 
     def starting_at(self, default: T) -> Self:
         """The same option with another default, for a class that declares it anew."""
-        option = copy(self)
-        option.default = default
-        return option
+        return replace(self, default=default)
 
     def parse(self, text: str) -> tuple[T, str]:
         """The value `text` stands for, and a remark if that is not quite what it says.
@@ -112,27 +109,19 @@ class Check(Option[bool]):
         return "true, false"
 
 
+@dataclass(eq=False)
 class Spin(Option[int]):
     """A whole number between bounds."""
 
     usi_type = "spin"
+    minimum: int
+    maximum: int
 
-    def __init__(
-        self,
-        usi_name: str,
-        default: int,
-        minimum: int,
-        maximum: int,
-        *,
-        help: str,
-        aliases: tuple[str, ...] = (),
-        shown: bool = True,
-    ) -> None:
-        if not -INT32_MAX <= minimum <= default <= maximum <= INT32_MAX:
-            raise ValueError(f"option {usi_name}: {minimum} <= {default} <= {maximum} must hold, within 32 bits")
-        self.minimum = minimum
-        self.maximum = maximum
-        super().__init__(usi_name, default, help=help, aliases=aliases, shown=shown)
+    def __post_init__(self) -> None:
+        if not -INT32_MAX <= self.minimum <= self.default <= self.maximum <= INT32_MAX:
+            bounds = f"{self.minimum} <= {self.default} <= {self.maximum}"
+            raise ValueError(f"option {self.usi_name}: {bounds} must hold, within 32 bits")
+        super().__post_init__()
 
     def parse(self, text: str) -> tuple[int, str]:
         try:
@@ -171,25 +160,17 @@ class Filename(String):
     usi_type = "filename"
 
 
+@dataclass(eq=False)
 class Combo(Option[str]):
     """One of some words."""
 
     usi_type = "combo"
+    words: tuple[str, ...]
 
-    def __init__(
-        self,
-        usi_name: str,
-        default: str,
-        words: tuple[str, ...],
-        *,
-        help: str,
-        aliases: tuple[str, ...] = (),
-        shown: bool = True,
-    ) -> None:
-        if default not in words or any(re.search(r"\s", word) for word in words):
-            raise ValueError(f"option {usi_name}: the default must be among the words, and they hold no blanks")
-        self.words = words
-        super().__init__(usi_name, default, help=help, aliases=aliases, shown=shown)
+    def __post_init__(self) -> None:
+        if self.default not in self.words or any(re.search(r"\s", word) for word in self.words):
+            raise ValueError(f"option {self.usi_name}: the default must be among the words, and they hold no blanks")
+        super().__post_init__()
 
     def parse(self, text: str) -> tuple[str, str]:
         for word in self.words:
@@ -204,13 +185,12 @@ class Combo(Option[str]):
         return ", ".join(self.words)
 
 
+@dataclass(eq=False)
 class Button(Option[int]):
     """A button; its value counts how often it was pressed."""
 
     usi_type = "button"
-
-    def __init__(self, usi_name: str, *, help: str, aliases: tuple[str, ...] = ()) -> None:
-        super().__init__(usi_name, 0, help=help, aliases=aliases)
+    default: int = 0
 
     def declaration(self) -> str:
         return f"option name {self.usi_name} type button"

@@ -9,9 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.training.examples import Source, TrainingBatch, batch_of
+from pydlshogi.training.examples import TrainingBatch
 
 _AHEAD: Final = 6
 
@@ -37,12 +36,6 @@ class Shuffle:
         chosen = self._order(epoch)[place * self._batch_size : (place + 1) * self._batch_size]
         sampled = np.random.default_rng((self._seed, epoch, place)).random(len(chosen))
         return chosen, self._symmetries - (sampled * (self._symmetries + 1)).astype(np.int64)
-
-
-def numbered_batch(source: Source, encoding: Encoding, shuffle: Shuffle, number: int) -> TrainingBatch:
-    """Batch `number` of `source` in the order of `shuffle`, turned as it says."""
-    rows, turns = shuffle.batch(number)
-    return batch_of(source.examples(rows), encoding, turns)
 
 
 def batches(

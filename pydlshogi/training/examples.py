@@ -5,7 +5,7 @@ The policy to be learned is sparse: some labels of each position, with weights. 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -37,10 +37,7 @@ class Examples:
 
     def examples(self, rows: Int64Array) -> Self:
         """Those with these numbers, in this order."""
-        starts = self.firsts[rows]
-        counts = self.firsts[rows + 1] - starts
-        firsts = np.concatenate([[0], np.cumsum(counts)])
-        entries = np.arange(firsts[-1]) + np.repeat(starts - firsts[:-1], counts)
+        firsts, entries = entries_of(self.firsts, rows)
         return type(self)(
             self.packed[rows],
             firsts,
@@ -51,13 +48,13 @@ class Examples:
         )
 
 
-class Source(Protocol):
-    """Where examples come from, by their numbers. `Examples` are one; several threads may ask at once."""
-
-    def __len__(self) -> int: ...
-
-    def examples(self, rows: Int64Array) -> Examples:
-        """Those with these numbers, in this order."""
+def entries_of(firsts: Int64Array, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Where the lists with these numbers begin once only they lie one after the other, int64 [n + 1]; and their entries
+    among all. List i has those from firsts[i] to firsts[i + 1] - 1."""
+    starts = firsts[rows]
+    counts = firsts[rows + 1] - starts
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    return begins, np.arange(begins[-1]) + np.repeat(starts - begins[:-1], counts)
 
 
 def joined(parts: Sequence[Examples]) -> Examples:

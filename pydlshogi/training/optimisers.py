@@ -64,15 +64,8 @@ _ITERATIONS: Final = 5
 class Muon(torch.optim.Optimizer):
     """Nesterov momentum, made orthogonal kernel by kernel (all axes but the first taken as one), with weight decay."""
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float,
-        momentum: float = 0.95,
-        weight_decay: float = 0.0,
-        each: Each = map,
-    ) -> None:
-        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+    def __init__(self, params: Iterable[Any], lr: float, weight_decay: float = 0.0, each: Each = map) -> None:
+        super().__init__(params, {"lr": lr, "momentum": 0.95, "weight_decay": weight_decay})
         self._each = each
 
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]

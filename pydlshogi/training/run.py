@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from pydlshogi.encoding import Encoding, planes_of
+from pydlshogi.network.host import softmax_over_legal_moves
 from pydlshogi.network.sparse import read_sparse
 from pydlshogi.network.torch_nets import build, grow, to_npz
 from pydlshogi.network.weights import Weights, read_weights, write_weights
@@ -119,17 +120,15 @@ class Run:
         """What the averaged network says, as `Backend.predict`: priors [all] of the legal moves, win rates [B]."""
         self.averaged.eval()
         with torch.inference_mode():
-            known = torch.from_numpy(firsts), torch.from_numpy(labels.astype(np.int64))
             if isinstance(self.averaged, SparseNet):
-                chosen, value = self.averaged(torch.from_numpy(packed.view(np.int32)), *known)
+                given = packed.view(np.int32), firsts, labels.astype(np.int64)
+                chosen, value = self.averaged(*map(torch.from_numpy, given))
                 return chosen.exp().numpy(), value.sigmoid().numpy()
             planes = planes_of(self.encoding, packed)
             policy, value = forward(self.averaged, planes, self.device, self.settings.precision)
-            rows = torch.repeat_interleave(torch.arange(len(packed)), known[0].diff())
-            logits = policy.cpu()[rows, known[1]]
-            shares = (logits - policy.cpu().amax(1)[rows]).exp()
-            totals = torch.zeros(len(packed)).index_add(0, rows, shares)
-            return (shares / totals[rows]).numpy(), value.sigmoid().cpu().numpy()
+            priors = np.empty(firsts[-1], np.float32)
+            softmax_over_legal_moves(policy.cpu().numpy(), firsts.astype(np.int32), labels, np.float32(1), priors)
+            return priors, value.sigmoid().cpu().numpy()
 
     def save(self, path: Path) -> None:
         """Write everything to `path`. Raises TrainingError if the run is spoilt."""

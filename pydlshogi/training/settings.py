@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.games.entry import GameEntry
-from pydlshogi.network.architecture import KINDS, PLAIN_LAYERS, Architecture, Sizes, architecture_for
+from pydlshogi.network.architecture import KINDS, PLAIN_LAYERS, Architecture, architecture_for
 from pydlshogi.support.settings import SettingError, check, setting
 
 SPARSE = "sparse"
@@ -45,7 +45,7 @@ class Learning:
     precision: str = setting("auto", "of the arithmetic; auto measures", *PRECISIONS)
     shards: int = setting(0, "threads that each compute a part of every batch; 0: one a core, one on a GPU", low=0)
 
-    def architecture(self, encoding: Sizes) -> Architecture:
+    def architecture(self, encoding: Encoding) -> Architecture:
         """The network that the settings ask for, for this encoding; the plain one always has the book's layers."""
         depth = PLAIN_LAYERS if self.kind == "policy_value" else self.depth
         return architecture_for(encoding, self.kind, depth, self.channels)

@@ -14,13 +14,13 @@ from torch.autograd.function import once_differentiable
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.sparse import INT8_SCALE, sparse_shapes, write_sparse
+from pydlshogi.network.sparse import sparse_shapes, write_sparse
 from pydlshogi.network.weights import Weights
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array
 from pydlshogi.support.compiled import reassociating
 
-LARGEST_ROW_WEIGHT: Final = 127 / INT8_SCALE
-"""What 8 bits hold."""
+LARGEST_ROW_WEIGHT: Final = 127 / 64
+"""The smaller the sums, the more digits the backend has for them."""
 
 
 class SparseNet(nn.Module):
@@ -63,12 +63,13 @@ class SparseNet(nn.Module):
         hidden = nn.functional.linear(first * second, self.value_1_weight, self.value_1_bias).clamp(0, 1).square()
         value = nn.functional.linear(hidden, self.value_2_weight, self.value_2_bias).squeeze(1)
         seen = (_sums(packed, self.policy_rows) + self.policy_bias).clamp(0, 1).square()
-        biases = self.move_bias, self.move_bias_1, self.move_bias_2
-        return _policy(seen, self.move_rows, *biases, firsts, labels), value
+        moves = self.move_rows, self.move_bias, self.move_bias_1, self.move_bias_2
+        policy: Tensor = _Policy.apply(seen, *moves, firsts, labels)  # type: ignore[no-untyped-call]
+        return policy, value
 
     @torch.no_grad()
     def bound(self) -> None:
-        """Keep the weights of all rows within what the network's integers hold."""
+        """Keep the weights of all rows small: see LARGEST_ROW_WEIGHT."""
         for rows in (self.value_rows, self.policy_rows, self.move_rows):
             rows.clamp_(-LARGEST_ROW_WEIGHT, LARGEST_ROW_WEIGHT)
 
@@ -135,11 +136,6 @@ class _Policy(torch.autograd.Function):
 def _sums(packed: Tensor, table: Tensor) -> Tensor:
     sums: Tensor = _Sums.apply(packed, table)  # type: ignore[no-untyped-call]
     return sums
-
-
-def _policy(*tensors: Tensor) -> Tensor:
-    policy: Tensor = _Policy.apply(*tensors)  # type: ignore[no-untyped-call]
-    return policy
 
 
 @reassociating

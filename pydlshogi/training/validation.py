@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.network.backend import Backend
-from pydlshogi.support.arrays import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array, Uint32Array
+from pydlshogi.support.arrays import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array, Records, Uint32Array
 
 Predict = Callable[[Uint32Array, Int64Array, Int32Array], tuple[Float32Array, Float32Array]]
 """(packed, firsts, labels) -> priors of the legal moves and win rates: `Backend.predict` at temperature 1."""
@@ -18,6 +18,11 @@ Report = dict[str, Any]
 Phases = Sequence[tuple[str, int, int]]
 """Name, first ply, and the ply after the last one."""
 
+Legal = tuple[Uint32Array, Int64Array, Int32Array, Float32Array]
+"""Packed positions with the labels of their legal moves, as the first fields of `Examples`; the weight of the move that
+was played is above 0."""
+
+_AT_ONCE: Final = 512
 _LEAST: Final = 1e-9
 """Of a prior whose logarithm is taken."""
 
@@ -45,10 +50,22 @@ class Said(NamedTuple):
         return self.priors[self.played]
 
 
-def asked(predict: Predict, packed: Uint32Array, firsts: Int64Array, labels: Int32Array, played: BoolArray) -> Said:
-    """What `predict` says of packed positions with these legal moves, one of each having been `played`."""
-    priors, rates = predict(packed, firsts, labels)
-    return Said(priors.astype(np.float64).clip(_LEAST), firsts, played, rates.astype(np.float64))
+def sample(positions: Records, most: int) -> Records:
+    """Up to `most` of the positions, the same ones every time, in memory; 0: all of them, where they are."""
+    if not most:
+        return positions
+    chosen = np.random.default_rng(0).permutation(len(positions))[:most]
+    return np.asarray(positions[np.sort(chosen)])
+
+
+def asked(predict: Predict, positions: Records, legal: Callable[[Records], Legal]) -> list[Said]:
+    """What `predict` says of positions, some hundred at a time; `legal` gives their legal moves."""
+    answers = []
+    for start in range(0, len(positions), _AT_ONCE):
+        packed, firsts, labels, weights = legal(np.asarray(positions[start : start + _AT_ONCE]))
+        priors, rates = predict(packed, firsts, labels)
+        answers.append(Said(priors.astype(np.float64).clip(_LEAST), firsts, weights > 0, rates.astype(np.float64)))
+    return answers
 
 
 def report_of(answers: Sequence[Said], won: BoolArray, decided: BoolArray, plies: Int64Array, phases: Phases) -> Report:

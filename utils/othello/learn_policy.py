@@ -34,7 +34,6 @@ from pydlshogi.engines.othello.policy import (
     room_for_moves,
     save_policy,
     shift,
-    soften,
     write_shares,
 )
 from pydlshogi.engines.othello.rollouts import CLASSES, save_rollouts, surroundings
@@ -43,6 +42,7 @@ from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, moved, to_move
 from pydlshogi.games.othello.wthor import Games, held_out, square_of
+from pydlshogi.network.host import softmax
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, positive
@@ -155,7 +155,7 @@ def _learn_rollouts(
                 if square == played:
                     chosen = legal
                 legal += 1
-            soften(shares, legal)
+            softmax(shares[:legal])
             loss += _judged(shares, legal, chosen, hits[ply])
             for move in range(legal if rate > 0 else 0):
                 own[classes[move]] -= np.float32(rate) * (shares[move] - np.float32(move == chosen))

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.openings import SPREAD, RegisteredLine, lines, read_openings, standing, write_openings
+from pydlshogi.engines.othello.openings import SPREAD, RegisteredLine, lines, read_openings, write_openings
 from pydlshogi.games.othello.records import read_games
 from pydlshogi.games.othello.rules import MOST_MOVES, START, Position
+from pydlshogi.games.othello.squares import standing
 from pydlshogi.games.othello.transcript import RecordError, after
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError

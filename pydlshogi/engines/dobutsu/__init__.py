@@ -2,7 +2,7 @@
 
 from pydlshogi.engines.named import shared_search
 from pydlshogi.games.dobutsu.game import GAME
-from pydlshogi.player.base_player import BasePlayer, Engine
+from pydlshogi.player.base_player import Engine
 from pydlshogi.player.mcts_options import MCTSOptions
 from pydlshogi.player.options import Check
 
@@ -15,11 +15,4 @@ class DobutsuOptions(MCTSOptions):
 
 def mcts() -> Engine:
     """The engine that searches."""
-    options = DobutsuOptions()
-
-    def load() -> BasePlayer:
-        from pydlshogi.engines.dobutsu.players import DobutsuPlayer
-
-        return DobutsuPlayer(GAME, options)
-
-    return shared_search(GAME, options)._replace(load=load)
+    return shared_search(GAME, DobutsuOptions(), "pydlshogi.engines.dobutsu.players:DobutsuPlayer")

@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -161,8 +161,7 @@ class AlphaBetaPlayer(BasePlayer):
     def _best(self, position: Position, clock: Clock, tell: Callable[[ScoredMove], None]) -> ScoredMove:
         """The best move, told whenever a search has ended."""
         best = ScoredMove(position.moves()[0], 0.0, (), 0)
-        for depth, solve in self._steps(position.empties, clock):
-            stopped = self._stopping(clock, solve) if depth > 1 else _never
+        for depth, solve, stopped in self._steps(position.empties, clock):
             found = self._look(position, depth, solve, best.score, stopped)
             if found is None:
                 # What a search prefers when it is stopped is better than what the one before it liked; the score stays.
@@ -180,25 +179,23 @@ class AlphaBetaPlayer(BasePlayer):
     ) -> ScoredMove:
         """The best of `moves`; the `most` best are told, the best first, whenever all have been looked at."""
         ranked = [ScoredMove(move, 0.0, (move,), 0) for move in moves]
-        for depth, solve in self._steps(position.empties, clock):
-            stopped = self._stopping(clock, solve) if depth > 1 else _never
-            deeper: list[tuple[float, ScoredMove]] = []
-            for move in [scored.move for scored in ranked]:
+        for depth, solve, stopped in self._steps(position.empties, clock):
+            deeper: list[ScoredMove] = []
+            for before in ranked:
                 # Once `most` moves are known, others matter only where they are better than the last of those.
-                floor = sorted(score for score, _ in deeper)[-most] if len(deeper) >= most else -64.0
-                scored = self._after(position, move, depth, solve, floor, stopped)
-                if scored is None:
+                floor = sorted(scored.score for scored in deeper)[-most] if len(deeper) >= most else -64.0
+                now = self._after(position, before.move, depth, solve, floor, stopped)
+                if now is None:
                     return ranked[0]
-                deeper.append((scored.score, scored))
-            ranked = [scored for _, scored in sorted(deeper, key=itemgetter(0), reverse=True)]
+                deeper.append(now)
+            ranked = sorted(deeper, key=attrgetter("score"), reverse=True)
             for rank, scored in enumerate(ranked[:most], 1):
                 tell(scored, rank)
         return ranked[0]
 
-    def _steps(self, empties: int, clock: Clock) -> Iterator[tuple[int, bool]]:
-        """How deep to search, one time after the other, and whether to solve the end instead, which is the last step.
-
-        Goes on while there is time. The first one there always is.
+    def _steps(self, empties: int, clock: Clock) -> Iterator[tuple[int, bool, Callable[[], bool]]]:
+        """How deep to search, one time after the other; whether to solve the end instead, which is the last step; and
+        when to leave the step, which the first never is. Goes on while there is time.
         """
         level = self.options.level
         deepest = min(level or DEEPEST, empties)
@@ -207,15 +204,10 @@ class AlphaBetaPlayer(BasePlayer):
                 return
             # By then there is an idea of the score to begin with.
             solve = depth > min(empties // 3, deepest - 1) and solvable(empties, clock, level)
-            yield depth, solve
             if solve:
+                yield depth, True, (lambda: clock.stopped or time_to_solve(clock) <= 0) if depth > 1 else _never
                 return
-
-    def _stopping(self, clock: Clock, solve: bool) -> Callable[[], bool]:
-        """When to leave a search, or the solver."""
-        if solve:
-            return lambda: clock.stopped or time_to_solve(clock) <= 0
-        return lambda: clock.expired(self._nodes)
+            yield depth, False, (lambda: clock.expired(self._nodes)) if depth > 1 else _never
 
     def _look(
         self, position: Position, depth: int, solve: bool, expected: float, stopped: Callable[[], bool]

@@ -15,12 +15,15 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from pydlshogi.engines.othello.endgame import insert
 from pydlshogi.engines.othello.patterns import (
     DISC,
     STAGES,
     WORDS,
+    Judged,
     advance_numbers,
     evaluate,
+    judged_by,
     pass_numbers,
     stage_of,
     write_numbers,
@@ -28,7 +31,7 @@ from pydlshogi.engines.othello.patterns import (
 from pydlshogi.engines.othello.proven import bucket
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
-from pydlshogi.support.arrays import Int16Array, Records, Uint16Array, Uint64Array
+from pydlshogi.support.arrays import Int16Array, Records
 from pydlshogi.support.compiled import compiled, inlined
 
 DEEPEST: Final = 60
@@ -49,7 +52,7 @@ _FRAME: Final = np.dtype(
         ("mover", np.uint64),
         ("opponent", np.uint64),
         ("turned", np.uint64, MOST_MOVES),  # by each of its moves
-        ("promise", np.int32, MOST_MOVES),  # of each move: what the position after it is worth to who plays it
+        ("cost", np.int32, MOST_MOVES),  # of each move: what the position after it is worth to the opponent
         ("moves", np.uint8, MOST_MOVES),  # the most promising first
         ("count", np.int32),  # how many they are
         ("next", np.int32),  # which one is to be tried next
@@ -99,6 +102,18 @@ class Probing(NamedTuple):
     """In a window that is not empty too, that is on the principal variation."""
 
 
+class _Tree(NamedTuple):
+    """What a search works on."""
+
+    frames: Records
+    path: Judged
+    table: Records
+    cuts: Records
+    everywhere: bool
+    search: int
+    """The number of the search, of one byte."""
+
+
 class Found(NamedTuple):
     """What a search found."""
 
@@ -122,17 +137,15 @@ class AlphaBeta:
 
     def __init__(self, weights: Int16Array, probing: Probing | None = None, megabytes: int = 32) -> None:
         """`weights`: of the patterns, int16 [STAGES, NUMBERS]. Without `probing` the search is plain."""
-        self._weights, self._probing = weights, probing or Probing()
-        self._table: Records = np.zeros(1 << (megabytes * 2**20 // _ENTRY.itemsize).bit_length() - 1, _ENTRY)
-        # A shallow search of a position is a frame of its own, and so is a pass.
-        self._frames: Records = np.zeros(4 * DEEPEST, _FRAME)
-        self._words = np.zeros((4 * DEEPEST, WORDS), np.uint64)
-        self._searches = 0
+        table: Records = np.zeros(1 << (megabytes * 2**20 // _ENTRY.itemsize).bit_length() - 1, _ENTRY)
+        rows = 4 * DEEPEST  # a shallow search of a position is a frame of its own, and so is a pass
+        frames: Records = np.zeros(rows, _FRAME)
+        self._tree = _Tree(frames, judged_by(weights, rows), table, *(probing or Probing()), search=0)
 
     def clear(self) -> None:
         """Forget everything."""
         # Entry by entry it takes forty times as long.
-        self._table.view(np.uint8).fill(0)
+        self._tree.table.view(np.uint8).fill(0)
 
     def search(
         self,
@@ -146,39 +159,28 @@ class AlphaBeta:
 
         Outside of the window `alpha`..`beta` the value is a bound only.
         """
-        arguments = np.uint64(position.mover), np.uint64(position.opponent), depth, alpha, beta
-        _begin(self._frames, self._words, self._table, *arguments)
-        self._searches = (self._searches + 1) % 256
+        _begin(self._tree, np.uint64(position.mover), np.uint64(position.opponent), depth, alpha, beta)
+        self._tree = self._tree._replace(search=(self._tree.search + 1) % 256)
         ply = spent = 0
         while ply >= 0:
             if stopped():
                 return None
-            ply, value, evaluations = _search(
-                self._frames,
-                self._words,
-                self._words.view(np.uint16),
-                self._weights,
-                self._table,
-                *self._probing,
-                self._searches,
-                ply,
-                _SLICE,
-            )
+            ply, value, evaluations = _search(self._tree, ply, _SLICE)
             spent += evaluations
-        return Found(value, int(self._frames[0]["move"]), depth, spent)
+        return Found(value, int(self._tree.frames[0]["move"]), depth, spent)
 
     @property
     def leader(self) -> int | None:
         """The best move of the search that was stopped, if it has found one that lies in its window."""
-        root = self._frames[0]
+        root = self._tree.frames[0]
         return int(root["move"]) if root["best"] > root["floor"] else None
 
     def line(self, position: Position) -> list[int]:
         """How the table expects the game to go on from `position`."""
         moves: list[int] = []
         while len(moves) < DEEPEST:
-            place = _find(self._table, np.uint64(position.mover), np.uint64(position.opponent))
-            move = int(self._table[place]["move"]) if place >= 0 else PASS
+            place = _find(self._tree.table, np.uint64(position.mover), np.uint64(position.opponent))
+            move = int(self._tree.table[place]["move"]) if place >= 0 else PASS
             if move not in position.moves():
                 break
             moves.append(move)
@@ -187,23 +189,14 @@ class AlphaBeta:
 
 
 @compiled
-def _begin(
-    frames: Records,
-    words: Uint64Array,
-    table: Records,
-    mover: np.uint64,
-    opponent: np.uint64,
-    depth: int,
-    alpha: int,
-    beta: int,
-) -> None:
+def _begin(tree: _Tree, mover: np.uint64, opponent: np.uint64, depth: int, alpha: int, beta: int) -> None:
     """Make the first frame the root of a search."""
-    frame = frames[0]
+    frame = tree.frames[0]
     frame.mover, frame.opponent, frame.depth = mover, opponent, depth
     frame.alpha, frame.beta = alpha, beta
-    write_numbers(mover, opponent, words)
-    place = _find(table, mover, opponent)
-    frame.move = table[place].move if place >= 0 else PASS
+    write_numbers(mover, opponent, tree.path.words)
+    place = _find(tree.table, mover, opponent)
+    frame.move = tree.table[place].move if place >= 0 else PASS
     _clear(frame)
 
 
@@ -216,67 +209,56 @@ def _clear(frame: Any) -> None:
 
 
 @compiled
-def _search(
-    frames: Records,
-    words: Uint64Array,
-    numbers: Uint16Array,
-    weights: Int16Array,
-    table: Records,
-    cuts: Records,
-    everywhere: bool,
-    search: int,
-    ply: int,
-    evaluations: int,
-) -> tuple[int, int, int]:
+def _search(tree: _Tree, ply: int, evaluations: int) -> tuple[int, int, int]:
     """Go on from `frames[ply]` for about so many evaluations.
 
     Returns the ply to go on from, or -1 and the value of the root; and the evaluations made.
     """
-    spent = 0
+    frames, spent = tree.frames, 0
     while spent < evaluations:
         frame = frames[ply]
         if not frame.done and frame.probe == frame.probes and frame.count == 0:
-            spent += _write_moves(frames, words, numbers, weights, table, ply)
+            spent += _write_moves(frame, tree.path, ply)
             continue
         if not frame.done:
             if frame.probe < frame.probes:
-                _probe(frames, words, cuts, ply)
+                _probe(tree, ply)
             else:
-                _play(frames, words, ply)
-            value, cost = _open(frames, words, numbers, weights, table, cuts, everywhere, ply + 1)
+                _play(tree, ply)
+            value, cost = _open(tree, ply + 1)
             spent += cost
             if value == _OPEN:
                 ply += 1
                 continue
         else:
             value = int(frame.best)
-            _remember(frame, table, search)
+            _remember(frame, tree.table, tree.search)
             ply -= 1
             if ply < 0:
                 return ply, value, spent
         if frames[ply].probe < frames[ply].probes:
-            _take_probe(frames[ply], cuts, value)
+            _take_probe(frames[ply], tree.cuts, value)
         else:
             _take_move(frames[ply], -value)
     return ply, _OPEN, spent
 
 
 @inlined
-def _probe(frames: Records, words: Uint64Array, cuts: Records, ply: int) -> None:
+def _probe(tree: _Tree, ply: int) -> None:
     """Make the next frame a shallow search of the same position, with an empty window where it would cut."""
-    frame, child = frames[ply], frames[ply + 1]
+    frame, child, words = tree.frames[ply], tree.frames[ply + 1], tree.path.words
     child.mover, child.opponent = frame.mover, frame.opponent
     for word in range(WORDS):
         words[ply + 1, word] = words[ply, word]
-    child.depth = _pair(frame, cuts).shallow
-    child.alpha = _bound(frame, cuts) - (1 - frame.probe % 2)
+    child.depth = _pair(frame, tree.cuts).shallow
+    child.alpha = _bound(frame, tree.cuts) - (1 - frame.probe % 2)
     child.beta = child.alpha + 1
 
 
 @inlined
-def _play(frames: Records, words: Uint64Array, ply: int) -> None:
+def _play(tree: _Tree, ply: int) -> None:
     """Make the next frame the position after the next move."""
-    frame, child = frames[ply], frames[ply + 1]
+    frame, child, words = tree.frames[ply], tree.frames[ply + 1], tree.path.words
     turned, square = frame.turned[frame.next], np.uint64(frame.moves[frame.next])
     child.mover = frame.opponent ^ turned
     child.depth = frame.depth - 1
@@ -292,29 +274,20 @@ def _play(frames: Records, words: Uint64Array, ply: int) -> None:
 
 
 @compiled
-def _open(
-    frames: Records,
-    words: Uint64Array,
-    numbers: Uint16Array,
-    weights: Int16Array,
-    table: Records,
-    cuts: Records,
-    everywhere: bool,
-    ply: int,
-) -> tuple[int, int]:
+def _open(tree: _Tree, ply: int) -> tuple[int, int]:
     """The value of a new frame's position, or _OPEN: it has to be searched; and the evaluations made."""
-    frame = frames[ply]
+    frame = tree.frames[ply]
     mover, opponent = frame.mover, frame.opponent
     if frame.depth <= 0:
         if mover == ZERO:
             return -64 * DISC, 1
-        return evaluate(weights, count(mover | opponent), numbers, ply), 1
+        return evaluate(tree.path.weights, count(mover | opponent), tree.path.numbers, ply), 1
     if frame.depth == 1:
-        return _one_move_deep(words, numbers, weights, mover, opponent, ply, frame.beta)
+        return _one_move_deep(tree.path, mover, opponent, ply, frame.beta)
     frame.move = PASS
-    place = _find(table, mover, opponent)
+    place = _find(tree.table, mover, opponent)
     if place >= 0:
-        entry = table[place]
+        entry = tree.table[place]
         frame.move = entry.move
         if entry.depth >= frame.depth:
             if entry.lower >= frame.beta or entry.lower == entry.upper:
@@ -326,8 +299,8 @@ def _open(
     if moves == ZERO:
         if mobility(opponent, mover) == ZERO:
             return DISC * final_score(mover, opponent), 1
-    elif frame.depth < cuts.shape[1] and (everywhere or frame.alpha + 1 == frame.beta):
-        _prepare_probes(frame, cuts)
+    elif frame.depth < tree.cuts.shape[1] and (tree.everywhere or frame.alpha + 1 == frame.beta):
+        _prepare_probes(frame, tree.cuts)
     return _OPEN, 0
 
 
@@ -395,15 +368,12 @@ def _take_move(frame: Any, value: int) -> None:
 
 
 @compiled
-def _write_moves(
-    frames: Records, words: Uint64Array, numbers: Uint16Array, weights: Int16Array, table: Records, ply: int
-) -> int:
+def _write_moves(frame: Any, path: Judged, ply: int) -> int:
     """Write the moves of a frame, best first by what the positions after them are worth; returns the evaluations."""
-    frame = frames[ply]
     mover, opponent = frame.mover, frame.opponent
     discs = count(mover | opponent) + 1
     guess = np.uint64(frame.move)
-    frame.next = n = 0
+    frame.next = frame.count = 0
     frame.again = False
     moves = mobility(mover, opponent)
     if moves == ZERO:
@@ -414,52 +384,28 @@ def _write_moves(
         moves &= moves - ONE
         turned = flips(mover, opponent, square)
         if square == guess or turned == opponent:
-            promise = INFINITE
+            cost = -INFINITE
         else:
-            advance_numbers(words, ply, square, turned)
-            promise = -evaluate(weights, discs, numbers, ply + 1)
-        place = n
-        while place > 0 and frame.promise[place - 1] < promise:
-            frame.promise[place] = frame.promise[place - 1]
-            frame.moves[place] = frame.moves[place - 1]
-            frame.turned[place] = frame.turned[place - 1]
-            place -= 1
-        frame.promise[place], frame.moves[place], frame.turned[place] = promise, square, turned
-        n += 1
-    frame.count = n
-    return n
+            advance_numbers(path.words, ply, square, turned)
+            cost = evaluate(path.weights, discs, path.numbers, ply + 1)
+        insert(frame, square, turned, cost)
+    return int(frame.count)
 
 
 @compiled
-def _one_move_deep(
-    words: Uint64Array,
-    numbers: Uint16Array,
-    weights: Int16Array,
-    mover: np.uint64,
-    opponent: np.uint64,
-    ply: int,
-    beta: int,
-) -> tuple[int, int]:
+def _one_move_deep(path: Judged, mover: np.uint64, opponent: np.uint64, ply: int, beta: int) -> tuple[int, int]:
     """The best evaluation after one move, or one that is `beta` at least; and the evaluations made."""
     if mobility(mover, opponent) != ZERO:
-        return _best_evaluation(words, numbers, weights, mover, opponent, ply, beta)
+        return _best_evaluation(path, mover, opponent, ply, beta)
     if mobility(opponent, mover) == ZERO:
         return DISC * final_score(mover, opponent), 1
-    pass_numbers(words, ply)
-    value, spent = _best_evaluation(words, numbers, weights, opponent, mover, ply + 1, INFINITE)
+    pass_numbers(path.words, ply)
+    value, spent = _best_evaluation(path, opponent, mover, ply + 1, INFINITE)
     return -value, spent
 
 
 @compiled
-def _best_evaluation(
-    words: Uint64Array,
-    numbers: Uint16Array,
-    weights: Int16Array,
-    mover: np.uint64,
-    opponent: np.uint64,
-    ply: int,
-    beta: int,
-) -> tuple[int, int]:
+def _best_evaluation(path: Judged, mover: np.uint64, opponent: np.uint64, ply: int, beta: int) -> tuple[int, int]:
     """The same where the side to move does not pass."""
     moves = mobility(mover, opponent)
     discs = count(mover | opponent) + 1
@@ -470,8 +416,8 @@ def _best_evaluation(
         turned = flips(mover, opponent, square)
         if turned == opponent:
             return 64 * DISC, spent + 1
-        advance_numbers(words, ply, square, turned)
-        best = max(best, -evaluate(weights, discs, numbers, ply + 1))
+        advance_numbers(path.words, ply, square, turned)
+        best = max(best, -evaluate(path.weights, discs, path.numbers, ply + 1))
         spent += 1
     return best, spent
 

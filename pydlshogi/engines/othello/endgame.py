@@ -20,18 +20,19 @@ import numpy as np
 
 from pydlshogi.engines.othello.last_squares import LAST, exact_score, last_score, load_functions, odd_quadrants
 from pydlshogi.engines.othello.patterns import (
-    WORDS,
+    Judged,
     advance_numbers,
     evaluate,
+    judged_by,
     pass_numbers,
     shipped_weights,
     write_numbers,
 )
 from pydlshogi.engines.othello.proven import PROVEN, keep, known_bounds, lower_bound, packed, proving_move, upper_bound
-from pydlshogi.engines.othello.stability import stable_discs
+from pydlshogi.engines.othello.stability import NOT_A, NOT_H, stable_discs
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
-from pydlshogi.support.arrays import Int16Array, Records, Uint16Array, Uint64Array
+from pydlshogi.support.arrays import Int16Array, Records, Uint64Array
 from pydlshogi.support.compiled import compiled, inlined, wide
 
 _FRAME: Final = np.dtype(
@@ -71,8 +72,6 @@ _SLICE: Final = 4_000
 
 _NO_SQUARE: Final = np.uint64(PASS)
 _CORNERS: Final = np.uint64(0x8100000000000081)
-_NOT_A: Final = np.uint64(0xFEFEFEFEFEFEFEFE)
-_NOT_H: Final = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 
 class Solution(NamedTuple):
@@ -104,11 +103,11 @@ class Solver:
         With several `threads` the nodes, and which of the best moves is found, differ from time to time.
         """
         load_functions()
-        self._weights = shipped_weights() if weights is None else weights
+        weights = shipped_weights() if weights is None else weights
         entries = 1 << (megabytes * 2**20 // PROVEN.itemsize).bit_length() - 1
         self._table: Records = np.zeros(entries, PROVEN)
         self._frames: Records = np.zeros((threads, 130), _FRAME)  # two a square, for passes
-        self._words = np.zeros((threads, 130, WORDS), np.uint64)
+        self._paths = [judged_by(weights, 130) for _ in range(threads)]
         self._helpers = ThreadPoolExecutor(threads - 1, "solver") if threads > 1 else None
         self.leader: int | None = None
         """What the last `solve` had proven to be worth the most, also where it was stopped; None: nothing yet."""
@@ -176,16 +175,15 @@ class Solver:
 
     def _answer(self, thread: int, position: Position, alpha: int, stopped: Callable[[], bool]) -> _Answer:
         """The same by one thread."""
-        root, words = self._frames[thread, 0], self._words[thread]
+        root, path = self._frames[thread, 0], self._paths[thread]
         root["mover"], root["opponent"], root["alpha"] = position.mover, position.opponent, alpha
-        write_numbers(root["mover"], root["opponent"], words)
-        searched = words, words.view(np.uint16), self._weights, self._table
-        answer, ply, nodes = int(_ask(self._frames[thread], *searched, 0)), 0, 1
+        write_numbers(root["mover"], root["opponent"], path.words)
+        answer, ply, nodes = int(_ask(self._frames[thread], path, self._table, 0)), 0, 1
         if answer == _OPEN:
             while ply >= 0:
                 if stopped():
                     return _Answer(None, PASS, nodes)
-                ply, answer, looked_at = _search(self._frames, *searched, thread, ply, _SLICE)
+                ply, answer, looked_at = _search(self._frames, path, self._table, thread, ply, _SLICE)
                 nodes += looked_at
         return _Answer(answer, int(root["move"]), nodes)
 
@@ -198,16 +196,7 @@ def _solve_few(position: Position) -> Solution:
 
 
 @compiled
-def _search(
-    everyone: Records,
-    words: Uint64Array,
-    numbers: Uint16Array,
-    weights: Int16Array,
-    table: Records,
-    thread: int,
-    ply: int,
-    nodes: int,
-) -> tuple[int, int, int]:
+def _search(everyone: Records, path: Judged, table: Records, thread: int, ply: int, nodes: int) -> tuple[int, int, int]:
     """Go on from `everyone[thread, ply]`, over about `nodes` positions.
 
     Returns the ply to go on from, or -1 and the answer about the root; and the positions looked at.
@@ -220,10 +209,10 @@ def _search(
         if frame.next < frame.count and frame.best <= frame.alpha:
             if len(everyone) > 1 and frame.empties >= _SHARED:
                 _put_off(everyone, thread, ply)
-            _play(frames, words, ply)
+            _play(frames, path.words, ply)
             frame.next += 1
             looked_at += 1
-            answer = _ask(frames, words, numbers, weights, table, ply + 1)
+            answer = _ask(frames, path, table, ply + 1)
             if answer == _OPEN:
                 ply += 1
                 continue
@@ -295,9 +284,7 @@ def _play(frames: Records, words: Uint64Array, ply: int) -> None:
 
 
 @compiled
-def _ask(
-    frames: Records, words: Uint64Array, numbers: Uint16Array, weights: Int16Array, table: Records, ply: int
-) -> int:
+def _ask(frames: Records, path: Judged, table: Records, ply: int) -> int:
     """The answer of a new frame's position: a bound above its `alpha` or not. _OPEN: its moves are written."""
     frame = frames[ply]
     mover, opponent = frame.mover, frame.opponent
@@ -324,74 +311,49 @@ def _ask(
         if mobility(opponent, mover) == ZERO:
             return final_score(mover, opponent)
         frame.moves[0], frame.turned[0], frame.count = _NO_SQUARE, ZERO, 1
-    elif empties >= _JUDGED:
-        _judge_moves(frame, words, numbers, weights, ply, moves, guess)
-        return _answer_of_a_child(frame, table)
     else:
-        _sort_moves(frame, moves, odd_quadrants(empty), guess)
+        _write_moves(frame, path, ply, moves, odd_quadrants(empty), guess)
+        if empties >= _JUDGED:
+            return _answer_of_a_child(frame, table)
     return _OPEN
 
 
 @compiled
-def _sort_moves(frame: Any, moves: np.uint64, odd: np.uint64, guess: np.uint64) -> None:
-    """Write the moves: `guess` first, then those that leave the opponent the fewest replies, now and later."""
-    frame.count = 0
-    while moves != ZERO:
-        square = lowest(moves)
-        moves &= moves - ONE
-        disc = ONE << square
-        turned = flips(frame.mover, frame.opponent, square)
-        mover, opponent = frame.opponent ^ turned, frame.mover | turned | disc
-        cost = _choices(mover, opponent) - 2 * count(disc & _CORNERS) - count(disc & odd)
-        _insert(frame, square, turned, cost if square != guess else -_FIRST)
-
-
-@compiled
-def _judge_moves(
-    frame: Any,
-    words: Uint64Array,
-    numbers: Uint16Array,
-    weights: Int16Array,
-    ply: int,
-    moves: np.uint64,
-    guess: np.uint64,
-) -> None:
-    """The same by what patterns say of the positions after the moves, too."""
+def _write_moves(frame: Any, path: Judged, ply: int, moves: np.uint64, odd: np.uint64, guess: np.uint64) -> None:
+    """Write the moves: `guess` first, then those that leave the opponent the fewest replies, now and later. Where many
+    squares are empty, what patterns say of the positions after the moves counts too."""
     frame.count = 0
     discs = count(frame.mover | frame.opponent) + 1
     while moves != ZERO:
         square = lowest(moves)
         moves &= moves - ONE
-        turned = flips(frame.mover, frame.opponent, square)
-        mover, opponent = frame.opponent ^ turned, frame.mover | turned | (ONE << square)
-        advance_numbers(words, ply, square, turned)
-        if frame.empties >= _LOOKED_INTO:
-            worth = _worth_after_reply(words, numbers, weights, mover, opponent, ply + 1)
+        disc, turned = ONE << square, flips(frame.mover, frame.opponent, square)
+        mover, opponent = frame.opponent ^ turned, frame.mover | turned | disc
+        cost = _choices(mover, opponent)
+        if frame.empties < _JUDGED:
+            cost -= 2 * count(disc & _CORNERS) + count(disc & odd)
         else:
-            worth = evaluate(weights, discs, numbers, ply + 1)
-        cost = worth + _CHOICE * _choices(mover, opponent)
-        _insert(frame, square, turned, cost if square != guess else -_FIRST)
+            advance_numbers(path.words, ply, square, turned)
+            if frame.empties >= _LOOKED_INTO:
+                worth = _worth_after_reply(path, mover, opponent, ply + 1)
+            else:
+                worth = evaluate(path.weights, discs, path.numbers, ply + 1)
+            cost = worth + _CHOICE * cost
+        insert(frame, square, turned, cost if square != guess else -_FIRST)
 
 
 @compiled
-def _worth_after_reply(
-    words: Uint64Array,
-    numbers: Uint16Array,
-    weights: Int16Array,
-    mover: np.uint64,
-    opponent: np.uint64,
-    row: int,
-) -> int:
-    """What the patterns say of a position, `words[row]`, after the best of its moves."""
+def _worth_after_reply(path: Judged, mover: np.uint64, opponent: np.uint64, row: int) -> int:
+    """What the patterns say of a position, in a row of `path`, after the best of its moves."""
     discs, moves = count(mover | opponent), mobility(mover, opponent)
     if moves == ZERO:
-        return evaluate(weights, discs, numbers, row)
+        return evaluate(path.weights, discs, path.numbers, row)
     best = -_FIRST
     while moves != ZERO:
         square = lowest(moves)
         moves &= moves - ONE
-        advance_numbers(words, row, square, flips(mover, opponent, square))
-        best = max(best, -evaluate(weights, discs + 1, numbers, row + 1))
+        advance_numbers(path.words, row, square, flips(mover, opponent, square))
+        best = max(best, -evaluate(path.weights, discs + 1, path.numbers, row + 1))
     return best
 
 
@@ -403,7 +365,7 @@ def _choices(mover: np.uint64, opponent: np.uint64) -> int:
 
 
 @inlined
-def _insert(frame: Any, square: np.uint64, turned: np.uint64, cost: int) -> None:
+def insert(frame: Any, square: np.uint64, turned: np.uint64, cost: int) -> None:
     """Write one more move, behind those that cost no more."""
     place = int(frame.count)
     while place > 0 and frame.cost[place - 1] > cost:
@@ -431,7 +393,7 @@ def _answer_of_a_child(frame: Any, table: Records) -> int:
 @inlined
 def _around(discs: np.uint64) -> np.uint64:
     """`discs` and the squares beside them."""
-    wide = discs | ((discs << ONE) & _NOT_A) | ((discs >> ONE) & _NOT_H)
+    wide = discs | ((discs << ONE) & NOT_A) | ((discs >> ONE) & NOT_H)
     return wide | (wide << np.uint64(8)) | (wide >> np.uint64(8))
 
 

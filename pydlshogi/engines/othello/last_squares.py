@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.rules import ONE, ZERO, Position, final_score, flips
-from pydlshogi.support.arrays import Uint64Array
+from pydlshogi.games.othello.squares import BESIDE, RIGHT, UP, sets_of
 from pydlshogi.support.compiled import compiled, compiled_for, inlined
 
 LAST: Final = 7
@@ -26,18 +26,10 @@ _RANK: Final = np.uint64(0x0102040810204080)
 _HIGHEST: Final = np.uint64(56)
 
 
-def _sets(inside: npt.NDArray[np.bool_]) -> Uint64Array:
-    """uint64 [64]: of each square the squares for which `inside`, bool [64, 64], is true."""
-    return np.packbits(inside, axis=1, bitorder="little").view(np.uint64)[:, 0]
-
-
-_X, _Y = np.arange(64) % 8, np.arange(64) // 8
-_RIGHT, _UP = _X - _X[:, None], _Y - _Y[:, None]
-BESIDE: Final = _sets((abs(_RIGHT) <= 1) & (abs(_UP) <= 1) & ~np.eye(64, dtype=np.bool_))
-"""uint64 [64]: the squares beside each one."""
-_QUADRANT: Final = _sets((_X[:, None] // 4 == _X // 4) & (_Y[:, None] // 4 == _Y // 4))
+_HALVES: Final = np.arange(64) // 32, np.arange(64) // 4 % 2
+_QUADRANT: Final = sets_of(np.logical_and(*(half == half[:, None] for half in _HALVES)))
 """uint64 [64]: the quadrant of each square."""
-_LINES: Final = np.stack([_sets(_UP == 0), _sets(_UP == _RIGHT), _sets(_UP == -_RIGHT)], axis=1)
+_LINES: Final = np.stack([sets_of(step * RIGHT == UP) for step in (0, 1, -1)], axis=1)
 """uint64 [64, 3]: the rank and the diagonals through each square: they have no two squares on one file."""
 
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from tqdm import tqdm
 
 from pydlshogi.games.othello.rules import START, Position
+from pydlshogi.games.othello.squares import Standing, standing
 from pydlshogi.games.othello.transcript import RecordError, parse_transcript, transcript
 from pydlshogi.support.files import read_plain, replacing
 
@@ -22,9 +23,6 @@ SPREAD: Final = 2.0
 
 _LARGEST_FILE: Final = 1 << 26
 """Bytes."""
-
-Standing = tuple[int, int]
-"""A position, turned in a way that does not depend on how the board lay: mover and opponent."""
 
 
 class RegisteredLine(NamedTuple):
@@ -61,7 +59,7 @@ class OpeningBook:
 
     def moves(self, position: Position) -> dict[int, float]:
         """The moves known in `position`, and by how many discs each is expected to win for the side to move."""
-        known = self._after.get(standing(position), ())
+        known = self._after.get(standing(position), ()) if self._after else ()
         children = {move: standing(position.play(move)) for move in position.moves()} if known else {}
         return {move: -self._worth[child] for move, child in children.items() if child in known}
 
@@ -73,11 +71,6 @@ class OpeningBook:
             return None
         move = rng.choice(good)
         return move, moves[move]
-
-
-def standing(position: Position) -> Standing:
-    """The position turned so that all its rotations and mirror images are the same."""
-    return min((turned_board(position.mover, turn), turned_board(position.opponent, turn)) for turn in range(8))
 
 
 def lines(plies: int, going_on: Callable[[Position], Iterable[int]]) -> list[tuple[tuple[int, ...], Position]]:
@@ -94,25 +87,6 @@ def lines(plies: int, going_on: Callable[[Position], Iterable[int]]) -> list[tup
                 longer.setdefault(standing(child), ((*moves, move), child))
         found = longer
     return list(found.values())
-
-
-def turned_board(squares: int, turn: int) -> int:
-    """A set of squares after `turn` steps, 0 to 7, each a mirror image: by the diagonal first, then by the ranks."""
-    for step in range(turn):
-        squares = _ranks_swapped(squares) if step % 2 else _diagonal_swapped(squares)
-    return squares
-
-
-def _ranks_swapped(squares: int) -> int:
-    return int.from_bytes(squares.to_bytes(8, "little"), "big")
-
-
-def _diagonal_swapped(squares: int) -> int:
-    """By quarters of the board, quarters of these, and quarters of those."""
-    for distance, mask in ((28, 0x0F0F0F0F00000000), (14, 0x3333000033330000), (7, 0x5500550055005500)):
-        moved = (squares ^ squares << distance) & mask
-        squares ^= moved ^ moved >> distance
-    return squares
 
 
 def read_openings(path: Path) -> list[RegisteredLine]:

@@ -12,13 +12,14 @@ else stands on the board, so a move costs twelve additions for each disc that it
 
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.games.othello.bits import lowest
 from pydlshogi.games.othello.rules import ONE, ZERO, parse_move
+from pydlshogi.games.othello.squares import TURNED
 from pydlshogi.support.arrays import Int16Array, Int32Array, Uint16Array, Uint64Array
 from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
@@ -50,18 +51,7 @@ WORDS: Final = 12
 
 def images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The eight rotations and mirror images of a row of squares."""
-    turned = []
-    for turn in range(8):
-        image = []
-        for square in squares:
-            x, y = square % 8, square // 8
-            if turn & 1:
-                x = 7 - x
-            if turn & 2:
-                y = 7 - y
-            image.append(8 * x + y if turn & 4 else 8 * y + x)
-        turned.append(tuple(image))
-    return turned
+    return [tuple(image) for image in TURNED[:, squares].tolist()]
 
 
 def shapes() -> list[tuple[int, ...]]:
@@ -132,6 +122,23 @@ def _classes() -> Int32Array:
 
 
 CLASSES: Final = _classes()
+
+
+class Judged(NamedTuple):
+    """The numbers of all patterns along a path of positions, a row for each, and the weights that judge them."""
+
+    words: Uint64Array
+    """uint64 [rows, WORDS]"""
+    numbers: Uint16Array
+    """The same as uint16 [rows, 48]."""
+    weights: Int16Array
+    """int16 [STAGES, NUMBERS]"""
+
+
+def judged_by(weights: Int16Array, rows: int) -> Judged:
+    """Room for so many positions."""
+    words = np.zeros((rows, WORDS), np.uint64)
+    return Judged(words, words.view(np.uint16), weights)
 
 
 @compiled

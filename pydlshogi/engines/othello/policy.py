@@ -32,6 +32,7 @@ from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.encodings import unpacked
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, flips, mobility
+from pydlshogi.network.host import sigmoid, softmax
 from pydlshogi.support.arrays import (
     BoolArray,
     Float32Array,
@@ -189,19 +190,6 @@ def shift(weights: Float32Array, moves: Moves, move: int, step: np.float32) -> N
 
 
 @inlined
-def soften(logits: Float32Array, count: int) -> None:
-    """Turn the first `count` logits into probabilities."""
-    highest, total = logits[0], np.float32(0)
-    for move in range(1, count):
-        highest = max(highest, logits[move])
-    for move in range(count):
-        logits[move] = np.exp(logits[move] - highest)
-        total += logits[move]
-    for move in range(count):
-        logits[move] /= total
-
-
-@inlined
 def write_shares(
     weights: Float32Array,
     mover: np.uint64,
@@ -218,7 +206,7 @@ def write_shares(
     legal = describe(mover, opponent, squares, through, moves)
     for move in range(legal):
         shares[move] = logit(weights, moves, move)
-    soften(shares, legal)
+    softmax(shares[:legal])
     return legal
 
 
@@ -240,7 +228,7 @@ def win_rate(tables: Tables, discs: int, numbers: Uint16Array) -> Any:
     are.
     """
     score = np.float32(evaluate(tables.patterns, discs, numbers, 0)) / np.float32(DISC)
-    return np.float32(1) / (np.float32(1) + np.exp(-score / tables.scales[stage_of(discs)]))
+    return sigmoid(score / tables.scales[stage_of(discs)])
 
 
 @compiled

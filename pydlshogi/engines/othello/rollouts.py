@@ -14,6 +14,7 @@ from pydlshogi.engines.othello.policy import STAGES, policy_stage
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.encodings import unpacked
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, final_score, moved, to_move
+from pydlshogi.games.othello.squares import BESIDE, TURNED
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
 from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import allocating, inlined
@@ -25,23 +26,6 @@ SURROUNDINGS: Final = 3**8
 """What the eight squares around one can hold: 0 nothing or no square, 1 the mover's disc, 2 the opponent's, each."""
 
 _STEP: Final[Any] = np.uint64(0x9E3779B97F4A7C15)
-_AROUND: Final = ((-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1))
-"""The squares around one, in rising order: files and ranks to go."""
-
-
-def _beside() -> Uint64Array:
-    """uint64 [64]: the squares around each one."""
-    return np.array(
-        [
-            sum(
-                1 << 8 * (square // 8 + up) + square % 8 + right
-                for right, up in _AROUND
-                if 0 <= square % 8 + right < 8 and 0 <= square // 8 + up < 8
-            )
-            for square in range(64)
-        ],
-        np.uint64,
-    )
 
 
 def _digits() -> Int32Array:
@@ -54,29 +38,13 @@ def _digits() -> Int32Array:
 def _classes() -> Int32Array:
     """int32 [64, SURROUNDINGS]: the number of the weight that each square and its surroundings share with others."""
     digits = np.arange(SURROUNDINGS)[:, None] // 3 ** np.arange(8) % 3
-    classes = np.empty((64, SURROUNDINGS), np.int64)
-    for square in range(64):
-        images = []
-        for turn in range(8):
-            x, y = _turned(square % 8 - 3.5, square // 8 - 3.5, turn)
-            order = [_AROUND.index(_turned(right, up, turn)) for right, up in _AROUND]
-            number = np.zeros(SURROUNDINGS, np.int64)
-            for place, to in enumerate(order):
-                number += digits[:, place] * 3**to
-            images.append(round(8 * (y + 3.5) + x + 3.5) * SURROUNDINGS + number)
-        classes[square] = np.min(images, axis=0)
+    seen, steps = TURNED.astype(np.int64), np.array([-9, -8, -7, -1, 1, 7, 8, 9])
+    places = np.searchsorted(steps, seen[:, 27 + steps] - seen[:, [27]])  # 27 is any square with eight around it
+    numbers = (digits * 3 ** places[:, None]).sum(axis=2)
+    classes = np.min([SURROUNDINGS * seen[turn, :, None] + numbers[turn] for turn in range(8)], axis=0)
     return np.unique(classes, return_inverse=True)[1].reshape(classes.shape).astype(np.int32)
 
 
-def _turned(x: Any, y: Any, turn: int) -> tuple[Any, Any]:
-    if turn & 1:
-        x = -x
-    if turn & 2:
-        y = -y
-    return (y, x) if turn & 4 else (x, y)
-
-
-_BESIDE: Final = _beside()
 _DIGITS: Final = _digits()
 CLASSES: Final = _classes()
 WEIGHTS: Final = int(CLASSES.max()) + 1
@@ -86,7 +54,7 @@ WEIGHTS: Final = int(CLASSES.max()) + 1
 @inlined
 def _gathered(discs: np.uint64, square: np.uint64) -> np.uint64:
     """Which of the squares around one are among `discs`, as eight bits in rising order."""
-    near = discs & _BESIDE[square]
+    near = discs & BESIDE[square]
     # The square nine below comes to bit 0, the others to 1, 2; 8, 10; 16, 17 and 18.
     near = near >> (square - np.uint64(9)) if square >= np.uint64(9) else near << (np.uint64(9) - square)
     low = (near & np.uint64(7)) | (near >> np.uint64(5) & np.uint64(8)) | (near >> np.uint64(6) & np.uint64(16))

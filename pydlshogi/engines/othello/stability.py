@@ -7,8 +7,8 @@ import numpy as np
 from pydlshogi.games.othello.rules import ZERO
 from pydlshogi.support.compiled import compiled, inlined
 
-_NOT_A: Final = np.uint64(0xFEFEFEFEFEFEFEFE)
-_NOT_H: Final = np.uint64(0x7F7F7F7F7F7F7F7F)
+NOT_A: Final = np.uint64(0xFEFEFEFEFEFEFEFE)
+NOT_H: Final = np.uint64(0x7F7F7F7F7F7F7F7F)
 _ALL: Final = np.uint64(0xFFFFFFFFFFFFFFFF)
 _FILES: Final = np.uint64(0x8181818181818181)
 _RANKS: Final = np.uint64(0xFF000000000000FF)
@@ -33,10 +33,10 @@ def stable_discs(discs: np.uint64, empty: np.uint64) -> np.uint64:
     """A side's discs that are seen to be stable: on each line they end it, or nothing is empty there, or they stand
     beside another one.
     """
-    rank = _FILES | ~_reached(empty, _ONE, _NOT_A, _NOT_H)
+    rank = _FILES | ~_reached(empty, _ONE, NOT_A, NOT_H)
     file = _RANKS | ~_reached(empty, _EIGHT, _ALL, _ALL)
-    rising = _FILES | _RANKS | ~_reached(empty, _NINE, _NOT_A, _NOT_H)
-    falling = _FILES | _RANKS | ~_reached(empty, _SEVEN, _NOT_H, _NOT_A)
+    rising = _FILES | _RANKS | ~_reached(empty, _NINE, NOT_A, NOT_H)
+    falling = _FILES | _RANKS | ~_reached(empty, _SEVEN, NOT_H, NOT_A)
     stable, before = discs & rank & file & rising & falling, ZERO
     while stable != before:
         before = stable

@@ -1,8 +1,7 @@
 """The engines of shogi, as protocols take them. Light: what they think with is imported when they are loaded."""
 
 from functools import partial
-from importlib import import_module
-from typing import Any, cast
+from pkgutil import resolve_name
 
 from pydlshogi.engines.shogi.book import ShownBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
@@ -18,20 +17,20 @@ def mcts(options: MCTSPlayerOptions | None = None) -> Engine:
     return _engine("pydlshogi", options, "ShogiMCTSPlayer")._replace(known_moves=ShownBook(options))
 
 
-def policy(options: ReflexOptions | None = None) -> Engine:
+def policy() -> Engine:
     """The engine that plays the network's first choice."""
-    return _engine("pydlshogi policy_player", options or ReflexOptions(), "ShogiPolicyPlayer")
+    return _engine("pydlshogi policy_player", ReflexOptions(), "ShogiPolicyPlayer")
 
 
-def search1(options: Search1Options | None = None) -> Engine:
+def search1() -> Engine:
     """The engine that looks one move ahead."""
-    return _engine("pydlshogi search1_player", options or Search1Options(), "ShogiSearch1Player")
+    return _engine("pydlshogi search1_player", Search1Options(), "ShogiSearch1Player")
 
 
 def _engine(name: str, options: EngineOptions, player: str) -> Engine:
     def load() -> BasePlayer:
-        players: Any = import_module("pydlshogi.engines.shogi.players")
-        return cast(BasePlayer, getattr(players, player)(options))
+        loaded: BasePlayer = resolve_name(f"{__name__}.players:{player}")(options)
+        return loaded
 
     return Engine(name, options, partial(set_up, options=options), load)
 

@@ -19,6 +19,7 @@ import codecs
 import os
 import struct
 import threading
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import partial
 from itertools import count
@@ -118,7 +119,6 @@ class Book:
             raise
 
     def close(self) -> None:
-        """As of BookFile."""
         self._file.close()
 
     @property
@@ -127,7 +127,6 @@ class Book:
         return self._positions is None
 
     def find(self, sfen: str) -> list[BookMove]:
-        """As of BookFile."""
         key = key_of(sfen.encode())
         if self._positions is not None:
             lines = self._positions.get(key, b"")
@@ -160,15 +159,9 @@ class Book:
 
     def _looks_sorted(self, size: int) -> bool:
         """Whether positions taken from all over the file ascend. Disorder between two hides only what lies there."""
-        last = b""
-        for number in range(_SAMPLES):
-            at = self._position_from(number * size // _SAMPLES)
-            if at is None:
-                break
-            if at[1] < last:
-                return False
-            last = at[1]
-        return bool(last)
+        found = (self._position_from(number * size // _SAMPLES) for number in range(_SAMPLES))
+        keys = list(filter(None, found))
+        return keys == sorted(keys) != []
 
     def _read_whole(self) -> dict[bytes, bytes]:
         """Moves, a line each, by position; all of them looked at, so that a broken file is found out now."""
@@ -215,17 +208,14 @@ class Book:
 
     def _search(self, key: bytes) -> bytes:
         """The lines under `key`, found by bisection: the first position at or after an offset precedes `key` or not."""
-        low, high = 0, os.fstat(self._file.fileno()).st_size
-        while low < high:
-            middle = (low + high) // 2
-            at = self._position_from(middle)
-            if at is None or at[1] >= key:
-                high = middle
-            else:
-                low = at[0] + 1
+
+        def reached(offset: int) -> bool:
+            at = self._position_from(offset)
+            return at is None or at >= key
+
         lines = b""
-        at = self._position_from(low)
-        while at is not None and at[1] == key:
+        at = self._position_from(bisect_left(range(os.fstat(self._file.fileno()).st_size), True, key=reached))
+        while at == key:
             for line in self._lines():
                 text = line.strip()
                 if text.startswith(b"sfen "):
@@ -235,20 +225,15 @@ class Book:
             else:
                 return lines
             # The same position may be there once more, with another move number.
-            at = (0, key_of(text[5:]))
+            at = key_of(text[5:])
         return lines
 
-    def _position_from(self, offset: int) -> tuple[int, bytes] | None:
-        """Where the first position at or after `offset` begins, and its key; the file is left behind that line."""
+    def _position_from(self, offset: int) -> bytes | None:
+        """The key of the first position at or after `offset`; the file is left behind its line."""
         self._file.seek(max(0, offset - 1))
         if offset:
             self._file.readline(_LONGEST_LINE)
-        start = self._file.tell()
-        for line in self._lines():
-            if line.startswith(b"sfen "):
-                return start, key_of(line[5:])
-            start += len(line)
-        return None
+        return next((key_of(line[5:]) for line in self._lines() if line.startswith(b"sfen ")), None)
 
     def _lines(self) -> Iterator[bytes]:
         """Those of a position, and the first of the next. Raises BookError where they are too many."""
@@ -282,27 +267,19 @@ class YbbBook:
             raise
 
     def close(self) -> None:
-        """As of BookFile."""
         self._file.close()
 
     def find(self, sfen: str) -> list[BookMove]:
-        """As of BookFile."""
         import cshogi
         import numpy as np
 
         code = np.zeros(32, np.uint8)
         cshogi.Board(sfen).to_psfen(code)
         wanted = code.tobytes()
-        low, high = 0, self._count
-        while low < high:
-            middle = (low + high) // 2
-            if self._position(middle)[0] < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        if low == self._count or self._position(low)[0] != wanted:
+        place = bisect_left(range(self._count), wanted, key=lambda number: self._position(number)[0])
+        if place == self._count or self._position(place)[0] != wanted:
             return []
-        _, first, _, count = self._position(low)
+        _, first, _, count = self._position(place)
         moves = self._read(self._moves + first, count * self._move_size)
         padded = (
             moves[i : i + self._move_size].ljust(YBB_MOVE.size, b"\0") for i in range(0, len(moves), self._move_size)

@@ -32,11 +32,9 @@ class SbkBook:
             raise BookError(f"{path}: the book holds no position")
 
     def close(self) -> None:
-        """As of BookFile."""
         self._moves.clear()
 
     def find(self, sfen: str) -> list[BookMove]:
-        """As of BookFile."""
         return self._moves.get(key_of(sfen.encode()), [])
 
     @staticmethod
@@ -83,7 +81,7 @@ class _State(NamedTuple):
     moves: list[_Move]
 
 
-def _state(data: object) -> _State:
+def _state(data: Any) -> _State:
     sfen, moves = "", []
     for field, value in _fields(data):
         if field == 7 and isinstance(value, bytes):
@@ -101,37 +99,17 @@ def _state(data: object) -> _State:
 
 
 def _fields(data: Any) -> Iterator[tuple[int, Any]]:
-    """The fields of a Protocol Buffers message, in order: their numbers, and bytes or a number. Raises ValueError."""
-    place = 0
+    """The fields of a Protocol Buffers message, in order: their numbers, and bytes or a number.
 
-    def number() -> int:
-        nonlocal place
-        value, shift = 0, 0
-        while True:
-            if place >= len(data) or shift > 63:
-                raise ValueError("it breaks off")
-            byte = int(data[place])
-            place += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
+    Raises TypeError for what is no bytes, ValueError.
+    """
+    from google.protobuf.empty_pb2 import Empty
+    from google.protobuf.message import DecodeError
+    from google.protobuf.unknown_fields import UnknownFieldSet
 
-    while place < len(data):
-        tag = number()
-        match tag & 7:
-            case 0:
-                yield tag >> 3, number()
-                continue
-            case 2:
-                size = number()
-            case 1:
-                size = 8
-            case 5:
-                size = 4
-            case _:
-                raise ValueError("no such type")
-        if place + size > len(data):
-            raise ValueError("it breaks off")
-        yield tag >> 3, data[place : place + size]
-        place += size
+    message = Empty()
+    try:
+        message.ParseFromString(data)
+    except DecodeError as error:
+        raise ValueError("no message, or it breaks off") from error
+    return ((field.field_number, field.data) for field in UnknownFieldSet(message))

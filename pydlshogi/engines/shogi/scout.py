@@ -50,7 +50,6 @@ class MateScout(Scout):
         self._price = math.inf
 
     def forget(self) -> None:
-        """Forget all that was found."""
         self._mates.clear()
         self._next_looks.clear()
 

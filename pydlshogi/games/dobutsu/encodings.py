@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry, labelled_by
+from pydlshogi.encoding import Encoding, Symmetry, own_numbers
 from pydlshogi.games.dobutsu.rules import (
     DROPS,
     ENEMY,
@@ -23,17 +23,11 @@ from pydlshogi.games.dobutsu.rules import (
     piece_on,
 )
 from pydlshogi.support.arrays import Float32Array, Record, Uint32Array
-from pydlshogi.support.compiled import compiled, rule, wide, word
+from pydlshogi.support.compiled import compiled, rule, word
 
 _ON_BOARD: Final = 2 * HEN
 _PLANES: Final = _ON_BOARD + 2 * 2 * IN_HAND
 _32_BITS: Final[Any] = np.uint64(32)
-
-
-@rule
-def label(state: Record, move: int) -> int:
-    """The move's own number: 11 x destination + way."""
-    return wide(move)
 
 
 @rule
@@ -60,10 +54,6 @@ def _unpack(packed: Uint32Array, planes: Float32Array) -> None:
                 flat[row, element] = 1.0
 
 
-def _state(position: Any) -> Record:
-    return position.state
-
-
 def _mirror() -> Symmetry:
     """Left and right exchanged."""
     squares = np.arange(SQUARES).reshape(RANKS, FILES)[:, ::-1].ravel()
@@ -82,9 +72,8 @@ DOBUTSU: Final = Encoding(
     width=FILES,
     labels=LABELS,
     words=2,
-    label_moves=labelled_by("dobutsu", label),
+    label_moves=own_numbers("dobutsu"),
     pack=pack,
     unpack=_unpack,
-    state=_state,
     symmetries=(_mirror(),),
 )

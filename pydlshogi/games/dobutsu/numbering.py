@@ -113,9 +113,8 @@ def number_of(pieces: int, numbers: Numbering) -> int:
     number = number << giraffes | _marks(enemies, giraffe)
     number = number << chicks | _marks(enemies, chick)
     number = number << chicks | _marks(hen, chick)
-    number = number * (numbers.pieces[0] - chicks + 1) + held(pieces, CHICK - 1)
-    number = number * (numbers.pieces[1] - elephants + 1) + held(pieces, ELEPHANT - 1)
-    number = number * (numbers.pieces[2] - giraffes + 1) + held(pieces, GIRAFFE - 1)
+    for kind, many in ((CHICK, chicks), (ELEPHANT, elephants), (GIRAFFE, giraffes)):
+        number = number * (numbers.pieces[kind - 1] - many + 1) + held(pieces, kind - 1)
     return wide(numbers.first[chicks, elephants, giraffes] + number)
 
 
@@ -196,15 +195,10 @@ def pieces_of(number: int, numbers: Numbering) -> int:
     number -= numbers.first[chicks, elephants, giraffes]
 
     pieces = _NOTHING
-    hand = numbers.pieces[2] - giraffes
-    pieces |= _in_hand(GIRAFFE, number % (hand + 1), hand - number % (hand + 1))
-    number //= hand + 1
-    hand = numbers.pieces[1] - elephants
-    pieces |= _in_hand(ELEPHANT, number % (hand + 1), hand - number % (hand + 1))
-    number //= hand + 1
-    hand = numbers.pieces[0] - chicks
-    pieces |= _in_hand(CHICK, number % (hand + 1), hand - number % (hand + 1))
-    number //= hand + 1
+    for kind, on_board in ((GIRAFFE, giraffes), (ELEPHANT, elephants), (CHICK, chicks)):
+        hand = numbers.pieces[kind - 1] - on_board
+        pieces |= _in_hand(kind, number % (hand + 1), hand - number % (hand + 1))
+        number //= hand + 1
 
     hens, number = number & ((1 << chicks) - 1), number >> chicks
     chick_sides, number = number & ((1 << chicks) - 1), number >> chicks

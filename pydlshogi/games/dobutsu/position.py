@@ -34,14 +34,9 @@ class DobutsuPosition(StatePosition):
         start, settings = np.zeros(1, STATE), np.zeros(1, SETTINGS)
         start["pieces"], settings["draw_ply"] = setup.pieces, draw_ply
         super().__init__(RULES, start[0], setup.ply, settings)
-        self._white_begins = int(setup.white)
+        self.white_begins = setup.white
         for move in moves:
             self.push_usi(move)
-
-    @property
-    def turn(self) -> int:
-        """0: Black is to move, 1: White."""
-        return self._white_begins ^ (len(self.states) - 1) % 2
 
     def sfen(self) -> str:
         return write_sfen(int(self.state["pieces"]), self.turn == 1, self.ply())

@@ -24,15 +24,20 @@ from pydlshogi.games.dobutsu.rules import (
     SQUARES,
     WAYS,
 )
-from pydlshogi.games.sfen_fields import sfen_fields
+from pydlshogi.games.sfen_fields import held_in, pieces_on, sfen_fields
 
 START_SFEN: Final = "rkb/1p1/1P1/BKR b - 1"
 
 _PIECES: Final = {"P": CHICK, "B": ELEPHANT, "R": GIRAFFE, "K": LION, "+P": HEN}
 _OTHER_DIALECT: Final = {"C": CHICK, "E": ELEPHANT, "G": GIRAFFE, "L": LION, "H": HEN, "+C": HEN}
+_ALL_PIECES: Final = _PIECES | _OTHER_DIALECT
 _TO_OTHER_DIALECT: Final = str.maketrans("PBRKpbrk", "CEGLcegl")
 _LETTERS: Final = {piece: letters for letters, piece in _PIECES.items()}
 _SQUARE_NAMES: Final = [f"{FILES - square % FILES}{'abcd'[square // FILES]}" for square in range(SQUARES)]
+
+
+Piece = tuple[int, bool]
+"""A kind, and whether it is White's."""
 
 
 class Setup(NamedTuple):
@@ -49,10 +54,16 @@ def read_sfen(sfen: str) -> Setup:
     """The position of an sfen: board, side, hands and, if given, the move number. ValueError with a reason."""
     rows, side, hands, number = sfen_fields(sfen)
     white = side == "w"
-    squares, held = _read_board(rows), _read_hands(hands)
-    _check_set(squares, held)
+    squares = {at: _kind(letters) for at, letters in pieces_on(rows, FILES, RANKS, _ALL_PIECES).items()}
+    held = Counter[Piece]()
+    for letter, many in held_in(hands, _ALL_PIECES).items():
+        held[_kind(letter)] += many
+        if _kind(letter)[0] > IN_HAND:
+            raise ValueError(f"{letter} is not held in hand")
+    _check_set(Counter(squares.values()), held)
     pieces = 0
-    for square, (piece, is_white) in squares.items():
+    for (rank, file), (piece, is_white) in squares.items():
+        square = FILES * rank + file
         seen = SQUARES - 1 - square if white else square
         pieces |= (piece + ENEMY * (is_white != white)) << 4 * seen
     for (piece, is_white), many in held.items():
@@ -60,47 +71,12 @@ def read_sfen(sfen: str) -> Setup:
     return Setup(pieces, white, number)
 
 
-def _kind(letters: str) -> tuple[int, bool]:
-    """The piece that letters stand for, and whether it is White's; ValueError if for none."""
-    kind = _PIECES.get(letters.upper()) or _OTHER_DIALECT.get(letters.upper())
-    if kind is None:
-        raise ValueError(f"{letters} is no piece")
-    return kind, letters.islower()
+def _kind(letters: str) -> Piece:
+    return _ALL_PIECES[letters.upper()], letters.islower()
 
 
-def _read_board(rows: str) -> dict[int, tuple[int, bool]]:
-    ranks = rows.split("/")
-    if len(ranks) != RANKS:
-        raise ValueError(f"the board has {len(ranks)} ranks")
-    squares = {}
-    for rank, row in enumerate(ranks):
-        file = 0
-        for letters in re.findall(r"\+?.", row):
-            if letters in "123":
-                file += int(letters)
-            else:
-                squares[FILES * rank + file] = _kind(letters)
-                file += 1
-        if file != FILES:
-            raise ValueError(f"rank {'abcd'[rank]} has {file} squares")
-    return squares
-
-
-def _read_hands(hands: str) -> Counter[tuple[int, bool]]:
-    held = Counter[tuple[int, bool]]()
-    if not re.fullmatch(r"-|(\d*\D)+", hands):
-        raise ValueError(f"{hands} are no pieces in hand")
-    for number, letter in re.findall(r"(\d*)(\D)", "" if hands == "-" else hands):
-        piece = _kind(letter)
-        if piece[0] > IN_HAND:
-            raise ValueError(f"{letter} is not held in hand")
-        held[piece] += int(number or 1)
-    return held
-
-
-def _check_set(squares: dict[int, tuple[int, bool]], held: Counter[tuple[int, bool]]) -> None:
+def _check_set(on_board: Counter[Piece], held: Counter[Piece]) -> None:
     """ValueError unless each side has its lion and no kind has more than two pieces."""
-    on_board = Counter(squares.values())
     if on_board[LION, False] != 1 or on_board[LION, True] != 1:
         raise ValueError("each side has one lion")
     for kinds, name in (((CHICK, HEN), "chicks"), ((ELEPHANT,), "elephants"), ((GIRAFFE,), "giraffes")):

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry, labelled_by
+from pydlshogi.encoding import Encoding, Symmetry, own_numbers
 from pydlshogi.games.othello.rules import PASS, mobility
+from pydlshogi.games.othello.squares import TURNED
 from pydlshogi.support.arrays import Float32Array, Record, Uint32Array
-from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+from pydlshogi.support.compiled import compiled, inlined, rule, word
 
 _PLANES: Final = 3
 _SIDE: Final = 8
@@ -18,12 +19,6 @@ WORDS: Final = 4
 """Of a packed position: the discs of the side to move and of its opponent, the lower 32 bits first."""
 _32_BITS: Final[Any] = np.uint64(32)
 _ONE: Final[Any] = np.uint64(1)
-
-
-@rule
-def label(state: Record, move: int) -> int:
-    """The move's own number."""
-    return wide(move)
 
 
 @rule
@@ -53,22 +48,11 @@ def _unpack(packed: Uint32Array, planes: Float32Array) -> None:
             flat[row, 2, square] = moves >> word(square) & _ONE
 
 
-def _state(position: Any) -> Record:
-    return position.state
-
-
 def _symmetry(turn: int) -> Symmetry:
-    """The board mirrored left and right (1), up and down (2), and along its diagonal (4), or several of these."""
-    squares = np.arange(_SIDE * _SIDE, dtype=np.int32).reshape(_SIDE, _SIDE)
-    if turn & 1:
-        squares = squares[:, ::-1]
-    if turn & 2:
-        squares = squares[::-1]
-    if turn & 4:
-        squares = squares.T
-    seen = np.ascontiguousarray(squares).ravel()
-    labels = np.append(np.argsort(seen), PASS).astype(np.int32)
-    return Symmetry(squares=seen, planes=np.arange(_PLANES, dtype=np.int32), labels=labels)
+    """The board as TURNED has it."""
+    labels = np.append(TURNED[turn], PASS).astype(np.int32)
+    squares = np.argsort(TURNED[turn]).astype(np.int32)
+    return Symmetry(squares=squares, planes=np.arange(_PLANES, dtype=np.int32), labels=labels)
 
 
 OTHELLO: Final = Encoding(
@@ -78,9 +62,8 @@ OTHELLO: Final = Encoding(
     width=_SIDE,
     labels=PASS + 1,
     words=WORDS,
-    label_moves=labelled_by("othello", label),
+    label_moves=own_numbers("othello"),
     pack=pack,
     unpack=_unpack,
-    state=_state,
     symmetries=tuple(_symmetry(turn) for turn in range(1, 8)),
 )

@@ -7,6 +7,8 @@ from typing import Final
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.entry import Name, OpeningNames
 from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.squares import Standing, standing
+from pydlshogi.games.othello.transcript import parse_transcript
 
 LINES: Final = """
 c4e3                        Perpendicular     縦取り
@@ -69,28 +71,16 @@ c4c3d3c5f6f5                Hokuriku Buffalo  北陸バッファロー
 
 def opening(position: PlayedPosition, before: OpeningNames) -> OpeningNames:
     """The opening once a move has led to `position`; what has no name of its own is called as the position before."""
-    name = names().get(_squares(position))
+    assert isinstance(position, OthelloPosition)
+    name = names().get(standing(position.now))
     return OpeningNames(name) if name else before
 
 
 @cache
-def names() -> dict[tuple[str, ...], Name]:
-    """By the squares after the moves."""
+def names() -> dict[Standing, Name]:
+    """By the position after the moves."""
     known = {}
     for line in LINES.strip().splitlines():
         moves, english, japanese = re.split(" {2,}", line)
-        position = OthelloPosition()
-        for move in re.findall("..", moves):
-            position.push(position.move_from_usi(move))
-        known[_squares(position)] = Name(english, japanese)
+        known[standing(parse_transcript(moves).end)] = Name(english, japanese)
     return known
-
-
-def _squares(position: PlayedPosition) -> tuple[str, ...]:
-    """The rows of the board, turned and mirrored so that all boards that play the same are one."""
-    rows = tuple(position.describe())
-    boards = [rows]
-    for _ in range(3):
-        rows = tuple(map("".join, zip(*rows[::-1], strict=True)))
-        boards.append(rows)
-    return min(*boards, *(board[::-1] for board in boards))

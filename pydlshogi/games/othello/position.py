@@ -27,21 +27,16 @@ class OthelloPosition(StatePosition):
             setup, ply = _read(setup, ply)
         start = np.array([(setup.mover, setup.opponent)], STATE)
         super().__init__(RULES, start[0], ply, np.zeros(1, SETTINGS))
-        self._white_begins = not setup.black_to_move
+        self.white_begins = not setup.black_to_move
 
     @property
     def now(self) -> Position:
         """The position as Othello's engines take it."""
         return Position(int(self.state["mover"]), int(self.state["opponent"]), not self.turn)
 
-    @property
-    def turn(self) -> int:
-        """0: Black is to move, 1: White."""
-        return self._white_begins ^ (len(self.states) - 1) % 2
-
     def sfen(self) -> str:
         discs = self.now.diagram().translate(_LETTERS)
-        rows = (re.sub(" +", _count, discs[start : start + 8]) for start in range(0, 64, 8))
+        rows = (re.sub(" +", lambda gap: str(len(gap[0])), discs[start : start + 8]) for start in range(0, 64, 8))
         return f"{'/'.join(rows)} {'bw'[self.turn]} - {self.ply()}"
 
     def describe(self) -> list[str]:
@@ -70,21 +65,13 @@ class OthelloPosition(StatePosition):
         return GameEnd(f"more discs{where}", self.turn if outcome.value > 0.5 else 1 - self.turn)
 
 
-def _count(gap: re.Match[str]) -> str:
-    return str(len(gap[0]))
-
-
 def _read(text: str, ply: int) -> tuple[Position, int]:
     """The position and the number of the next move, `ply` if there is none. Raises ValueError."""
     found = _ROWS.fullmatch(text.strip())
     if found is None:
         return position_of(text), ply
-    rows = [re.sub(r"\d", _empty, row) for row in found[1].split("/")]
+    rows = [re.sub(r"\d", lambda digit: "-" * int(digit[0]), row) for row in found[1].split("/")]
     if any(len(row) != 8 for row in rows):
         raise ValueError("each row has 8 squares")
     discs = "".join(rows).replace("D", "X").replace("d", "O")
     return position_of(discs + ("X" if found[2] == "b" else "O")), int(found[3] or ply)
-
-
-def _empty(digit: re.Match[str]) -> str:
-    return "-" * int(digit[0])

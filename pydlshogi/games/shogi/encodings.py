@@ -5,7 +5,6 @@ so turned, and the hands: 76 bytes, of which each network makes the planes that 
 moves, or who is Black, have these in bits that the others leave empty.
 """
 
-import re
 from typing import Any, Final
 
 import numpy as np
@@ -322,7 +321,8 @@ def _mirror(planes: int, step: int) -> Symmetry:
     """Left and right exchanged; `step`: from a square to its neighbour on the same rank, in the encoding's order."""
     squares = np.arange(81)
     file = squares // step % 9
-    other_side = [MOVE_DIRECTIONS.index(_EXCHANGED.sub(lambda word: _OTHER[word[0]], name)) for name in MOVE_DIRECTIONS]
+    exchanged = [name.replace("LEFT", "?").replace("RIGHT", "LEFT").replace("?", "RIGHT") for name in MOVE_DIRECTIONS]
+    other_side = list(map(MOVE_DIRECTIONS.index, exchanged))
     kinds = np.array(other_side + list(range(_DROPS, LABEL_PLANES)))
     mirrored_squares = squares + step * (8 - 2 * file)
     return Symmetry(
@@ -331,9 +331,6 @@ def _mirror(planes: int, step: int) -> Symmetry:
         labels=(81 * kinds[:, None] + mirrored_squares).ravel().astype(np.int32),
     )
 
-
-_EXCHANGED: Final = re.compile("LEFT|RIGHT")
-_OTHER: Final = {"LEFT": "RIGHT", "RIGHT": "LEFT"}
 
 BOOK: Final = Encoding(
     name="book",
@@ -357,17 +354,11 @@ BOOK: Final = Encoding(
 Squares go along the ranks, as in python-shogi: 0 = 9a (Black's far left), 8 = 1a, 80 = 1i.
 """
 
-DLSHOGI: Final = Encoding(
+DLSHOGI: Final = BOOK._replace(
     name="dlshogi",
     planes=_DLSHOGI_PLANES,
-    height=9,
-    width=9,
-    labels=NUM_LABELS,
-    words=_WORDS,
     label_moves=labelled_by("dlshogi", dlshogi_label),
-    pack=pack,
     unpack=_unpack_dlshogi,
-    state=_state,
     symmetries=(_mirror(_DLSHOGI_PLANES, step=9),),
     parts=(2 * DLSHOGI_PER_SIDE, 2 * DLSHOGI_HELD + 1),
 )
@@ -400,16 +391,14 @@ none of these is set where it has more than enough."""
 ENCODINGS: Final = (BOOK, DLSHOGI, HISTORY, NYUGYOKU)
 """Of networks; a file is matched with the first that suits it."""
 
-MOVES: Final = Encoding(
+MOVES: Final = BOOK._replace(
     name="moves",
     planes=0,
-    height=9,
-    width=9,
     labels=1 << 24,
     words=0,
     label_moves=labelled_by("moves", whole_move),
     pack=_pack_nothing,
     unpack=no_planes,
-    state=_state,
+    symmetries=(),
 )
 """No planes; the label is cshogi's whole move."""

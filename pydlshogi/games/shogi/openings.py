@@ -9,6 +9,8 @@ from typing import Final, NamedTuple
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.entry import Name, OpeningNames
+from pydlshogi.games.sfen_fields import pieces_on
+from pydlshogi.games.shogi.sfen import ON_BOARD
 
 OPENING_PLIES: Final = 50
 """After so many plies no opening gets another name."""
@@ -117,16 +119,10 @@ def _sides(sfen: str) -> tuple[frozenset[str], frozenset[str]]:
     """What Black and White have, each as in the tables: the squares, the files and the hand."""
     rows, _, hands, *_ = sfen.split()
     sides: tuple[set[str], set[str]] = (set(), set())
-    for rank, row in enumerate(rows.split("/"), 1):
-        file = 9
-        for piece in re.findall(r"\+?[A-Za-z]|\d", row):
-            if piece.isdigit():
-                file -= int(piece)
-                continue
-            white = piece[-1].islower()
-            seen = (10 - file, 10 - rank) if white else (file, rank)
-            sides[white].update({f"{piece.upper()}{seen[0]}", f"{piece.upper()}{seen[0]}{seen[1]}"})
-            file -= 1
+    for (rank, file), piece in pieces_on(rows, 9, 9, ON_BOARD).items():
+        white = piece[-1].islower()
+        seen = (file + 1, 9 - rank) if white else (9 - file, rank + 1)
+        sides[white].update({f"{piece.upper()}{seen[0]}", f"{piece.upper()}{seen[0]}{seen[1]}"})
     for piece in filter(str.isalpha, hands):
         sides[piece.islower()].add(f"{piece.upper()}*")
     return frozenset(sides[0]), frozenset(sides[1])

@@ -5,7 +5,7 @@ or the same board with more or less in hand. In the game it takes four occurrenc
 the draw by move number live here too. It knows no search and no encoding.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any, Final, Self
 
@@ -226,9 +226,12 @@ class ShogiPosition:
 
         A draw (sennichite), unless one side gave check with every move since the first of the four: that side loses.
         """
-        here = self.board.zobrist_hash()
-        past = [(each.board.zobrist_hash(), each.board.is_check()) for each in self._backwards()][::-1]
-        occasions = [ply for ply, (key, _) in enumerate(past) if key == here]
+        board, past = self.board.copy(), [(self.board.zobrist_hash(), self.board.is_check())]
+        for _ in self.board.history:
+            board.pop()
+            past.append((board.zobrist_hash(), board.is_check()))
+        past.reverse()
+        occasions = [ply for ply, (key, _) in enumerate(past) if key == past[-1][0]]
         if len(occasions) < 4:
             return None
         since = [check for _, check in past[occasions[-4] + 1 :]]
@@ -243,14 +246,6 @@ class ShogiPosition:
     def past_board_keys(self) -> list[int]:
         keys: list[int] = states_of(self.board)["board_key"][:-1].tolist()
         return keys
-
-    def _backwards(self) -> Iterator[Self]:
-        """The positions of the game, from this one to the first: one object, which goes back."""
-        past = self.copy()
-        yield past
-        for _ in range(len(self.board.history)):
-            past.pop()
-            yield past
 
 
 def _points(pieces: Iterable[int], *hands: Sequence[int]) -> int:

@@ -1,17 +1,16 @@
 """Positions of shogi as SFEN: what is not one is refused with a reason, where cshogi would take it or crash."""
 
-import re
 from collections import Counter
 from typing import Any, Final
 
 import cshogi
 
-from pydlshogi.games.sfen_fields import sfen_fields
+from pydlshogi.games.sfen_fields import held_in, pieces_on, sfen_fields
 
 START_SFEN: Final[str] = cshogi.STARTING_SFEN
 
-_HAND: Final = re.compile(r"(\d*)([PLNSGBRplnsgbr])")
 _PIECES: Final = {"P": 18, "L": 4, "N": 4, "S": 4, "G": 4, "B": 2, "R": 2, "K": 2}
+ON_BOARD: Final = {*_PIECES, "+P", "+L", "+N", "+S", "+B", "+R"}
 
 
 def board_from_sfen(sfen: str) -> Any:
@@ -39,29 +38,16 @@ def _checked_board(rows: str) -> Counter[str]:
     pieces = Counter[str]()
     pawns = Counter[tuple[str, int]]()
     kings: list[tuple[int, int]] = []
-    ranks = rows.split("/")
-    if len(ranks) != 9:
-        raise ValueError(f"the board has {len(ranks)} ranks")
-    for rank, row in enumerate(ranks):
-        file = 0
-        for promoted, square in re.findall(r"(\+?)(.)", row):
-            kind = square.upper()
-            if square in "123456789" and not promoted:
-                file += int(square)
-                continue
-            if kind not in _PIECES or (promoted and kind in "GK"):
-                raise ValueError(f"{promoted}{square} is no piece")
-            pieces[square] += 1
-            from_top = rank if square.isupper() else 8 - rank
-            if not promoted and from_top < {"P": 1, "L": 1, "N": 2}.get(kind, 0):
-                raise ValueError(f"{square} can never move from rank {'abcdefghi'[rank]}")
-            if kind == "P" and not promoted:
-                pawns[square, file] += 1
-            if kind == "K":
-                kings.append((rank, file))
-            file += 1
-        if file != 9:
-            raise ValueError(f"rank {'abcdefghi'[rank]} has {file} squares")
+    for (rank, file), piece in pieces_on(rows, 9, 9, ON_BOARD).items():
+        letter, kind = piece[-1], piece[-1].upper()
+        pieces[letter] += 1
+        from_top = rank if letter.isupper() else 8 - rank
+        if piece == letter and from_top < {"P": 1, "L": 1, "N": 2}.get(kind, 0):
+            raise ValueError(f"{letter} can never move from rank {'abcdefghi'[rank]}")
+        if piece in ("P", "p"):
+            pawns[letter, file] += 1
+        if kind == "K":
+            kings.append((rank, file))
     if max(pawns.values(), default=0) > 1:
         raise ValueError("two pawns of one side stand on one file")
     if pieces["K"] > 1 or pieces["k"] > 1:
@@ -77,12 +63,7 @@ def _checked_hands(hands: str, on_board: Counter[str]) -> str:
     ValueError if with those `on_board` no set has so many: cshogi has room for the moves of one set, or crashes. Mate
     problems do have a pawn too many on the board, which is as good as a gold at most.
     """
-    held = Counter[str]()
-    if hands != "-":
-        if _HAND.sub("", hands):
-            raise ValueError(f"{hands} are no pieces in hand")
-        for count, piece in _HAND.findall(hands):
-            held[piece] += int(count or 1)
+    held = held_in(hands, {*_PIECES} - {"K"})
     for kind, most in _PIECES.items():
         counted = held if kind == "P" else held + on_board
         if (total := counted[kind] + counted[kind.lower()]) > most:

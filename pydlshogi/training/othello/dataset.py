@@ -24,22 +24,20 @@ from pydlshogi.games.othello.rules import (
     moved,
     to_move,
 )
+from pydlshogi.games.othello.squares import TURNED, turned
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Games, held_out, square_of
-from pydlshogi.support.arrays import Float32Array, Int8Array, Int32Array, Int64Array, Records, Uint32Array
-from pydlshogi.support.compiled import compiled, compiled_for, inlined, rule_of_game, word
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint32Array
+from pydlshogi.support.compiled import compiled, compiled_for, rule_of_game, word
 from pydlshogi.support.settings import setting
 from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, inputs_of
 from pydlshogi.training.settings import FromRecords
-from pydlshogi.training.validation import Predict, Report, Said, asked, best_temperature, report_of
+from pydlshogi.training.validation import Legal, Predict, Report, Said, asked, best_temperature, report_of, sample
 
-SEEN: Final[Int8Array] = np.stack([np.arange(64), *(each.labels[:64] for each in OTHELLO.symmetries)]).astype(np.int8)
-"""int8 [8, 64]: where each square is seen, as it is and turned in each of the ways."""
 POSITION: Final = np.dtype([*STATE.descr, ("move", np.uint8), ("result", np.float32)])
 """A position of a game, the square played, and 1, 0.5 or 0 as the side to move won, drew or lost."""
 PHASES: Final = (("opening", 0, 20), ("middle game", 20, 40), ("endgame", 40, 60))
-_BATCH: Final = 512
 
 
 @dataclass(frozen=True)
@@ -76,24 +74,19 @@ class OthelloDataset:
         return TrainingBatch(inputs, firsts, labels.astype(np.int64), weights, results, np.ones_like(results))
 
     def validate(self, predict: Predict, most: int) -> Report:
-        positions = self._sample(most)
+        positions = sample(self._val, most)
         results = positions["result"]
         plies = np.bitwise_count(positions["mover"] | positions["opponent"]).astype(np.int64) - 4
         return report_of(self._said(predict, positions), results == 1, results != 0.5, plies, PHASES)
 
     def fit(self, predict: Predict, most: int) -> dict[str, int]:
-        return {"temperature": best_temperature(self._said(predict, self._sample(most)))}
-
-    def _sample(self, most: int) -> Records:
-        return np.random.default_rng(0).permutation(self._val)[:most] if most else self._val
+        return {"temperature": best_temperature(self._said(predict, sample(self._val, most)))}
 
     def _said(self, predict: Predict, positions: Records) -> list[Said]:
-        answers = []
-        for start in range(0, len(positions), _BATCH):
-            part = positions[start : start + _BATCH]
-            packed, firsts, labels, weights = with_legal_moves(part, np.zeros(len(part), np.int64), self._encoding)
-            answers.append(asked(predict, packed, firsts, labels, weights > 0))
-        return answers
+        def legal(part: Records) -> Legal:
+            return with_legal_moves(part, np.zeros(len(part), np.int64), self._encoding)
+
+        return asked(predict, positions, legal)
 
 
 def read(source: Path) -> Games:
@@ -134,11 +127,9 @@ def _collect(games: Games, positions: Records) -> int:
 pack: Callable[..., None] = rule_of_game
 
 
-def with_legal_moves(
-    positions: Records, turns: Int64Array, encoding: Encoding
-) -> tuple[Uint32Array, Int64Array, Int32Array, Float32Array]:
-    """`positions`, turned by SEEN[turns], as the first fields of their `Examples`: all legal moves, 1 for the one that
-    was played. A label is the move's own number."""
+def with_legal_moves(positions: Records, turns: Int64Array, encoding: Encoding) -> Legal:
+    """`positions`, turned as TURNED[turns] says, as the first fields of their `Examples`: all legal moves, 1 for the
+    one that was played. A label is the move's own number."""
     packed = np.zeros((len(positions), encoding.words), np.uint32)
     firsts = np.zeros(len(positions) + 1, np.int64)
     labels = np.empty(len(positions) * MOST_MOVES, np.int32)
@@ -159,27 +150,16 @@ def _fill(
 ) -> None:
     n = 0
     for i in range(len(positions)):
-        seen = SEEN[turns[i]]
-        mover, opponent = _seen(positions[i].mover, seen), _seen(positions[i].opponent, seen)
+        mover, opponent = turned(positions[i].mover, turns[i]), turned(positions[i].opponent, turns[i])
         states[0].mover, states[0].opponent = mover, opponent
         pack(states[0], packed[i])
-        moves, played = mobility(mover, opponent), seen[positions[i].move]
+        moves, played = mobility(mover, opponent), TURNED[turns[i], positions[i].move]
         while moves != ZERO:
             labels[n] = lowest(moves)
             weights[n] = labels[n] == played
             moves &= moves - ONE
             n += 1
         firsts[i + 1] = n
-
-
-@inlined
-def _seen(squares: np.uint64, seen: Int8Array) -> np.uint64:
-    """A set of squares where they are seen."""
-    turned = ZERO
-    while squares != ZERO:
-        turned |= ONE << word(seen[lowest(squares)])
-        squares &= squares - ONE
-    return turned
 
 
 TRAINING: Final = TrainingEntry(Settings, OthelloDataset)

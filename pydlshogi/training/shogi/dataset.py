@@ -15,15 +15,14 @@ from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, batch_of
 from pydlshogi.training.journal import say
 from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef
-from pydlshogi.training.shogi.fit import fit_for_play
 from pydlshogi.training.shogi.formats import load
-from pydlshogi.training.shogi.recorded import Recorded, SearchedRecords, Several
+from pydlshogi.training.shogi.recorded import Recorded, Several
 from pydlshogi.training.shogi.records import NO_EVAL, Positions, limit_repeats
 from pydlshogi.training.shogi.reencoding import in_planes_of
 from pydlshogi.training.shogi.searched import Searched, read_sets
 from pydlshogi.training.shogi.settings import ON_RESUME, QUICK, Settings
-from pydlshogi.training.shogi.validation import sample, validate
-from pydlshogi.training.validation import Predict, Report
+from pydlshogi.training.shogi.validation import fit_for_play, validate
+from pydlshogi.training.validation import Predict, Report, sample
 
 EVAL_COEF: Final = {"train": "eval_coef", "taught": "taught_eval_coef", "searched": "searched_eval_coef"}
 """By the name of a source: centipawns of its evaluations for one unit of the logit of a win rate; kept with the run."""
@@ -49,13 +48,10 @@ class ShogiDataset:
         return batch_of(self._source.examples(rows, mirrored), self._encoding, turns)
 
     def validate(self, predict: Predict, most: int) -> Report:
-        return validate(predict, self._sample(most), self._encoding)
+        return validate(predict, sample(self._val, most), self._encoding)
 
     def fit(self, predict: Predict, most: int) -> dict[str, int]:
-        return fit_for_play(predict, self._sample(most), self._encoding)
-
-    def _sample(self, most: int) -> Positions:
-        return sample(self._val, most) if most else self._val
+        return fit_for_play(predict, sample(self._val, most), self._encoding)
 
 
 def load_data(settings: Settings) -> tuple[dict[str, Positions | Searched], Positions]:
@@ -90,17 +86,13 @@ def source_of(
     data: Mapping[str, Positions | Searched], settings: Settings, encoding: Encoding, kept: Mapping[str, float]
 ) -> Several:
     """All that is to be learned as examples, `kept` having the scales of the evaluations."""
-    sources: list[Recorded | SearchedRecords] = []
+    sources = []
     for name, each in data.items():
-        target = ValueTarget(settings.val_lambda, kept[EVAL_COEF[name]])
-        if isinstance(each, Searched):
-            sources.append(SearchedRecords(each, encoding, target, settings.search_value))
-            continue
-        positions = each
-        if settings.eval_plies > 1 and name == "train":
-            positions = np.array(each)
-            positions["eval"] = averaged_evals(each, settings.eval_plies, target.eval_coef)
-        sources.append(Recorded(positions, encoding, target))
+        target, known = ValueTarget(settings.val_lambda, kept[EVAL_COEF[name]]), each
+        if settings.eval_plies > 1 and name == "train" and not isinstance(each, Searched):
+            known = np.array(each)
+            known["eval"] = averaged_evals(each, settings.eval_plies, target.eval_coef)
+        sources.append(Recorded(known, encoding, target, settings.search_value))
     return Several(sources)
 
 

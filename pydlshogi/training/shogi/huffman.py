@@ -26,36 +26,13 @@ from pydlshogi.support.arrays import Int32Array, Record, Uint8Array, Uint16Array
 from pydlshogi.support.bits import bit
 from pydlshogi.support.compiled import inlined, rule, wide, word
 
-_FIRST: Final = {
-    PAWN: "10",
-    LANCE: "1100",
-    SILVER: "1101",
-    KNIGHT: "1110",
-    GOLD: "11110",
-    BISHOP: "111110",
-    ROOK: "111111",
-}
+_KINDS: Final = (PAWN, LANCE, SILVER, KNIGHT, GOLD, BISHOP, ROOK)
+_FIRST: Final = dict(zip(_KINDS, "10 1100 1101 1110 11110 111110 111111".split(), strict=True))
 """How the code of a kind on the board begins, the lowest bit first. The colour follows, and, but for gold, the
 promotion."""
-_IN_HAND: Final = {
-    PAWN: "00",
-    LANCE: "1000",
-    SILVER: "1010",
-    KNIGHT: "1100",
-    GOLD: "1110",
-    BISHOP: "111110",
-    ROOK: "111111",
-}
+_IN_HAND: Final = dict(zip(_KINDS, "00 1000 1010 1100 1110 111110 111111".split(), strict=True))
 """The colour follows."""
-_IN_BOX: Final = {
-    PAWN: "010",
-    LANCE: "10010",
-    SILVER: "10110",
-    KNIGHT: "11010",
-    GOLD: "10111",
-    BISHOP: "1111000",
-    ROOK: "1111010",
-}
+_IN_BOX: Final = dict(zip(_KINDS, "010 10010 10110 11010 10111 1111000 1111010".split(), strict=True))
 """The last bits: pieces that nobody has."""
 UNOWNED: Final = 2 * COLOUR
 """What the number of such a piece has more than that of its kind."""

@@ -20,7 +20,7 @@ from pydlshogi.support.arrays import (
     Uint32Array,
 )
 from pydlshogi.support.compiled import compiled_for, rule_of_game
-from pydlshogi.training.examples import Examples, joined
+from pydlshogi.training.examples import Examples, entries_of, joined
 from pydlshogi.training.shogi.evaluations import ValueTarget
 from pydlshogi.training.shogi.huffman import lay, mirrored_move
 from pydlshogi.training.shogi.records import Positions
@@ -43,55 +43,38 @@ def played(positions: Positions) -> Policies:
 
 
 class Recorded:
-    """A `Source` of examples."""
+    """Recorded positions as examples. Where they were searched, what that found stands for the moves played."""
 
-    def __init__(self, positions: Positions, encoding: Encoding, target: ValueTarget) -> None:
-        self.positions = positions
-        self._encoding = encoding
-        self._target = target
+    def __init__(
+        self, data: Positions | Searched, encoding: Encoding, target: ValueTarget, search_value: float = 1.0
+    ) -> None:
+        """`target` says what the records know of a value. What a search expects has a share of `search_value` in it,
+        and all of it where that is proven, or the records know nothing."""
+        self._searched = data if isinstance(data, Searched) else None
+        self._positions = data.positions if isinstance(data, Searched) else data
+        self._encoding, self._target, self._share = encoding, target, np.float32(search_value)
 
     def __len__(self) -> int:
-        return len(self.positions)
+        return len(self._positions)
 
     def examples(self, rows: Int64Array, mirrored: BoolArray | None = None) -> Examples:
         """The positions with these numbers, in this order, those `mirrored` with left and right exchanged."""
-        positions = shown(self.positions, rows)
-        return Examples(*packed_with(positions, played(positions), self._encoding, mirrored), *self._target(positions))
-
-
-class SearchedRecords:
-    """The same of positions that were searched: what they found in place of the moves played."""
-
-    def __init__(self, searched: Searched, encoding: Encoding, target: ValueTarget, search_value: float) -> None:
-        """`target` says what the records know of a value. What a search expects has a share of `search_value` in it,
-        and all of it where that is proven, or the records know nothing."""
-        self.positions = searched.positions
-        self._searched = searched
-        self._encoding = encoding
-        self._target = target
-        self._share = search_value
-        self._firsts = np.concatenate([[0], np.cumsum(searched.counts)])
-
-    def __len__(self) -> int:
-        return len(self._searched)
-
-    def examples(self, rows: Int64Array, mirrored: BoolArray | None = None) -> Examples:
-        """As of `Recorded`."""
-        searched = self._searched
-        positions = shown(self.positions, rows)
-        firsts = np.concatenate([[0], np.cumsum(searched.counts[rows])])
-        entries = np.arange(firsts[-1]) + np.repeat(self._firsts[rows] - firsts[:-1], searched.counts[rows])
-        policies = Policies(firsts, searched.moves[entries], searched.weights[entries])
+        positions = shown(self._positions, rows)
         values, known = self._target(positions)
-        share = np.where(searched.exact[rows] | (known == 0), np.float32(1), np.float32(self._share))
-        values += share * (searched.values[rows] - values)
-        return Examples(*packed_with(positions, policies, self._encoding, mirrored), values, np.ones_like(values))
+        if self._searched is None:
+            policies = played(positions)
+        else:
+            firsts, entries = entries_of(self._searched.firsts, rows)
+            policies = Policies(firsts, self._searched.moves[entries], self._searched.weights[entries])
+            share = np.where(self._searched.exact[rows] | (known == 0), np.float32(1), self._share)
+            values, known = values + share * (self._searched.values[rows] - values), np.ones_like(known)
+        return Examples(*packed_with(positions, policies, self._encoding, mirrored), values, known)
 
 
 class Several:
-    """Several such sources, one after the other."""
+    """Several of these, one after the other."""
 
-    def __init__(self, sources: Sequence[Recorded | SearchedRecords]) -> None:
+    def __init__(self, sources: Sequence[Recorded]) -> None:
         self._sources = sources
         self._ends = np.cumsum([len(source) for source in sources])
 

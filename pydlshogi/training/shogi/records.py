@@ -123,15 +123,11 @@ def _text_of(file: BinaryIO, *, packed: bool) -> TextIO:
 def _digest(units: Iterable[Path | str]) -> str:
     digest = hashlib.sha256()
     for unit in units:
-        content = unit.encode() if isinstance(unit, str) else _content(unit)
+        # A file that is missing is complained of when its games are read.
+        content = unit.encode() if isinstance(unit, str) else unit.read_bytes() if unit.is_file() else b""
         digest.update(len(content).to_bytes(8, "little"))
         digest.update(content)
     return digest.hexdigest()[:24]
-
-
-def _content(path: Path) -> bytes:
-    # A file that is missing is complained of when its games are read.
-    return path.read_bytes() if path.is_file() else b""
 
 
 def _build(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Self
 
@@ -39,6 +40,11 @@ class Searched:
 
     def __len__(self) -> int:
         return len(self.positions)
+
+    @cached_property
+    def firsts(self) -> Int64Array:
+        """int64 [n + 1]: where the moves of each begin, and the last end."""
+        return np.concatenate([[0], np.cumsum(self.counts)])
 
     def write(self, path: Path) -> None:
         """Write a file that holds all of it, or nothing. Raises OSError."""

@@ -1,33 +1,31 @@
-"""How well a network predicts recorded games of shogi: beside what every game has, the evaluations in the records."""
+"""How well a network predicts recorded games of shogi, with their evaluations; and what is fitted to them."""
 
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.training.shogi.evaluations import fit_eval_coef, win_rates
+from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, fit_eval_coef, win_rates
 from pydlshogi.training.shogi.recorded import with_legal_moves
 from pydlshogi.training.shogi.records import LOSS, NO_EVAL, WIN, Positions
-from pydlshogi.training.validation import Predict, Report, Said, asked, report_of
+from pydlshogi.training.validation import Legal, Predict, Report, Said, asked, best_temperature, report_of
 
 PHASES: Final = (("opening", 0, 30), ("middle game", 30, 80), ("endgame", 80, 1 << 16))
 """See `training.validation.Phases`."""
-
-_BATCH: Final = 512
-
-
-def sample(positions: Positions, most: int) -> Positions:
-    """Up to `most` of the positions, the same ones every time, in memory."""
-    chosen = np.random.default_rng(0).permutation(len(positions))[:most]
-    return np.asarray(positions[np.sort(chosen)])
+MODEST_EVAL: Final = 1500
+"""Centipawns: larger evaluations of the records do not count when Eval_Coef is fitted."""
+_LEAST_RATE: Final = 1e-6
+"""Of a win rate whose logit is taken."""
 
 
-def said_of(predict: Predict, positions: Positions, encoding: Encoding) -> Iterator[Said]:
-    """What `predict` says of `positions`, in their order, _BATCH at a time."""
-    for start in range(0, len(positions), _BATCH):
-        legal = with_legal_moves(np.asarray(positions[start : start + _BATCH]), encoding)
-        yield asked(predict, legal.packed, legal.firsts, legal.labels, legal.weights > 0)
+def said_of(predict: Predict, positions: Positions, encoding: Encoding) -> list[Said]:
+    """What `predict` says of `positions`, in their order."""
+
+    def legal(part: Positions) -> Legal:
+        packed, firsts, labels, _, weights = with_legal_moves(part, encoding)
+        return packed, firsts, labels, weights
+
+    return asked(predict, positions, legal)
 
 
 def validate(predict: Predict, positions: Positions, encoding: Encoding) -> Report:
@@ -36,7 +34,7 @@ def validate(predict: Predict, positions: Positions, encoding: Encoding) -> Repo
     That is the root mean square of the distance between the win rates predicted and those of the records' evaluations,
     scaled as they predict the results best.
     """
-    answers = list(said_of(predict, positions, encoding))
+    answers = said_of(predict, positions, encoding)
     won, lost = positions["result"] == WIN, positions["result"] == LOSS
     judged = positions["eval"] != NO_EVAL
     rates = np.concatenate([said.rates for said in answers])
@@ -44,4 +42,23 @@ def validate(predict: Predict, positions: Positions, encoding: Encoding) -> Repo
     return {
         **report_of(answers, won, won | lost, positions["ply"].astype(np.int64), PHASES),
         "eval_error": round(float(np.sqrt((errors**2).mean())), 4) if len(errors) else None,
+    }
+
+
+def fit_for_play(predict: Predict, positions: Positions, encoding: Encoding) -> dict[str, int]:
+    """Options of the engine that depend on the network, fitted to `positions`.
+
+    Eval_Coef: centipawns for one unit of the logit of the win rate, by least squares against the records' evaluations
+    up to MODEST_EVAL; DEFAULT_EVAL_COEF where there are none, or the slope is not positive. temperature: see
+    `best_temperature`.
+    """
+    answers = said_of(predict, positions, encoding)
+    rates = np.concatenate([said.rates for said in answers]).clip(_LEAST_RATE, 1 - _LEAST_RATE)
+    logit = np.log(rates / (1 - rates))
+    evals = positions["eval"].astype(np.float64)
+    known = (positions["eval"] != NO_EVAL) & (np.abs(evals) <= MODEST_EVAL)
+    slope = float((evals[known] * logit[known]).sum() / (logit[known] ** 2).sum()) if known.any() else 0.0
+    return {
+        "Eval_Coef": max(1, round(slope)) if slope > 0.0 else DEFAULT_EVAL_COEF,
+        "temperature": best_temperature(answers),
     }
