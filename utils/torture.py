@@ -142,8 +142,7 @@ def fuzz(name: str, this: Round) -> Counter[str]:
             sent += batch
             # Not all are UTF-8.
             pipes.write("".join(f"{line}\n" for line in batch).encode().replace("ÿ".encode(), b"\xff"))
-            pipes.flush()
-            pipes.deadline, pipes.unanswered = time.perf_counter() + PATIENCE, 0
+            pipes.allow(PATIENCE)
             while not said or not said[-1].startswith(pong):
                 said.append(pipes.readline().decode().rstrip())
             sizes.append(size_of(pipes.process.pid))
@@ -276,14 +275,12 @@ def leave(this: Round) -> Counter[str]:
         try:
             pipes.write(b"usi\nsetoption name Threads value 64\nisready\nposition startpos\n")
             pipes.write(b"go infinite\n" if word == "stop" else b"")
-            pipes.flush()
-            pipes.deadline, pipes.unanswered = time.perf_counter() + PATIENCE, 0
+            pipes.allow(PATIENCE)
             while pipes.readline() != b"usiok\n":
                 pass
             time.sleep(rng.uniform(0.0, 2.0))
             began = time.perf_counter()
             pipes.write(f"{word}\n".encode())
-            pipes.flush()
             while word == "stop" and not pipes.readline().startswith(b"bestmove"):
                 pass
             if word == "quit":
