@@ -29,8 +29,8 @@ from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes, line_to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
 from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
-from pydlshogi.support.command_line import exit_status, remedy
-from pydlshogi.support.files import check_writable, replacing
+from pydlshogi.support.command_line import exit_status, parser_for, remedy
+from pydlshogi.support.files import check_writable, write_whole
 
 MILLISECONDS: Final = 1000.0
 """Thought about a position when nothing else is asked for."""
@@ -178,10 +178,10 @@ def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
 
 def _parser() -> argparse.ArgumentParser:
     blunder, mistake, inaccuracy = (f"{least * 100:.0f}" for least, _ in MARKS)
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.analyze",
-        description="Judge every move of a game record.",
-        epilog=f"Marks, by the win rate that a move cost its maker: ?? {blunder} % or more, ? {mistake} %, "
+    parser = parser_for(
+        "pydlshogi.analyze",
+        "Judge every move of a game record.",
+        f"Marks, by the win rate that a move cost its maker: ?? {blunder} % or more, ? {mistake} %, "
         f"?! {inaccuracy} %. Evaluations and win rates are Black's.",
     )
     parser.add_argument("record", type=Path, help=f"a file of a game: {formats.NAMES}")
@@ -278,13 +278,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with replacing(path) as file:
-        file.write(content)
+    write_whole(path, content)
     print(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return exit_status("analyze", partial(_run, options), AnalysisError, KifuError, OptionError, PlayerError)
 

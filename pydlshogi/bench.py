@@ -18,7 +18,6 @@ What is printed, part by part:
 The machine may be shared: compare what is printed in one run, or two checkouts in turns by `--compare OTHER_CHECKOUT`.
 """
 
-import argparse
 import hashlib
 import os
 import re
@@ -60,7 +59,7 @@ from pydlshogi.network.sparse_backend import SparseBackend
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.arrays import Float32Array, Int32Array
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import shipped_model
 from pydlshogi.support.processes import available_cores
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
@@ -400,10 +399,7 @@ def _rates_in(checkout: Path, arguments: Sequence[str]) -> dict[str, float]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the bench from the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.bench", description="Measure the search and print its signature."
-    )
+    parser = parser_for("pydlshogi.bench", "Measure the search and print its signature.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; none: all")
     parser.add_argument(
         "--playouts",

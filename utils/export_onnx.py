@@ -26,8 +26,8 @@ from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.onnx_quantise import quantised_model
 from pydlshogi.network.weights import read_weights
 from pydlshogi.support.arrays import Float32Array, Uint32Array
-from pydlshogi.support.command_line import exit_status, natural, positive
-from pydlshogi.support.files import replacing
+from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
+from pydlshogi.support.files import write_whole
 from pydlshogi.uct.batch import Batch
 from utils.arena.openings import OpeningError, read_openings
 
@@ -105,15 +105,13 @@ def export(arguments: argparse.Namespace) -> str:
         model = quantised_model(weights, planes_of(encoding, packed))
     else:
         model = onnx_model(weights)
-    with replacing(arguments.onnx) as file:
-        file.write(model.SerializeToString())
+    write_whole(arguments.onnx, model.SerializeToString())
     again = load_backend("onnx", arguments.onnx, [encoding], device="cpu")
     return comparison(backend, again, planes_of(encoding, played_positions(backend, arguments.count, rng)))
 
 
 def main(words: list[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="python -m utils.export_onnx", description=__doc__)
+    parser = parser_for("utils.export_onnx", __doc__)
     parser.add_argument("npz", type=Path, help="the network")
     parser.add_argument("onnx", type=Path, help="the file to write")
     parser.add_argument("--int8", action="store_true", help="quantise")

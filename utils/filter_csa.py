@@ -18,7 +18,7 @@ from typing import get_args
 from tqdm import tqdm
 
 from pydlshogi.read_kifu import Ending, Game, KifuError, read_list, read_many
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import exit_status, parser_for, positive
 from utils.make_kifu_list import ListError, record_files, whole_path
 
 
@@ -75,7 +75,7 @@ def _endings(text: str) -> frozenset[str]:
 
 def _parser() -> argparse.ArgumentParser:
     default = Criteria()
-    parser = argparse.ArgumentParser(prog="python -m utils.filter_csa", description=__doc__.split(":", 1)[0])
+    parser = parser_for("utils.filter_csa", __doc__.split(":", 1)[0])
     parser.add_argument("source", type=Path, help="a folder with record files at any depth, or a list of them")
     parser.add_argument(
         "--min-rating",
@@ -128,7 +128,6 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return exit_status("filter_csa", partial(_run, options), ListError, KifuError)
 

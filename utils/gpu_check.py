@@ -8,7 +8,6 @@ without any GPU the table is that of the CPU, as far as it goes in reasonable ti
 Exit status 0: all agree; 1: some do not; 2: there is no GPU that any backend can use.
 """
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.player.batching import seconds_for, some_batch
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 
 NETWORKS: Final = (
     architecture_for(BOOK, "policy_value", 12, 192),
@@ -162,10 +161,7 @@ def check() -> int:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.gpu_check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.gpu_check", __doc__)
     parser.parse_args()
     return exit_status("gpu_check", check, BackendError)
 

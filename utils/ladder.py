@@ -26,7 +26,7 @@ from pydlshogi.games.entry import Opponent
 from pydlshogi.player.base_player import BasePlayer, BestMove
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import OptionError, apply_settings
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.elo import Z95
 from utils.arena.finished import FinishedGames, TableError
 
@@ -249,8 +249,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, or 130 when interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m utils.ladder", description=__doc__.splitlines()[0])
+    parser = parser_for("utils.ladder", __doc__.splitlines()[0])
     parser.add_argument("game", choices=[*GAMES])
     parser.add_argument("--levels", type=int, nargs="+", default=LEVELS, metavar="N", help="of Skill_Level, 0 to 20")
     parser.add_argument(

@@ -33,7 +33,7 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
 from pydlshogi.read_kifu import Game, KifuError, read_list, read_many, replay
-from pydlshogi.support.command_line import exit_status, natural, pool_of, positive
+from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import replacing, shipped_model
 from utils.book_growth import SIDE_BY_SIDE, GrowingBook, LineEnd, SearchLineEnds
 from utils.make_kifu_list import ListError, record_files
@@ -170,7 +170,7 @@ def sources(paths: Iterable[Path]) -> list[Path]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m utils.make_book", description=__doc__.split(":", 1)[0])
+    parser = parser_for("utils.make_book", __doc__.split(":", 1)[0])
     parser.add_argument(
         "source", type=Path, nargs="*", help="a folder with record files at any depth, or a list of them"
     )
@@ -227,7 +227,6 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return exit_status("make_book", partial(_run, options), BackendError, BookError, KifuError, ListError, ModelError)
 

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from pydlshogi.read_kifu import SUFFIXES
-from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import replacing
+from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.files import write_whole
 
 
 class ListError(Exception):
@@ -44,8 +44,7 @@ def write_list(path: Path, files: Sequence[Path]) -> None:
     for line in lines:
         if line.splitlines() != [line.strip()] or any("\ud800" <= letter <= "\udfff" for letter in line):
             raise ListError(f"{line!a}: no line of a list can say this name")
-    with replacing(path) as list_file:
-        list_file.write("".join(f"{line}\n" for line in lines).encode())
+    write_whole(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 def whole_path(file: Path) -> Path:
@@ -63,7 +62,7 @@ def _relative(file: Path, folder: Path) -> Path:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m utils.make_kifu_list", description=__doc__.split(":", 1)[0])
+    parser = parser_for("utils.make_kifu_list", __doc__.split(":", 1)[0])
     parser.add_argument("folder", type=Path, help="where the record files are, at any depth")
     parser.add_argument("name", type=Path, help="path of the lists without _train.txt and _test.txt")
     parser.add_argument("--ratio", type=float, default=0.9, help="share of the files for training (default 0.9)")
@@ -98,7 +97,6 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return exit_status("make_kifu_list", partial(_run, options), ListError)
 

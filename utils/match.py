@@ -20,7 +20,7 @@ from random import Random
 from tqdm import tqdm
 
 from pydlshogi.games.catalogue import GAMES, UnknownGame
-from pydlshogi.support.command_line import add_cluster_option, exit_status, natural, pool_of, positive
+from pydlshogi.support.command_line import add_cluster_option, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.elo import Sprt
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError
@@ -114,11 +114,8 @@ def _options(words: Sequence[str]) -> dict[Side, dict[str, str]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.match",
-        description="A match between two engines: paired openings, colours swapped, Elo with error bars.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = parser_for(
+        "utils.match", "A match between two engines: paired openings, colours swapped, Elo with error bars.", EXAMPLES
     )
     add = parser.add_argument
     add("a", metavar="ENGINE_A", help="command line of an engine: USI, or GTP for Othello")
@@ -232,7 +229,6 @@ def _interrupt(*_: object) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, or 130 when interrupted."""
     # Intermixed: options of the engines may follow options of the match.
     parsed = _parser().parse_intermixed_args(arguments)
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.

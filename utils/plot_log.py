@@ -12,7 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from pydlshogi.support.command_line import exit_status, remedy
+from pydlshogi.support.command_line import exit_status, parser_for, remedy
 
 try:
     import matplotlib
@@ -23,7 +23,7 @@ matplotlib.use("Agg")  # no screen is needed to write a file
 from matplotlib import pyplot as plt
 
 from pydlshogi.support.elo import estimate
-from pydlshogi.support.files import open_plain, replacing
+from pydlshogi.support.files import open_plain, write_whole
 
 Line = dict[str, Any]
 
@@ -159,8 +159,7 @@ def plot(log: Path, picture: Path) -> None:
     drawn = BytesIO()
     figure.savefig(drawn, dpi=90, format=picture.suffix.removeprefix(".") or "png")
     plt.close(figure)
-    with replacing(picture) as file:
-        file.write(drawn.getvalue())
+    write_whole(picture, drawn.getvalue())
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -178,7 +177,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m utils.plot_log", description="Draw the log of a training run.")
+    parser = parser_for("utils.plot_log", "Draw the log of a training run.")
     parser.add_argument("log", type=Path, help="log.jsonl of the run, or its folder")
     parser.add_argument("picture", type=Path, nargs="?", help="the PNG to write (beside the log)")
     return exit_status("plot_log", partial(_run, parser.parse_args(arguments)), ValueError)

@@ -5,7 +5,6 @@
 Run it after an option or a room was added or renamed; tests/test_readme.py compares.
 """
 
-import argparse
 import ast
 import re
 import sys
@@ -14,8 +13,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import replacing
+from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.files import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -29,8 +28,7 @@ def fill(page: Path, part: str, content: str) -> None:
     text, count = pattern.subn(lambda match: f"{match[1]}\n{content}\n\n{match[2]}", before)
     if count != 1:
         raise ValueError(f"{page.name} needs one pair of marks for {part}, and has {count}")
-    with replacing(page) as file:
-        file.write(text.encode())
+    write_whole(page, text.encode())
 
 
 def options_table() -> str:
@@ -99,10 +97,7 @@ def first_sentence(path: Path) -> str:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.readme", description="Fill in docs/: the options and the rooms."
-    )
+    parser = parser_for("utils.readme", "Fill in docs/: the options and the rooms.")
     parser.parse_args()
 
     def run() -> None:

@@ -22,7 +22,7 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_weights
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.fit import fit_for_play
 from pydlshogi.training.shogi.validation import sample, validate
@@ -67,10 +67,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.ship_network", description="Make of trained networks one that the engine plays with."
-    )
+    parser = parser_for("utils.ship_network", "Make of trained networks one that the engine plays with.")
     parser.add_argument("networks", nargs="+", type=Path, metavar="NETWORK", help="an .npz; of several, the mean")
     parser.add_argument("--out", type=Path, required=True, help="the .npz to write; the .json goes beside it")
     parser.add_argument("--overwrite", action="store_true", help="replace files that exist")

@@ -13,7 +13,6 @@ The parts take turns, every round with the next seed:
 A round that fails costs a line with the command that repeats it, and the exit status is 1. Windows has no such kills.
 """
 
-import argparse
 import json
 import os
 import re
@@ -37,7 +36,7 @@ from typing import Any, Final, NamedTuple
 import cshogi
 import shogi
 
-from pydlshogi.support.command_line import exit_status, remedy
+from pydlshogi.support.command_line import exit_status, parser_for, remedy
 
 try:
     import psutil
@@ -511,10 +510,7 @@ def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = F
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.torture", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.torture", __doc__)
     parts = ["games", *ROUNDS]
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)} (default: all)")
     parser.add_argument(

@@ -29,7 +29,7 @@ from typing import Any, Final, NamedTuple
 from tqdm import tqdm
 
 from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
-from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, positive
+from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of, positive
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
@@ -191,9 +191,7 @@ def _share(text: str) -> float:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.tune", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.tune", __doc__)
     parser.add_argument("engine", help="command line of the engine")
     parser.add_argument("tuned", nargs="+", type=_tuned, metavar="NAME=START,LOW,HIGH", help="options to tune")
     parser.add_argument("--out", type=Path, required=True, help="folder of the tuning; give it again to go on with it")
@@ -260,7 +258,6 @@ def report(spsa: Spsa, values: Values, engine: str) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     parsed = _parser().parse_intermixed_args(words)
     run = partial(_run, parsed)
     errors = (OpeningError, OptionError, SettingError, TableError, TuneError)

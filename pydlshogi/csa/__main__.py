@@ -20,16 +20,14 @@ from pydlshogi.csa.thinker import Thinker
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import exit_status, parser_for, positive
 from pydlshogi.support.files import read_plain, reserved
 
 _USER = re.compile(r"[\w@.-]{1,32}", re.ASCII)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.csa", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("pydlshogi.csa", __doc__)
     parser.add_argument("host", help="as wdoor.c.u-tokyo.ac.jp")
     parser.add_argument("--port", type=int, default=4081, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--user", required=True, metavar="NAME", help="up to 32 letters, digits, and _ @ - .")
@@ -74,7 +72,6 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
     options = _parser().parse_args(arguments)
     return exit_status("csa", lambda: _run(options), ClientError, OptionError, PlayerError)
 

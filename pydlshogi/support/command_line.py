@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,6 +15,13 @@ from pydlshogi.support.processes import ProcessPool, available_cores
 
 _OUT_OF_MEMORY: Final = re.compile(r"(?i).*(out of memory|can't allocate memory).*")
 """How PyTorch says it, in an error that is no MemoryError."""
+
+
+def parser_for(module: str, about: str | None, more: str | None = None) -> ArgumentParser:
+    """Of `python -m MODULE`. `about` and `more`, below the options, are shown in lines as they are."""
+    return ArgumentParser(
+        prog=f"python -m {module}", description=about, epilog=more, formatter_class=RawDescriptionHelpFormatter
+    )
 
 
 def add_pool_options(parser: ArgumentParser, workers: int = 0) -> None:

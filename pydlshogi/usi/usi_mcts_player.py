@@ -6,7 +6,6 @@ from pydlshogi.usi.__main__ import main as usi
 
 
 def main() -> None:
-    """Speak USI on stdin and stdout."""
     usi(["shogi", "mcts", *sys.argv[1:]])
 
 

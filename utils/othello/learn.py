@@ -5,7 +5,6 @@ have come to with perfect play of both sides from some point on, which such file
 something else, its positions after that point are passed over. The weights of each stage are those that predict best.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,7 +31,7 @@ from pydlshogi.games.othello.rules import START_MOVER, START_OPPONENT, STATE, ZE
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Games, held_out, square_of
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint8Array
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.compiled import allocating, compiled
 
 _NO_SQUARE: Final = np.uint64(64)
@@ -191,10 +190,7 @@ def _describe(errors: Float32Array, values: Float32Array) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.learn", description="Learn the weights of the patterns from games."
-    )
+    parser = parser_for("utils.othello.learn", "Learn the weights of the patterns from games.")
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
     options = parser.parse_args(arguments)

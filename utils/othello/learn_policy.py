@@ -5,7 +5,6 @@ its moves, is not learned from and tells how well that goes. What is learned is 
 gradient descent on its logarithmic loss over the legal moves. The same command goes on where it was broken off.
 """
 
-import argparse
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -45,7 +44,7 @@ from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OP
 from pydlshogi.games.othello.wthor import Games, held_out, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.arrays_file import write_arrays
-from pydlshogi.support.command_line import exit_status, natural, positive
+from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.compiled import allocating, inlined
 from utils.othello.checkpoint import Checkpoint, kept
 
@@ -265,10 +264,7 @@ def _by_tens(hits: Float64Array) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.learn_policy", description="Learn a policy from games."
-    )
+    parser = parser_for("utils.othello.learn_policy", "Learn a policy from games.")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")

@@ -7,7 +7,6 @@ win rates. GAMES are files of WTHOR format, of which those held out tell how oft
 often the engine's value does.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.records import Archive, read_archive
 from pydlshogi.games.othello.wthor import GAME, Games, held_out
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
-from pydlshogi.support.command_line import exit_status, natural, positive
+from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.files import check_writable, shipped_model
 from utils.othello.learn import CLASS_COUNT, Settings, classes_of, fit, positions_of, sums, weights_of
 from utils.othello.learn_policy import by_four_plies, fit_scales
@@ -83,10 +82,7 @@ def value_of(games: Games, plies: Int64Array, scales: Float32Array) -> Int16Arra
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.learn_value", description="Learn a value from games of policies."
-    )
+    parser = parser_for("utils.othello.learn_value", "Learn a value from games of policies.")
     parser.add_argument("games", type=Path, nargs="+", help="files of games to test by, .wtb")
     parser.add_argument("--reinforced", type=Path, required=True, help="file of the policy that plays on, .npz")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")

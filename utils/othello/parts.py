@@ -5,7 +5,6 @@ processor for a move. A game is a line of FILE once it is finished, so that the 
 off. The table is printed at the end, for all games that are there.
 """
 
-import argparse
 import hashlib
 import math
 import sys
@@ -26,7 +25,7 @@ from pydlshogi.games.othello.transcript import RecordError, Transcript, transcri
 from pydlshogi.player.base_player import BasePlayer, BestMove, Engine, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.elo import estimate, histogram_of_pairs, mean_score
 from pydlshogi.support.files import digest, shipped_model
 from utils.arena.finished import FinishedGames, TableError
@@ -132,10 +131,7 @@ def table(games: Sequence[dict[str, Any]], rows: dict[str, Pairing]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.parts", description="Play for what each part of the search is worth."
-    )
+    parser = parser_for("utils.othello.parts", "Play for what each part of the search is worth.")
     parser.add_argument("file", type=Path, help="of the games")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS), help="of the table (default: all)")

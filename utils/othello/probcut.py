@@ -31,7 +31,7 @@ from pydlshogi.games.othello.records import read_from_start, read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
-from pydlshogi.support.command_line import exit_status, remedy
+from pydlshogi.support.command_line import exit_status, parser_for, remedy
 from pydlshogi.support.files import check_writable, replacing, shipped_model
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.processes import ProcessPool
@@ -192,10 +192,8 @@ def plot(measured: Sequence[Measured], path: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.probcut",
-        description="Measure what shallow searches say of deep ones, or what that is worth in games.",
+    parser = parser_for(
+        "utils.othello.probcut", "Measure what shallow searches say of deep ones, or what that is worth in games."
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--games", type=Path, help="measure on this file of games: transcripts, GGF or WTHOR")

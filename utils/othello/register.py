@@ -4,7 +4,6 @@
 --grow           what the engine itself finds nearly as good as the best, ply after ply
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,7 +18,7 @@ from pydlshogi.games.othello.transcript import RecordError, after
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols.loaded_engine import LoadedEngine
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import check_writable
 from utils.othello.judging import add_judge_options, judge_of, judged
 
@@ -49,10 +48,7 @@ def line_of(engine: LoadedEngine, moves: tuple[int, ...]) -> RegisteredLine:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.register", description="Register openings for the engine to play."
-    )
+    parser = parser_for("utils.othello.register", "Register openings for the engine to play.")
     parser.add_argument("file", type=Path, help="file of openings; those that it holds are kept")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--games", type=Path, nargs="+", help="files of games whose beginnings to register")

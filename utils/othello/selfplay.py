@@ -5,7 +5,6 @@ format, which `learn` reads; a file that is there already is not played again, s
 was broken off. Without weights, the moves in between are as good as random: learning may begin from nothing.
 """
 
-import argparse
 import random
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, load_weights
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import digest, reserved
 from pydlshogi.support.processes import ProcessPool
 from pydlshogi.support.settings import SettingError, settle
@@ -87,9 +86,8 @@ def file_of(out: Path, number: int) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
     defaults = Settings()
-    parser = argparse.ArgumentParser(prog="python -m utils.othello.selfplay", description="Let the engine play itself.")
+    parser = parser_for("utils.othello.selfplay", "Let the engine play itself.")
     parser.add_argument("--out", type=Path, required=True, help="folder for the games")
     parser.add_argument(
         "--games", type=int, default=1000, help=f"in all, in files of {GAMES_PER_FILE} (default %(default)s)"
