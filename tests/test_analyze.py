@@ -14,12 +14,13 @@ from pydlshogi.analysis import Allowance, Assessment, Judgement, judge, summary,
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.game import PlayedPosition
-from pydlshogi.kifu.game import MATE_EVAL, moves_of
-from pydlshogi.kifu.kif_writer import AnalysedMove
+from pydlshogi.kifu.csa import to_csa
+from pydlshogi.kifu.game import MATE_EVAL, Game, moves_of
+from pydlshogi.kifu.kif_writer import AnalysedMove, to_kif
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Checkmate, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
-from pydlshogi.read_kifu import Game, parse, read, to_csa, to_kif
+from pydlshogi.read_kifu import parse, read
 
 font_manager = pytest.importorskip("matplotlib.font_manager", reason="needs matplotlib (the extra `train`)")
 

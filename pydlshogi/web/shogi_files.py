@@ -9,9 +9,10 @@ from typing import Final
 from pydlshogi.analysis import Judgement
 from pydlshogi.analyze import annotated
 from pydlshogi.game import GameEnd
-from pydlshogi.kifu.game import RecordError, Variation, check_set
+from pydlshogi.kifu.formats import SUFFIXES
+from pydlshogi.kifu.game import Ending, Game, RecordError, Variation, Win, check_set
 from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes
-from pydlshogi.read_kifu import SUFFIXES, Ending, Game, KifuError, Win, parse
+from pydlshogi.read_kifu import KifuError, parse
 from pydlshogi.web.played import Node, RecordedGame, RecordedLine, TableGame, variations_of
 from pydlshogi.web.records import File, GameFiles, Opened, OpenError, names_of
 
