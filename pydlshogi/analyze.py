@@ -9,7 +9,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -23,13 +23,13 @@ from pydlshogi.analysis import MARKS, Allowance, Judgement, accounts, as_json, j
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu import formats
-from pydlshogi.kifu.csa import line_to_csa
+from pydlshogi.kifu.csa import line_to_csa, to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes, line_to_kif
+from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes, line_to_kif, to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
-from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
-from pydlshogi.support.command_line import exit_status, parser_for, remedy
+from pydlshogi.read_kifu import KifuError, read
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
 from pydlshogi.support.files import check_writable, write_whole
 
 MILLISECONDS: Final = 1000.0
@@ -165,17 +165,6 @@ def graph(judgements: Sequence[Judgement], title: Title) -> bytes:
     return file.getvalue()
 
 
-def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        value = kind(text)
-        if not 0 < value < float("inf"):
-            raise argparse.ArgumentTypeError(f"{text} is not above 0")
-        return value
-
-    parse.__name__ = "number"  # what argparse calls it
-    return parse
-
-
 def _parser() -> argparse.ArgumentParser:
     blunder, mistake, inaccuracy = (f"{least * 100:.0f}" for least, _ in MARKS)
     parser = parser_for(
@@ -186,9 +175,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("record", type=Path, help=f"a file of a game: {formats.NAMES}")
     allowance = parser.add_mutually_exclusive_group()
-    allowance.add_argument("--time", type=_positive(float), metavar="MS", help="per position (default 1000)")
-    allowance.add_argument("--nodes", type=_positive(int), metavar="N", help="playouts per position, instead of --time")
-    parser.add_argument("--game", type=_positive(int), default=1, metavar="N", help="which, of a file with several")
+    allowance.add_argument("--time", type=bounded(0.001, kind=float), metavar="MS", help="per position (default 1000)")
+    allowance.add_argument("--nodes", type=positive, metavar="N", help="playouts per position, instead of --time")
+    parser.add_argument("--game", type=positive, default=1, metavar="N", help="which, of a file with several")
     add_option_setting(parser)
     parser.add_argument("--no-record", action="store_true", help="write no annotated record")
     parser.add_argument("--no-graph", action="store_true", help="draw no graph")

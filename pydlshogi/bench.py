@@ -59,7 +59,7 @@ from pydlshogi.network.sparse_backend import SparseBackend
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.arrays import Float32Array, Int32Array
-from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
 from pydlshogi.support.files import shipped_model
 from pydlshogi.support.processes import available_cores
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
@@ -403,7 +403,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; none: all")
     parser.add_argument(
         "--playouts",
-        type=int,
+        type=natural,
         default=0,
         help=f"per position (default: {_PLAYOUTS}, with --compare {_COMPARED_PLAYOUTS} in each turn)",
     )
@@ -411,17 +411,17 @@ def main(arguments: list[str] | None = None) -> int:
         "--modelfile", default="", help="the network, .npz or .onnx (default: the one that comes along)"
     )
     parser.add_argument("--backend", default="auto", help="what runs it (default %(default)s)")
-    parser.add_argument("--batch", type=int, default=0, help="its batch size (default: measured)")
-    parser.add_argument("--threads", type=int, default=0, help="threads with the network (default: all cores)")
-    parser.add_argument("--seconds", type=float, default=5.0, help="how long to measure it (default %(default)s)")
+    parser.add_argument("--batch", type=natural, default=0, help="its batch size (default: measured)")
+    parser.add_argument("--threads", type=natural, default=0, help="threads with the network (default: all cores)")
+    parser.add_argument(
+        "--seconds", type=bounded(0.001, kind=float), default=5.0, help="how long to measure it (default %(default)s)"
+    )
     parser.add_argument(
         "--compare", type=Path, metavar="CHECKOUT", help=f"run that one too, in {TURNS} turns, and print ratios"
     )
     given = parser.parse_args(arguments)
     if unknown := [part for part in given.parts if part not in PARTS]:
         parser.error(f"{unknown[0]} is no part: {', '.join(PARTS)}")
-    if min(given.playouts, given.batch, given.threads) < 0 or not 0 < given.seconds < float("inf"):
-        parser.error("--seconds is above 0, --playouts, --batch and --threads are not below")
     if given.compare and not (given.compare / "pydlshogi" / "bench.py").is_file():
         parser.error(f"{given.compare} is no checkout")
     playouts = given.playouts or (_COMPARED_PLAYOUTS if given.compare else _PLAYOUTS)

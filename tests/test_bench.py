@@ -93,9 +93,8 @@ def test_a_network_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--playouts", "-1"], "--batch and --threads are not below"),
-        (["--batch", "-1"], "--batch and --threads are not below"),
-        (["--seconds", "nan"], "--seconds is above 0"),
+        (["--playouts", "-1"], "--playouts: must be at least 0"),
+        (["--seconds", "nan"], "--seconds: must be at least 0.001"),
         (["speed"], "speed is no part: core, growth, network"),
         (["--compare", "/nowhere"], "/nowhere is no checkout"),
     ],

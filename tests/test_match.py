@@ -75,8 +75,8 @@ class TestElo:
         assert estimate((0, 0, 0, 0, 5)) == pytest.approx((inf, elo_of_score(5 / (5 + 1.959964**2)), inf), abs=1e-3)
 
     def test_sprt_of_wins_and_losses_is_the_textbook_one(self) -> None:
-        sprt = Sprt(0, elo_of_score(0.6), 0.05, 0.1)
-        assert sprt.bounds == pytest.approx((log(0.1 / 0.95), log(0.9 / 0.05)))
+        sprt = Sprt(0, elo_of_score(0.6))
+        assert sprt.bounds == pytest.approx((log(0.05 / 0.95), log(0.95 / 0.05)))
         assert sprt.llr((40, 60)) == pytest.approx(60 * log(0.6 / 0.5) + 40 * log(0.4 / 0.5))
 
     def test_sprt_of_pairs_is_near_its_normal_approximation(self) -> None:
@@ -90,10 +90,9 @@ class TestElo:
     def test_sprt_decides(self, won: int, lost: int, verdict: str | None) -> None:
         assert Sprt(0, 100).verdict((lost, 0, 0, 0, won)) == verdict
 
-    @pytest.mark.parametrize("wrong", [(10, 0, 0.05, 0.05), (0, 10, 0, 0.05), (0, 10, 0.05, 0.5)])
-    def test_senseless_sprt_is_refused(self, wrong: tuple[float, float, float, float]) -> None:
+    def test_senseless_sprt_is_refused(self) -> None:
         with pytest.raises(ValueError, match="SPRT needs"):
-            Sprt(*wrong)
+            Sprt(10, 0)
 
 
 def last_verdict(referee: Referee, moves: str) -> Verdict | None:
@@ -458,7 +457,7 @@ class TestMatch:
             ("--time=0", "argument --time: 0 makes no sense"),
             ("--b-time=9 --b-nodes=9", "argument --b-nodes: not allowed with argument --b-time"),
             ("--time=9 --concurrency=0", "argument --concurrency: must be at least 1"),
-            ("--time=9 --tolerance=nan", "argument --tolerance: nan is not 0 to 1000000000"),
+            ("--time=9 --tolerance=nan", "argument --tolerance: must be 0 to 1000000000"),
         ],
     )
     def test_words_that_make_no_sense(self, capsys: pytest.CaptureFixture[str], words: str, reason: str) -> None:

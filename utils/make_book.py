@@ -27,12 +27,13 @@ import cshogi
 from tqdm import tqdm
 
 from pydlshogi.engines.shogi.book_files import HEADER, Book, BookError, BookMove, key_of
+from pydlshogi.kifu.game import Game, replay
 from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
-from pydlshogi.read_kifu import Game, KifuError, read_list, read_many, replay
+from pydlshogi.read_kifu import KifuError, read_list, read_many
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import replacing, shipped_model
 from utils.book_growth import SIDE_BY_SIDE, GrowingBook, LineEnd, SearchLineEnds
@@ -175,9 +176,13 @@ def _parser() -> argparse.ArgumentParser:
         "source", type=Path, nargs="*", help="a folder with record files at any depth, or a list of them"
     )
     parser.add_argument("--out", type=Path, required=True, help="the book to write (.db)")
-    parser.add_argument("--plies", type=int, default=32, help="of every game (default %(default)s)")
+    parser.add_argument("--plies", type=positive, default=32, help="of every game (default %(default)s)")
     parser.add_argument(
-        "--min-games", type=int, default=2, metavar="N", help="games a move must be played in (default %(default)s)"
+        "--min-games",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="games a move must be played in (default %(default)s)",
     )
     parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
     parser.add_argument("--search", type=natural, default=0, metavar="N", help="positions to add by own search")
@@ -206,8 +211,6 @@ def _run(options: argparse.Namespace) -> None:
         raise BookError(f"{out}: Is a directory")
     if any(source.exists() and out.exists() and source.samefile(out) for source in options.source):
         raise BookError(f"{out} is what the book is to be made from")
-    if min(options.plies, options.min_games) < 1:
-        raise BookError("--plies and --min-games are at least 1")
     files = sources(options.source)
     maker = BookMaker(options.plies)
     unread = 0

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from pydlshogi.read_kifu import SUFFIXES
-from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.kifu.formats import SUFFIXES
+from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
 from pydlshogi.support.files import write_whole
 
 
@@ -65,19 +65,17 @@ def _parser() -> argparse.ArgumentParser:
     parser = parser_for("utils.make_kifu_list", __doc__.split(":", 1)[0])
     parser.add_argument("folder", type=Path, help="where the record files are, at any depth")
     parser.add_argument("name", type=Path, help="path of the lists without _train.txt and _test.txt")
-    parser.add_argument("--ratio", type=float, default=0.9, help="share of the files for training (default 0.9)")
-    parser.add_argument("--train", type=int, metavar="N", help="this many files for training, instead of --ratio")
-    parser.add_argument("--test", type=int, metavar="N", help="this many files for testing (default: all others)")
+    parser.add_argument(
+        "--ratio", type=bounded(0, 1, float), default=0.9, help="share of the files for training (default 0.9)"
+    )
+    parser.add_argument("--train", type=natural, metavar="N", help="this many files for training, instead of --ratio")
+    parser.add_argument("--test", type=natural, metavar="N", help="this many files for testing (default: all others)")
     parser.add_argument("--seed", type=int, default=0, help="of the random split (default 0)")
     parser.add_argument("--overwrite", action="store_true", help="replace lists that exist")
     return parser
 
 
 def _run(options: argparse.Namespace) -> None:
-    if not 0 <= options.ratio <= 1:
-        raise ListError("--ratio is between 0 and 1")
-    if min(options.train or 0, options.test or 0) < 0:
-        raise ListError("--train and --test are not negative")
     if not options.name.name:
         raise ListError(f"{options.name}: the lists want a name")
     files = record_files(options.folder)

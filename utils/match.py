@@ -27,7 +27,7 @@ from pydlshogi.support.settings import SettingError
 from utils.arena.finished import TableError
 from utils.arena.games import Opening, kind_of
 from utils.arena.openings import OpeningError, check_room, read_openings
-from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, add_limits
+from utils.arena.play_game import Limit, MatchRules, add_limits, in_range
 from utils.arena.report import Score, report, standing
 from utils.arena.seats import longest_game, pairings, seated
 from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
@@ -95,13 +95,6 @@ def _limit(arguments: argparse.Namespace, side: Side) -> Limit:
     return limit
 
 
-def _bounded(text: str) -> float:
-    number = float(text)
-    if not 0 <= number <= LONGEST_MS:
-        raise argparse.ArgumentTypeError(f"{text} is not 0 to {LONGEST_MS}")
-    return number
-
-
 def _options(words: Sequence[str]) -> dict[Side, dict[str, str]]:
     options: dict[Side, dict[str, str]] = {side: {} for side in SIDES}
     for word in words:
@@ -139,9 +132,9 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         add_limits(group.add_mutually_exclusive_group().add_argument, side, about)
     add = group.add_argument
     overruns = "longer overruns lose, shorter ones are only counted (default: %(default)g)"
-    add("--tolerance", type=_bounded, default=1000.0, metavar="MS", help=overruns)
+    add("--tolerance", type=in_range, default=1000.0, metavar="MS", help=overruns)
     silent = "an engine that is silent for so long after its time is up, or after `go nodes`, is killed and loses "
-    add("--patience", type=_bounded, default=60.0, metavar="S", help=f"{silent}(default: %(default)g)")
+    add("--patience", type=in_range, default=60.0, metavar="S", help=f"{silent}(default: %(default)g)")
 
 
 def _add_openings(parser: argparse.ArgumentParser) -> None:

@@ -48,13 +48,12 @@ def rooms_table() -> str:
 
 def rooms() -> Iterator[str]:
     """Paths, below the root, of the files and folders of the package, each after those that it imports from."""
-    sources = {path.relative_to(PACKAGE): path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE}
-    sources |= {path.relative_to(PACKAGE): path for path in PACKAGE.glob("*.py") if path.name != "__init__.py"}
-    paths = {Path(source.parts[0]).stem: PACKAGE / source.parts[0] for source in sources}
+    sources = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
+    paths = {path.stem: path for path in (PACKAGE / source.relative_to(PACKAGE).parts[0] for source in sources)}
     below: dict[str, set[str]] = {room: set() for room in paths}
-    for source, path in sources.items():
-        room = Path(source.parts[0]).stem
-        below[room] |= imported(parsed(path)) & paths.keys() - {room}
+    for source in sources:
+        room = Path(source.relative_to(PACKAGE).parts[0]).stem
+        below[room] |= imported(parsed(source)) & paths.keys() - {room}
     for room in in_order(below):
         yield paths[room].relative_to(ROOT).as_posix()
 

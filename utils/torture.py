@@ -36,7 +36,7 @@ from typing import Any, Final, NamedTuple
 import cshogi
 import shogi
 
-from pydlshogi.support.command_line import exit_status, parser_for, remedy
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, remedy
 
 try:
     import psutil
@@ -514,15 +514,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parts = ["games", *ROUNDS]
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)} (default: all)")
     parser.add_argument(
-        "--minutes", type=float, default=20.0, help="of all, and no more; 0: one round of each (default: 20)"
+        "--minutes",
+        type=bounded(0, kind=float),
+        default=20.0,
+        help="of all, and no more; 0: one round of each (default: 20)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the first round (default: 0)")
     parser.add_argument("--short", action="store_true", help="rounds of seconds, as in the tests")
     options = parser.parse_args(arguments)
     if unknown := set(options.parts) - set(parts):
         parser.error(f"there is no part {', '.join(unknown)}")
-    if not 0 <= options.minutes < inf:
-        parser.error("--minutes is 0 or more")
     run = partial(torture, options.parts or parts, options.seed, 60 * options.minutes, short=options.short)
     return exit_status("torture", lambda: not run())
 

@@ -29,7 +29,7 @@ from typing import Any, Final, NamedTuple
 from tqdm import tqdm
 
 from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
-from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of, positive
+from pydlshogi.support.command_line import add_pool_options, bounded, exit_status, parser_for, pool_of, positive
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
@@ -183,13 +183,6 @@ def _tuned(text: str) -> Tuned:
     return Tuned(name, start, low, high)
 
 
-def _share(text: str) -> float:
-    number = float(text)
-    if not 0 < number <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1")
-    return number
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = parser_for("utils.tune", __doc__)
     parser.add_argument("engine", help="command line of the engine")
@@ -200,10 +193,16 @@ def _parser() -> argparse.ArgumentParser:
     add_limits(limits.add_argument, about="of a move, as in utils.match")
     parser.add_argument("--pairs", type=positive, default=1000, help="pairs of games (default: %(default)s)")
     parser.add_argument(
-        "--step", type=_share, default=0.1, help="change of an option at the end, as a share of its range (%(default)s)"
+        "--step",
+        type=bounded(1e-6, 1, float),
+        default=0.1,
+        help="change of an option at the end, as a share of its range (%(default)s)",
     )
     parser.add_argument(
-        "--rate", type=_share, default=0.03, help="of a change, what a won pair moves a value at the end (%(default)s)"
+        "--rate",
+        type=bounded(1e-6, 1, float),
+        default=0.03,
+        help="of a change, what a won pair moves a value at the end (%(default)s)",
     )
     parser.add_argument("--openings", type=Path, metavar="FILE", help="as in utils.match (default: the start position)")
     parser.add_argument("--opening-plies", type=positive, metavar="N", help="cut the openings of FILE after N moves")

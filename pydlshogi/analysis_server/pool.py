@@ -273,9 +273,7 @@ class Pool:
             # `modelfile` is set for the engines of all games, and was meant for another one.
             log.warning("%s: %s; the network that comes along is taken", game, error)
             apply_settings(player.options, {"modelfile": ""})
-        load = player.loading(player.options)
-        assert load is not None
-        return load()
+            return self._load(game, player)
 
     def _think(self, task: Task, player: BasePlayer, position: PlayedPosition) -> Answer:
         question = task.question

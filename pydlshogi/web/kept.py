@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from pydlshogi.game import GameEnd
-from pydlshogi.read_kifu import Ending
+from pydlshogi.kifu.game import Ending
 from pydlshogi.web.played import LeftLine, Node, SetUp, TableGame, TimeControl, path_to
 
 N = TypeVar("N", int, float)

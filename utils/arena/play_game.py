@@ -8,12 +8,14 @@ from functools import partial
 from random import Random
 from typing import Final
 
+from pydlshogi.support.command_line import bounded
 from utils.arena.engine_process import EngineDied, EngineError, EngineProcess, EngineSilent
 from utils.arena.games import Opening, Overrun, PlayedGame
 from utils.arena.referee import Colour, Judge, Verdict, other
 
 LONGEST_MS: Final = 10**9
 """No limit is above this, eleven days in milliseconds: the system's clocks know no such deadlines."""
+in_range: Final = bounded(0, LONGEST_MS, float)
 LIMITS: Final = {"time": "[MAIN/]BYOYOMI", "fischer": "MAIN+INCREMENT", "nodes": "N"}
 OPENING_ATTEMPTS: Final = 10
 """How often a random opening is tried."""

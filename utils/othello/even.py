@@ -18,7 +18,7 @@ from pydlshogi.games.othello.transcript import transcript
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols.loaded_engine import LoadedEngine
-from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.command_line import bounded, exit_status, parser_for
 from pydlshogi.support.files import check_writable, write_whole
 from utils.othello.judging import add_judge_options, judge_of, judged
 
@@ -51,14 +51,15 @@ def even(engine: LoadedEngine, level: int, plies: int, within: float) -> Iterato
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.othello.even", "Find even openings to play matches from.")
     parser.add_argument("file", type=Path, help="file of transcripts to write")
-    parser.add_argument("--plies", type=int, default=8, help="moves of an opening (default %(default)s)")
+    parser.add_argument("--plies", type=bounded(1, 10), default=8, help="moves of an opening (default %(default)s)")
     parser.add_argument(
-        "--within", type=float, default=1.0, help="discs by which a side may be ahead (default %(default)s)"
+        "--within",
+        type=bounded(0, 64, float),
+        default=1.0,
+        help="discs by which a side may be ahead (default %(default)s)",
     )
     add_judge_options(parser)
     options = parser.parse_args(arguments)
-    if not 1 <= options.plies <= 10 or not 0 <= options.within <= 64:
-        parser.error("--plies is 1 to 10, --within 0 to 64")
 
     def run() -> None:
         check_writable(options.file)

@@ -31,7 +31,7 @@ from pydlshogi.games.othello.records import read_from_start, read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
-from pydlshogi.support.command_line import exit_status, parser_for, remedy
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
 from pydlshogi.support.files import check_writable, replacing, shipped_model
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.processes import ProcessPool
@@ -199,21 +199,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument("--games", type=Path, help="measure on this file of games: transcripts, GGF or WTHOR")
     what.add_argument("--table", type=Path, help="play the games of the table, and keep them in this file")
     parser.add_argument("--weights", type=Path, default=shipped_model() / SHIPPED_WEIGHTS, help="of the patterns")
-    parser.add_argument("--workers", type=int, default=1, help="processes (default %(default)s)")
+    parser.add_argument("--workers", type=positive, default=1, help="processes (default %(default)s)")
     measuring = parser.add_argument_group("measuring")
     measuring.add_argument(
         "--out", type=Path, help="file to write, .toml (default: the file of games with this ending)"
     )
     measuring.add_argument("--form", choices=FORMS, default="stages", help="(default %(default)s)")
-    measuring.add_argument("--depth", type=int, default=14, help="of the deepest search (default %(default)s)")
+    measuring.add_argument(
+        "--depth", type=bounded(1, 30), default=14, help="of the deepest search (default %(default)s)"
+    )
     measuring.add_argument("--plot", type=Path, help="draw all values and lines into this picture, .png")
     playing = parser.add_argument_group("the table")
     playing.add_argument("--cuts", type=Path, default=shipped_model() / TUTORIAL_CUTS, help="(default %(default)s)")
-    playing.add_argument("--each", type=int, default=100, help="games in each cell (default %(default)s)")
+    playing.add_argument("--each", type=positive, default=100, help="games in each cell (default %(default)s)")
     playing.add_argument("--openings", type=Path, help="file of transcripts (default: random ones)")
     options = parser.parse_args(arguments)
-    if not (1 <= options.depth <= 30 and options.workers > 0 and options.each > 0 and options.each % 2 == 0):
-        parser.error("--depth is 1 to 30, --workers and --each above 0, --each even")
+    if options.each % 2:
+        parser.error("--each is even: every opening is played twice")
     if options.plot and not find_spec("matplotlib"):
         parser.error("--plot needs matplotlib, which is not installed here: " + remedy("train", "matplotlib"))
 

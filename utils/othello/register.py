@@ -18,7 +18,7 @@ from pydlshogi.games.othello.transcript import RecordError, after
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols.loaded_engine import LoadedEngine
-from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from pydlshogi.support.files import check_writable
 from utils.othello.judging import add_judge_options, judge_of, judged
 
@@ -53,12 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--games", type=Path, nargs="+", help="files of games whose beginnings to register")
     what.add_argument("--grow", action="store_true", help="register what the engine itself finds")
-    parser.add_argument("--plies", type=int, default=8, help="moves of an opening (default %(default)s)")
-    parser.add_argument("--least", type=int, default=1, help="games that begin so (default %(default)s)")
+    parser.add_argument("--plies", type=bounded(1, 30), default=8, help="moves of an opening (default %(default)s)")
+    parser.add_argument("--least", type=positive, default=1, help="games that begin so (default %(default)s)")
     add_judge_options(parser)
     options = parser.parse_args(arguments)
-    if not 1 <= options.plies <= 30 or options.least < 1:
-        parser.error("--plies is 1 to 30, --least at least 1")
 
     def run() -> None:
         check_writable(options.file)
