@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import cshogi
 
-from pydlshogi.analysis import MARKS, Allowance, Judgement, accounts, as_json, judge, summary
+from pydlshogi.analysis import MARKS, Judgement, accounts, as_json, judge, summary
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu import formats
@@ -204,13 +204,16 @@ def _player(given: Sequence[str]) -> BasePlayer:
     return mcts(options).load()
 
 
-def _judge_all(player: BasePlayer, game: Game, allowance: Allowance, judgements: list[Judgement]) -> None:
+def _judge_all(player: BasePlayer, game: Game, options: argparse.Namespace, judgements: list[Judgement]) -> None:
     """Add what is judged to `judgements`, and show it."""
     from tqdm import tqdm
 
+    for remark in player.prepare():
+        print(f"analyze: {remark}", file=sys.stderr)
+    time = options.time or (None if options.nodes else MILLISECONDS)
     with tqdm(total=len(game.moves), unit="move", disable=None, dynamic_ncols=True) as bar:
         tqdm.write(HEADING)
-        for judged in judge(player, game, allowance):
+        for judged in judge(player, game, options.nodes, time):
             judgements.append(judged)
             tqdm.write(row(judged))
             bar.update()
@@ -233,13 +236,10 @@ def _run(arguments: argparse.Namespace) -> int:
         if wanted:
             check_writable(output)
     player = _player(arguments.option)
-    time = arguments.time or (None if arguments.nodes else MILLISECONDS)
     judgements: list[Judgement] = []
     status = 0
     try:
-        for remark in player.prepare():
-            print(f"analyze: {remark}", file=sys.stderr)
-        _judge_all(player, game, Allowance(arguments.nodes, time), judgements)
+        _judge_all(player, game, arguments, judgements)
     except (KeyboardInterrupt, PlayerError) as error:
         status = 1 if isinstance(error, PlayerError) else 130
         reason = str(error) or "stopped"

@@ -29,7 +29,7 @@ from utils.arena.games import Opening, kind_of
 from utils.arena.openings import OpeningError, check_room, read_openings
 from utils.arena.play_game import Limit, MatchRules, add_limits, in_range
 from utils.arena.report import Score, report, standing
-from utils.arena.seats import longest_game, pairings, seated
+from utils.arena.seats import Seats, longest_game, pairings
 from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
 
 EXAMPLES = """\
@@ -72,7 +72,7 @@ def play(
         return
     limits = [settings.contestant(side).limit for side in SIDES]
     deadline = longest_game(limits, settings.rules, settings.random_plies)
-    task = partial(seated, settings, store.out.resolve())
+    task = partial(Seats, settings, store.out.resolve())
     with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
         # More than once where openings are random: see `pairings`.
         while any(number not in store.games for number in range(1, games + 1)):
