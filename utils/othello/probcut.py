@@ -15,7 +15,6 @@ import math
 import random
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,7 +35,7 @@ from pydlshogi.support.files import check_writable, replacing, shipped_model
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.processes import ProcessPool
 from utils.arena.finished import TableError
-from utils.othello.probcut_table import LONGEST_TASK, Results, deepened, fill, table, tasks
+from utils.othello.probcut_table import LONGEST_TASK, deepened, fill
 
 FIRST_PLY: Final = 9
 """Positions are taken from a game after so many moves, as the tutorial does,"""
@@ -253,11 +252,7 @@ def _play(options: argparse.Namespace, pool: WorkerPool) -> None:
     if options.openings:
         openings = [transcript(game.moves) for game in read_from_start(options.openings)]
         random.Random(0).shuffle(openings)
-    with closing(Results(options.table, options.weights, options.cuts, openings)) as results:
-        try:
-            fill(results, tasks(options.each, openings), options.weights, options.cuts, pool)
-        finally:
-            print(table(results.games))
+    fill(options.table, options.weights, options.cuts, openings, options.each, pool)
 
 
 if __name__ == "__main__":
