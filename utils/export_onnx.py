@@ -27,7 +27,7 @@ from pydlshogi.network.onnx_quantise import quantised_model
 from pydlshogi.network.weights import read_weights
 from pydlshogi.support.arrays import Float32Array, Uint32Array
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
-from pydlshogi.support.files import write_whole
+from pydlshogi.support.files import check_writable, write_whole
 from pydlshogi.uct.batch import Batch
 from utils.arena.openings import OpeningError, read_openings
 
@@ -93,6 +93,7 @@ def _win_rate(value_logits: Float32Array) -> npt.NDArray[np.floating]:
 
 def export(arguments: argparse.Namespace) -> str:
     """Write the file; a line about it."""
+    check_writable(arguments.onnx)
     rng = np.random.default_rng(arguments.seed)
     weights = read_weights(arguments.npz)
     backend = load_backend("onnx", arguments.npz, ENCODINGS, device="cpu")
@@ -121,8 +122,6 @@ def main(words: list[str] | None = None) -> int:
     arguments = parser.parse_args(words)
     if arguments.onnx.suffix != ".onnx":
         parser.error(f"{arguments.onnx} does not end in .onnx, by which the engine tells the two kinds of files apart")
-    if arguments.onnx.is_dir() or not arguments.onnx.parent.is_dir():
-        parser.error(f"{arguments.onnx}: {'Is a directory' if arguments.onnx.is_dir() else 'No such folder'}")
     # The quantiser recommends steps that a graph made here does not need.
     logging.getLogger().setLevel(logging.ERROR)
     return exit_status("export_onnx", lambda: print(export(arguments)), BackendError, ModelError, OpeningError)

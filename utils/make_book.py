@@ -35,7 +35,7 @@ from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
 from pydlshogi.read_kifu import KifuError, read_list, read_many
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
-from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.support.files import check_writable, replacing, shipped_model
 from utils.book_growth import SIDE_BY_SIDE, GrowingBook, LineEnd, SearchLineEnds
 from utils.make_kifu_list import ListError, record_files
 
@@ -194,22 +194,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(options: argparse.Namespace) -> None:
+def collect(options: argparse.Namespace) -> None:
+    """Make the book of games."""
     out: Path = options.out
-    if not options.source:
-        if not options.search:
-            raise BookError("games, --search or both are needed")
-        if not out.parent.is_dir():
-            raise BookError(f"{out.parent}: no such folder")
-        print(f"{out}: {grow(options)} positions")
-        return
-    if out.exists() and not options.overwrite:
-        raise BookError(f"{out} exists (--overwrite replaces it)")
-    if not out.parent.is_dir():
-        raise BookError(f"{out.parent}: no such folder")
-    if out.is_dir():
-        raise BookError(f"{out}: Is a directory")
-    if any(source.exists() and out.exists() and source.samefile(out) for source in options.source):
+    if out.exists() and any(source.exists() and source.samefile(out) for source in options.source):
         raise BookError(f"{out} is what the book is to be made from")
     files = sources(options.source)
     maker = BookMaker(options.plies)
@@ -225,8 +213,18 @@ def _run(options: argparse.Namespace) -> None:
         raise BookError(f"no move was played in {options.min_games} of {maker.games} games with a result: no book")
     positions = write(maker.numbered(options.min_games), out)
     print(f"{out}: {positions} positions from {maker.games} games; {unread} of {len(files)} files could not be read")
+
+
+def _run(options: argparse.Namespace) -> None:
+    if not options.source and not options.search:
+        raise BookError("games, --search or both are needed")
+    if options.source and options.out.exists() and not options.overwrite:
+        raise BookError(f"{options.out} exists (--overwrite replaces it)")
+    check_writable(options.out)
+    if options.source:
+        collect(options)
     if options.search:
-        print(f"{out}: {grow(options)} positions")
+        print(f"{options.out}: {grow(options)} positions")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

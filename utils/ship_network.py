@@ -23,6 +23,7 @@ from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_weights
 from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.files import check_writable
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.fit import fit_for_play
 from pydlshogi.training.shogi.validation import sample, validate
@@ -45,13 +46,12 @@ def mean_of(paths: Sequence[Path]) -> Weights:
 
 def _run(options: argparse.Namespace) -> None:
     out: Path = options.out
-    if not out.parent.is_dir():
-        raise ModelError(f"{out}: No such folder")
     if out.exists() and any(network.exists() and network.samefile(out) for network in options.networks):
         raise ModelError(f"{out} is what the network is to be made from")
     for path in (out, out.with_suffix(".json")):
         if path.exists() and not options.overwrite:
             raise ModelError(f"{path} exists (--overwrite replaces it)")
+    check_writable(out)
     weights = mean_of(options.networks)
     positions = val_positions(options)
     with TemporaryDirectory() as folder:
