@@ -28,15 +28,6 @@ DISC_LOSSES: Final = (1, 2, 3, 6, 10)
 """The same in discs."""
 
 
-class Allowance(NamedTuple):
-    """What one position may cost."""
-
-    nodes: int | None = None
-    """Playouts."""
-    time: float | None = None
-    """Milliseconds."""
-
-
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """What the player thinks of a position, for the side to move."""
@@ -107,25 +98,25 @@ def mates(assessment: Assessment, lost: bool = False) -> bool:
     return (-assessment.evaluation if lost else assessment.evaluation) > MATE_EVAL // 2
 
 
-def judge(player: BasePlayer, game: Game, allowance: Allowance) -> Iterator[Judgement]:
+def judge(player: BasePlayer, game: Game, nodes: int | None, time: float | None = None) -> Iterator[Judgement]:
     """The moves of `game`, as soon as each is judged; the player goes on with its tree from move to move.
 
-    Raises PlayerError.
+    A position may cost so many playouts, or milliseconds. Raises PlayerError.
     """
     turn = cshogi.Board(game.start_sfen).turn
     player.new_game()
-    assessments = (think(player, game, plies, allowance) for plies in range(len(game.moves) + 1))
+    assessments = (think(player, game, plies, nodes, time) for plies in range(len(game.moves) + 1))
     for number, (move, (before, after)) in enumerate(zip(game.usi, pairwise(assessments), strict=True), 1):
         yield Judgement(number, (turn + number - 1) % 2, move, before, after)
 
 
-def think(player: BasePlayer, game: Game, plies: int, allowance: Allowance) -> Assessment:
+def think(player: BasePlayer, game: Game, plies: int, nodes: int | None, time: float | None = None) -> Assessment:
     """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
     position = set_up(game.start_sfen, player.options)
     play_moves(position, game.usi[:plies])
     if plies == len(game.moves) and (repeated := repetition(position)):
         return assessment("", repeated)
-    clock = player.start_analysis(position, allowance.nodes, allowance.time)
+    clock = player.start_analysis(position, nodes, time)
     infos: list[Info] = []
     answer = player.think(position, clock, infos.append)
     assert isinstance(answer, BestMove)

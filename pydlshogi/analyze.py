@@ -9,7 +9,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -19,18 +19,18 @@ from typing import Final, NamedTuple
 
 import cshogi
 
-from pydlshogi.analysis import MARKS, Allowance, Judgement, accounts, as_json, judge, summary
+from pydlshogi.analysis import MARKS, Judgement, accounts, as_json, judge, summary
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.kifu import formats
-from pydlshogi.kifu.csa import line_to_csa
+from pydlshogi.kifu.csa import line_to_csa, to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes, line_to_kif
+from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes, line_to_kif, to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
-from pydlshogi.read_kifu import KifuError, read, to_csa, to_kif
-from pydlshogi.support.command_line import exit_status, remedy
-from pydlshogi.support.files import check_writable, replacing
+from pydlshogi.read_kifu import KifuError, read
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
+from pydlshogi.support.files import check_writable, write_whole
 
 MILLISECONDS: Final = 1000.0
 """Thought about a position when nothing else is asked for."""
@@ -165,30 +165,19 @@ def graph(judgements: Sequence[Judgement], title: Title) -> bytes:
     return file.getvalue()
 
 
-def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        value = kind(text)
-        if not 0 < value < float("inf"):
-            raise argparse.ArgumentTypeError(f"{text} is not above 0")
-        return value
-
-    parse.__name__ = "number"  # what argparse calls it
-    return parse
-
-
 def _parser() -> argparse.ArgumentParser:
     blunder, mistake, inaccuracy = (f"{least * 100:.0f}" for least, _ in MARKS)
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.analyze",
-        description="Judge every move of a game record.",
-        epilog=f"Marks, by the win rate that a move cost its maker: ?? {blunder} % or more, ? {mistake} %, "
+    parser = parser_for(
+        "pydlshogi.analyze",
+        "Judge every move of a game record.",
+        f"Marks, by the win rate that a move cost its maker: ?? {blunder} % or more, ? {mistake} %, "
         f"?! {inaccuracy} %. Evaluations and win rates are Black's.",
     )
     parser.add_argument("record", type=Path, help=f"a file of a game: {formats.NAMES}")
     allowance = parser.add_mutually_exclusive_group()
-    allowance.add_argument("--time", type=_positive(float), metavar="MS", help="per position (default 1000)")
-    allowance.add_argument("--nodes", type=_positive(int), metavar="N", help="playouts per position, instead of --time")
-    parser.add_argument("--game", type=_positive(int), default=1, metavar="N", help="which, of a file with several")
+    allowance.add_argument("--time", type=bounded(0.001, kind=float), metavar="MS", help="per position (default 1000)")
+    allowance.add_argument("--nodes", type=positive, metavar="N", help="playouts per position, instead of --time")
+    parser.add_argument("--game", type=positive, default=1, metavar="N", help="which, of a file with several")
     add_option_setting(parser)
     parser.add_argument("--no-record", action="store_true", help="write no annotated record")
     parser.add_argument("--no-graph", action="store_true", help="draw no graph")
@@ -215,13 +204,16 @@ def _player(given: Sequence[str]) -> BasePlayer:
     return mcts(options).load()
 
 
-def _judge_all(player: BasePlayer, game: Game, allowance: Allowance, judgements: list[Judgement]) -> None:
+def _judge_all(player: BasePlayer, game: Game, options: argparse.Namespace, judgements: list[Judgement]) -> None:
     """Add what is judged to `judgements`, and show it."""
     from tqdm import tqdm
 
+    for remark in player.prepare():
+        print(f"analyze: {remark}", file=sys.stderr)
+    time = options.time or (None if options.nodes else MILLISECONDS)
     with tqdm(total=len(game.moves), unit="move", disable=None, dynamic_ncols=True) as bar:
         tqdm.write(HEADING)
-        for judged in judge(player, game, allowance):
+        for judged in judge(player, game, options.nodes, time):
             judgements.append(judged)
             tqdm.write(row(judged))
             bar.update()
@@ -244,13 +236,10 @@ def _run(arguments: argparse.Namespace) -> int:
         if wanted:
             check_writable(output)
     player = _player(arguments.option)
-    time = arguments.time or (None if arguments.nodes else MILLISECONDS)
     judgements: list[Judgement] = []
     status = 0
     try:
-        for remark in player.prepare():
-            print(f"analyze: {remark}", file=sys.stderr)
-        _judge_all(player, game, Allowance(arguments.nodes, time), judgements)
+        _judge_all(player, game, arguments, judgements)
     except (KeyboardInterrupt, PlayerError) as error:
         status = 1 if isinstance(error, PlayerError) else 130
         reason = str(error) or "stopped"
@@ -278,13 +267,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with replacing(path) as file:
-        file.write(content)
+    write_whole(path, content)
     print(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return exit_status("analyze", partial(_run, options), AnalysisError, KifuError, OptionError, PlayerError)
 

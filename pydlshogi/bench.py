@@ -6,18 +6,18 @@ What is printed, part by part:
                repetition, declaration, mates, packing, softmax): in one thread by CPU time, in several by the clock
     growth     the same up to 10,000, 100,000 and 1,000,000 nodes, bytes a node, and the longest pause at a new root
     network    playouts a second in the default configuration, beside the positions a second of the bare network
-    device     the share of time in which a simulated GPU is busy
     sparse     evaluations a second of one core by a sparse network in int16, of 512 sums for the value and 512 for the
                policy, at the leaves of a search: value and priors, and the value alone
     dobutsu    playouts a second of one core in Dobutsu shogi with all moves alike: in the trees of many games, of 64
                playouts each, and in one large tree
+    othello    playouts a second of one core in Othello by tables, with IaGo's constants, with and without rollouts, and
+               with AlphaZero's; and whole games rolled out from the start
     signature  a hash of the root visits under evaluations that are the same on every machine: a change that should not
                alter the search must not alter it
 
 The machine may be shared: compare what is printed in one run, or two checkouts in turns by `--compare OTHER_CHECKOUT`.
 """
 
-import argparse
 import hashlib
 import os
 import re
@@ -35,11 +35,18 @@ from typing import Final
 import numpy as np
 
 from pydlshogi.encoding import Encoding
+from pydlshogi.engines.othello import mcts
+from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
+from pydlshogi.engines.othello.tables import TableRollouts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.games.dobutsu import rules as dobutsu
 from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.othello import rules as othello
+from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.shogi.encodings import BOOK, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
@@ -50,8 +57,10 @@ from pydlshogi.network.host import softmax_over_legal_moves
 from pydlshogi.network.sparse import random_sparse_weights
 from pydlshogi.network.sparse_backend import SparseBackend
 from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.arrays import Float32Array, Int32Array
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
+from pydlshogi.support.files import shipped_model
 from pydlshogi.support.processes import available_cores
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 from pydlshogi.uct.pipeline import Pipeline
@@ -61,6 +70,13 @@ from pydlshogi.uct.search import Search, stored_search
 MIDDLE_GAME: Final = "l2g4l/2ks3+R1/ppppp2pp/2s2np2/5P3/2P1P1P2/PPSP1G2P/1KG6/LN5NL b RBGNPbs3P 1"
 END_GAME: Final = "8l/1l+R2P3/p2pBG1pp/kps1p4/Nn1P2G2/P1P1P2PP/1PS6/1KSG3+r1/LN2+p3L w Sbgn3p 124"
 POSITIONS: Final = {"start": START_SFEN, "middle game": MIDDLE_GAME, "end game": END_GAME}
+OTHELLO_MIDDLE_GAME: Final = "f5d6c3d3c4f4f6f3e6e7d7c5b6d8c6c7"
+OTHELLO_SEARCHES: Final[Sequence[tuple[str, int, Mapping[str, str]]]] = (
+    ("IaGo, rollouts 0.5", 40_000, {"IaGo": "true"}),
+    ("IaGo, no rollouts", 200_000, {"IaGo": "true", "Rollouts": "0"}),
+    ("AlphaZero", 40_000, {}),
+)
+"""Names, playouts and options."""
 MATE_PLIES: Final = int(MCTSPlayerOptions().mate_leaf_search)
 
 
@@ -81,26 +97,6 @@ class NullEvaluator:
         softmax_over_legal_moves(self._policy, batch.firsts[: count + 1], batch.labels, np.float32(1), priors)
         self._given = (self._given + count) % (len(self._values) - 1024)
         return Evaluations(priors, self._values[self._given : self._given + count])
-
-
-class SimulatedDevice(NullEvaluator):
-    """Takes its time like a device that evaluates so many positions a second, one batch after the other."""
-
-    def __init__(self, positions_per_second: float) -> None:
-        super().__init__()
-        self._rate = positions_per_second
-        self._lock = threading.Lock()
-        self._free_at = 0.0
-        self.busy = 0.0
-        """Seconds that it has worked."""
-
-    def evaluate(self, batch: Batch) -> Evaluations:
-        took = len(batch) / self._rate
-        with self._lock:
-            self._free_at = ready = max(time.perf_counter(), self._free_at) + took
-            self.busy += took
-        time.sleep(max(0.0, ready - time.perf_counter()))
-        return super().evaluate(batch)
 
 
 def new_search(sfen: str, encoding: Encoding | None, megabytes: int, mate_plies: int = MATE_PLIES) -> Search:
@@ -174,17 +170,6 @@ def growth(sizes: Sequence[int], batch_size: int = 128) -> Iterator[str]:
     yield f"longest pause at two new roots, and of the batches after them: {1000 * max(pauses):.1f} ms"
 
 
-def device_share(rate: float, batch_size: int, threads: int, seconds: float) -> tuple[float, float]:
-    """The share of time that a device of `rate` positions a second is busy, and playouts per second."""
-    device = SimulatedDevice(rate)
-    search = new_search(MIDDLE_GAME, BOOK, 512)
-    make_playouts(search, device, 4 * batch_size, batch_size, threads)
-    device.busy, began, before = 0.0, time.perf_counter(), search.playouts
-    make_playouts(search, device, round(rate * seconds), batch_size, threads)
-    took = time.perf_counter() - began
-    return device.busy / took, (search.playouts - before) / took
-
-
 def sparse_speed(sfen: str, width: int = 512, repeats: int = 20) -> str:
     """A line: evaluations per second of CPU time by a random network of `width` + `width` sums, a median."""
     weights = random_sparse_weights(SPARSE, width, width, 0)
@@ -227,6 +212,32 @@ def dobutsu_speed(trees: int, playouts: int, batch_size: int, repeats: int = 5) 
             search.backup(search.gather(batch, [batch_size] * trees), evaluator.evaluate(batch))
         speeds.append(search.playouts / (time.process_time() - began))
     return statistics.median(speeds[1:])
+
+
+def othello_speeds(seconds: float = 1.0) -> Iterator[str]:
+    """Lines on the searching engine of Othello, by CPU time. Raises PlayerError."""
+    start, middle = OthelloPosition(), OthelloPosition(parse_transcript(OTHELLO_MIDDLE_GAME).end)
+    for name, playouts, settings in OTHELLO_SEARCHES:
+        engine = mcts()
+        apply_settings(engine.options, {"Threads": "1", **settings})
+        player = engine.load()
+        player.prepare()
+        speeds = []
+        for root in (start, middle):
+            player.new_game()
+            began = time.process_time()
+            player.think(root, player.start_analysis(root, playouts, None), lambda _: None)
+            speeds.append(playouts / (time.process_time() - began))
+        yield f"othello      {name:18}: {speeds[0]:8,.0f} playouts/s from the start, {speeds[1]:8,.0f} playouts/s later"
+    rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), seed=1)
+    batch = Batch(256, othello.RULES.most_moves, OTHELLO)
+    for _ in range(batch.capacity):
+        batch.add(start, start.legal_moves())
+    rollouts.results(batch)
+    began, done = time.process_time(), 0
+    while time.process_time() - began < seconds:
+        done += len(rollouts.results(batch))
+    yield f"othello      whole rollouts    : {done / (time.process_time() - began):8,.0f} rollouts/s of one core"
 
 
 def network_speed(player: ShogiMCTSPlayer, seconds: float) -> tuple[float, float]:
@@ -300,7 +311,7 @@ def signature(playouts: int = 5000) -> str:
     return digest.hexdigest()[:8]
 
 
-PARTS: Final = ("core", "growth", "network", "device", "sparse", "dobutsu", "signature")
+PARTS: Final = ("core", "growth", "network", "sparse", "dobutsu", "othello", "signature")
 
 
 def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPlayerOptions) -> Iterator[str]:
@@ -326,11 +337,6 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
             f"network      batch {player.batch_size:3}, {player.threads} thread{plural}: {searched:8,.0f} playouts/s, "
             f"{bare:,.0f} positions/s alone, ratio {searched / bare:.2f}"
         )
-    if "device" in parts:
-        for threads in (cores, cores + 1):
-            busy, speed = device_share(100_000, 256, threads, seconds)
-            what = f"device of 100,000 positions/s, {threads} threads, batch 256"
-            yield f"{what}: busy {busy:.0%}, {speed:,.0f} playouts/s"
     if "sparse" in parts:
         for name, sfen in POSITIONS.items():
             yield f"sparse       {name:12}: {sparse_speed(sfen)}"
@@ -338,6 +344,8 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
         for trees, each, batch_size in ((512, 64, 4), (1, playouts, 128)):
             speed = dobutsu_speed(trees, each, batch_size)
             yield f"dobutsu      {trees:3} trees of {each:,} playouts: {speed:8,.0f} playouts/s of one core"
+    if "othello" in parts:
+        yield from othello_speeds()
     if "signature" in parts:
         yield f"signature {signature()}"
 
@@ -391,14 +399,11 @@ def _rates_in(checkout: Path, arguments: Sequence[str]) -> dict[str, float]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the bench from the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.bench", description="Measure the search and print its signature."
-    )
+    parser = parser_for("pydlshogi.bench", "Measure the search and print its signature.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; none: all")
     parser.add_argument(
         "--playouts",
-        type=int,
+        type=natural,
         default=0,
         help=f"per position (default: {_PLAYOUTS}, with --compare {_COMPARED_PLAYOUTS} in each turn)",
     )
@@ -406,17 +411,17 @@ def main(arguments: list[str] | None = None) -> int:
         "--modelfile", default="", help="the network, .npz or .onnx (default: the one that comes along)"
     )
     parser.add_argument("--backend", default="auto", help="what runs it (default %(default)s)")
-    parser.add_argument("--batch", type=int, default=0, help="its batch size (default: measured)")
-    parser.add_argument("--threads", type=int, default=0, help="threads with the network (default: all cores)")
-    parser.add_argument("--seconds", type=float, default=5.0, help="how long to measure it (default %(default)s)")
+    parser.add_argument("--batch", type=natural, default=0, help="its batch size (default: measured)")
+    parser.add_argument("--threads", type=natural, default=0, help="threads with the network (default: all cores)")
+    parser.add_argument(
+        "--seconds", type=bounded(0.001, kind=float), default=5.0, help="how long to measure it (default %(default)s)"
+    )
     parser.add_argument(
         "--compare", type=Path, metavar="CHECKOUT", help=f"run that one too, in {TURNS} turns, and print ratios"
     )
     given = parser.parse_args(arguments)
     if unknown := [part for part in given.parts if part not in PARTS]:
         parser.error(f"{unknown[0]} is no part: {', '.join(PARTS)}")
-    if min(given.playouts, given.batch, given.threads) < 0 or not 0 < given.seconds < float("inf"):
-        parser.error("--seconds is above 0, --playouts, --batch and --threads are not below")
     if given.compare and not (given.compare / "pydlshogi" / "bench.py").is_file():
         parser.error(f"{given.compare} is no checkout")
     playouts = given.playouts or (_COMPARED_PLAYOUTS if given.compare else _PLAYOUTS)

@@ -4,7 +4,6 @@ It does what `isready` does, says what is under way, and at the end where the ma
 done before it takes a second or two.
 """
 
-import argparse
 import os
 import sys
 import time
@@ -23,7 +22,7 @@ from pydlshogi.network.backend import UNMEASURED_BATCH
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.support.arrays import Float32Array
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.compiled import kernels_folder
 
 
@@ -85,10 +84,7 @@ def _compile_walk() -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compile from the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.compile", description="Compile the engines, so that their first start need not."
-    )
+    parser = parser_for("pydlshogi.compile", "Compile the engines, so that their first start need not.")
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"of {', '.join(GAMES)}; none: all")
     parser.add_argument(
         "--search", action="store_true", help="only the search of shogi, for which no framework is needed"

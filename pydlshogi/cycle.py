@@ -6,7 +6,6 @@ The same command goes on where a run was broken off. All that a run knows is in 
 """
 
 import sys
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -17,13 +16,13 @@ from pydlshogi.learning.settings import Cycle, add_game_options
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.support.arrays_file import ArraysError
-from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, remedy
+from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of, remedy
 from pydlshogi.support.files import reserved
 from pydlshogi.support.settings import SettingError, check
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = ArgumentParser(prog="python -m pydlshogi.cycle", description="Learn a game from nothing.")
+    parser = parser_for("pydlshogi.cycle", "Learn a game from nothing.")
     parser.add_argument("--out", required=True, metavar="FOLDER", help="of the run; one that is there goes on")
     add_pool_options(parser)
     words = sys.argv[1:] if arguments is None else arguments

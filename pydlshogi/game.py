@@ -33,15 +33,6 @@ DRAWN: Final = 1 << 14
 """An outcome as one number, a verdict: 0 none, DRAWN, n + 1 a win within n plies, -(n + 1) a loss within n plies."""
 
 
-def verdict_of(outcome: Outcome | None) -> int:
-    """The outcome as a verdict."""
-    if outcome is None:
-        return UNDECIDED
-    if outcome.value == 0.5:
-        return DRAWN
-    return outcome.plies + 1 if outcome.value > 0.5 else -outcome.plies - 1
-
-
 def outcome_of(verdict: int, *, by_path: bool = False) -> Outcome | None:
     """The verdict as an outcome."""
     if verdict == UNDECIDED:

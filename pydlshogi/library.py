@@ -3,7 +3,6 @@
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Any, Self
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
@@ -52,9 +51,7 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -11,28 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from pydlshogi.kifu import formats
-from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.encoding import decode
-from pydlshogi.kifu.formats import SUFFIXES
-from pydlshogi.kifu.game import Ending, Game, RecordError, Win, replay
-from pydlshogi.kifu.kif_writer import to_kif
+from pydlshogi.kifu.game import Game, RecordError
 from pydlshogi.support.files import read_plain
 from pydlshogi.support.processes import ProcessPool
-
-__all__ = [
-    "SUFFIXES",
-    "Ending",
-    "Game",
-    "KifuError",
-    "Win",
-    "parse",
-    "read",
-    "read_list",
-    "read_many",
-    "replay",
-    "to_csa",
-    "to_kif",
-]
 
 _LARGEST_FILE: Final = 1 << 26
 """Bytes. Collections of a hundred thousand games are kept in more files than one."""
@@ -72,8 +54,9 @@ def parse(data: bytes, path: str | PathLike[str]) -> list[Game]:
     try:
         if not text or text.isspace():
             raise RecordError("empty")
-        if len(text) > _LONGEST_LINE and (number := _too_long(text)):
-            raise RecordError(f"line {number} is longer than any of a record")
+        for number, line in enumerate(text.split("\n") if len(text) > _LONGEST_LINE else (), 1):
+            if len(line) > _LONGEST_LINE:
+                raise RecordError(f"line {number} is longer than any of a record")
         return formats.parse(text)
     except RecordError as error:
         raise KifuError(path, str(error)) from error
@@ -94,11 +77,6 @@ def read_list(path: str | PathLike[str]) -> Iterator[Path]:
         raise KifuError(path, "not a list of files: no name has a zero byte")
     folder = Path(path).parent
     return (folder / line.strip() for line in text.splitlines() if line.strip())
-
-
-def _too_long(text: str) -> int | None:
-    """The number of a line that is longer than any of a record."""
-    return next((number for number, line in enumerate(text.split("\n"), 1) if len(line) > _LONGEST_LINE), None)
 
 
 def read_many(paths: Iterable[Path], processes: int = 1) -> Iterator[tuple[Path, list[Game] | KifuError]]:

@@ -9,7 +9,6 @@ same command continues an interrupted run.
 import hashlib
 import json
 import sys
-from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -28,7 +27,7 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.lines import centipawns
 from pydlshogi.support.arrays_file import ArraysError
-from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of
+from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of
 from pydlshogi.support.files import replacing, reserved, shipped_model
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, check, setting, settle
@@ -92,9 +91,8 @@ def lines(game: GameEntry, settings: SelfPlay, played: PlayedGames) -> Iterator[
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
     words = sys.argv[1:] if arguments is None else arguments
-    parser = ArgumentParser(prog="python -m pydlshogi.selfplay", description="Many games of a network with itself.")
+    parser = parser_for("pydlshogi.selfplay", "Many games of a network with itself.")
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="for the games")
     parser.add_argument("--modelfile", type=Path, help="the network (.npz), of a cycle (default: the one that ships)")
     add_pool_options(parser)

@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import exit_status, remedy
+from pydlshogi.support.command_line import exit_status, parser_for, remedy
 
 try:
     import torch
@@ -327,9 +327,9 @@ def check_new(out: Path) -> None:
 
 def parser(game: GameEntry, entry: TrainingEntry) -> ArgumentParser:
     """Options that are not given do not appear in the result, so that they can be told from defaults."""
-    result = ArgumentParser(
-        prog=f"python -m pydlshogi.train {game.name}",
-        description=f"Train a policy-value network on game records. A first word names the game: {', '.join(GAMES)}.",
+    result = parser_for(
+        f"pydlshogi.train {game.name}",
+        f"Train a policy-value network on game records. A first word names the game: {', '.join(GAMES)}.",
     )
     if entry.quick:
         result.add_argument(
@@ -341,7 +341,6 @@ def parser(game: GameEntry, entry: TrainingEntry) -> ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; returns the exit status."""
     words = sys.argv[1:] if arguments is None else arguments
     named = [word for word in words[:1] if not word.startswith("-")]
 

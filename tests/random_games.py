@@ -7,8 +7,7 @@ from pathlib import Path
 
 import cshogi
 
-from pydlshogi.kifu.game import moves_of
-from pydlshogi.read_kifu import Game
+from pydlshogi.kifu.game import Game, moves_of
 
 
 def random_games(count: int, *, plies: int, seed: int) -> list[Game]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pydlshogi.game import MATED, UNDECIDED, Position, verdict_of
+from pydlshogi.game import DRAWN, MATED, UNDECIDED, Outcome, Position
 from pydlshogi.support.arrays import Int32Array, Record, Records
 from pydlshogi.support.compiled import compiled
 from pydlshogi.uct.backup import enter
@@ -21,6 +21,14 @@ def _select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
 @compiled
 def _enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple[int, int]:
     return enter(walk, rows, steps, asked)
+
+
+def verdict_of(outcome: Outcome | None) -> int:
+    if outcome is None:
+        return UNDECIDED
+    if outcome.value == 0.5:
+        return DRAWN
+    return outcome.plies + 1 if outcome.value > 0.5 else -outcome.plies - 1
 
 
 class ReplayedBoards:

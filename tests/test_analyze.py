@@ -10,16 +10,17 @@ import pytest
 from cshogi import CSA, KIF
 
 from pydlshogi import analyze
-from pydlshogi.analysis import Allowance, Assessment, Judgement, judge, summary, think
+from pydlshogi.analysis import Assessment, Judgement, judge, summary, think
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.game import PlayedPosition
-from pydlshogi.kifu.game import MATE_EVAL, moves_of
-from pydlshogi.kifu.kif_writer import AnalysedMove
+from pydlshogi.kifu.csa import to_csa
+from pydlshogi.kifu.game import MATE_EVAL, Game, moves_of
+from pydlshogi.kifu.kif_writer import AnalysedMove, to_kif
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Checkmate, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
-from pydlshogi.read_kifu import Game, parse, read, to_csa, to_kif
+from pydlshogi.read_kifu import parse, read
 
 font_manager = pytest.importorskip("matplotlib.font_manager", reason="needs matplotlib (the extra `train`)")
 
@@ -94,30 +95,30 @@ def test_a_side_is_summed_up() -> None:
 
 
 def test_a_missed_mate_is_a_blunder_and_of_several_lines_the_best_one_counts() -> None:
-    (first, second) = judge(player(), game("G*1h 5a4a", MATE_IN_ONE), Allowance(nodes=100))
+    (first, second) = judge(player(), game("G*1h 5a4a", MATE_IN_ONE), 100)
     assert (first.best, first.before.evaluation, first.before.win_rate) == ("G*5b", MATE_EVAL - 1, 1.0)
     assert first.mark == "??"
     assert (second.number, second.turn, second.before) == (2, 1, first.after)
-    assessment, best = (think(player("hash", MultiPV=lines), game(""), 0, Allowance(nodes=300)) for lines in (5, 1))
+    assessment, best = (think(player("hash", MultiPV=lines), game(""), 0, 300) for lines in (5, 1))
     assert assessment == best
 
 
 def test_a_mated_side_has_lost_and_a_declaration_wins() -> None:
     ready = player()
     mate = game("G*5b", MATE_IN_ONE)
-    assert think(ready, mate, 1, Allowance(nodes=10)) == Assessment(-MATE_EVAL, 0.0)
-    (move,) = judge(ready, mate, Allowance(nodes=10))
+    assert think(ready, mate, 1, 10) == Assessment(-MATE_EVAL, 0.0)
+    (move,) = judge(ready, mate, 10)
     assert (move.evaluation, move.win_rate, move.loss) == (MATE_EVAL, 1.0, 0.0)
-    assert think(ready, game("", DECLARABLE), 0, Allowance(nodes=10)) == Assessment(MATE_EVAL - 1, 1.0)
+    assert think(ready, game("", DECLARABLE), 0, 10) == Assessment(MATE_EVAL - 1, 1.0)
 
 
 def test_a_repetition_is_worth_what_the_rules_say() -> None:
     """A rook more is worth nothing then, though it would be if the game went on."""
     ready, start = player(), "8k/9/9/9/9/9/9/7R1/4K4 b - 1"
     draw, lost = (game(moves * 3, start) for moves in ("5i5h 1a1b 5h5i 1b1a ", "2h1h 1a2a 1h2h 2a1a "))
-    assert think(ready, draw, 12, Allowance(nodes=10)) == Assessment(0, 0.5)
-    assert think(ready, lost, 12, Allowance(nodes=10)) == Assessment(-HIGHEST_CP, 0.0)
-    assert think(ready, draw, 11, Allowance(nodes=10)).line
+    assert think(ready, draw, 12, 10) == Assessment(0, 0.5)
+    assert think(ready, lost, 12, 10) == Assessment(-HIGHEST_CP, 0.0)
+    assert think(ready, draw, 11, 10).line
 
 
 # The table
@@ -176,7 +177,7 @@ def test_what_was_better_is_said_in_the_records_own_notation(
     kif: bool, comment: str, better: str, evaluation: str
 ) -> None:
     played = game("G*1h 5a4a", MATE_IN_ONE)
-    moves = list(judge(player(), played, Allowance(nodes=100)))
+    moves = list(judge(player(), played, 100))
     lines = analyze.annotated(played, moves, kif).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith(comment))
     assert better in lines[at]

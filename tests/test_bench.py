@@ -43,12 +43,12 @@ def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve speeds, three lines on growth, a network's name and speeds, two devices, three sparse networks, another
-    game twice, and the signature."""
+    """Twelve speeds, three lines on growth, a network's name and speeds, three sparse networks, other games, and the
+    signature."""
     monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
     monkeypatch.setattr(bench, "available_cores", lambda: 2)
     monkeypatch.setattr(bench, "growth", lambda sizes: [f"to {size}" for size in sizes])
-    monkeypatch.setattr(bench, "device_share", lambda *asked: (0.5, 1234.0))
+    monkeypatch.setattr(bench, "othello_speeds", lambda: ["othello: 1,234 playouts/s"])
     monkeypatch.setattr(bench, "core_speed", lambda *asked: 5678.0)
     monkeypatch.setattr(bench, "sparse_speed", lambda sfen: "4,321 evaluations/s")
     monkeypatch.setattr(bench, "dobutsu_speed", lambda *asked: 8765.0)
@@ -57,17 +57,16 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options.threads, options.eval_coef = 1, 600
     write_weights(Path(options.modelfile), network(PLAIN))
     lines = list(bench.report(bench.PARTS, 64, 0.01, options))
-    assert len(lines) == 12 + 3 + 2 + 2 + 3 + 2 + 1
+    assert len(lines) == 12 + 3 + 2 + 3 + 2 + 1 + 1
     one, two = r"+5,678 playouts/s of one core", r"+5,678 playouts/s in 2 threads"
     for line in lines[:12]:
         assert re.fullmatch(rf"(start|middle game|end game) +batch +(1: {one}|(8|32|128): {one}, {two})", line)
     assert lines[15].startswith("net.npz: ONNX Runtime")
     rates = "[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+"
     assert re.fullmatch(f"network +batch +4, 1 thread: +{rates}", lines[16])
-    said = [line.split(": ")[1].strip() for line in lines[17:24]]
-    assert said[:2] == ["busy 50%, 1,234 playouts/s"] * 2
-    assert said[2:] == ["4,321 evaluations/s"] * 3 + ["8,765 playouts/s of one core"] * 2
-    assert lines[24] == "signature 0123abcd"
+    said = [line.split(": ")[1].strip() for line in lines[17:22]]
+    assert said == ["4,321 evaluations/s"] * 3 + ["8,765 playouts/s of one core"] * 2
+    assert lines[22:] == ["othello: 1,234 playouts/s", "signature 0123abcd"]
 
 
 def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,9 +93,8 @@ def test_a_network_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--playouts", "-1"], "--batch and --threads are not below"),
-        (["--batch", "-1"], "--batch and --threads are not below"),
-        (["--seconds", "nan"], "--seconds is above 0"),
+        (["--playouts", "-1"], "--playouts: must be at least 0"),
+        (["--seconds", "nan"], "--seconds: must be at least 0.001"),
         (["speed"], "speed is no part: core, growth, network"),
         (["--compare", "/nowhere"], "/nowhere is no checkout"),
     ],

@@ -19,9 +19,9 @@ from pydlshogi.engines.shogi.book import BookOptions, choose, flip_move, flip_sf
 from pydlshogi.engines.shogi.book_files import HEADER, LARGE, Book, BookError, BookMove, YbbBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.kifu.game import moves_of
+from pydlshogi.kifu.csa import to_csa
+from pydlshogi.kifu.game import Game, moves_of
 from pydlshogi.player.base_player import BestMove
-from pydlshogi.read_kifu import Game, to_csa
 from utils import make_book
 
 START = cshogi.STARTING_SFEN
@@ -507,11 +507,10 @@ def test_depth_and_rare_moves_are_limited_and_a_list_names_records(records: Path
     ("arguments", "error"),
     [
         (["kifu", "--out", "there.db"], "there.db exists (--overwrite replaces it)"),
-        (["kifu", "--out", "nowhere/own.db"], "nowhere: no such folder"),
+        (["kifu", "--out", "nowhere/own.db"], "nowhere/own.db: No such file or directory"),
         (["nowhere", "--out", "own.db"], "nowhere: no such folder"),
         (["there.db", "--out", "there.db", "--overwrite"], "there.db is what the book is to be made from"),
         (["kifu", "--out", "kifu", "--overwrite"], "kifu: Is a directory"),
-        (["kifu", "--out", "own.db", "--plies", "0"], "--plies and --min-games are at least 1"),
         (["kifu", "--out", "own.db", "--min-games", "4"], "no move was played in 4 of 4 games with a result: no book"),
     ],
 )

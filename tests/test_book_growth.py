@@ -106,7 +106,7 @@ def test_games_first_then_search(net: Path, tmp_path: Path, capsys: pytest.Captu
     ("words", "line"),
     [
         (["--out={}/book.db"], "games, --search or both are needed"),
-        (["--search=1", "--out={}/no/book.db"], "no such folder"),
+        (["--search=1", "--out={}/no/book.db"], "No such file or directory"),
         (["--search=1", "--out={}/book.db", "--network={}/none.npz"], "No such file or directory"),
         (["--search=1", "--out={}/book.db", "--network={}/net.npz"], "net.npz: not an .npz archive"),
     ],

@@ -14,14 +14,23 @@ from pydlshogi.support.compiled import imports_of, sources_of
 PACKAGE = Path(__file__).resolve().parents[1] / "pydlshogi"
 
 PROGRAM = """
+import os
+import numpy as np
 from pydlshogi.support.bits import twice
-from pydlshogi.support.compiled import compiled, kernels_folder
+from pydlshogi.support.compiled import allocating, compiled, kernels_folder
+
+@allocating
+def halves(words):
+    return words.view(np.uint32)
 
 @compiled
-def double(number):
-    return twice(number)
+def double(words):
+    return twice(words.view(np.uint32)[0])
 
-print(double(21), sum(double.stats.cache_hits.values()), kernels_folder())
+words = np.array([21], np.uint64)
+if "ALLOCATE" in os.environ:
+    halves(words)
+print(double(words), sum(double.stats.cache_hits.values()), kernels_folder())
 """
 HELPER = """
 from pydlshogi.support.compiled import rule
@@ -73,6 +82,7 @@ class Installation:
 
     def __init__(self, folder: Path) -> None:
         self.package = folder / "site" / "pydlshogi"
+        self.kept_in_package = self.package / "__pycache__"
         (self.package / "support").mkdir(parents=True)
         for name in ("__init__", "support/__init__", "support/compiled", "support/files", "support/version"):
             (self.package / f"{name}.py").write_bytes((PACKAGE / f"{name}.py").read_bytes())
@@ -90,10 +100,6 @@ class Installation:
         answer, loaded, folder = done.stdout.strip().split(" ", 2)
         return answer, loaded, folder
 
-    @property
-    def kept_in_package(self) -> Path:
-        return self.package / "__pycache__"
-
 
 @pytest.fixture
 def installation(tmp_path: Path) -> Installation:
@@ -101,8 +107,8 @@ def installation(tmp_path: Path) -> Installation:
 
 
 def test_kernels_are_loaded_until_a_source_that_they_reach_changes(installation: Installation) -> None:
-    """numba would look at the program alone."""
-    answer, loaded, folder = installation.run()
+    """numba would look at the program alone, and not load what was made beside a kernel that allocates."""
+    answer, loaded, folder = installation.run(ALLOCATE="yes")
     assert (answer, loaded) == ("42", "0")
     assert Path(folder).is_relative_to(installation.kept_in_package)
     assert list(Path(folder).rglob("*.nbc"))
@@ -180,12 +186,10 @@ def test_where_numba_does_not_compile_nothing_is_kept(installation: Installation
 
 
 GAME = """
-import sys
-import numpy as np
-from pydlshogi.support.compiled import compiled_for, kernels_folder, rule
+import os
+from pydlshogi.support.compiled import compiled_for, kernels_folder, rule, rule_of_game
 
-def change(number):
-    raise NotImplementedError
+change = rule_of_game
 
 def changed(number):
     return change(number)
@@ -198,12 +202,12 @@ def doubled(number):
 def squared(number):
     return number * number
 
-kernel = compiled_for(sys.argv[1], changed, change={"doubles": doubled, "squares": squared}[sys.argv[1]])
+kernel = compiled_for(os.environ["GAME"], changed, change={"doubles": doubled, "squares": squared}[os.environ["GAME"]])
 print(kernel(21), sum(kernel.stats.cache_hits.values()), kernels_folder())
 """
 
 
 def test_on_the_disk_no_game_finds_the_kernel_of_another(installation: Installation) -> None:
-    installation.program.write_text(GAME.replace("sys.argv[1]", '__import__("os").environ["GAME"]'))
+    installation.program.write_text(GAME)
     answers = [installation.run(GAME=game)[:2] for game in ("doubles", "squares", "doubles")]
     assert answers == [("42", "0"), ("441", "0"), ("42", "1")]

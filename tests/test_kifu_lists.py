@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.read_kifu import SUFFIXES, read, read_list, replay
+from pydlshogi.kifu.formats import SUFFIXES
+from pydlshogi.kifu.game import replay
+from pydlshogi.read_kifu import read, read_list
 
 ROOT = Path(__file__).resolve().parent.parent
 TRAIN, TEST = list(read_list(ROOT / "kiflist_train_1000.txt")), list(read_list(ROOT / "kiflist_test_100.txt"))

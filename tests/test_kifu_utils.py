@@ -70,8 +70,6 @@ def test_lists_are_not_overwritten_unasked(records: Path, capsys: pytest.Capture
     ("arguments", "error"),
     [
         (["kifu", "all", "--train", "29", "--test", "2"], "29 + 2 files are asked for, there are 30"),
-        (["kifu", "all", "--ratio", "1.5"], "--ratio is between 0 and 1"),
-        (["kifu", "all", "--train", "-1"], "--train and --test are not negative"),
         (["nowhere", "all"], "nowhere: no such folder"),
         (["empty", "all"], "empty: no record files"),
         (["kifu", "."], ".: the lists want a name"),

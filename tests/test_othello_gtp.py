@@ -200,8 +200,6 @@ def test_the_process_speaks_as_well() -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--level", "0"], "--level is 1 to 60"),
-        (["--seconds", "nan"], "--seconds is above 0"),
         (["--option", "USI_Hash=0"], "0 becomes 1, a whole number from 1 to 18432"),
         (["--option", "Memory=1"], "there is no option Memory"),
         (["--option", "Weights=/nowhere.npz"], "nowhere.npz: No such file or directory"),

@@ -16,7 +16,7 @@ from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.games.othello.wthor import Games, held_out, read_wthor, rows_of
 from utils.othello import selfplay
-from utils.othello.learn import Settings, classes_of, fit, learn, main, positions_of, sums
+from utils.othello.learn import classes_of, fit, learn, main, positions_of, sums
 from utils.othello.selfplay import Settings as Play
 from utils.othello.selfplay import play
 
@@ -64,7 +64,7 @@ def test_weights_are_found_again() -> None:
     classes = classes_of(found.states)
     test = held_out(games.games)[found.games]
     values = sums(classes, weights)
-    fitted = fit(classes[~test], values[~test], Settings(ridge=0.01, steps=60))
+    fitted = fit(classes[~test], values[~test], ridge=0.01, steps=60)
     error = sums(classes[test], fitted) - values[test]
     assert np.sqrt(np.mean(error**2)) < 0.8 * values.std()
     seen = sums(classes[~test], fitted) - values[~test]

@@ -119,8 +119,8 @@ def test_clocks_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("{e}", "{e}", "--nodes=9"), "--nodes is nothing that engines of othello know: give --time"),
-        (("{e}", "{e}", "--a-time=9", "--b-fischer=1000+10"), "--b-fischer is nothing"),
+        (("{e}", "{e}", "--nodes=9"), "engines of othello know neither nodes nor increments: give --time"),
+        (("{e}", "{e}", "--a-time=9", "--b-fischer=1000+10"), "give --time"),
         (("{e}", "{e}", "A.Level=3", "--time=9"), "has no options, not Level nor any other"),
         (("{e}", "true", "--time=9"), "engine B `true` has stopped while starting"),
         (("{e}", "{mute}", "--time=9"), "unknown command while starting"),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,7 @@ def test_all_of_the_package_is_in_it_and_its_commands_lead_somewhere(wheel: zipf
     others = ("board", "csa", "dobutsu", "othello-alphabeta", "policy", "search1")
     assert sorted(commands) == ["pydlshogi", *(f"pydlshogi-{name}" for name in others)]
     for module in commands.values():
-        source = (ROOT / Path(*module.split("."))).with_suffix(".py").read_text(encoding="utf-8")
-        assert "def main(" in source
+        assert callable(import_module(module).main)
 
 
 def made_up(folder: Path, name: str, files: Mapping[str, str]) -> Path:

@@ -16,8 +16,8 @@ from book_oracle import naive_label, naive_planes
 from pydlshogi.encoding import planes_of
 from pydlshogi.games.shogi.encodings import BOOK, HISTORY
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.kifu.game import moves_of
-from pydlshogi.read_kifu import Game, to_csa
+from pydlshogi.kifu.csa import to_csa
+from pydlshogi.kifu.game import Game, moves_of
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.examples import batch_of
 from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef, win_rates

@@ -66,7 +66,7 @@ def test_nothing_is_overwritten_unasked(there: str, folder: Path, capsys: pytest
     [
         (["1.npz", "large.npz"], "shipped.npz", "2187 labels, has no mean with the policy_value_resnet 1x8 of"),
         (["1.npz", "none.npz"], "shipped.npz", "none.npz: No such file"),
-        (["1.npz"], "nowhere/shipped.npz", "nowhere/shipped.npz: No such folder"),
+        (["1.npz"], "nowhere/shipped.npz", "nowhere/shipped.npz: No such file or directory"),
     ],
 )
 def test_what_cannot_be_shipped_is_one_line(

@@ -20,10 +20,10 @@ torch = pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
 
 from pydlshogi import train  # noqa: E402
 from pydlshogi.games.shogi.encodings import BOOK  # noqa: E402
+from pydlshogi.kifu.csa import to_csa  # noqa: E402
 from pydlshogi.network.architecture import Architecture, ModelError, architecture_for, bias_shape  # noqa: E402
 from pydlshogi.network.torch_nets import build, from_npz, grow, to_npz  # noqa: E402
 from pydlshogi.network.weights import architecture_of, random_weights, read_weights, write_weights  # noqa: E402
-from pydlshogi.read_kifu import to_csa  # noqa: E402
 from pydlshogi.support import files  # noqa: E402
 from pydlshogi.training import run as runs  # noqa: E402
 from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined  # noqa: E402

@@ -10,7 +10,6 @@ read as by `pydlshogi.train`. Any size is streamed. Broken records are left out,
 that the format of OUT cannot say everything of are left out too. `--check` also looks whether every move is legal.
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ from typing import Final
 
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import cache_folder, replacing
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.formats import FORMATS, files_of, give, legal, read_parts
@@ -91,9 +90,7 @@ def check(sources: Sequence[Path]) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.convert", description="Convert training data of shogi from one format into another."
-    )
+    parser = parser_for("utils.convert", "Convert training data of shogi from one format into another.")
     parser.add_argument(
         "paths", type=Path, nargs="+", metavar="FILE", help="what to read: files, folders, records; at last OUT"
     )

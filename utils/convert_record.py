@@ -3,7 +3,6 @@
 The suffixes say the formats. What a format has no room for is an error, not a loss.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,13 +11,12 @@ from pathlib import Path
 from pydlshogi.kifu.formats import NAMES, WRITTEN, file_of
 from pydlshogi.kifu.game import RecordError
 from pydlshogi.read_kifu import KifuError, read
-from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import replacing
+from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.files import write_whole
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, or 1 after an error that has been told on stderr."""
-    parser = argparse.ArgumentParser(prog="python -m utils.convert_record", description="Records in another format.")
+    parser = parser_for("utils.convert_record", "Records in another format.")
     parser.add_argument("record", type=Path, help=NAMES)
     parser.add_argument("out", type=Path, help=f"what it becomes, {', '.join(WRITTEN)}; it must not exist")
     parser.add_argument("--game", type=int, metavar="N", help="this one alone, of a file with several")
@@ -36,8 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.main_line:
             games = [replace(game, variations=()) for game in games]
         content = file_of(games, options.out.suffix.lower())
-        with replacing(options.out) as file:
-            file.write(content)
+        write_whole(options.out, content)
 
     return exit_status("convert_record", run, KifuError, RecordError)
 

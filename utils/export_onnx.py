@@ -26,8 +26,8 @@ from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.onnx_quantise import quantised_model
 from pydlshogi.network.weights import read_weights
 from pydlshogi.support.arrays import Float32Array, Uint32Array
-from pydlshogi.support.command_line import exit_status, natural, positive
-from pydlshogi.support.files import replacing
+from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
+from pydlshogi.support.files import check_writable, write_whole
 from pydlshogi.uct.batch import Batch
 from utils.arena.openings import OpeningError, read_openings
 
@@ -93,6 +93,7 @@ def _win_rate(value_logits: Float32Array) -> npt.NDArray[np.floating]:
 
 def export(arguments: argparse.Namespace) -> str:
     """Write the file; a line about it."""
+    check_writable(arguments.onnx)
     rng = np.random.default_rng(arguments.seed)
     weights = read_weights(arguments.npz)
     backend = load_backend("onnx", arguments.npz, ENCODINGS, device="cpu")
@@ -105,15 +106,13 @@ def export(arguments: argparse.Namespace) -> str:
         model = quantised_model(weights, planes_of(encoding, packed))
     else:
         model = onnx_model(weights)
-    with replacing(arguments.onnx) as file:
-        file.write(model.SerializeToString())
+    write_whole(arguments.onnx, model.SerializeToString())
     again = load_backend("onnx", arguments.onnx, [encoding], device="cpu")
     return comparison(backend, again, planes_of(encoding, played_positions(backend, arguments.count, rng)))
 
 
 def main(words: list[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="python -m utils.export_onnx", description=__doc__)
+    parser = parser_for("utils.export_onnx", __doc__)
     parser.add_argument("npz", type=Path, help="the network")
     parser.add_argument("onnx", type=Path, help="the file to write")
     parser.add_argument("--int8", action="store_true", help="quantise")
@@ -123,8 +122,6 @@ def main(words: list[str] | None = None) -> int:
     arguments = parser.parse_args(words)
     if arguments.onnx.suffix != ".onnx":
         parser.error(f"{arguments.onnx} does not end in .onnx, by which the engine tells the two kinds of files apart")
-    if arguments.onnx.is_dir() or not arguments.onnx.parent.is_dir():
-        parser.error(f"{arguments.onnx}: {'Is a directory' if arguments.onnx.is_dir() else 'No such folder'}")
     # The quantiser recommends steps that a graph made here does not need.
     logging.getLogger().setLevel(logging.ERROR)
     return exit_status("export_onnx", lambda: print(export(arguments)), BackendError, ModelError, OpeningError)

@@ -10,48 +10,30 @@ import os
 import statistics
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
 from tqdm import tqdm
 
-from pydlshogi.read_kifu import Ending, Game, KifuError, read_list, read_many
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.kifu.game import Ending, Game
+from pydlshogi.read_kifu import KifuError, read_list, read_many
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from utils.make_kifu_list import ListError, record_files, whole_path
 
 
-@dataclass(frozen=True)
-class Criteria:
-    """What a game needs to be kept."""
-
-    min_rating: float = 2500
-    """Of the weaker player; 0 takes unrated games too."""
-    min_moves: int = 50
-    """A game needs more than these."""
-    endings: frozenset[str] = frozenset(["resign"])
-
-
-def fault(game: Game, criteria: Criteria) -> str | None:
+def fault(game: Game, options: argparse.Namespace) -> str | None:
     """Why `game` is not kept, or None."""
-    if game.ending not in criteria.endings:
+    if game.ending not in options.endings:
         return f"ended by {game.ending}"
-    if len(game.moves) <= criteria.min_moves:
+    if len(game.moves) <= options.min_moves:
         return f"{len(game.moves)} moves"
     ratings = [rating for rating in game.ratings if rating is not None]
-    if criteria.min_rating > 0 and len(ratings) < 2:
+    if options.min_rating > 0 and len(ratings) < 2:
         return "unrated"
-    if ratings and min(ratings) < criteria.min_rating:
+    if ratings and min(ratings) < options.min_rating:
         return f"rated {min(ratings):.0f}"
     return None
-
-
-def file_fault(games: list[Game] | KifuError, criteria: Criteria) -> str | None:
-    """Why a record file is not kept, or None: it cannot be read, or one of its games has a fault."""
-    if isinstance(games, KifuError):
-        return games.reason
-    return next((reason for reason in (fault(game, criteria) for game in games) if reason), None)
 
 
 def statistics_of(ratings: Sequence[float]) -> str:
@@ -74,23 +56,15 @@ def _endings(text: str) -> frozenset[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    default = Criteria()
-    parser = argparse.ArgumentParser(prog="python -m utils.filter_csa", description=__doc__.split(":", 1)[0])
+    parser = parser_for("utils.filter_csa", __doc__.split(":", 1)[0])
     parser.add_argument("source", type=Path, help="a folder with record files at any depth, or a list of them")
-    parser.add_argument(
-        "--min-rating",
-        type=float,
-        default=default.min_rating,
-        metavar="R",
-        help="of the weaker player (default 2500; 0: any)",
-    )
-    parser.add_argument(
-        "--min-moves", type=int, default=default.min_moves, metavar="N", help="more moves than this (default 50)"
-    )
+    weaker = "of the weaker player (default %(default)s; 0: any)"
+    parser.add_argument("--min-rating", type=bounded(0, kind=float), default=2500, metavar="R", help=weaker)
+    parser.add_argument("--min-moves", type=int, default=50, metavar="N", help="more moves than this (default 50)")
     parser.add_argument(
         "--endings",
         type=_endings,
-        default=default.endings,
+        default=frozenset(["resign"]),
         metavar="A,B",
         help="such as resign,mate,declaration (default resign)",
     )
@@ -103,15 +77,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> None:
-    if not options.min_rating >= 0:
-        raise ListError("--min-rating is 0 or more")
     source: Path = options.source
     files = read_list(source) if source.is_file() else record_files(source)
     files = list({whole_path(file): file for file in files}.values())  # once, in whatever way a list names it
-    criteria = Criteria(options.min_rating, options.min_moves, options.endings)
-    kept, deleted, ratings = 0, 0, []
+    kept, deleted, ratings = 0, 0, list[float]()
     for path, games in tqdm(read_many(files, options.workers), total=len(files), unit="file", disable=None):
-        reason = file_fault(games, criteria)
+        faults = [games.reason] if isinstance(games, KifuError) else [fault(game, options) for game in games]
+        reason = next(filter(None, faults), None)
         if options.rejected and reason:
             tqdm.write(f"{path}: {reason}")
         elif not options.rejected and not reason:
@@ -128,7 +100,6 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return exit_status("filter_csa", partial(_run, options), ListError, KifuError)
 

@@ -8,7 +8,6 @@ without any GPU the table is that of the CPU, as far as it goes in reasonable ti
 Exit status 0: all agree; 1: some do not; 2: there is no GPU that any backend can use.
 """
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.player.batching import seconds_for, some_batch
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 
 NETWORKS: Final = (
     architecture_for(BOOK, "policy_value", 12, 192),
@@ -58,17 +57,6 @@ WAYS: Final = (
 CPU_WAYS: Final = tuple(Way(name, "cpu", "float32") for name in ("openvino", "onnx", "torch", "chainer"))
 TOLERANCES: Final = {"float32": 1e-3, "half": 0.4}
 """How far a logit may lie from the CPU's; they spread over some units here. bfloat16 has been seen to differ by 0.2."""
-
-
-class Timing(NamedTuple):
-    """One network run in one way."""
-
-    description: str
-    streams: int
-    error: float
-    agrees: bool
-    speeds: tuple[float | None, ...]
-    """Positions per second for each batch size; None: not timed."""
 
 
 def error_of(backend: Backend, reference: Backend, packed: Any) -> float:
@@ -111,8 +99,8 @@ def usable(ways: tuple[Way, ...]) -> tuple[list[Way], list[str]]:
 
 def rows(
     architecture: Architecture, ways: list[Way], sizes: tuple[int, ...], all_streams: tuple[int, ...]
-) -> Iterator[Timing]:
-    """A row for each way to run one network with random weights, and each number of streams."""
+) -> Iterator[tuple[str, bool]]:
+    """A row for each way to run one network with random weights and each number of streams, and whether it agrees."""
     with tempfile.TemporaryDirectory() as folder:
         modelfile = Path(folder, "network.npz")
         write_weights(modelfile, random_weights(architecture, seed=1))
@@ -125,21 +113,13 @@ def rows(
                 if backend.streams != streams:
                     break  # it has fewer, and they were timed
                 error = error_of(backend, reference, packed)
-                speeds = tuple(speeds_of(backend, sizes))
-                yield Timing(backend.description, backend.streams, error, error <= TOLERANCES[precision], speeds)
+                agrees = error <= TOLERANCES[precision]
+                speeds = ("-" if speed is None else f"{speed:.0f}" for speed in speeds_of(backend, sizes))
+                yield row(backend.description, streams, f"{error:.1e}{'' if agrees else ' **WRONG**'}", *speeds), agrees
 
 
-def heading(sizes: tuple[int, ...]) -> str:
-    """The first two lines of the table."""
-    cells = ["positions/s", "streams", "largest error", *(f"batch {size}" for size in sizes)]
-    return f"| {' | '.join(cells)} |\n|{'---|' * len(cells)}"
-
-
-def line(row: Timing) -> str:
-    """A line of the table."""
-    verdict = "" if row.agrees else " **WRONG**"
-    speeds = ("-" if speed is None else f"{speed:.0f}" for speed in row.speeds)
-    return f"| {' | '.join([row.description, str(row.streams), f'{row.error:.1e}{verdict}', *speeds])} |"
+def row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def check() -> int:
@@ -150,22 +130,20 @@ def check() -> int:
         print(f"No backend can use a GPU here. {'; '.join(reasons)}. What follows is the CPU.\n")
         ways, reasons = usable(CPU_WAYS)
     sizes, streams = (BATCH_SIZES, STREAMS) if on_gpu else (CPU_BATCH_SIZES, CPU_STREAMS)
-    print(heading(sizes))
+    print(row("positions/s", "streams", "largest error", *(f"batch {size}" for size in sizes)))
+    print(f"|{'---|' * (3 + len(sizes))}")
     wrong = 0
     for architecture in NETWORKS:
-        for row in rows(architecture, ways, sizes, streams):
-            print(line(row), flush=True)
-            wrong += not row.agrees
+        for line, agrees in rows(architecture, ways, sizes, streams):
+            print(line, flush=True)
+            wrong += not agrees
     for reason in reasons:
         print(f"\nNot measured: {reason}.")
     return 1 if wrong else 0 if on_gpu else 2
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.gpu_check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.gpu_check", __doc__)
     parser.parse_args()
     return exit_status("gpu_check", check, BackendError)
 

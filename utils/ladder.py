@@ -26,7 +26,7 @@ from pydlshogi.games.entry import Opponent
 from pydlshogi.player.base_player import BasePlayer, BestMove
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import OptionError, apply_settings
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.elo import Z95
 from utils.arena.finished import FinishedGames, TableError
 
@@ -142,39 +142,32 @@ def pairings(names: Sequence[str], levels: int) -> Iterator[tuple[str, str]]:
 
 
 def play(start: PlayedPosition, opening: Sequence[int], black: Choose, white: Choose) -> tuple[float, list[str]]:
-    """Black's score and the moves. The position is left as it was."""
-    moves = []
+    """Black's score and the moves."""
+    position, moves = start.copy(), []
     for move in opening:
-        moves.append(start.usi(move))
-        start.push(move)
-    score = 0.5
+        moves.append(position.usi(move))
+        position.push(move)
     while len(moves) < LONGEST:
-        ending = start.ending()
+        ending = position.ending()
         if ending is not None:
-            score = 0.5 if ending.winner is None else 1.0 - ending.winner
-            break
-        turn = start.turn
-        chosen = (black, white)[turn](start)
+            return 0.5 if ending.winner is None else 1.0 - ending.winner, moves
+        turn = position.turn
+        chosen = (black, white)[turn](position)
         if chosen in ("resign", "win"):
-            score = float(turn == (chosen == "resign"))
-            break
+            return float(turn == (chosen == "resign")), moves
         moves.append(chosen)
-        start.push(start.move_from_usi(chosen))
-    for _ in moves:
-        start.pop()
-    return score, moves
+        position.push(position.move_from_usi(chosen))
+    return 0.5, moves
 
 
 def random_opening(game: str, start: PlayedPosition, rng: Random) -> list[int]:
     """Random moves after which nobody wins at once: else both games of a pair would be decided by it."""
-    moves: list[int] = []
-    while len(moves) < OPENING_PLIES[game] and start.ending() is None:
-        moves.append(rng.choice(start.legal_moves().tolist()))
-        start.push(moves[-1])
-    replies = start.legal_moves().tolist()
-    decided = not replies or any(_ends(start, reply) for reply in replies)
-    for _ in moves:
-        start.pop()
+    position, moves = start.copy(), list[int]()
+    while len(moves) < OPENING_PLIES[game] and position.ending() is None:
+        moves.append(rng.choice(position.legal_moves().tolist()))
+        position.push(moves[-1])
+    replies = position.legal_moves().tolist()
+    decided = not replies or any(_ends(position, reply) for reply in replies)
     return random_opening(game, start, rng) if decided else moves
 
 
@@ -249,8 +242,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, or 130 when interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m utils.ladder", description=__doc__.splitlines()[0])
+    parser = parser_for("utils.ladder", __doc__.splitlines()[0])
     parser.add_argument("game", choices=[*GAMES])
     parser.add_argument("--levels", type=int, nargs="+", default=LEVELS, metavar="N", help="of Skill_Level, 0 to 20")
     parser.add_argument(

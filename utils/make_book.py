@@ -27,14 +27,15 @@ import cshogi
 from tqdm import tqdm
 
 from pydlshogi.engines.shogi.book_files import HEADER, Book, BookError, BookMove, key_of
+from pydlshogi.kifu.game import Game, replay
 from pydlshogi.learning.tasks import deadline
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
-from pydlshogi.read_kifu import Game, KifuError, read_list, read_many, replay
-from pydlshogi.support.command_line import exit_status, natural, pool_of, positive
-from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.read_kifu import KifuError, read_list, read_many
+from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
+from pydlshogi.support.files import check_writable, replacing, shipped_model
 from utils.book_growth import SIDE_BY_SIDE, GrowingBook, LineEnd, SearchLineEnds
 from utils.make_kifu_list import ListError, record_files
 
@@ -170,14 +171,18 @@ def sources(paths: Iterable[Path]) -> list[Path]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m utils.make_book", description=__doc__.split(":", 1)[0])
+    parser = parser_for("utils.make_book", __doc__.split(":", 1)[0])
     parser.add_argument(
         "source", type=Path, nargs="*", help="a folder with record files at any depth, or a list of them"
     )
     parser.add_argument("--out", type=Path, required=True, help="the book to write (.db)")
-    parser.add_argument("--plies", type=int, default=32, help="of every game (default %(default)s)")
+    parser.add_argument("--plies", type=positive, default=32, help="of every game (default %(default)s)")
     parser.add_argument(
-        "--min-games", type=int, default=2, metavar="N", help="games a move must be played in (default %(default)s)"
+        "--min-games",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="games a move must be played in (default %(default)s)",
     )
     parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
     parser.add_argument("--search", type=natural, default=0, metavar="N", help="positions to add by own search")
@@ -189,25 +194,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(options: argparse.Namespace) -> None:
+def collect(options: argparse.Namespace) -> None:
+    """Make the book of games."""
     out: Path = options.out
-    if not options.source:
-        if not options.search:
-            raise BookError("games, --search or both are needed")
-        if not out.parent.is_dir():
-            raise BookError(f"{out.parent}: no such folder")
-        print(f"{out}: {grow(options)} positions")
-        return
-    if out.exists() and not options.overwrite:
-        raise BookError(f"{out} exists (--overwrite replaces it)")
-    if not out.parent.is_dir():
-        raise BookError(f"{out.parent}: no such folder")
-    if out.is_dir():
-        raise BookError(f"{out}: Is a directory")
-    if any(source.exists() and out.exists() and source.samefile(out) for source in options.source):
+    if out.exists() and any(source.exists() and source.samefile(out) for source in options.source):
         raise BookError(f"{out} is what the book is to be made from")
-    if min(options.plies, options.min_games) < 1:
-        raise BookError("--plies and --min-games are at least 1")
     files = sources(options.source)
     maker = BookMaker(options.plies)
     unread = 0
@@ -222,12 +213,21 @@ def _run(options: argparse.Namespace) -> None:
         raise BookError(f"no move was played in {options.min_games} of {maker.games} games with a result: no book")
     positions = write(maker.numbered(options.min_games), out)
     print(f"{out}: {positions} positions from {maker.games} games; {unread} of {len(files)} files could not be read")
+
+
+def _run(options: argparse.Namespace) -> None:
+    if not options.source and not options.search:
+        raise BookError("games, --search or both are needed")
+    if options.source and options.out.exists() and not options.overwrite:
+        raise BookError(f"{options.out} exists (--overwrite replaces it)")
+    check_writable(options.out)
+    if options.source:
+        collect(options)
     if options.search:
-        print(f"{out}: {grow(options)} positions")
+        print(f"{options.out}: {grow(options)} positions")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return exit_status("make_book", partial(_run, options), BackendError, BookError, KifuError, ListError, ModelError)
 

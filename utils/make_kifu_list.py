@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from pydlshogi.read_kifu import SUFFIXES
-from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import replacing
+from pydlshogi.kifu.formats import SUFFIXES
+from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
+from pydlshogi.support.files import write_whole
 
 
 class ListError(Exception):
@@ -44,8 +44,7 @@ def write_list(path: Path, files: Sequence[Path]) -> None:
     for line in lines:
         if line.splitlines() != [line.strip()] or any("\ud800" <= letter <= "\udfff" for letter in line):
             raise ListError(f"{line!a}: no line of a list can say this name")
-    with replacing(path) as list_file:
-        list_file.write("".join(f"{line}\n" for line in lines).encode())
+    write_whole(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 def whole_path(file: Path) -> Path:
@@ -63,22 +62,20 @@ def _relative(file: Path, folder: Path) -> Path:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m utils.make_kifu_list", description=__doc__.split(":", 1)[0])
+    parser = parser_for("utils.make_kifu_list", __doc__.split(":", 1)[0])
     parser.add_argument("folder", type=Path, help="where the record files are, at any depth")
     parser.add_argument("name", type=Path, help="path of the lists without _train.txt and _test.txt")
-    parser.add_argument("--ratio", type=float, default=0.9, help="share of the files for training (default 0.9)")
-    parser.add_argument("--train", type=int, metavar="N", help="this many files for training, instead of --ratio")
-    parser.add_argument("--test", type=int, metavar="N", help="this many files for testing (default: all others)")
+    parser.add_argument(
+        "--ratio", type=bounded(0, 1, float), default=0.9, help="share of the files for training (default 0.9)"
+    )
+    parser.add_argument("--train", type=natural, metavar="N", help="this many files for training, instead of --ratio")
+    parser.add_argument("--test", type=natural, metavar="N", help="this many files for testing (default: all others)")
     parser.add_argument("--seed", type=int, default=0, help="of the random split (default 0)")
     parser.add_argument("--overwrite", action="store_true", help="replace lists that exist")
     return parser
 
 
 def _run(options: argparse.Namespace) -> None:
-    if not 0 <= options.ratio <= 1:
-        raise ListError("--ratio is between 0 and 1")
-    if min(options.train or 0, options.test or 0) < 0:
-        raise ListError("--train and --test are not negative")
     if not options.name.name:
         raise ListError(f"{options.name}: the lists want a name")
     files = record_files(options.folder)
@@ -98,7 +95,6 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return exit_status("make_kifu_list", partial(_run, options), ListError)
 

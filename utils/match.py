@@ -20,16 +20,16 @@ from random import Random
 from tqdm import tqdm
 
 from pydlshogi.games.catalogue import GAMES, UnknownGame
-from pydlshogi.support.command_line import add_cluster_option, exit_status, pool_of
+from pydlshogi.support.command_line import add_cluster_option, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.elo import Sprt
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import SettingError, option_of
+from pydlshogi.support.settings import SettingError
 from utils.arena.finished import TableError
 from utils.arena.games import Opening, kind_of
 from utils.arena.openings import OpeningError, check_room, read_openings
-from utils.arena.play_game import LONGEST_MS, Limit, MatchRules, parse_limit
+from utils.arena.play_game import Limit, MatchRules, add_limits, in_range
 from utils.arena.report import Score, report, standing
-from utils.arena.seats import longest_game, pairings, seated
+from utils.arena.seats import Seats, longest_game, pairings
 from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
 
 EXAMPLES = """\
@@ -58,18 +58,6 @@ would, but run by none.
 """
 
 ENDED_BY = (signal.SIGINT, signal.SIGTERM)
-LEAST = {
-    "games": 2,
-    "concurrency": 1,
-    "tolerance": 0,
-    "patience": 0,
-    "opening_plies": 0,
-    "random_plies": 0,
-    "random_nodes": 1,
-    "random_margin": 0,
-    "max_moves": 1,
-}
-"""The least that options may be."""
 
 
 def play(
@@ -84,7 +72,7 @@ def play(
         return
     limits = [settings.contestant(side).limit for side in SIDES]
     deadline = longest_game(limits, settings.rules, settings.random_plies)
-    task = partial(seated, settings, store.out.resolve())
+    task = partial(Seats, settings, store.out.resolve())
     with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
         # More than once where openings are random: see `pairings`.
         while any(number not in store.games for number in range(1, games + 1)):
@@ -99,21 +87,12 @@ def play(
 
 def _limit(arguments: argparse.Namespace, side: Side) -> Limit:
     """The limit of one engine: its own if given, else that of both."""
-    for prefix in (f"{side.lower()}_", ""):
-        given = [(kind, getattr(arguments, prefix + kind)) for kind in ("time", "fischer", "nodes")]
-        given = [(kind, text) for kind, text in given if text is not None]
-        if len(given) > 1:
-            first, second = (option_of(prefix + kind) for kind, _ in given[:2])
-            raise MatchError(f"{first} and {second} exclude each other")
-        for kind, text in given:
-            option = option_of(prefix + kind)
-            if kind not in kind_of(arguments.game).limits:
-                raise MatchError(f"{option} is nothing that engines of {arguments.game} know: give --time")
-            try:
-                return parse_limit(kind, text)
-            except ValueError as error:
-                raise MatchError(f"{option} {text} makes no sense (see --help)") from error
-    raise MatchError(f"nothing limits engine {side}: give --time, --fischer or --nodes")
+    limit: Limit | None = getattr(arguments, f"{side.lower()}_limit") or arguments.limit
+    if limit is None:
+        raise MatchError(f"nothing limits engine {side}: give --time, --fischer or --nodes")
+    if kind_of(arguments.game).only_times and (limit.nodes or limit.increment_ms):
+        raise MatchError(f"engines of {arguments.game} know neither nodes nor increments: give --time")
+    return limit
 
 
 def _options(words: Sequence[str]) -> dict[Side, dict[str, str]]:
@@ -128,11 +107,8 @@ def _options(words: Sequence[str]) -> dict[Side, dict[str, str]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.match",
-        description="A match between two engines: paired openings, colours swapped, Elo with error bars.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = parser_for(
+        "utils.match", "A match between two engines: paired openings, colours swapped, Elo with error bars.", EXAMPLES
     )
     add = parser.add_argument
     add("a", metavar="ENGINE_A", help="command line of an engine: USI, or GTP for Othello")
@@ -141,8 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--game", default="shogi", help=f"{', '.join(GAMES)}, or MODULE:NAME (default: %(default)s)")
     add("--out", type=Path, required=True, help="folder of the match; give it again to go on with it")
     add("--records", type=Path, help="folder of the records (default: OUT/records)")
-    add("--games", type=int, default=100, help="an even number (default: %(default)s)")
-    add("--concurrency", type=int, default=1, help="games at the same time (default: %(default)s)")
+    add("--games", type=positive, default=100, help="an even number (default: %(default)s)")
+    add("--concurrency", type=positive, default=1, help="games at the same time (default: %(default)s)")
     add_cluster_option(parser)
     _add_limits(parser)
     _add_openings(parser)
@@ -151,17 +127,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("what a move may cost; times in milliseconds").add_argument
-    add("--time", metavar="[MAIN/]BYOYOMI")
-    add("--fischer", metavar="MAIN+INCREMENT")
-    add("--nodes", metavar="N")
-    for side in ("a", "b"):
-        for kind in ("time", "fischer", "nodes"):
-            add(f"--{side}-{kind}", metavar="...", help=f"engine {side.upper()} alone")
+    group = parser.add_argument_group("what a move may cost; times in milliseconds")
+    for side, about in (("", None), ("a-", "engine A alone"), ("b-", "engine B alone")):
+        add_limits(group.add_mutually_exclusive_group().add_argument, side, about)
+    add = group.add_argument
     overruns = "longer overruns lose, shorter ones are only counted (default: %(default)g)"
-    add("--tolerance", type=float, default=1000.0, metavar="MS", help=overruns)
+    add("--tolerance", type=in_range, default=1000.0, metavar="MS", help=overruns)
     silent = "an engine that is silent for so long after its time is up, or after `go nodes`, is killed and loses "
-    add("--patience", type=float, default=60.0, metavar="S", help=f"{silent}(default: %(default)g)")
+    add("--patience", type=in_range, default=60.0, metavar="S", help=f"{silent}(default: %(default)g)")
 
 
 def _add_openings(parser: argparse.ArgumentParser) -> None:
@@ -169,17 +142,23 @@ def _add_openings(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group(title).add_argument
     lines = "one a line, `startpos moves ...` or sfen, may be .xz; for Othello any file of games"
     add("--openings", type=Path, metavar="FILE", help=lines)
-    add("--opening-plies", type=int, metavar="N", help="cut the openings of FILE after N moves")
-    add("--random-plies", type=int, default=0, metavar="N", help="let engine A go on by N random moves of its MultiPV")
-    add("--random-nodes", type=int, default=200, metavar="N", help="for each of them (default: %(default)s)")
+    add("--opening-plies", type=natural, metavar="N", help="cut the openings of FILE after N moves")
+    add(
+        "--random-plies",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="let engine A go on by N random moves of its MultiPV",
+    )
+    add("--random-nodes", type=positive, default=200, metavar="N", help="for each of them (default: %(default)s)")
     worse = "how much worse than the best such a move may be (default: %(default)s)"
-    add("--random-margin", type=int, default=100, metavar="CP", help=worse)
+    add("--random-margin", type=natural, default=100, metavar="CP", help=worse)
     add("--seed", type=int, default=0, help="shuffles the openings, chooses the moves (default: %(default)s)")
 
 
 def _add_ends(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("when a game, or the match, ends early").add_argument
-    add("--max-moves", type=int, default=320, metavar="N", help="drawn after N moves (default: %(default)s)")
+    add("--max-moves", type=positive, default=320, metavar="N", help="drawn after N moves (default: %(default)s)")
     won = "won when both engines have said so: at least CP for the same side over the last PLIES moves"
     add("--adjudicate", type=int, nargs=2, metavar=("CP", "PLIES"), help=won)
     accepted = "stop when one of them is accepted, wrongly in one of 20 matches"
@@ -187,17 +166,13 @@ def _add_ends(parser: argparse.ArgumentParser) -> None:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    for name, least in LEAST.items():
-        value = getattr(arguments, name)
-        if value is not None and not least <= value <= LONGEST_MS:
-            raise MatchError(f"{option_of(name)} must be {least} to {LONGEST_MS}, not {value:g}")
     if arguments.games % 2:
         raise MatchError("--games must be even: every opening is played twice")
     options = _options(arguments.options)
     adjudicate_cp, adjudicate_plies = arguments.adjudicate or (None, 8)
     if min(adjudicate_cp or 0, adjudicate_plies) < 0 or 0 in (adjudicate_cp, adjudicate_plies):
         raise MatchError("--adjudicate wants centipawns and plies above 0")
-    if adjudicate_cp and not kind_of(arguments.game).tells_scores:
+    if adjudicate_cp and kind_of(arguments.game).only_times:
         raise MatchError(f"--adjudicate: engines of {arguments.game} do not say who wins")
     return Settings(
         A=Contestant(arguments.a, options["A"], _limit(arguments, "A")),
@@ -247,7 +222,6 @@ def _interrupt(*_: object) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, or 130 when interrupted."""
     # Intermixed: options of the engines may follow options of the match.
     parsed = _parser().parse_intermixed_args(arguments)
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.

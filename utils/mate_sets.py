@@ -25,7 +25,7 @@ import cshogi
 import shogi
 
 from pydlshogi.player.option_settings import add_option_setting, option_settings
-from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, positive
+from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of, positive
 from pydlshogi.support.files import read_plain
 from pydlshogi.support.pool import WorkerPool
 from utils.arena.engine_process import EngineError, command_line
@@ -212,9 +212,7 @@ def row(name: str, judged: Sequence[ClaimVerdict]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.mate_sets", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.mate_sets", __doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="positions")
     parser.add_argument("--engine", metavar="COMMAND", help="(default: our own)")
     add_option_setting(parser)

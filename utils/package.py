@@ -8,7 +8,6 @@ programs. What it takes is the embeddable package of https://www.python.org/down
 as the Python that runs this. All of it needs the package index.
 """
 
-import argparse
 import os
 import re
 import shutil
@@ -22,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 QUESTIONS: Final = "usi\nisready\nposition startpos\ngo nodes 50\nquit\n"
@@ -117,10 +116,7 @@ def pack_for_windows(wheel: Path, embeddable: Path, work: Path, out: Path) -> Pa
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.package", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.package", __doc__)
     parser.add_argument("--out", type=Path, default=Path("dist"), metavar="FOLDER", help="(default: %(default)s)")
     parser.add_argument("--windows", type=Path, metavar="ZIP", help="an embeddable Python: make the zip, too")
     options = parser.parse_args(arguments)

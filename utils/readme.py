@@ -1,38 +1,24 @@
-"""Fills in what the programs themselves have to say in docs/: the options, the rooms of the package, a dialogue.
+"""Fills in what the programs themselves have to say in docs/, the options and the rooms of the package.
 
-    python -m utils.readme                  the tables, which are the same on every machine
-    python -m utils.readme --transcript     the dialogue too, which is played on this one
+    python -m utils.readme
 
 Run it after an option or a room was added or renamed; tests/test_readme.py compares.
 """
 
-import argparse
 import ast
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import replacing
+from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.files import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "pydlshogi"
-
-DIALOGUE = [
-    ("setoption name DebugMessage value true", ""),
-    ("setoption name Random_Ply value 0", ""),
-    ("isready", "readyok"),
-    ("position startpos", ""),
-    ("go", "bestmove"),
-]
-"""What is typed, and how the last line of the answer begins."""
-
-CANDIDATES_SHOWN = 8
 
 
 def fill(page: Path, part: str, content: str) -> None:
@@ -42,8 +28,7 @@ def fill(page: Path, part: str, content: str) -> None:
     text, count = pattern.subn(lambda match: f"{match[1]}\n{content}\n\n{match[2]}", before)
     if count != 1:
         raise ValueError(f"{page.name} needs one pair of marks for {part}, and has {count}")
-    with replacing(page) as file:
-        file.write(text.encode())
+    write_whole(page, text.encode())
 
 
 def options_table() -> str:
@@ -63,13 +48,12 @@ def rooms_table() -> str:
 
 def rooms() -> Iterator[str]:
     """Paths, below the root, of the files and folders of the package, each after those that it imports from."""
-    sources = {path.relative_to(PACKAGE): path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE}
-    sources |= {path.relative_to(PACKAGE): path for path in PACKAGE.glob("*.py") if path.name != "__init__.py"}
-    paths = {Path(source.parts[0]).stem: PACKAGE / source.parts[0] for source in sources}
+    sources = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
+    paths = {path.stem: path for path in (PACKAGE / source.relative_to(PACKAGE).parts[0] for source in sources)}
     below: dict[str, set[str]] = {room: set() for room in paths}
-    for source, path in sources.items():
-        room = Path(source.parts[0]).stem
-        below[room] |= imported(parsed(path)) & paths.keys() - {room}
+    for source in sources:
+        room = Path(source.relative_to(PACKAGE).parts[0]).stem
+        below[room] |= imported(parsed(source)) & paths.keys() - {room}
     for room in in_order(below):
         yield paths[room].relative_to(ROOT).as_posix()
 
@@ -111,50 +95,15 @@ def first_sentence(path: Path) -> str:
     return re.split(r"(?<=\.)\s", paragraph, maxsplit=1)[0].rstrip(".:").replace("|", "\\|")
 
 
-def transcript() -> str:
-    """What a terminal shows of a short dialogue with the engine; typed lines begin with `> `."""
-    command = [sys.executable, "-m", "pydlshogi.usi.usi_mcts_player"]
-    shown = ["$ bat/mcts_player.sh"]
-    with subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
-        assert engine.stdin
-        assert engine.stdout
-        for typed, last in [*DIALOGUE, ("quit", "")]:
-            shown.append(f"> {typed}")
-            print(typed, file=engine.stdin, flush=True)
-            while last and not shown[-1].startswith(last):
-                line = engine.stdout.readline()
-                if not line:
-                    raise RuntimeError(f"the engine ended after {shown[-1]!r}")
-                shown += [line.rstrip()] if line.strip() else []
-    return "\n".join(["```text", *shortened(shown), "```"])
-
-
-def shortened(lines: list[str]) -> Iterator[str]:
-    """`lines` with only the first of the candidate moves."""
-    candidates = 0
-    for line in lines:
-        candidates += line.startswith("info string")
-        if candidates <= CANDIDATES_SHOWN or not line.startswith("info string"):
-            yield line
-        elif candidates == CANDIDATES_SHOWN + 1:
-            yield "..."
-
-
 def main() -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.readme", description="Fill in docs/: the options, the rooms, a dialogue."
-    )
-    parser.add_argument("--transcript", action="store_true", help="play the dialogue anew on this machine, too")
-    given = parser.parse_args()
+    parser = parser_for("utils.readme", "Fill in docs/: the options and the rooms.")
+    parser.parse_args()
 
     def run() -> None:
         fill(DOCS / "play.md", "options", options_table())
         fill(DOCS / "architecture.md", "rooms", rooms_table())
-        if given.transcript:
-            fill(DOCS / "play.md", "transcript", transcript())
 
-    return exit_status("readme", run, RuntimeError, ValueError)
+    return exit_status("readme", run, ValueError)
 
 
 if __name__ == "__main__":

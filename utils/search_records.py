@@ -36,7 +36,7 @@ from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
-from pydlshogi.support.command_line import add_pool_options, exit_status, natural, pool_of, positive
+from pydlshogi.support.command_line import add_pool_options, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import cache_folder, digest, reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
@@ -189,10 +189,7 @@ def search(options: argparse.Namespace, pool: WorkerPool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.search_records",
-        description="Search positions of records or of a teacher, to learn from them.",
-    )
+    parser = parser_for("utils.search_records", "Search positions of records or of a teacher, to learn from them.")
     parser.add_argument(
         "records",
         type=Path,

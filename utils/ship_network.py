@@ -22,7 +22,8 @@ from pydlshogi.network.backend import BackendError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_weights
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.files import check_writable
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.validation import fit_for_play, validate
 from pydlshogi.training.validation import asking, sample
@@ -44,13 +45,12 @@ def mean_of(paths: Sequence[Path]) -> Weights:
 
 def _run(options: argparse.Namespace) -> None:
     out: Path = options.out
-    if not out.parent.is_dir():
-        raise ModelError(f"{out}: No such folder")
     if out.exists() and any(network.exists() and network.samefile(out) for network in options.networks):
         raise ModelError(f"{out} is what the network is to be made from")
     for path in (out, out.with_suffix(".json")):
         if path.exists() and not options.overwrite:
             raise ModelError(f"{path} exists (--overwrite replaces it)")
+    check_writable(out)
     weights = mean_of(options.networks)
     positions = val_positions(options)
     with TemporaryDirectory() as folder:
@@ -66,10 +66,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.ship_network", description="Make of trained networks one that the engine plays with."
-    )
+    parser = parser_for("utils.ship_network", "Make of trained networks one that the engine plays with.")
     parser.add_argument("networks", nargs="+", type=Path, metavar="NETWORK", help="an .npz; of several, the mean")
     parser.add_argument("--out", type=Path, required=True, help="the .npz to write; the .json goes beside it")
     parser.add_argument("--overwrite", action="store_true", help="replace files that exist")

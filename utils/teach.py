@@ -27,8 +27,8 @@ import cshogi
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import add_pool_options, exit_status, natural, pool_of, positive
-from pydlshogi.support.files import cache_folder, digest, replacing, reserved
+from pydlshogi.support.command_line import add_pool_options, exit_status, natural, parser_for, pool_of, positive
+from pydlshogi.support.files import cache_folder, digest, reserved, write_whole
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
 from pydlshogi.training.dataset import DatasetError
@@ -275,8 +275,7 @@ def teach(options: argparse.Namespace, pool: WorkerPool) -> None:
     began, count = monotonic(), 0
     with tqdm(total=options.games + options.odd, initial=there, unit="set", disable=None) as bar:
         for item, positions in pool.map(task, items(options, lambda item: (options.out / item.name).exists()), longest):
-            with replacing(options.out / item.name) as file:
-                file.write(positions.tobytes())
+            write_whole(options.out / item.name, positions.tobytes())
             count += len(positions)
             bar.update()
             bar.set_postfix_str(f"{count / (monotonic() - began):.0f} positions/s")
@@ -284,9 +283,7 @@ def teach(options: argparse.Namespace, pool: WorkerPool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.teach", description="Have a USI engine judge positions of shogi, to learn from it."
-    )
+    parser = parser_for("utils.teach", "Have a USI engine judge positions of shogi, to learn from it.")
     parser.add_argument("engine", metavar="ENGINE", help="its command line, split as a shell would but run by none")
     parser.add_argument("options", nargs="*", metavar="Name=Value", help="its USI options")
     parser.add_argument("--nodes", type=positive, required=True, metavar="N", help="for each position")

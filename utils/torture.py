@@ -13,7 +13,6 @@ The parts take turns, every round with the next seed:
 A round that fails costs a line with the command that repeats it, and the exit status is 1. Windows has no such kills.
 """
 
-import argparse
 import json
 import os
 import re
@@ -37,7 +36,7 @@ from typing import Any, Final, NamedTuple
 import cshogi
 import shogi
 
-from pydlshogi.support.command_line import exit_status, remedy
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, remedy
 
 try:
     import psutil
@@ -142,8 +141,7 @@ def fuzz(name: str, this: Round) -> Counter[str]:
             sent += batch
             # Not all are UTF-8.
             pipes.write("".join(f"{line}\n" for line in batch).encode().replace("ÿ".encode(), b"\xff"))
-            pipes.flush()
-            pipes.deadline, pipes.unanswered = time.perf_counter() + PATIENCE, 0
+            pipes.allow(PATIENCE)
             while not said or not said[-1].startswith(pong):
                 said.append(pipes.readline().decode().rstrip())
             sizes.append(size_of(pipes.process.pid))
@@ -276,14 +274,12 @@ def leave(this: Round) -> Counter[str]:
         try:
             pipes.write(b"usi\nsetoption name Threads value 64\nisready\nposition startpos\n")
             pipes.write(b"go infinite\n" if word == "stop" else b"")
-            pipes.flush()
-            pipes.deadline, pipes.unanswered = time.perf_counter() + PATIENCE, 0
+            pipes.allow(PATIENCE)
             while pipes.readline() != b"usiok\n":
                 pass
             time.sleep(rng.uniform(0.0, 2.0))
             began = time.perf_counter()
             pipes.write(f"{word}\n".encode())
-            pipes.flush()
             while word == "stop" and not pipes.readline().startswith(b"bestmove"):
                 pass
             if word == "quit":
@@ -514,22 +510,20 @@ def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = F
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.torture", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.torture", __doc__)
     parts = ["games", *ROUNDS]
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)} (default: all)")
     parser.add_argument(
-        "--minutes", type=float, default=20.0, help="of all, and no more; 0: one round of each (default: 20)"
+        "--minutes",
+        type=bounded(0, kind=float),
+        default=20.0,
+        help="of all, and no more; 0: one round of each (default: 20)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the first round (default: 0)")
     parser.add_argument("--short", action="store_true", help="rounds of seconds, as in the tests")
     options = parser.parse_args(arguments)
     if unknown := set(options.parts) - set(parts):
         parser.error(f"there is no part {', '.join(unknown)}")
-    if not 0 <= options.minutes < inf:
-        parser.error("--minutes is 0 or more")
     run = partial(torture, options.parts or parts, options.seed, 60 * options.minutes, short=options.short)
     return exit_status("torture", lambda: not run())
 

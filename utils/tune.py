@@ -14,11 +14,10 @@ found is stronger than the start, only a match of its own (utils.match) tells.
 """
 
 import argparse
-import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import floor, pow
@@ -29,15 +28,16 @@ from typing import Any, Final, NamedTuple
 
 from tqdm import tqdm
 
-from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, positive
+from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
+from pydlshogi.support.command_line import add_pool_options, bounded, exit_status, parser_for, pool_of, positive
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import SettingError, settle
-from pydlshogi.training.journal import Journal
 from utils.arena.engine_process import EngineError
+from utils.arena.finished import FinishedGames, TableError
 from utils.arena.games import STANDARD, Opening
 from utils.arena.openings import OpeningError, check_room, read_openings
-from utils.arena.play_game import Limit, MatchRules, parse_limit, play_game
+from utils.arena.play_game import Limit, MatchRules, add_limits, play_game
 from utils.arena.seats import longest_game
 from utils.arena.usi_engine import UsiEngine
 
@@ -140,47 +140,33 @@ def duel(
         yield play
 
 
-class Record:
-    """OUT/tune.json, what is tuned and how; OUT/pairs.jsonl, a line for each pair in the order of their ends."""
-
-    def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
-        """Raises SettingError where the folder holds another tuning, TuneError where it holds none."""
-        settle(out / "tune.json", settings)
-        pairs = out / "pairs.jsonl"
-        try:
-            self._journal = Journal(pairs, settings["pairs"])
-            lines = [json.loads(line) for line in pairs.read_bytes().splitlines()]
-            self.points: dict[int, float] = {line["step"]: line["points"] for line in lines}
-            """Of each pair that is finished."""
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise TuneError(f"{out} holds files that are of no tuning") from error
-
-    def add(self, pair: GamePair, points: float, values: Values) -> None:
-        """Keep a pair and the values after it."""
-        options = dict(zip(("changed", "opposite"), pair.options, strict=True))
-        self._journal.write({"step": pair.number, "points": points, **options, "values": values})
-        self.points[pair.number] = points
-
-
 def tune(
-    spsa: Spsa, openings: Sequence[Opening], record: Record, pool: WorkerPool, task: partial[Any], deadline: float
+    spsa: Spsa,
+    openings: Sequence[Opening],
+    finished: FinishedGames,
+    pool: WorkerPool,
+    task: partial[Any],
+    deadline: float,
 ) -> Values:
     """Play what is missing, each pair of games within so many seconds. Returns the values at the end."""
     values: Values = {option.name: option.start for option in spsa.tuned}
-    for number, points in record.points.items():
+    known = {line["step"]: line["points"] for line in finished.games}
+    for number, points in known.items():
         values = spsa.moved(values, number, points)
 
     def missing() -> Iterator[GamePair]:
         """Each is made when somebody is free to play it, from the values of that moment."""
         for number in range(1, spsa.pairs + 1):
-            if number not in record.points:
+            if number not in known:
                 both = spsa.options(values, number, 1), spsa.options(values, number, -1)
                 yield GamePair(number, openings[number % len(openings)], both)
 
-    with tqdm(total=spsa.pairs, initial=len(record.points), unit="pair", dynamic_ncols=True) as bar:
+    with tqdm(total=spsa.pairs, initial=len(known), unit="pair", dynamic_ncols=True) as bar:
         for pair, points in pool.map(task, missing(), deadline):
             values = spsa.moved(values, pair.number, points)
-            record.add(pair, points, values)
+            changed, opposite = pair.options
+            about = {"changed": changed, "opposite": opposite, "values": values}
+            finished.add({"step": pair.number, "points": points, **about})
             bar.set_postfix_str(", ".join(f"{name} {value:.1f}" for name, value in values.items()), refresh=False)
             bar.update()
     return values
@@ -197,48 +183,26 @@ def _tuned(text: str) -> Tuned:
     return Tuned(name, start, low, high)
 
 
-def _fixed(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"{text} is not NAME=VALUE")
-    return name, value
-
-
-def _share(text: str) -> float:
-    number = float(text)
-    if not 0 < number <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1")
-    return number
-
-
-def _limit(kind: str, text: str) -> Limit:
-    try:
-        return parse_limit(kind, text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text} makes no sense") from error
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.tune", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.tune", __doc__)
     parser.add_argument("engine", help="command line of the engine")
     parser.add_argument("tuned", nargs="+", type=_tuned, metavar="NAME=START,LOW,HIGH", help="options to tune")
     parser.add_argument("--out", type=Path, required=True, help="folder of the tuning; give it again to go on with it")
-    parser.add_argument(
-        "--option", action="append", type=_fixed, default=[], metavar="NAME=VALUE", help="of both sides; repeatable"
-    )
+    add_option_setting(parser)
     limits = parser.add_mutually_exclusive_group(required=True)
-    for kind, form in (("time", "[MAIN/]BYOYOMI"), ("fischer", "MAIN+INCREMENT"), ("nodes", "N")):
-        limits.add_argument(
-            f"--{kind}", dest="limit", type=partial(_limit, kind), metavar=form, help="of a move, as in utils.match"
-        )
+    add_limits(limits.add_argument, about="of a move, as in utils.match")
     parser.add_argument("--pairs", type=positive, default=1000, help="pairs of games (default: %(default)s)")
     parser.add_argument(
-        "--step", type=_share, default=0.1, help="change of an option at the end, as a share of its range (%(default)s)"
+        "--step",
+        type=bounded(1e-6, 1, float),
+        default=0.1,
+        help="change of an option at the end, as a share of its range (%(default)s)",
     )
     parser.add_argument(
-        "--rate", type=_share, default=0.03, help="of a change, what a won pair moves a value at the end (%(default)s)"
+        "--rate",
+        type=bounded(1e-6, 1, float),
+        default=0.03,
+        help="of a change, what a won pair moves a value at the end (%(default)s)",
     )
     parser.add_argument("--openings", type=Path, metavar="FILE", help="as in utils.match (default: the start position)")
     parser.add_argument("--opening-plies", type=positive, metavar="N", help="cut the openings of FILE after N moves")
@@ -255,24 +219,29 @@ def _run(arguments: argparse.Namespace) -> None:
     Random(arguments.seed).shuffle(openings)
     spsa = Spsa(tuple(arguments.tuned), arguments.pairs, arguments.step, arguments.rate, arguments.seed)
     check_room(openings, arguments.max_moves)
-    names = [option[0].lower() for option in (*spsa.tuned, *arguments.option)]
+    fixed = option_settings(arguments.option)
+    names = [name.lower() for name in (*(option.name for option in spsa.tuned), *fixed)]
     if len({*names}) < len(names):
         raise TuneError("an option is named twice")
     rules = MatchRules(max_moves=arguments.max_moves)
-    task = partial(duel, arguments.engine, dict(arguments.option), arguments.limit, rules)
+    task = partial(duel, arguments.engine, fixed, arguments.limit, rules)
     settings = {
         "engine": arguments.engine,
-        "option": dict(arguments.option),
+        "option": fixed,
         "limit": asdict(arguments.limit),
         "max_moves": arguments.max_moves,
         "openings": [f"{opening.start} {' '.join(opening.moves)}" for opening in openings],
         **asdict(spsa),
     }
     arguments.out.mkdir(parents=True, exist_ok=True)
-    with reserved(arguments.out), pool_of(arguments.workers, arguments.cluster) as pool:
+    with ExitStack() as stack:
+        stack.enter_context(reserved(arguments.out))
+        settle(arguments.out / "tune.json", settings)
+        finished = stack.enter_context(closing(FinishedGames(arguments.out / "pairs.jsonl", ("step", "points"))))
+        pool = stack.enter_context(pool_of(arguments.workers, arguments.cluster))
         try:
             deadline = 2 * longest_game([arguments.limit] * 2, rules)
-            values = tune(spsa, openings, Record(arguments.out, settings), pool, task, deadline)
+            values = tune(spsa, openings, finished, pool, task, deadline)
         except EngineError as error:
             raise TuneError(f"engine `{arguments.engine}` {error}") from error
     print(report(spsa, values, arguments.engine))
@@ -288,10 +257,10 @@ def report(spsa: Spsa, values: Values, engine: str) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, 130 after Ctrl-C."""
     parsed = _parser().parse_intermixed_args(words)
     run = partial(_run, parsed)
-    return exit_status("tune", run, OpeningError, SettingError, TuneError, resume="the same command goes on with it")
+    errors = (OpeningError, OptionError, SettingError, TableError, TuneError)
+    return exit_status("tune", run, *errors, resume="the same command goes on with it")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, natural, parser_for
 from pydlshogi.support.files import cache_folder
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.formats import load
@@ -92,11 +92,8 @@ def parsed_with_games(parser: argparse.ArgumentParser, arguments: Sequence[str] 
         help="games.jsonl(.xz), a list of record files, or .psv, .hcpe, .hcpe3, .pack",
     )
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
-    parser.add_argument("--positions", type=int, default=0, help="validate with so many, at random (default: all)")
-    options = parser.parse_args(arguments)
-    if options.positions < 0:
-        parser.error("--positions is not negative")
-    return options
+    parser.add_argument("--positions", type=natural, default=0, help="validate with so many, at random (default: all)")
+    return parser.parse_args(arguments)
 
 
 def val_positions(options: argparse.Namespace) -> Positions:
@@ -105,10 +102,7 @@ def val_positions(options: argparse.Namespace) -> Positions:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.validate_network", description="Print how well networks predict recorded games."
-    )
+    parser = parser_for("utils.validate_network", "Print how well networks predict recorded games.")
     parser.add_argument("networks", nargs="+", metavar="FILE[,BACKEND[,PRECISION]]")
     options = parsed_with_games(parser, arguments)
     errors = (BackendError, DatasetError, ModelError, RuntimeError)

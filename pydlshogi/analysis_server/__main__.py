@@ -31,16 +31,12 @@ from functools import partial
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.analysis_server.server import Server
 from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import exit_status, parser_for, positive
 from pydlshogi.support.processes import available_cores
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.analysis_server",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_for("pydlshogi.analysis_server", __doc__)
     parser.add_argument("--searches", type=positive, metavar="N", help="at once (default: one for each core)")
     add_option_setting(parser)
     return parser
@@ -56,7 +52,6 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(format="analysis_server: %(message)s")
     return exit_status("analysis_server", partial(_run, options), OptionError)

@@ -26,7 +26,6 @@ from pydlshogi.player.base_player import (
     OtherGameError,
     PlayerError,
     moves_named,
-    play_moves,
 )
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import OptionError, apply_settings
@@ -112,16 +111,6 @@ class Task:
         self.cancelled = threading.Event()
         self.clock: Clock | None = None
         """Of its search; None before it begins."""
-
-
-def set_up(question: Question, engine: Engine) -> PlayedPosition:
-    """The position asked about, under the rules of the engine. Raises PlayerError."""
-    try:
-        position = engine.set_up(question.start)
-    except ValueError as error:
-        raise PlayerError(str(error)) from error
-    play_moves(position, question.moves, until=question.turn)
-    return position
 
 
 class Pool:
@@ -273,9 +262,7 @@ class Pool:
             # `modelfile` is set for the engines of all games, and was meant for another one.
             log.warning("%s: %s; the network that comes along is taken", game, error)
             apply_settings(player.options, {"modelfile": ""})
-        load = player.loading(player.options)
-        assert load is not None
-        return load()
+            return self._load(game, player)
 
     def _think(self, task: Task, player: BasePlayer, position: PlayedPosition) -> Answer:
         question = task.question

@@ -20,18 +20,16 @@ from pydlshogi.csa.thinker import Thinker
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from pydlshogi.support.files import read_plain, reserved
 
 _USER = re.compile(r"[\w@.-]{1,32}", re.ASCII)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.csa", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for("pydlshogi.csa", __doc__)
     parser.add_argument("host", help="as wdoor.c.u-tokyo.ac.jp")
-    parser.add_argument("--port", type=int, default=4081, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--port", type=bounded(1, 65535), default=4081, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--user", required=True, metavar="NAME", help="up to 32 letters, digits, and _ @ - .")
     parser.add_argument("--password-file", type=Path, metavar="FILE", help="(default: CSA_PASSWORD)")
     parser.add_argument("--games", type=positive, metavar="N", help="to play to their end (default: without end)")
@@ -57,8 +55,6 @@ def _password(file: Path | None) -> str:
 def _run(options: argparse.Namespace) -> None:
     if not _USER.fullmatch(options.user):
         raise ClientError("--user is 1 to 32 letters, digits, and _ @ - .")
-    if not 0 < options.port < 1 << 16:
-        raise ClientError("--port is 1 to 65535")
     login = Login(options.host, options.port, options.user, _password(options.password_file))
     options.records.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(
@@ -74,7 +70,6 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
     options = _parser().parse_args(arguments)
     return exit_status("csa", lambda: _run(options), ClientError, OptionError, PlayerError)
 

@@ -22,7 +22,7 @@ from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.game import Game
 from pydlshogi.player.base_player import Engine
 from pydlshogi.read_kifu import KifuError, read
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import write_whole
 
 _LONGEST_SUMMARY: Final = 4096
 """Lines."""
@@ -185,8 +185,7 @@ class Client:
     def _save(self, path: Path, game: Game, lines: Sequence[Sequence[str]]) -> None:
         """A full disk must not cost the game."""
         try:
-            with replacing(path) as file:
-                file.write(to_csa(game, lines).encode())
+            write_whole(path, to_csa(game, lines).encode())
         except OSError as error:
             self._say(f"not saved: {path}: {error.strerror}")
 

@@ -157,7 +157,7 @@ class ServerGame:
             self._connection.send("%TORYO" if move == "resign" else "%KACHI")
             return
         evaluation, line = self._assessment(thought)
-        said = self._in_csa((move, *line))
+        said = line_to_csa(cshogi.Board(self._position.sfen()), (move, *line))
         comment = "" if evaluation is None or not self._comments else " ".join([",'*", str(evaluation), *said[1:]])
         self._connection.send(said[0] + comment)
 
@@ -168,9 +168,6 @@ class ServerGame:
             return None, ()
         evaluation = assessment(thought.answer.move, said).evaluation
         return -evaluation if self._terms.own else evaluation, said.pv[1:]
-
-    def _in_csa(self, moves: tuple[str, ...]) -> list[str]:
-        return line_to_csa(cshogi.Board(self._position.sfen()), moves)
 
     def _hear_move(self, sign: str, csa: str, units: str | None) -> None:
         """A move was made: our own, which the server confirms, or the opponent's."""

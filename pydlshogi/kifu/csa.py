@@ -79,9 +79,6 @@ _CAUSES: Final[dict[str, Ending]] = {ending: ending for ending in get_args(Endin
     "oute_kaihimore": "illegal_move",
     "outori": "illegal_move",
     "oute_sennichite": "perpetual_check",
-    "sennichite": "sennichite",
-    "max_moves": "max_moves",
-    "abnormal": "abnormal",
 }
 _RESULTS: Final[dict[str, Win]] = {"win": "b", "lose": "w", "draw": "d"}
 
@@ -98,7 +95,7 @@ def parse(text: str) -> list[Game]:
     end by.
     """
     blocks = [text]
-    if _has_separator(text):
+    if "\n/" in text or text.startswith("/"):
         blocks = [block for block in _SEPARATOR.split(text) if not _COMMENTS_ONLY.match(block)]
     games: list[Game] = []
     for number, block in enumerate(blocks, 1):
@@ -107,13 +104,6 @@ def parse(text: str) -> list[Game]:
         except RecordError as error:
             raise RecordError(f"game {number}: {error}" if len(blocks) > 1 else str(error)) from None
     return games
-
-
-def _has_separator(text: str) -> bool:
-    at = text.find("/")
-    while at > 0 and text[at - 1] != "\n":
-        at = text.find("/", at + 1)
-    return at >= 0
 
 
 class _Reader:

@@ -113,6 +113,18 @@ class Line:
         return Variation(self.after, tuple(self.moves), tuple(self.evals), tuple(self.times), said, ending)
 
 
+def told(
+    start_sfen: str, headers: Mapping[str, str], line: Line, result: tuple[Ending, Win | None], *variations: Variation
+) -> Game:
+    """The game of a record whose headers are those of KIF."""
+    black, white = (headers.get(even) or headers.get(odds, "") for even, odds in (("先手", "下手"), ("後手", "上手")))
+    return Game(
+        start_sfen, tuple(line.moves), result[1], result[0], tuple(line.evals), tuple(line.times),
+        names=(black, white), event=headers.get("棋戦", ""), date=headers.get("開始日時", ""),
+        place=headers.get("場所", ""), comments=line.comments.of_plies(), variations=variations,
+    )  # fmt: skip
+
+
 def comment_lines(game: Game, ply: int, mark: str) -> list[str]:
     """The lines of what is said of the position after so many moves, each with the mark of a format before it."""
     return [mark + line for text in game.comments[ply : ply + 1] if text for line in text.split("\n")]

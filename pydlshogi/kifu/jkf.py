@@ -22,6 +22,7 @@ from pydlshogi.kifu.game import (
     is_legal,
     settle,
     sfen_of,
+    told,
 )
 from pydlshogi.kifu.kif import HANDICAPS, evaluation_of
 from pydlshogi.kifu.kif_writer import HANDICAP_NAMES
@@ -35,7 +36,6 @@ _KINDS: Final = {name: cshogi.PIECE_SYMBOLS.index(letter.lower()) for name, lett
 _NAMES: Final = {kind: name for name, kind in _KINDS.items()}
 _LONGEST: Final = 10**7
 """Seconds."""
-_HEADERS: Final = (("先手", "下手"), ("後手", "上手"))
 _NEAREST: Final[tuple[Ending, ...]] = ("mate", "illegal_move", "jishogi", "interrupted")
 """What JKF has no word for is written as the first of these that says who won."""
 
@@ -75,18 +75,12 @@ class _Reader:
         if main.illegal and (main.conclusion or UNKNOWN)[0] != "illegal_move":
             raise RecordError(f"move {len(main.moves) + 1}, {main.illegal}, is illegal")
         conclusion = ("illegal_move", "-") if main.illegal else main.conclusion or UNKNOWN
-        self._ending, self._win = settle(conclusion, self._board.turn)
+        self._result = settle(conclusion, self._board.turn)
         self._main = main
         self._read_forks(forks)
 
     def game(self) -> Game:
-        main, header = self._main, self._header
-        black, white = (header.get(even) or header.get(odds, "") for even, odds in _HEADERS)
-        return Game(
-            self._start_sfen, tuple(main.moves), self._win, self._ending, tuple(main.evals), tuple(main.times),
-            names=(black, white), event=header.get("棋戦", ""), date=header.get("開始日時", ""),
-            place=header.get("場所", ""), comments=main.comments.of_plies(), variations=tuple(self._variations),
-        )  # fmt: skip
+        return told(self._start_sfen, self._header, self._main, self._result, *self._variations)
 
     def _read(self, line: Line, moves: Sequence[dict[str, Any]]) -> list[tuple[int, Sequence[dict[str, Any]]]]:
         """Read a line. Returns those that leave it, and after how many moves."""

@@ -7,7 +7,7 @@ ShogiHome, floodgate and lishogi.
 import re
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import cshogi
 from cshogi import KIF
@@ -25,6 +25,7 @@ from pydlshogi.kifu.game import (
     is_legal,
     settle,
     sfen_of,
+    told,
 )
 
 HANDICAPS: Final[dict[str, str]] = {
@@ -52,10 +53,6 @@ _ACT: Final = r"(?P<act>打|成|不成|生)?"
 _NUMBERED: Final = re.compile(r"\s*(?P<number>[0-9]+)\s+(?P<word>[^\s(#+]+)")
 _FILES: Final = re.compile(r"[\s9]+8\s+7\s+6")  # the line above a diagram
 _KIF_MOVE: Final = re.compile(rf"[▲△▼▽☗☖]?\s*{_PLACE}{_ACT}\s*(?:\((?P<origin>[0-9][0-9])\))?")
-# Nearly all of a record: the number, the move, and its time.
-_KIF_LINE: Final = re.compile(
-    r"\s*(\d+)\s+((?:同\s)?\S+)\s*(?:\(\s*([0-9]{1,6}(?::[0-9]{1,6}){0,2})\s*/[0-9:\s]*\)\s*)?"
-)
 _KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
 _TIME: Final = re.compile(r"\(\s*([0-9]{1,6}(?::[0-9]{1,6}){0,2}(?:\.[0-9]+)?)\s*[/)]")
 _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
@@ -140,16 +137,10 @@ class _Reader:
         self._variations: list[Variation] = []
 
     def read_line(self, line: str) -> None:
-        """Nearly all moves are read the quick way. The long way, from `_read_numbered` on, reads them the same: what is
-        changed in one is changed in both."""
         if line[0] == "*":
             if self._line.illegal and "反則" in line:
                 self._line.conclusion = self._line.conclusion or ENDINGS["反則負け"]
             self._read_comment(line)
-            return
-        if (quick := _KIF_LINE.fullmatch(line)) and (move := _written_in_kif(quick[2])):
-            self._count(int(quick[1][:9]))
-            self._make(move.text, self._kif_move(move), _seconds(quick[3]) if quick[3] else None)
             return
         narrow = line.translate(_NARROW)
         if (numbered := _NUMBERED.match(narrow)) and not _FILES.match(narrow):
@@ -203,13 +194,7 @@ class _Reader:
     def game(self) -> Game:
         self._end_line()
         assert self._main is not None
-        main, headers, (ending, win) = self._main, self._headers, self._result
-        names = [headers.get(a) or headers.get(b, "") for a, b in (("先手", "下手"), ("後手", "上手"))]
-        return Game(
-            self._start_sfen, tuple(main.moves), win, ending, tuple(main.evals), tuple(main.times),
-            names=(names[0], names[1]), event=headers.get("棋戦", ""), date=headers.get("開始日時", ""),
-            place=headers.get("場所", ""), comments=main.comments.of_plies(), variations=tuple(self._variations),
-        )  # fmt: skip
+        return told(self._start_sfen, self._headers, self._main, self._result, *self._variations)
 
     def _settled(self) -> tuple[Ending, Win | None]:
         """How the game ended, and for whom."""
@@ -276,9 +261,9 @@ class _Reader:
 
     def _read_numbered(self, line: str, digits: str, word: str) -> None:
         self._count(int(digits[:9]))
-        if match := _KIF_MOVE.match(line, line.index(word)):
-            move, time = _move_in_kif(match), _TIME.search(line, match.end())
-            self._make(move.text, self._kif_move(move), _seconds(time[1]) if time else None)
+        if move := _KIF_MOVE.match(line, line.index(word)):
+            time = _TIME.search(line, move.end())
+            self._make(_written(move), self._kif_move(move), _seconds(time[1]) if time else None)
         elif word[0] in "123456789同":
             raise RecordError(f"not a move: {line.strip()[:40]!r}")
         else:
@@ -326,31 +311,34 @@ class _Reader:
     def _refusal(self) -> RecordError:
         return RecordError(f"move {self._next}, {self._line.illegal}, is illegal")
 
-    def _to(self, square: int | None, text: str) -> int:
-        """The square; None: that of the last move."""
-        if square is not None:
-            return square
+    def _to(self, move: re.Match[str]) -> int:
+        """Where it goes."""
+        if not move["same"]:
+            return _square(move["file"], move["rank"])
         if self._destination is None:
-            raise RecordError(f"move {self._next}, {text}: the same square as which move?")
+            raise RecordError(f"move {self._next}, {_written(move)}: the same square as which move?")
         return self._destination
 
-    def _kif_move(self, move: "_KifMove") -> int:
+    def _kif_move(self, move: re.Match[str]) -> int:
         """The move as cshogi's number; 0 where another piece stands on the square it starts from."""
-        board, to = self._board or self._set_up(), self._to(move.to, move.text)
-        if move.start is None:
-            return _drop(board, to, move.kind)
-        there = board.piece_type(move.start) if move.start >= 0 else 0
-        if there == move.kind:
-            made: int = board.move(move.start, to, move.act == "成")
-            return made
-        if there == move.kind - _PROMOTION and there and not move.act:
-            return int(board.move(move.start, to, True))  # there is a dialect that names what the piece becomes
+        board, kind, to = self._set_up(), _PIECES[move["piece"]], self._to(move)
+        origin, act = move["origin"], move["act"]
+        if act == "打" or origin in (None, "00"):
+            return _drop(board, to, kind)
+        if "0" in origin:
+            return 0
+        start = _square(origin[0], origin[1])
+        there = board.piece_type(start)
+        if there == kind:
+            return int(board.move(start, to, act == "成"))
+        if there == kind - _PROMOTION and there and not act:
+            return int(board.move(start, to, True))  # there is a dialect that names what the piece becomes
         return 0
 
     def _ki2_move(self, move: re.Match[str]) -> int:
         """The move as cshogi's number, found by the rules of relative notation; 0 where no piece can make it."""
         board, kind = self._set_up(), _PIECES[move["piece"]]
-        to = self._to(_square_of(move), _written(move))
+        to = self._to(move)
         drop = _drop(board, to, kind)
         if move["act"] == "打":
             return drop
@@ -363,35 +351,6 @@ class _Reader:
         if len(made) > 1:
             raise RecordError(f"move {self._next}, {_written(move)}, can be made by {len(made)} pieces")
         return made[0] if made else 0
-
-
-class _KifMove(NamedTuple):
-    """A move as KIF writes it."""
-
-    text: str
-    to: int | None
-    """None: where the move before went."""
-    kind: int
-    act: str
-    start: int | None
-    """None: it is dropped; -1: there is no such square."""
-
-
-def _move_in_kif(found: re.Match[str]) -> _KifMove:
-    origin, act = found["origin"], found["act"] or ""
-    dropped = act == "打" or origin in (None, "00")
-    start = None if dropped else -1 if "0" in origin else _square(origin[0], origin[1])
-    return _KifMove(_written(found), _square_of(found), _PIECES[found["piece"]], act, start)
-
-
-@lru_cache(maxsize=1 << 14)
-def _written_in_kif(text: str) -> _KifMove | None:
-    found = _KIF_MOVE.fullmatch(text.translate(_NARROW))
-    return _move_in_kif(found) if found else None
-
-
-def _square_of(move: re.Match[str]) -> int | None:
-    return None if move["same"] else _square(move["file"], move["rank"])
 
 
 def _drop(board: Any, to: int, kind: int) -> int:

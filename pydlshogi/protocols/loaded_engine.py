@@ -1,7 +1,6 @@
 """An engine that is asked one question after the other, and how the command line chooses it."""
 
 import argparse
-import math
 import threading
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
@@ -11,7 +10,8 @@ from pydlshogi.games.catalogue import GAMES
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.player.base_player import BestMove, Engine, Info
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
+from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.support.command_line import bounded
 
 ENGINES: Final = tuple(GAMES["othello"].engines)
 DEFAULT_LEVEL: Final = 10
@@ -93,11 +93,11 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("engine", nargs="?", choices=ENGINES, default="alphabeta", help="(default %(default)s)")
     parser.add_argument(
         "--level",
-        type=int,
+        type=bounded(1, HIGHEST_LEVEL),
         default=DEFAULT_LEVEL,
         help="plies to search, or 32 playouts doubled so many times (default %(default)s)",
     )
-    parser.add_argument("--seconds", type=float, help="for a move, instead of a level")
+    parser.add_argument("--seconds", type=bounded(0.001, kind=float), help="for a move, instead of a level")
     add_option_setting(parser)
 
 
@@ -110,10 +110,6 @@ def engine_with(name: str, given: Sequence[str]) -> Engine:
 
 def engine_of(options: argparse.Namespace) -> LoadedEngine:
     """The engine that the options ask for. Raises OptionError, PlayerError."""
-    if options.seconds is not None and not 0 < options.seconds < math.inf:
-        raise OptionError("--seconds is above 0")
-    if not 1 <= options.level <= HIGHEST_LEVEL:
-        raise OptionError(f"--level is 1 to {HIGHEST_LEVEL}")
     engine = engine_with(options.engine, options.option)
     if options.seconds is None:
         return LoadedEngine(engine, options.level)

@@ -45,7 +45,8 @@ class NBoard:
             if command == "quit":
                 return
             try:
-                self._commands.get(command, _ignore)(text.strip())
+                if command in self._commands:  # the protocol may say others one day
+                    self._commands[command](text.strip())
             except OSError:
                 raise  # NBoard is gone
             except ValueError as error:
@@ -124,10 +125,6 @@ class NBoard:
 
 def _name(move: str) -> str:
     return "PA" if move == "pass" else move.upper()
-
-
-def _ignore(_: str) -> None:
-    """What the protocol may say one day."""
 
 
 def interrupts(line: str) -> bool:

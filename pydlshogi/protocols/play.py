@@ -3,7 +3,6 @@
 Moves are written `f5`, or `5,6`: row and column, as in IaGo. With --auto the engine plays both sides.
 """
 
-import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ from pydlshogi.player.base_player import Info, PlayerError
 from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols.gtp import played
 from pydlshogi.protocols.loaded_engine import LoadedEngine, add_engine_options, discs_of, engine_of
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 
 HELP: Final = """\
 f5 or 5,6   play there (column and row, or row, column)
@@ -156,13 +155,7 @@ def log_lines(game: TerminalGame, names: tuple[str, str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.protocols.play",
-        description="Play Othello at a terminal.",
-        epilog=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_for("pydlshogi.protocols.play", "Play Othello at a terminal.", HELP)
     sides = parser.add_mutually_exclusive_group()
     sides.add_argument("--white", action="store_true", help="you have White, and the engine begins")
     sides.add_argument("--auto", action="store_true", help="the engine plays both sides")

@@ -3,7 +3,6 @@
 NBoard says `nboard 2` before anything else; whoever begins otherwise speaks GTP.
 """
 
-import argparse
 import os
 import select
 import sys
@@ -19,7 +18,7 @@ from pydlshogi.protocols.gtp import Gtp
 from pydlshogi.protocols.inbox import Inbox
 from pydlshogi.protocols.loaded_engine import ENGINES, LoadedEngine, add_engine_options, engine_of
 from pydlshogi.protocols.nboard import NBoard
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 
 
 def speak(engine: LoadedEngine) -> None:
@@ -62,12 +61,10 @@ def _options_of_engines() -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pydlshogi.protocols.serve",
-        description="An Othello engine that speaks GTP and NBoard's protocol.",
-        epilog="\n".join(_options_of_engines()).replace("%", "%%"),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = parser_for(
+        "pydlshogi.protocols.serve",
+        "An Othello engine that speaks GTP and NBoard's protocol.",
+        "\n".join(_options_of_engines()).replace("%", "%%"),
     )
     add_engine_options(parser)
     options = parser.parse_args(arguments)

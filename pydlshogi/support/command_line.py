@@ -3,11 +3,12 @@
 import os
 import re
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from io import TextIOWrapper
+from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydlshogi.support.files import InUse
 from pydlshogi.support.pool import PoolError, WorkerPool
@@ -15,6 +16,13 @@ from pydlshogi.support.processes import ProcessPool, available_cores
 
 _OUT_OF_MEMORY: Final = re.compile(r"(?i).*(out of memory|can't allocate memory).*")
 """How PyTorch says it, in an error that is no MemoryError."""
+
+
+def parser_for(module: str, about: str | None, more: str | None = None) -> ArgumentParser:
+    """Of `python -m MODULE`. `about` and `more`, below the options, are shown in lines as they are."""
+    return ArgumentParser(
+        prog=f"python -m {module}", description=about, epilog=more, formatter_class=RawDescriptionHelpFormatter
+    )
 
 
 def add_pool_options(parser: ArgumentParser, workers: int = 0) -> None:
@@ -58,18 +66,21 @@ def remedy(extra: str, package: str) -> str:
     return f"run `sh bat/environment.sh {extra}`, on Windows `bat\\environment.bat {extra}`, or `pip install {package}`"
 
 
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ArgumentTypeError("must be at least 1")
-    return number
+def bounded(low: float, high: float = inf, kind: Callable[[str], float] = int) -> Callable[[str], Any]:
+    """The type of an option that is a number within these bounds."""
+
+    def parse(text: str) -> float:
+        value = kind(text)
+        if not (low <= value <= high and value < inf):
+            raise ArgumentTypeError(f"must be at least {low}" if high == inf else f"must be {low} to {high}")
+        return value
+
+    parse.__name__ = "number"  # what argparse calls it
+    return parse
 
 
-def natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ArgumentTypeError("must not be negative")
-    return number
+natural: Final = bounded(0)
+positive: Final = bounded(1)
 
 
 def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:

@@ -17,12 +17,14 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
+import llvmlite.binding
 import numba
 from numba import types
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
 from pydlshogi.support.files import cache_folder
 
@@ -181,6 +183,12 @@ _OPTIONS: Final[Any] = {**_ALLOCATING, "_nrt": False}
 """Without numba's runtime: it counts the references to arrays, a dozen of them at each step of a playout, and where
 several threads count the same ones they wait for each other.
 """
+
+
+# A function of numba's that a kernel calls may have been compiled for one that allocates, and name numba's runtime.
+# numba makes these names known before it compiles; a kernel that is loaded without them crashes the process.
+for _name, _address in _nrt_python.c_helpers.items():
+    llvmlite.binding.add_symbol(f"NRT_{_name}", _address)
 
 
 _DEFAULTS: Final = {name: option.default for name, option in Flags.options.items()}

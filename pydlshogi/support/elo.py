@@ -7,7 +7,7 @@ and are not independent; pairs are, so pairs are what error bars are made of. It
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import erfc, inf, log, log10, sqrt
+from math import erfc, inf, isfinite, log, log10, sqrt
 from typing import Final, Literal, NamedTuple
 
 MOST_ELO: Final = 1200.0
@@ -28,6 +28,9 @@ class Elo(NamedTuple):
     def margin(self) -> float:
         """Half the width of the interval: the number behind the plus-minus sign."""
         return (self.high - self.low) / 2
+
+    def __str__(self) -> str:
+        return f"{self.difference:+.0f} ± {self.margin:.0f}" if isfinite(self.difference + self.margin) else "-"
 
 
 def histogram_of_pairs(points: Mapping[int, float]) -> list[int]:
@@ -94,25 +97,21 @@ def superiority(counts: Sequence[int]) -> float:
 class Sprt:
     """Sequential probability ratio test of "Elo difference is elo1" against "it is elo0" (Wald 1945).
 
-    `alpha` and `beta` are the accepted probabilities of taking elo1 or elo0 wrongly.
+    Either is taken wrongly in one of twenty.
     """
 
     elo0: float
     elo1: float
-    alpha: float = 0.05
-    beta: float = 0.05
 
     def __post_init__(self) -> None:
         if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
             wanted = f"elo0 < elo1, {-MOST_ELO:g} to {MOST_ELO:g}"
             raise ValueError(f"SPRT needs {wanted}, not {self.elo0:g} and {self.elo1:g}")
-        if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
-            raise ValueError(f"SPRT needs alpha and beta between 0 and 0.5, not {self.alpha:g} and {self.beta:g}")
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Log-likelihood ratios at which elo0 and elo1 are accepted."""
-        return log(self.beta / (1 - self.alpha)), log((1 - self.beta) / self.alpha)
+        return -log(19), log(19)
 
     def llr(self, counts: Sequence[int]) -> float:
         """Generalised log-likelihood ratio of elo1 over elo0, as Stockfish's fishtest computes it.

@@ -162,6 +162,12 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             unfinished.unlink(missing_ok=True)
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """As `replacing`."""
+    with replacing(path) as file:
+        file.write(content)
+
+
 def _put(file: Path, target: Path) -> None:
     """In the place of what is there. On Windows a virus scanner or OneDrive may hold a file for some milliseconds."""
     for _ in range(_TRIES if sys.platform == "win32" else 0):

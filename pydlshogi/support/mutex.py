@@ -2,7 +2,6 @@
 
 import ctypes
 import weakref
-from types import TracebackType
 from typing import Any, Final
 
 from numba import types
@@ -97,7 +96,5 @@ class Mutex:
     def __enter__(self) -> None:
         _hold_soon(self.addresses)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _give_back(self.addresses)

@@ -17,7 +17,6 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from textwrap import shorten
-from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
 Item = TypeVar("Item")
@@ -88,9 +87,7 @@ class WorkerPool(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def map(self, task: Task[Item, Result], items: Iterable[Item], deadline: float) -> Iterator[tuple[Item, Result]]:

@@ -16,7 +16,7 @@ from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import write_whole
 
 
 class SettingError(ValueError):
@@ -86,8 +86,7 @@ def settle(path: Path, about: Mapping[str, Any]) -> None:
     folder, now = path.parent, json.loads(json.dumps(about))
     others = [each for each in folder.iterdir() if not each.name.startswith((path.name, f".{path.name}."))]
     if not any(each.stat().st_size for each in others):
-        with replacing(path) as file:
-            file.write(json.dumps(now, indent=1).encode() + b"\n")
+        write_whole(path, json.dumps(now, indent=1).encode() + b"\n")
         return
     if not path.exists():
         raise SettingError(f"{folder} holds something else: choose another --out")

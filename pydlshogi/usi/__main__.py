@@ -1,7 +1,8 @@
 """The engine of any game over USI: `python -m pydlshogi.usi GAME`."""
 
+import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pydlshogi.engines.named import engine_named
 from pydlshogi.usi.usi import run
@@ -21,6 +22,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ValueError as error:
         parser.error(str(error))
     run(engine)
+
+
+def program(*engine: str) -> Callable[[], None]:
+    """That of one engine: what GUIs start, which give it no arguments."""
+    return lambda: main([*engine, *sys.argv[1:]])
 
 
 if __name__ == "__main__":

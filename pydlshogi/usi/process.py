@@ -62,8 +62,10 @@ class Process:
             if file.exists() and file.stat().st_size > LARGEST_LOG:
                 with suppress(OSError):  # on Windows another engine may hold it open
                     file.replace(file.with_suffix(".old"))
-        if path and file.is_file() and b"\0" in _beginning(file):
-            raise OSError(errno.EEXIST, "holds something else than a log", str(file))
+        if path and file.is_file():
+            with file.open("rb") as content:
+                if b"\0" in content.read(1024):
+                    raise OSError(errno.EEXIST, "holds something else than a log", str(file))
         # Without O_NONBLOCK a pipe that nobody reads from would be waited for.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0), 0o644)
         os.dup2(descriptor, 1)
@@ -129,11 +131,6 @@ def _open_missing_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free: this one
     if sys.stderr is None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
-
-
-def _beginning(file: Path) -> bytes:
-    with file.open("rb") as content:
-        return content.read(1024)
 
 
 def decoded(raw: bytes) -> str:

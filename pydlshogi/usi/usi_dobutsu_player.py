@@ -1,14 +1,8 @@
-"""The engine of Dobutsu shogi over USI, for GUIs, which give an engine no arguments."""
+"""The engine of Dobutsu shogi over USI."""
 
-import sys
+from pydlshogi.usi.__main__ import program
 
-from pydlshogi.usi.__main__ import main as usi
-
-
-def main() -> None:
-    """Speak USI on stdin and stdout."""
-    usi(["dobutsu", *sys.argv[1:]])
-
+main = program("dobutsu")
 
 if __name__ == "__main__":
     main()

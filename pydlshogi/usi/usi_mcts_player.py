@@ -1,14 +1,8 @@
-"""MCTSPlayer of shogi over USI, for GUIs, which give an engine no arguments."""
+"""MCTSPlayer of shogi over USI."""
 
-import sys
+from pydlshogi.usi.__main__ import program
 
-from pydlshogi.usi.__main__ import main as usi
-
-
-def main() -> None:
-    """Speak USI on stdin and stdout."""
-    usi(["shogi", "mcts", *sys.argv[1:]])
-
+main = program("shogi", "mcts")
 
 if __name__ == "__main__":
     main()

@@ -1,14 +1,8 @@
-"""PolicyPlayer over USI, for GUIs, which give an engine no arguments."""
+"""PolicyPlayer over USI."""
 
-import sys
+from pydlshogi.usi.__main__ import program
 
-from pydlshogi.usi.__main__ import main as usi
-
-
-def main() -> None:
-    """Speak USI on stdin and stdout."""
-    usi(["shogi", "policy", *sys.argv[1:]])
-
+main = program("shogi", "policy")
 
 if __name__ == "__main__":
     main()

@@ -1,14 +1,8 @@
-"""Search1Player over USI, for GUIs, which give an engine no arguments."""
+"""Search1Player over USI."""
 
-import sys
+from pydlshogi.usi.__main__ import program
 
-from pydlshogi.usi.__main__ import main as usi
-
-
-def main() -> None:
-    """Speak USI on stdin and stdout."""
-    usi(["shogi", "search1", *sys.argv[1:]])
-
+main = program("shogi", "search1")
 
 if __name__ == "__main__":
     main()

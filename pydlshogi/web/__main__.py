@@ -20,7 +20,7 @@ from typing import Final
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.games.catalogue import GAMES, UnknownGame, game_named
 from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
-from pydlshogi.support.command_line import exit_status, remedy
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, remedy
 from pydlshogi.support.files import InUse, check_writable, reserved, state_folder
 from pydlshogi.web.phone import own_address, print_code
 from pydlshogi.web.server import BoardServer
@@ -30,9 +30,9 @@ _ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(?P<port>\d{1,5})/#(?P<token>
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m pydlshogi.web", description="A board in the browser.")
+    parser = parser_for("pydlshogi.web", "A board in the browser.")
     parser.add_argument(
-        "--port", type=port_number, default=0, metavar="N", help="default: that of the last time, or a free one"
+        "--port", type=bounded(0, 65535), default=0, metavar="N", help="default: that of the last time, or a free one"
     )
     parser.add_argument(
         "--lan",
@@ -43,13 +43,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--game", action="append", default=[], metavar="MODULE:NAME", help="offer another game too")
     add_option_setting(parser)
     return parser
-
-
-def port_number(text: str) -> int:
-    port = int(text)
-    if not 0 <= port < 1 << 16:
-        raise argparse.ArgumentTypeError("must be 0 to 65535")
-    return port
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -129,7 +122,6 @@ def _at_port(made: Callable[[int], BoardServer], wanted: int, earlier: int) -> B
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error that has been told on stderr, or 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(format="board: %(message)s")
     return exit_status("board", partial(_run, options), OptionError, UnknownGame)

@@ -1,34 +1,39 @@
 """Games as they are kept on the disk, and back: whatever a file holds, what is read of it is sound."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from pydlshogi.game import GameEnd
-from pydlshogi.read_kifu import Ending
+from pydlshogi.kifu.game import Ending
 from pydlshogi.web.played import LeftLine, Node, SetUp, TableGame, TimeControl, path_to
 
-T = TypeVar("T")
 N = TypeVar("N", int, float)
 Kept: TypeAlias = Mapping[str, Any]
 """A game as JSON has it."""
+Form: TypeAlias = Any
+"""Of a value: its class, the forms of all its items in a list, or a tuple of forms of which it has one."""
 
 LONGEST_CLOCK: Final = 100_000.0
 """Seconds."""
 _MOST: Final = 1e9
 """No number in a kept game is larger."""
 _ABSENT: Final = type(None)
-_GAME: Final[Mapping[str, tuple[type, ...]]] = {
-    **dict.fromkeys(("game", "event", "date", "place"), (str,)),
-    **dict.fromkeys(("fromFile", "tip", "at"), (int,)),
-    **dict.fromkeys(("sides", "names", "positions"), (list,)),
-    **dict.fromkeys(("clock", "left"), (list, _ABSENT)),
+_NUMBER: Final = (int, float)
+_GAME: Final[Mapping[str, Form]] = {
+    **dict.fromkeys(("game", "event", "date", "place"), str),
+    **dict.fromkeys(("fromFile", "tip", "at"), int),
+    "sides": [str, str],
+    "names": [str, str],
+    "positions": list,
+    "clock": ([_NUMBER, _NUMBER], _ABSENT),
+    "left": ([int, int], _ABSENT),
     "start": (str, _ABSENT),
 }
-_POSITION: Final[Mapping[str, tuple[type, ...]]] = {
+_POSITION: Final[Mapping[str, Form]] = {
     **dict.fromkeys(("move", "comment", "brokenOff"), (str, _ABSENT)),
     **dict.fromkeys(("parent", "evaluation", "discs"), (int, _ABSENT)),
     **dict.fromkeys(("seconds", "spent"), (int, float, _ABSENT)),
-    "ended": (list, _ABSENT),
+    "ended": ([str, (int, _ABSENT)], _ABSENT),
 }
 
 
@@ -77,26 +82,26 @@ def checked(value: object) -> Kept:
     return {**game, "positions": [_of_form(position, _POSITION) for position in game["positions"]]}
 
 
-def _of_form(value: object, form: Mapping[str, tuple[type, ...]]) -> Kept:
+def _of_form(value: object, form: Mapping[str, Form]) -> Kept:
     if not isinstance(value, dict) or value.keys() - form.keys():
         raise ValueError("a kept game has another form")
-    for name, kinds in form.items():
-        each = value.get(name)
-        if isinstance(each, bool) or not isinstance(each, kinds):
+    for name, each in form.items():
+        if not _has_form(value.get(name), each):
             raise ValueError(f"{name} of a kept game has another form")
-        if name != "positions":
-            for part in each if isinstance(each, list) else [each]:
-                _check_value(part)
     return {name: value.get(name) for name in form}
 
 
-def _check_value(value: object) -> None:
+def _has_form(value: object, form: Form) -> bool:
+    """Raises ValueError for half a character."""
+    if isinstance(form, tuple):
+        return any(_has_form(value, each) for each in form)
+    if isinstance(form, list):
+        return isinstance(value, list) and len(value) == len(form) and all(map(_has_form, value, form))
     if isinstance(value, str):
-        value.encode()  # raises ValueError for half a character
-    elif isinstance(value, dict | list | bool):
-        raise ValueError("a kept game has another form")
+        value.encode()
     elif isinstance(value, int | float) and not abs(value) <= _MOST:
-        raise ValueError("a number of a kept game is too large")
+        return False
+    return isinstance(value, form) and not isinstance(value, bool)
 
 
 def game_of(value: object, set_up: SetUp) -> TableGame:
@@ -104,10 +109,10 @@ def game_of(value: object, set_up: SetUp) -> TableGame:
     kept = checked(value)
     game = TableGame(kept["game"], kept["start"], set_up)
     game.take_sides(kept["sides"])
-    game.names = _pair(kept["names"], str)
+    game.names = kept["names"]
     game.event, game.date, game.place = kept["event"], kept["date"], kept["place"]
     if kept["clock"] is not None:
-        game.clock = TimeControl(*(_within(seconds, 0, LONGEST_CLOCK) for seconds in _pair(kept["clock"], float)))
+        game.clock = TimeControl(*(_within(seconds, 0, LONGEST_CLOCK) for seconds in kept["clock"]))
     first, *others = kept["positions"]
     _describe(game.tip, first)
     for position in others:
@@ -116,7 +121,7 @@ def game_of(value: object, set_up: SetUp) -> TableGame:
     game.from_file = _within(kept["fromFile"], 0, len(nodes))
     line = path_to(nodes[_within(kept["tip"], 0, len(nodes) - 1)])
     if kept["left"] is not None:
-        tip, at = _pair(kept["left"], int)
+        tip, at = kept["left"]
         left = path_to(nodes[_within(tip, 0, len(nodes) - 1)])
         game.left = LeftLine(left, _within(at, 0, len(left) - 1))
     game.show(line, _within(kept["at"], 0, len(line) - 1))
@@ -146,20 +151,11 @@ def _describe(node: Node, position: Kept) -> None:
     node.comment = position["comment"] or ""
     node.broken_off = position["brokenOff"] or "unknown"
     if position["ended"] is not None:
-        if len(position["ended"]) != 2:
-            raise ValueError("there is no such end of a game")
         node.ended = GameEnd(*position["ended"])
-        if not isinstance(node.ended.reason, str) or node.ended.winner not in (0, 1, None):
+        if node.ended.winner not in (0, 1, None):
             raise ValueError("there is no such end of a game")
     if node.broken_off not in get_args(Ending):
         raise ValueError("there is no such end of a game")
-
-
-def _pair(values: Sequence[Any], kind: type[T]) -> list[T]:
-    kinds = (int, float) if kind is float else kind
-    if len(values) != 2 or any(isinstance(value, bool) or not isinstance(value, kinds) for value in values):
-        raise ValueError("a pair is missing")
-    return [*values]
 
 
 def _within(number: N, low: float, high: float) -> N:

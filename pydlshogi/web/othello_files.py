@@ -10,7 +10,7 @@ from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import parse_games
 from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, transcript
-from pydlshogi.games.othello.wthor import games_of, parse_wthor
+from pydlshogi.games.othello.wthor import Games, games_of, parse_wthor
 from pydlshogi.web.played import RecordedGame, RecordedLine, TableGame
 from pydlshogi.web.records import RECORDED, File, GameFiles, Opened, OpenError, names_of
 
@@ -20,10 +20,16 @@ _WTHOR_GAME: Final = 68
 
 
 def _opened(data: bytes, text: str) -> Opened | None:
-    if _is_wthor(data):
-        return _archive(data)
     first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
-    return _texts(text) if holds_ggf(text) or _TRANSCRIPT.fullmatch(first) else None
+    try:
+        if _is_wthor(data):
+            header, rows = parse_wthor(data)
+            return [partial(_of_archive, rows[number : number + 1], int(header["year"])) for number in range(len(rows))]
+        if holds_ggf(text) or _TRANSCRIPT.fullmatch(first):
+            return [partial(_recorded, game) for game in parse_games(text)]
+    except RecordError as error:
+        raise OpenError(f"the record: {error}") from None
+    return None
 
 
 def _is_wthor(data: bytes) -> bool:
@@ -31,24 +37,9 @@ def _is_wthor(data: bytes) -> bool:
     return len(data) == _WTHOR_HEADER + games * _WTHOR_GAME and len(data) > _WTHOR_HEADER
 
 
-def _archive(data: bytes) -> Opened:
-    try:
-        header, rows = parse_wthor(data)
-    except RecordError as error:
-        raise OpenError(f"the record: {error}") from None
-
-    def made(number: int) -> RecordedGame:
-        (game,) = games_of(rows[number : number + 1], int(header["year"]))
-        return _recorded(game)
-
-    return [partial(made, number) for number in range(len(rows))]
-
-
-def _texts(text: str) -> Opened:
-    try:
-        return [partial(_recorded, game) for game in parse_games(text)]
-    except RecordError as error:
-        raise OpenError(f"the record: {error}") from None
+def _of_archive(row: Games, year: int) -> RecordedGame:
+    (game,) = games_of(row, year)
+    return _recorded(game)
 
 
 def _recorded(game: Transcript) -> RecordedGame:
@@ -85,8 +76,8 @@ def _saved(played: TableGame, *_: Any) -> File:
 def _typed(text: str) -> RecordedGame | None:
     if not _TRANSCRIPT.fullmatch(text):
         return None
-    (opened,) = _texts(text.replace("\n", " "))
-    return opened()
+    opened = _opened(b"", text.replace("\n", " "))
+    return opened[0]() if opened else None
 
 
 FILES: Final = GameFiles(_opened, _saved, (".wtb", ".ggf"), _typed)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.games.entry import NO_NAMES, NameOpening, OpeningNames
+from pydlshogi.kifu.game import Ending
 from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
-from pydlshogi.read_kifu import Ending
 
 SetUp: TypeAlias = Callable[[str, str | None], PlayedPosition]
 """Makes the first position of a game: its name, and the start as text or None for the usual one. Raises PlayerError."""

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Final, TypeAlias
 
-from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, set_up
+from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
+from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import KnownMove, PlayerError
 
@@ -37,8 +38,7 @@ class Engines:
 
     def set_up(self, game: str, start: str | None) -> PlayedPosition:
         """The first position of a game, under the rules of the engine that analyses. Raises PlayerError."""
-        question = Question(game, start)
-        return set_up(question, self._pool.engine_for(question))
+        return Replay().position(self._pool.engine_for(Question(game)), start, (), 0)
 
     def known_moves(self, game: str, position: PlayedPosition) -> tuple[Sequence[KnownMove], str]:
         """What the books of the engine that analyses know of a position, and what was wrong with them."""

@@ -316,7 +316,8 @@ class _Handler(BaseHTTPRequestHandler):
             try:
                 while True:
                     news = page.take(ALIVE_EVERY)
-                    self.wfile.write("".join(map(_event, news.items())).encode() or b":\n\n")
+                    events = (f"event: {kind}\ndata: {json.dumps(message)}\n\n" for kind, message in news.items())
+                    self.wfile.write("".join(events).encode() or b":\n\n")
                     page.rest(NEWS_GAP)
             except NoLongerThere:
                 return
@@ -385,8 +386,3 @@ def _command(body: bytes) -> Mapping[str, Any]:
     if not isinstance(command, dict):
         raise Refused("an object is wanted")
     return command
-
-
-def _event(item: tuple[str, Message]) -> str:
-    kind, message = item
-    return f"event: {kind}\ndata: {json.dumps(message)}\n\n"

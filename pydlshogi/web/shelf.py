@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import PlayerError
-from pydlshogi.support.files import read_plain, replacing
+from pydlshogi.support.files import read_plain, write_whole
 from pydlshogi.web.kept import Kept, checked, game_of, kept
 from pydlshogi.web.played import SetUp, TableGame
 from pydlshogi.web.records import Opened
@@ -127,8 +127,7 @@ class Shelf:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         earlier = [game for each in self._earlier for game in each.kept]
         *others, shown = _earlier(self.shown).kept
-        with replacing(self._path) as file:
-            file.write(json.dumps({"shown": shown, "earlier": [*earlier, *others]}).encode())
+        write_whole(self._path, json.dumps({"shown": shown, "earlier": [*earlier, *others]}).encode())
 
     def _first(self) -> TableGame:
         game = TableGame(next(iter(GAMES)), None, self._set_up)

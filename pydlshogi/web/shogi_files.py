@@ -9,9 +9,10 @@ from typing import Final
 from pydlshogi.analysis import Judgement
 from pydlshogi.analyze import annotated
 from pydlshogi.game import GameEnd
-from pydlshogi.kifu.game import RecordError, Variation, check_set
+from pydlshogi.kifu.formats import SUFFIXES
+from pydlshogi.kifu.game import Ending, Game, RecordError, Variation, Win, check_set
 from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes
-from pydlshogi.read_kifu import SUFFIXES, Ending, Game, KifuError, Win, parse
+from pydlshogi.read_kifu import KifuError, parse
 from pydlshogi.web.played import Node, RecordedGame, RecordedLine, TableGame, variations_of
 from pydlshogi.web.records import File, GameFiles, Opened, OpenError, names_of
 
@@ -75,26 +76,25 @@ def has_kif(start: str) -> bool:
 
 
 def _game(played: TableGame) -> Game:
-    nodes, ending = played.line[1:], played.tip.ending
+    line, ending = _line(0, played.line[1:], played.tip), played.tip.ending
     black, white = names_of(played)
     return Game(
         played.start_sfen,
-        tuple(node.number for node in nodes),
+        line.moves,
         _WINS[ending.winner] if ending else None,
-        _IN_RECORDS.get(ending.reason, "unknown") if ending else played.tip.broken_off,
-        tuple(node.evaluation for node in nodes),
-        tuple(node.seconds for node in nodes),
+        line.ending,
+        line.evals,
+        line.times,
         (black, white),
         event=played.event,
         date=played.date,
         place=played.place,
         comments=tuple(node.comment for node in played.line),
-        variations=tuple(_variation(after, nodes) for after, _, nodes in variations_of(played.line)),
+        variations=tuple(_line(after, nodes, nodes[-1]) for after, _, nodes in variations_of(played.line)),
     )
 
 
-def _variation(after: int, nodes: Sequence[Node]) -> Variation:
-    tip = nodes[-1]
+def _line(after: int, nodes: Sequence[Node], tip: Node) -> Variation:
     return Variation(
         after,
         tuple(node.number for node in nodes),

@@ -118,7 +118,7 @@ class Table:
             "move": self._move,
             "new": self._new,
             "choose": self._choose,
-            "earlier": self._take_earlier,
+            "earlier": lambda _: self._replace(self._shelf.take_earlier),
             "watch": self._watch,
             "hint": self._hint,
             "policy": self._policy,
@@ -184,9 +184,6 @@ class Table:
     def _choose(self, command: Command) -> None:
         number = _whole(command, "number")
         self._replace(lambda: self._shelf.choose(number - 1))
-
-    def _take_earlier(self, command: Command) -> None:
-        self._replace(self._shelf.take_earlier)
 
     def _move(self, command: Command) -> None:
         move = _text(command, "move")

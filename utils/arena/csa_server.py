@@ -9,7 +9,7 @@ from typing import Final
 
 import cshogi
 
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import write_whole
 
 PLIES: Final = 20
 """Of a game."""
@@ -52,6 +52,5 @@ class CsaServer:
                 move = self._rng.choice(moves) if ply % 2 else next(lines).strip()
                 board.push_csa(move[1:])
                 say(f"{move},T0")
-            with replacing(self._folder / name) as file:
-                file.write(" ".join(map(cshogi.move_to_usi, board.history)).encode())
+            write_whole(self._folder / name, " ".join(map(cshogi.move_to_usi, board.history)).encode())
             say("#RESIGN\n#WIN")

@@ -9,54 +9,36 @@ from typing import Final
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import ENEMY, LION, WAYS
 from pydlshogi.games.dobutsu.sfen import in_other_dialect, sfen_in_other_dialect
-from utils.arena.games import GameKind
-from utils.arena.referee import Colour, Verdict, other
+from utils.arena.games import EntryReferee, GameKind
+from utils.arena.referee import Verdict, other
 
 
-class DobutsuReferee:
-    """One game of Dobutsu shogi from `start_sfen`, drawn after `max_moves` moves unless the last one wins.
+class DobutsuReferee(EntryReferee):
+    """One game of Dobutsu shogi from `start`, drawn after so many moves unless the last one wins.
 
     A lion that is left to be taken counts as taken: Fairy-Stockfish does not know that this is a move at all.
     """
 
-    def __init__(self, start_sfen: str | None = None, max_moves: int = 512) -> None:
+    position: DobutsuPosition
+
+    def __init__(self, start: str | None = None, max_moves: int = 512) -> None:
         """Raises ValueError for what is not a position."""
-        self.max_moves = max_moves
-        self.moves: list[str] = []
-        """With drops as Fairy-Stockfish writes them; `play` takes both dialects."""
-        self._position = DobutsuPosition(start_sfen)
+        super().__init__("dobutsu", start, max_moves)
 
-    @property
-    def turn(self) -> Colour:
-        """Who is to move."""
-        return "w" if self._position.turn else "b"
+    def written(self, move: int) -> str:
+        return in_other_dialect(super().written(move))
 
-    def play(self, move: str) -> Verdict | None:
-        """Make `move` and judge; None while the game goes on. An illegal move is not made and loses."""
-        mover, position = self.turn, self._position
-        try:
-            legal = position.move_from_usi(move)
-        except ValueError:
-            return Verdict(other(mover), "illegal_move")
-        self.moves.append(in_other_dialect(position.usi(legal)))
-        position.push(legal)
+    def verdict(self) -> Verdict | None:
+        position = self.position
         if not len(position.legal_moves()):
-            return Verdict(mover, "mate")
+            return Verdict(other(self.turn), "mate")
         if self._lion_can_be_taken():
-            return Verdict(other(mover), "mate")
-        if position.threefold():
-            return Verdict(None, "sennichite")
-        if len(self.moves) >= self.max_moves:
-            return Verdict(None, "max_moves")
-        return None
-
-    def declare(self) -> Verdict:
-        """Nobody wins by saying so."""
-        return Verdict(other(self.turn), "false_declaration")
+            return Verdict(self.turn, "mate")
+        return Verdict(None, "sennichite") if position.threefold() else None
 
     def _lion_can_be_taken(self) -> bool:
-        pieces = int(self._position.state["pieces"])
-        targets = (self._position.legal_moves() // WAYS).tolist()
+        pieces = int(self.position.state["pieces"])
+        targets = (self.position.legal_moves() // WAYS).tolist()
         return any(pieces >> 4 * target & 15 == ENEMY + LION for target in targets)
 
 

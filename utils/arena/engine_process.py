@@ -118,18 +118,20 @@ class Pipes:
         return plain
 
     def write(self, data: bytes) -> None:
+        """Raises EngineDied."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(data)
+            self.process.stdin.flush()
         except (OSError, ValueError) as error:
             raise EngineDied("has stopped") from error
 
     def flush(self) -> None:
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.flush()
-        except (OSError, ValueError) as error:
-            raise EngineDied("has stopped") from error
+        """`write` has done so."""
+
+    def allow(self, seconds: float) -> None:
+        """A deadline for the next answer."""
+        self.deadline, self.unanswered = time.perf_counter() + seconds, 0
 
 
 class EngineProcess(ABC):
@@ -162,7 +164,7 @@ class EngineProcess(ABC):
         """Whether the engine has an option of this name, upper and lower case being the same."""
         return False
 
-    def set_option(self, name: str, value: str) -> None:
+    def set_option(self, name: str, _value: str) -> None:
         """Raises EngineError if the engine does not declare the option: a misspelt one would spoil the match unseen."""
         raise EngineError(f"has no options, not {name} nor any other")
 
@@ -184,7 +186,6 @@ class EngineProcess(ABC):
         """Ask the engine to quit; kill it if it does not."""
         with contextlib.suppress(EngineDied, subprocess.TimeoutExpired):
             self._pipes.write(b"quit\n")
-            self._pipes.flush()
             self._pipes.process.wait(QUIT_SECONDS)
         self.kill()
 
@@ -215,8 +216,7 @@ class EngineProcess(ABC):
         return EngineError(f"{error} while starting{said} (its stderr: {self._stderr})")
 
     def _within(self, seconds: float, call: Callable[[], Any]) -> Any:
-        self._pipes.deadline = time.perf_counter() + seconds
-        self._pipes.unanswered = 0
+        self._pipes.allow(seconds)
         try:
             return call()
         except EngineSilent:

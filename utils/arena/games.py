@@ -19,26 +19,32 @@ class EntryReferee:
     def __init__(self, game: str, start: str | None, max_moves: int) -> None:
         """Raises ValueError for what is not a position."""
         self.moves: list[str] = []
-        self._position, self._max_moves = game_named(game).position(start), max_moves
+        self.position, self._max_moves = game_named(game).position(start), max_moves
 
     @property
     def turn(self) -> Colour:
-        return "w" if self._position.turn else "b"
+        return "w" if self.position.turn else "b"
 
     def play(self, move: str) -> Verdict | None:
-        position = self._position
         try:
-            legal = position.move_from_usi(move)
+            legal = self.position.move_from_usi(move)
         except ValueError:
             return Verdict(other(self.turn), "illegal_move")
-        self.moves.append(position.usi(legal))
-        position.push(legal)
-        if ending := position.ending():
-            return Verdict(None if ending.winner is None else "w" if ending.winner else "b", ending.reason)
-        return Verdict(None, "max_moves") if len(self.moves) >= self._max_moves else None
+        self.moves.append(self.written(legal))
+        self.position.push(legal)
+        return self.verdict() or (Verdict(None, "max_moves") if len(self.moves) >= self._max_moves else None)
+
+    def written(self, move: int) -> str:
+        """A move of the position, for records and engines."""
+        return self.position.usi(move)
+
+    def verdict(self) -> Verdict | None:
+        """How the rules have ended the game."""
+        ending = self.position.ending()
+        return ending and Verdict(None if ending.winner is None else "w" if ending.winner else "b", ending.reason)
 
     def declare(self) -> Verdict:
-        if self._position.declares():
+        if self.position.declares():
             return Verdict(self.turn, "declaration")
         return Verdict(other(self.turn), "false_declaration")
 
@@ -112,10 +118,8 @@ class GameKind(NamedTuple):
     """Of its file."""
     engine: Callable[[str, Path], EngineProcess] = UsiEngine
     """(command, file for its stderr): an engine in the game's protocol. Raises EngineError."""
-    limits: tuple[str, ...] = ("time", "fischer", "nodes")
-    """What engines can be limited by."""
-    tells_scores: bool = True
-    """Whether engines say with a move what it is worth."""
+    only_times: bool = False
+    """Engines know neither nodes nor increments, and do not say what a move is worth."""
     sfen: Callable[[str], str] = str
     """A position as other engines read it."""
     read_openings: Callable[[Path, int | None], Sequence[Opening]] | None = None

@@ -12,10 +12,9 @@ class CommandRefused(EngineError):
 
 
 class GtpEngine(EngineProcess):
-    """One running engine. Every method raises EngineDied or EngineSilent when the engine does not play its part."""
+    """One running engine."""
 
     def __init__(self, command: str, stderr: Path) -> None:
-        """Start `command`, split as a shell would but run by none. Raises EngineError if there is no such program."""
         super().__init__(command, stderr)
         self._commands: frozenset[str] = frozenset()
         self._known: list[str] = []
@@ -80,7 +79,6 @@ class GtpEngine(EngineProcess):
 
     def _converse(self, command: str) -> str:
         self._pipes.write(f"{command}\n".encode())
-        self._pipes.flush()
         lines: list[str] = []
         # Empty lines before an answer mean nothing; one ends it.
         while (line := self._pipes.readline().decode("ascii").strip()) or not lines:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pydlshogi.games.shogi.names import USI_MOVE
+from pydlshogi.kifu.usi import read_line
 from pydlshogi.support.files import open_plain
 from utils.arena.games import Opening, kind_of
 
@@ -52,13 +53,8 @@ def _parse(path: Path, lines: Iterable[str], plies: int | None, game: str) -> It
         words = line.split()
         if not words or words[0].startswith("#") or (len(words) == 1 and USI_MOVE.fullmatch(words[0])):
             continue
-        if words[0] == "position":
-            del words[0]
-        cut = words.index("moves") if "moves" in words else len(words)
-        place, moves = words[:cut], words[cut + 1 :][:plies]
-        if place[:1] == ["sfen"]:
-            del place[0]
-        opening = Opening(None if place == ["startpos"] else " ".join(place), tuple(moves), game)
+        start, moves, _ = read_line(line)
+        opening = Opening(start, tuple(moves[:plies]), game)
         try:
             # Far above what any opening reaches: the limit is the match's business.
             opening.referee(max_moves=10_000)

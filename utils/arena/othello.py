@@ -36,7 +36,6 @@ KIND: Final = GameKind(
     othello_record,
     ".ggf",
     engine=GtpEngine,
-    limits=("time",),
-    tells_scores=False,
+    only_times=True,
     read_openings=read_othello_openings,
 )

@@ -1,16 +1,23 @@
 """One game between two engines: whose turn, whose clock, whose fault. It knows no match, no files and no Elo."""
 
-from collections.abc import Mapping, Sequence
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from random import Random
+from typing import Final
 
+from pydlshogi.support.command_line import bounded
 from utils.arena.engine_process import EngineDied, EngineError, EngineProcess, EngineSilent
 from utils.arena.games import Opening, Overrun, PlayedGame
 from utils.arena.referee import Colour, Judge, Verdict, other
 
-LONGEST_MS = 10**9
+LONGEST_MS: Final = 10**9
 """No limit is above this, eleven days in milliseconds: the system's clocks know no such deadlines."""
-OPENING_ATTEMPTS = 10
+in_range: Final = bounded(0, LONGEST_MS, float)
+LIMITS: Final = {"time": "[MAIN/]BYOYOMI", "fischer": "MAIN+INCREMENT", "nodes": "N"}
+OPENING_ATTEMPTS: Final = 10
 """How often a random opening is tried."""
 
 
@@ -25,21 +32,30 @@ class Limit:
 
 
 def parse_limit(kind: str, text: str) -> Limit:
-    """`--time 1000` (byoyomi), `--time 60000/1000` (main time / byoyomi), `--fischer 60000+1000`, `--nodes 800`."""
-    separator = {"time": "/", "fischer": "+"}.get(kind)
-    numbers = [int(part) for part in (text.split(separator) if separator else [text])]
-    if min(numbers) < 0 or sum(numbers) == 0 or max(numbers) > LONGEST_MS:
-        raise ValueError(text)
-    match kind, numbers:
-        case "nodes", [nodes]:
-            return Limit(nodes=nodes)
-        case "time", [byoyomi]:
-            return Limit(byoyomi_ms=byoyomi)
-        case "time", [main, byoyomi]:
-            return Limit(main_ms=main, byoyomi_ms=byoyomi)
-        case "fischer", [main, increment]:
-            return Limit(main_ms=main, increment_ms=increment)
-    raise ValueError(text)
+    """`--time 1000` (byoyomi), `--time 60000/1000` (main time / byoyomi), `--fischer 60000+1000`, `--nodes 800`.
+
+    Raises ArgumentTypeError.
+    """
+    with suppress(ValueError):
+        numbers = [int(part) for part in text.split({"time": "/", "fischer": "+"}.get(kind))]
+        if min(numbers) >= 0 and sum(numbers) > 0 and max(numbers) <= LONGEST_MS:
+            match kind, numbers:
+                case "nodes", [nodes]:
+                    return Limit(nodes=nodes)
+                case "time", [byoyomi]:
+                    return Limit(byoyomi_ms=byoyomi)
+                case "time", [main, byoyomi]:
+                    return Limit(main_ms=main, byoyomi_ms=byoyomi)
+                case "fischer", [main, increment]:
+                    return Limit(main_ms=main, increment_ms=increment)
+    raise ArgumentTypeError(f"{text} makes no sense")
+
+
+def add_limits(add: Callable[..., object], side: str = "", about: str | None = None) -> None:
+    """`--time`, `--fischer` and `--nodes`, each of which sets `limit`; with a `side`, `--a-time` sets `a_limit`."""
+    for kind, form in LIMITS.items():
+        dest = f"{side}limit".replace("-", "_")
+        add(f"--{side}{kind}", dest=dest, type=partial(parse_limit, kind), metavar=form, help=about)
 
 
 class ChessClock:

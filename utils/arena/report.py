@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
@@ -11,28 +10,22 @@ from utils.arena.play_game import Limit
 from utils.arena.store import SIDES, Settings, Side
 
 
-@dataclass
 class Score:
     """The games of a match, counted."""
 
-    games: Mapping[int, Mapping[str, Any]]
-    results: dict[Side, Counter[str]] = field(init=False)
-    """win, draw, loss of A, by the colour A had: "A" when A was Black."""
-    pairs: list[int] = field(init=False)
-    """How many pairs gave A 0, 1/2, 1, 3/2 and 2 points. One that repeats another, move by move, proves no more."""
-    repeated: int = field(init=False)
-    """How many pairs do."""
-
-    def __post_init__(self) -> None:
-        self.results = {side: Counter() for side in SIDES}
-        for game in self.games.values():
+    def __init__(self, games: Mapping[int, Mapping[str, Any]]) -> None:
+        self.results: dict[Side, Counter[str]] = {side: Counter() for side in SIDES}
+        """win, draw, loss of A, by the colour A had: "A" when A was Black."""
+        for game in games.values():
             self.results[game["black"]][_result(game)] += 1
         points = {"win": 1.0, "draw": 0.5, "loss": 0.0}
-        firsts = [first for first in self.games if first % 2 and first + 1 in self.games]
-        different = {tuple(_played(self.games[first + second]) for second in (0, 1)): first for first in firsts}
+        firsts = [first for first in games if first % 2 and first + 1 in games]
+        different = {tuple(_played(games[first + second]) for second in (0, 1)): first for first in firsts}
         self.repeated = len(firsts) - len(different)
+        """How many pairs repeat another, move by move: they prove no more."""
         counted = [first + second for first in different.values() for second in (0, 1)]
-        self.pairs = histogram_of_pairs({number - 1: points[_result(self.games[number])] for number in counted})
+        self.pairs = histogram_of_pairs({number - 1: points[_result(games[number])] for number in counted})
+        """How many of the others gave A 0, 1/2, 1, 3/2 and 2 points."""
 
     @property
     def total(self) -> Counter[str]:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -65,29 +64,23 @@ def longest_game(limits: Sequence[Limit], rules: MatchRules, random_plies: int =
     return 2 * START_SECONDS + OPENING_ATTEMPTS * 60 * random_plies + moves
 
 
-@contextmanager
-def seated(settings: Settings, out: Path) -> Iterator[Callable[[Pairing], tuple[dict[Side, str], PlayedGame]]]:
-    """Two engines, and what plays a game between them: it returns their names and what happened.
+class Seats:
+    """Two engines, started when they are needed, and again after they died.
 
-    What they say on stderr goes to files of the folder `out`, where that can be seen. Whoever leaves this while a game
-    is under way kills them. The game raises MatchError if an engine cannot be used.
+    Inside `with` a function plays a game between them. Whoever leaves that while a game is under way kills them.
     """
-    seats = _Seats(settings, out)
-    try:
-        yield seats.play
-    finally:
-        seats.close()
-
-
-class _Seats:
-    """The engines, started when they are needed, and again after they died."""
 
     def __init__(self, settings: Settings, out: Path) -> None:
+        """What they say on stderr goes to files of the folder `out`, where that can be seen."""
         self._settings, self._out = settings, out
         self._engines: dict[Side, EngineProcess] = {}
         self._playing = False
 
+    def __enter__(self) -> Callable[[Pairing], tuple[dict[Side, str], PlayedGame]]:
+        return self.play
+
     def play(self, pairing: Pairing) -> tuple[dict[Side, str], PlayedGame]:
+        """The names of the engines and what happened. Raises MatchError if one cannot be used."""
         self._playing = True
         for side in SIDES:
             self._seat(side)
@@ -102,7 +95,7 @@ class _Seats:
         self._playing = False
         return {side: engines[side].name for side in SIDES}, played
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         for engine in self._engines.values():
             if self._playing:
                 engine.kill()

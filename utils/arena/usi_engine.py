@@ -34,10 +34,9 @@ _DEBUG = "DebugMessage"
 
 
 class UsiEngine(EngineProcess):
-    """One running engine. Every method raises EngineDied or EngineSilent when the engine does not play its part."""
+    """One running engine."""
 
     def __init__(self, command: str, stderr: Path) -> None:
-        """Start `command`, split as a shell would but run by none. Raises EngineError if there is no such program."""
         super().__init__(command, stderr)
         self._declared: dict[str, str] = {}
         self._client = cshogi.usi.Engine(command, connect=False)
@@ -56,7 +55,6 @@ class UsiEngine(EngineProcess):
             raise self._not_started(error) from error
 
     def declares(self, name: str) -> bool:
-        """Whether the engine has an option of this name, upper and lower case being the same."""
         return name.lower() in self._declared
 
     def configure(self, options: Mapping[str, str]) -> None:
@@ -83,7 +81,6 @@ class UsiEngine(EngineProcess):
                 raise self._lacks(name)
 
     def set_option(self, name: str, value: str) -> None:
-        """Raises EngineError if the engine does not declare the option: a misspelt one would spoil the match unseen."""
         if not self.declares(name):
             raise self._lacks(name)
         self._client.setoption(self._declared[name.lower()], value)
@@ -97,10 +94,6 @@ class UsiEngine(EngineProcess):
         self._client.usinewgame()
 
     def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> EngineAnswer:
-        """Search the position; `limits` are cshogi's (btime, wtime, byoyomi, binc, winc, nodes; milliseconds).
-
-        Raises EngineSilent when no `bestmove` comes within `seconds`.
-        """
         lines: list[str] = []
         self._client.position(list(moves), sfen=start)
         began = time.perf_counter()
@@ -122,7 +115,6 @@ class UsiEngine(EngineProcess):
         return answer, (self._pipes.arrived - began) * 1000
 
     def game_over(self, result: str) -> None:
-        """`result` is win, lose or draw. An engine that has died meanwhile is found out by the next game."""
         with contextlib.suppress(EngineDied):
             self._client.gameover(result)
 

@@ -4,7 +4,6 @@ All positions are looked at that so many moves may lead to, each once however th
 the engine thinks are worth nearly the same to both sides.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,8 +18,8 @@ from pydlshogi.games.othello.transcript import transcript
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols.loaded_engine import LoadedEngine
-from pydlshogi.support.command_line import exit_status
-from pydlshogi.support.files import check_writable, replacing
+from pydlshogi.support.command_line import bounded, exit_status, parser_for
+from pydlshogi.support.files import check_writable, write_whole
 from utils.othello.judging import add_judge_options, judge_of, judged
 
 DOUBT: Final = 2.0
@@ -50,26 +49,23 @@ def even(engine: LoadedEngine, level: int, plies: int, within: float) -> Iterato
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.even", description="Find even openings to play matches from."
-    )
+    parser = parser_for("utils.othello.even", "Find even openings to play matches from.")
     parser.add_argument("file", type=Path, help="file of transcripts to write")
-    parser.add_argument("--plies", type=int, default=8, help="moves of an opening (default %(default)s)")
+    parser.add_argument("--plies", type=bounded(1, 10), default=8, help="moves of an opening (default %(default)s)")
     parser.add_argument(
-        "--within", type=float, default=1.0, help="discs by which a side may be ahead (default %(default)s)"
+        "--within",
+        type=bounded(0, 64, float),
+        default=1.0,
+        help="discs by which a side may be ahead (default %(default)s)",
     )
     add_judge_options(parser)
     options = parser.parse_args(arguments)
-    if not 1 <= options.plies <= 10 or not 0 <= options.within <= 64:
-        parser.error("--plies is 1 to 10, --within 0 to 64")
 
     def run() -> None:
         check_writable(options.file)
         found = sorted(even(judge_of(options), options.level, options.plies, options.within))
         remark = f"# Neither side is ahead by more than {options.within:g} discs at level {options.level}."
-        with replacing(options.file) as file:
-            file.write("\n".join([remark, *map(transcript, found), ""]).encode())
+        write_whole(options.file, "\n".join([remark, *map(transcript, found), ""]).encode())
         print(f"{len(found)} openings")
 
     return exit_status("even", run, OptionError, PlayerError)

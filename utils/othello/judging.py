@@ -6,8 +6,9 @@ from typing import NamedTuple
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, parse_move
 from pydlshogi.player.clock import Limits
-from pydlshogi.player.option_settings import OptionError, add_option_setting
+from pydlshogi.player.option_settings import add_option_setting
 from pydlshogi.protocols.loaded_engine import DEFAULT_LEVEL, HIGHEST_LEVEL, LoadedEngine, discs_of, engine_with
+from pydlshogi.support.command_line import bounded
 
 
 class JudgedMove(NamedTuple):
@@ -20,14 +21,14 @@ class JudgedMove(NamedTuple):
 
 def add_judge_options(parser: argparse.ArgumentParser) -> None:
     """Options for `judge_of`."""
-    parser.add_argument("--level", type=int, default=DEFAULT_LEVEL, help="plies to search (default %(default)s)")
+    parser.add_argument(
+        "--level", type=bounded(1, HIGHEST_LEVEL), default=DEFAULT_LEVEL, help="plies to search (default %(default)s)"
+    )
     add_option_setting(parser)
 
 
 def judge_of(options: argparse.Namespace) -> LoadedEngine:
     """The engine that the options ask for. Raises OptionError, PlayerError."""
-    if not 1 <= options.level <= HIGHEST_LEVEL:
-        raise OptionError(f"--level is 1 to {HIGHEST_LEVEL}")
     return LoadedEngine(engine_with("alphabeta", options.option), options.level)
 
 

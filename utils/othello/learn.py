@@ -5,7 +5,6 @@ have come to with perfect play of both sides from some point on, which such file
 something else, its positions after that point are passed over. The weights of each stage are those that predict best.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,7 +31,7 @@ from pydlshogi.games.othello.rules import START_MOVER, START_OPPONENT, STATE, ZE
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Games, held_out, square_of
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint8Array
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.compiled import allocating, compiled
 
 _NO_SQUARE: Final = np.uint64(64)
@@ -40,15 +39,6 @@ _NO_SQUARE: Final = np.uint64(64)
 # The classes of numbers, one after the other.
 _CLASS_OF: Final[Int32Array] = np.unique(CLASSES, return_inverse=True)[1].astype(np.int32)
 CLASS_COUNT: Final = int(_CLASS_OF.max()) + 1
-
-
-class Settings(NamedTuple):
-    """How the weights are fitted."""
-
-    ridge: float = 30.0
-    """A weight that occurs as often in the positions is halved: there is little to say for it."""
-    steps: int = 15
-    """Of the descent to the best weights."""
 
 
 class Positions(NamedTuple):
@@ -59,6 +49,13 @@ class Positions(NamedTuple):
     """float32 [positions]: by how many discs the side to move would have won."""
     games: Int32Array
     """int32 [positions]: the number of the game of each."""
+
+
+def as_played(games: Games) -> Archive:
+    """Games of which what they came to counts, from the first position on."""
+    games, nothing = games.copy(), np.zeros(len(games))
+    games["theoretical"] = games["score"]
+    return Archive(games, nothing.astype(np.int16), nothing.astype(np.uint8))
 
 
 def positions_of(archive: Archive, stage: int) -> Positions:
@@ -96,21 +93,21 @@ def _collect(
     return n
 
 
-def fit(classes: Int32Array, labels: Float32Array, settings: Settings) -> Float32Array:
+def fit(classes: Int32Array, labels: Float32Array, ridge: float = 30.0, steps: int = 15) -> Float32Array:
     """The weights of all classes whose sums come nearest to `labels`, in discs; `classes` is int32 [positions, 47].
 
-    Least squares with a penalty of `ridge` on each squared weight, by conjugate gradients on the normal equations,
-    preconditioned by how often each class occurs.
+    Least squares with a penalty of `ridge` on each squared weight, which halves one that occurs as often, in so many
+    `steps` of conjugate gradients on the normal equations, preconditioned by how often each class occurs.
     """
     weights = np.zeros(CLASS_COUNT, np.float32)
-    often = _spread(classes, np.ones(len(classes), np.float32)) + np.float32(settings.ridge)
+    often = _spread(classes, np.ones(len(classes), np.float32)) + np.float32(ridge)
     rest = _spread(classes, labels)
     direction = step = rest / often
     slope = float(rest @ step)
-    for _ in range(settings.steps):
+    for _ in range(steps):
         if slope == 0:  # there is nothing left to improve
             break
-        curved = _spread(classes, sums(classes, direction)) + np.float32(settings.ridge) * direction
+        curved = _spread(classes, sums(classes, direction)) + np.float32(ridge) * direction
         length = np.float32(slope / float(direction @ curved))
         weights += length * direction
         rest -= length * curved
@@ -176,7 +173,7 @@ def learn(archive: Archive) -> Iterator[tuple[str, Int16Array]]:
             yield f"{empties}: nothing to learn from", weights
             continue
         classes = classes_of(positions.states)
-        fitted = fit(classes[~test], positions.values[~test], Settings())
+        fitted = fit(classes[~test], positions.values[~test])
         weights[stage] = weights_of(fitted)
         values = positions.values[test]
         errors = sums(classes[test], fitted) - values
@@ -191,10 +188,7 @@ def _describe(errors: Float32Array, values: Float32Array) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.learn", description="Learn the weights of the patterns from games."
-    )
+    parser = parser_for("utils.othello.learn", "Learn the weights of the patterns from games.")
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
     options = parser.parse_args(arguments)

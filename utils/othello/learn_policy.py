@@ -5,7 +5,6 @@ its moves, is not learned from and tells how well that goes. What is learned is 
 gradient descent on its logarithmic loss over the legal moves. The same command goes on where it was broken off.
 """
 
-import argparse
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +20,6 @@ from pydlshogi.engines.othello.patterns import (
     WORDS,
     evaluate,
     shipped_weights,
-    stage_of,
     write_numbers,
 )
 from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
@@ -30,30 +28,34 @@ from pydlshogi.engines.othello.policy import (
     THROUGH,
     WEIGHTS,
     Moves,
+    describe,
+    logit,
     policy_stage,
     room_for_moves,
     save_policy,
     shift,
-    write_shares,
 )
 from pydlshogi.engines.othello.rollouts import CLASSES, save_rollouts, surroundings
 from pydlshogi.engines.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.records import read_archive
-from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, moved, to_move
+from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, States, moved, to_move
 from pydlshogi.games.othello.wthor import Games, held_out, square_of
 from pydlshogi.network.host import softmax
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.arrays_file import write_arrays
-from pydlshogi.support.command_line import exit_status, natural, positive
-from pydlshogi.support.compiled import allocating, inlined
+from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
+from pydlshogi.support.compiled import allocating, compiled, compiled_for, inlined, rule_of_game
 from utils.othello.checkpoint import Checkpoint, kept
+from utils.othello.learn import as_played, positions_of
 
 _NO_SQUARE: Final = np.uint64(64)
 _SLICE: Final = 2000
 """Games between two looks at the bar."""
 _ALIKE: Final = 1.0001
 """Moves whose shares differ by less are likely alike: sums of the same weights come out in different ways."""
+_RATE: Final = 0.02
+"""Of learning, at first."""
 _LOWEST_RATE: Final = 0.03
 """Of the first rate, at the end."""
 
@@ -65,11 +67,9 @@ class PolicyKind(NamedTuple):
     """Shape of its weights."""
     numbers: Int32Array
     """Which weight belongs to what."""
-    rate: float
-    """Of learning, at first."""
     epochs: int
-    learn: Callable[[Games, Int64Array, Float32Array, float, Float64Array, Moves, Int32Array], float]
-    """(games, which, weights, rate, hits, moves, numbers): see `_learn_policy`."""
+    learn: Callable[..., float]
+    """See `_learn`."""
 
 
 @inlined
@@ -83,30 +83,39 @@ def hit(shares: Float32Array, legal: int, chosen: int) -> float:
     return 1.0 / likeliest
 
 
-@inlined
-def _judged(shares: Float32Array, legal: int, chosen: int, hits: Float64Array) -> float:
-    """The loss of the move that was played. `hits`, float64 [2], counts it."""
-    hits[0] += hit(shares, legal, chosen)
-    hits[1] += 1
-    return -math.log(shares[chosen])
+@compiled
+def _surrounded(mover: np.uint64, opponent: np.uint64, squares: np.uint64, classes: Int32Array, moves: Moves) -> int:
+    """As `describe`, for rollouts: one weight for each move, that of the square with what stands around it."""
+    n = 0
+    while squares != ZERO:
+        square = lowest(squares)
+        squares &= squares - ONE
+        moves.squares[n] = square
+        moves.counts[n, 0], moves.counts[n, 1] = 1, 0
+        moves.added[n, 0] = classes[square, surroundings(mover, opponent, square)]
+        n += 1
+    return n
 
 
-@allocating
-def _learn_policy(
+described: Callable[[Any, Any, Any, Int32Array, Moves], int] = rule_of_game
+
+
+def _learn(
     games: Games,
     which: Int64Array,
     weights: Float32Array,
     rate: float,
     hits: Float64Array,
-    moves: Moves,
     numbers: Int32Array,
+    moves: Moves,
+    shares: Float32Array,
 ) -> float:
     """Learn from the games of these numbers, at a rate of 0 only look; returns the sum of the losses.
 
     `hits`, float64 [60, 2], gets by ply how often the likeliest move was played, and how often some move was.
-    `moves` is room to work in, `numbers` is THROUGH.
+    `numbers` are the kind's; `moves` and `shares`, float32 [MOST_MOVES], are room to work in.
     """
-    shares, loss = np.empty(MOST_MOVES, np.float32), 0.0
+    loss = 0.0
     for number in which:
         mover, opponent = START_MOVER, START_OPPONENT
         for ply in range(60):
@@ -115,107 +124,56 @@ def _learn_policy(
             if squares == ZERO or played >= _NO_SQUARE:
                 break
             own = weights[policy_stage(count(mover | opponent))]
-            legal, chosen = write_shares(own, mover, opponent, squares, numbers, moves, shares), 0
+            legal, chosen = described(mover, opponent, squares, numbers, moves), 0
             for move in range(legal):
+                shares[move] = logit(own, moves, move)
                 if moves.squares[move] == played:
                     chosen = move
-            loss += _judged(shares, legal, chosen, hits[ply])
+            softmax(shares[:legal])
+            hits[ply, 0] += hit(shares, legal, chosen)
+            hits[ply, 1] += 1
+            loss -= math.log(shares[chosen])
             for move in range(legal if rate > 0 else 0):
                 shift(own, moves, move, np.float32(rate) * (np.float32(move == chosen) - shares[move]))
             mover, opponent = moved(mover, opponent, played)
     return loss
 
 
-@allocating
-def _learn_rollouts(
-    games: Games,
-    which: Int64Array,
-    weights: Float32Array,
-    rate: float,
-    hits: Float64Array,
-    moves: Moves,
-    numbers: Int32Array,
-) -> float:
-    """The same for the weights of rollouts, with CLASSES for `numbers`."""
-    shares, classes, loss = np.empty(MOST_MOVES, np.float32), np.empty(MOST_MOVES, np.int64), 0.0
-    for number in which:
-        mover, opponent = START_MOVER, START_OPPONENT
-        for ply in range(60):
-            mover, opponent, left, _ = to_move(mover, opponent)
-            played = square_of(games[number].moves[ply])
-            if left == ZERO or played >= _NO_SQUARE:
-                break
-            own = weights[policy_stage(count(mover | opponent))]
-            legal, chosen = 0, 0
-            while left != ZERO:
-                square = lowest(left)
-                left &= left - ONE
-                classes[legal] = numbers[square, surroundings(mover, opponent, square)]
-                shares[legal] = own[classes[legal]]
-                if square == played:
-                    chosen = legal
-                legal += 1
-            softmax(shares[:legal])
-            loss += _judged(shares, legal, chosen, hits[ply])
-            for move in range(legal if rate > 0 else 0):
-                own[classes[move]] -= np.float32(rate) * (shares[move] - np.float32(move == chosen))
-            mover, opponent = moved(mover, opponent, played)
-    return loss
-
-
 KINDS: Final = {
-    "policy": PolicyKind((STAGES, WEIGHTS), THROUGH, 0.02, 5, _learn_policy),
-    "rollouts": PolicyKind((STAGES, ROLLOUT_WEIGHTS), CLASSES, 0.02, 3, _learn_rollouts),
+    "policy": PolicyKind((STAGES, WEIGHTS), THROUGH, 5, compiled_for("policy", _learn, described=describe)),
+    "rollouts": PolicyKind(
+        (STAGES, ROLLOUT_WEIGHTS), CLASSES, 3, compiled_for("rollouts", _learn, described=_surrounded)
+    ),
 }
 
 
 @allocating
-def _scores(games: Games, which: Int64Array, patterns: Int16Array, leads: Float32Array, results: Float32Array) -> Any:
-    """int64 [VALUE_STAGES]: how many positions of each stage were met.
-
-    `leads` and `results`, float32 [VALUE_STAGES, positions], get by how many discs the patterns see the side to move
-    ahead in each of them, and 1, 0.5 or 0 as it won, drew or lost its game.
-    """
-    met = np.zeros(VALUE_STAGES, np.int64)
+def _leads(states: States, patterns: Int16Array) -> Float32Array:
+    """float32 [positions]: by how many discs the patterns see the side to move ahead."""
+    leads = np.empty(len(states), np.float32)
     words = np.zeros((1, WORDS), np.uint64)
     numbers = words.view(np.uint16)
-    for number in which:
-        mover, opponent, black = START_MOVER, START_OPPONENT, True
-        lead = 2 * int(games[number].score) - 64
-        for ply in range(60):
-            mover, opponent, squares, passed = to_move(mover, opponent)
-            black = black != passed
-            played = square_of(games[number].moves[ply])
-            if squares == ZERO or played >= _NO_SQUARE:
-                break
-            discs = count(mover | opponent)
-            stage = stage_of(discs)
-            write_numbers(mover, opponent, words)
-            leads[stage, met[stage]] = np.float32(evaluate(patterns, discs, numbers, 0)) / np.float32(DISC)
-            results[stage, met[stage]] = 0.5 + 0.5 * np.sign(lead if black else -lead)
-            met[stage] += 1
-            mover, opponent = moved(mover, opponent, played)
-            black = not black
-    return met
+    for row in range(len(states)):
+        mover, opponent = states[row].mover, states[row].opponent
+        write_numbers(mover, opponent, words)
+        leads[row] = np.float32(evaluate(patterns, count(mover | opponent), numbers, 0)) / np.float32(DISC)
+    return leads
 
 
 def fit_scales(games: Games, which: Int64Array, patterns: Int16Array) -> tuple[Float32Array, Float32Array]:
     """For each stage of the patterns the discs ahead that are a win rate of 73 %, and how often the side that is
     ahead has won, float32 [VALUE_STAGES] each; by the results of games.
     """
-    leads, results = (np.empty((VALUE_STAGES, 4 * len(which)), np.float32) for _ in range(2))
-    met = _scores(games, which, patterns, leads, results)
-    candidates = np.geomspace(0.5, 40, 120)
+    archive, candidates = as_played(games[which]), np.geomspace(0.5, 40, 120)
     scales, right = np.full(VALUE_STAGES, 6, np.float32), np.full(VALUE_STAGES, np.nan, np.float32)
     for stage in range(VALUE_STAGES):
-        lead, result = leads[stage, : met[stage]], results[stage, : met[stage]]
-        decided = result != 0.5
+        positions = positions_of(archive, stage)
+        decided = positions.values != 0
         if decided.any():
-            losses = [
-                np.logaddexp(0, np.where(result > 0.5, -lead, lead)[decided] / each).mean() for each in candidates
-            ]
+            lead, result = _leads(positions.states[decided], patterns), np.sign(positions.values[decided])
+            losses = [np.logaddexp(0, -result * lead / each).mean() for each in candidates]
             scales[stage] = candidates[np.argmin(losses)]
-            right[stage] = ((lead > 0) == (result > 0.5))[decided].mean()
+            right[stage] = ((lead > 0) == (result > 0)).mean()
     return scales, right
 
 
@@ -234,7 +192,7 @@ def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, see
     there = kept(checkpoint, run)
     done = int(there.rounds) if there else 0
     weights: Float32Array = there.learned if there else np.zeros(kind.weights, np.float32)
-    moves = room_for_moves()
+    room = kind.numbers, room_for_moves(), np.empty(MOST_MOVES, np.float32)
     learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
     with tqdm(total=epochs * len(learned), initial=done * len(learned), unit="game", disable=None) as bar:
         for epoch in range(done, epochs):
@@ -243,12 +201,12 @@ def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, see
             loss = 0.0
             for first in range(0, len(order), _SLICE):
                 share = (epoch + first / len(order)) / epochs
-                rate = kind.rate * (_LOWEST_RATE + (1 - _LOWEST_RATE) * (1 + math.cos(math.pi * share)) / 2)
-                loss += kind.learn(games, order[first : first + _SLICE], weights, rate, hits, moves, kind.numbers)
+                rate = _RATE * (_LOWEST_RATE + (1 - _LOWEST_RATE) * (1 + math.cos(math.pi * share)) / 2)
+                loss += kind.learn(games, order[first : first + _SLICE], weights, rate, hits, *room)
                 bar.update(len(order[first : first + _SLICE]))
             line = f"epoch {epoch + 1}: of the games learned {_described(hits, loss)}"
             hits = np.zeros((60, 2))
-            loss = kind.learn(games, tested, weights, 0.0, hits, moves, kind.numbers)
+            loss = kind.learn(games, tested, weights, 0.0, hits, *room)
             bar.write(f"{line}; of the others {_described(hits, loss)}; by tens of plies {_by_tens(hits)}")
             write_arrays(checkpoint, Checkpoint(run, weights, epoch + 1))
     return weights
@@ -265,10 +223,7 @@ def _by_tens(hits: Float64Array) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.learn_policy", description="Learn a policy from games."
-    )
+    parser = parser_for("utils.othello.learn_policy", "Learn a policy from games.")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")

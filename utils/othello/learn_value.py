@@ -7,7 +7,6 @@ win rates. GAMES are files of WTHOR format, of which those held out tell how oft
 often the engine's value does.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +17,12 @@ from tqdm import tqdm
 
 from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, save_weights, shipped_weights
 from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
-from pydlshogi.games.othello.records import Archive, read_archive
+from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.wthor import GAME, Games, held_out
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
-from pydlshogi.support.command_line import exit_status, natural, positive
+from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.files import check_writable, shipped_model
-from utils.othello.learn import CLASS_COUNT, Settings, classes_of, fit, positions_of, sums, weights_of
+from utils.othello.learn import CLASS_COUNT, as_played, classes_of, fit, positions_of, sums, weights_of
 from utils.othello.learn_policy import by_four_plies, fit_scales
 from utils.othello.policy_games import RANDOM, play
 
@@ -53,8 +52,7 @@ def examples(games: Games, plies: Int64Array, stage: int) -> tuple[Int32Array, F
     1, 0.5 or 0 as the side to move won, drew or lost. A game that is over by then gives none.
     """
     own = plies // 4 == stage
-    rows, nothing = games[own], np.zeros(own.sum())
-    positions = positions_of(Archive(rows, nothing.astype(np.int16), nothing.astype(np.uint8)), stage)
+    positions = positions_of(as_played(games[own]), stage)
     discs = positions.states["mover"] | positions.states["opponent"]
     kept = np.unpackbits(discs.view(np.uint8)).reshape(-1, 64).sum(axis=1) == plies[own][positions.games] + 4
     results = 0.5 + 0.5 * np.sign(positions.values[kept])
@@ -70,7 +68,7 @@ def regression(classes: Int32Array, results: Float32Array) -> Float32Array:
     weights = np.zeros(CLASS_COUNT, np.float32)
     for _ in range(_STEPS):
         rates = 1 / (1 + np.exp(-sums(classes, weights)))
-        weights += fit(classes, (4 * (results - rates)).astype(np.float32), Settings())
+        weights += fit(classes, (4 * (results - rates)).astype(np.float32))
     return weights
 
 
@@ -83,10 +81,7 @@ def value_of(games: Games, plies: Int64Array, scales: Float32Array) -> Int16Arra
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.learn_value", description="Learn a value from games of policies."
-    )
+    parser = parser_for("utils.othello.learn_value", "Learn a value from games of policies.")
     parser.add_argument("games", type=Path, nargs="+", help="files of games to test by, .wtb")
     parser.add_argument("--reinforced", type=Path, required=True, help="file of the policy that plays on, .npz")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")

@@ -5,9 +5,7 @@ processor for a move. A game is a line of FILE once it is finished, so that the 
 off. The table is printed at the end, for all games that are there.
 """
 
-import argparse
 import hashlib
-import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +24,7 @@ from pydlshogi.games.othello.transcript import RecordError, Transcript, transcri
 from pydlshogi.player.base_player import BasePlayer, BestMove, Engine, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from pydlshogi.support.elo import estimate, histogram_of_pairs, mean_score
 from pydlshogi.support.files import digest, shipped_model
 from utils.arena.finished import FinishedGames, TableError
@@ -123,29 +121,26 @@ def table(games: Sequence[dict[str, Any]], rows: dict[str, Pairing]) -> str:
         for seconds in sorted({game["seconds"] for game in games if game["row"] == name}):
             counts = counts_of([game for game in games if (game["row"], game["seconds"]) == (name, seconds)])
             if pairs := sum(counts):
-                share, elo = mean_score(counts), estimate(counts)
-                margin = (
-                    f"{elo.difference:+.0f} ± {elo.margin:.0f}" if math.isfinite(elo.difference + elo.margin) else "-"
-                )
-                lines.append(f"| {row.first} | {row.second} | {2 * pairs} | {seconds:g} | {share:.1%} | {margin} |")
+                share = f"{mean_score(counts):.1%} | {estimate(counts)}"
+                lines.append(f"| {row.first} | {row.second} | {2 * pairs} | {seconds:g} | {share} |")
     return "\n".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.parts", description="Play for what each part of the search is worth."
-    )
+    parser = parser_for("utils.othello.parts", "Play for what each part of the search is worth.")
     parser.add_argument("file", type=Path, help="of the games")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS), help="of the table (default: all)")
     which.add_argument("--network", type=Path, help="another row: against the tables", metavar="FILE")
-    parser.add_argument("--games", type=int, default=200, help="for each row (default %(default)s)")
-    parser.add_argument("--seconds", type=float, default=0.1, help="of the processor for a move (default %(default)s)")
+    parser.add_argument("--games", type=positive, default=200, help="for each row (default %(default)s)")
+    parser.add_argument(
+        "--seconds",
+        type=bounded(0.001, kind=float),
+        default=0.1,
+        help="of the processor for a move (default %(default)s)",
+    )
     parser.add_argument("--openings", type=Path, default=Path("kifu/othello_even.txt"), help="file of transcripts")
     options = parser.parse_args(arguments)
-    if options.games < 1 or not 0 < options.seconds < float("inf"):
-        parser.error("--games and --seconds are above 0")
     rows = {name: ROWS[name] for name in options.rows} if options.network is None else row_with(options.network)
 
     def run() -> None:

@@ -98,8 +98,5 @@ def match_line(first: Float32Array, second: Float32Array, pairs: int, rng: np.ra
     texts = []
     for how, factor in (("by their shares", np.float32(1)), ("the likeliest move", SURE)):
         counts = match(factor * first, factor * second, pairs, rng)
-        elo = estimate(counts)
-        texts.append(
-            f"{how}: {mean_score(counts):.1%} of {2 * pairs:,} games, {elo.difference:+.0f} ± {elo.margin:.0f} Elo"
-        )
+        texts.append(f"{how}: {mean_score(counts):.1%} of {2 * pairs:,} games, {estimate(counts)} Elo")
     return "; ".join(texts)

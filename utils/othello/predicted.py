@@ -4,7 +4,6 @@ Of the games that learning holds out of the files (see `wthor.held_out`): how of
 how often the side with the higher value won, by four plies. The same counts as `learn_policy` and `learn_value` give.
 """
 
-import argparse
 import math
 import sys
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import exit_status, parser_for, positive
 from pydlshogi.uct.batch import Batch, Evaluator
 from utils.othello.learn_policy import by_four_plies, hit
 
@@ -68,10 +67,7 @@ def evaluator_of(network: Path | None) -> Evaluator:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.predicted", description="How well a network predicts games."
-    )
+    parser = parser_for("utils.othello.predicted", "How well a network predicts games.")
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--network", type=Path, help="of `pydlshogi.train othello`, say; without, the engine's tables")
     parser.add_argument("--most", type=positive, help="only the first N games that are held out", metavar="N")

@@ -15,7 +15,6 @@ import math
 import random
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,12 +30,12 @@ from pydlshogi.games.othello.records import read_from_start, read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
-from pydlshogi.support.command_line import exit_status, remedy
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
 from pydlshogi.support.files import check_writable, replacing, shipped_model
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.processes import ProcessPool
 from utils.arena.finished import TableError
-from utils.othello.probcut_table import LONGEST_TASK, Results, deepened, fill, table, tasks
+from utils.othello.probcut_table import LONGEST_TASK, deepened, fill
 
 FIRST_PLY: Final = 9
 """Positions are taken from a game after so many moves, as the tutorial does,"""
@@ -192,30 +191,30 @@ def plot(measured: Sequence[Measured], path: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.probcut",
-        description="Measure what shallow searches say of deep ones, or what that is worth in games.",
+    parser = parser_for(
+        "utils.othello.probcut", "Measure what shallow searches say of deep ones, or what that is worth in games."
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--games", type=Path, help="measure on this file of games: transcripts, GGF or WTHOR")
     what.add_argument("--table", type=Path, help="play the games of the table, and keep them in this file")
     parser.add_argument("--weights", type=Path, default=shipped_model() / SHIPPED_WEIGHTS, help="of the patterns")
-    parser.add_argument("--workers", type=int, default=1, help="processes (default %(default)s)")
+    parser.add_argument("--workers", type=positive, default=1, help="processes (default %(default)s)")
     measuring = parser.add_argument_group("measuring")
     measuring.add_argument(
         "--out", type=Path, help="file to write, .toml (default: the file of games with this ending)"
     )
     measuring.add_argument("--form", choices=FORMS, default="stages", help="(default %(default)s)")
-    measuring.add_argument("--depth", type=int, default=14, help="of the deepest search (default %(default)s)")
+    measuring.add_argument(
+        "--depth", type=bounded(1, 30), default=14, help="of the deepest search (default %(default)s)"
+    )
     measuring.add_argument("--plot", type=Path, help="draw all values and lines into this picture, .png")
     playing = parser.add_argument_group("the table")
     playing.add_argument("--cuts", type=Path, default=shipped_model() / TUTORIAL_CUTS, help="(default %(default)s)")
-    playing.add_argument("--each", type=int, default=100, help="games in each cell (default %(default)s)")
+    playing.add_argument("--each", type=positive, default=100, help="games in each cell (default %(default)s)")
     playing.add_argument("--openings", type=Path, help="file of transcripts (default: random ones)")
     options = parser.parse_args(arguments)
-    if not (1 <= options.depth <= 30 and options.workers > 0 and options.each > 0 and options.each % 2 == 0):
-        parser.error("--depth is 1 to 30, --workers and --each above 0, --each even")
+    if options.each % 2:
+        parser.error("--each is even: every opening is played twice")
     if options.plot and not find_spec("matplotlib"):
         parser.error("--plot needs matplotlib, which is not installed here: " + remedy("train", "matplotlib"))
 
@@ -253,11 +252,7 @@ def _play(options: argparse.Namespace, pool: WorkerPool) -> None:
     if options.openings:
         openings = [transcript(game.moves) for game in read_from_start(options.openings)]
         random.Random(0).shuffle(openings)
-    with closing(Results(options.table, options.weights, options.cuts, openings)) as results:
-        try:
-            fill(results, tasks(options.each, openings), options.weights, options.cuts, pool)
-        finally:
-            print(table(results.games))
+    fill(options.table, options.weights, options.cuts, openings, options.each, pool)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ import hashlib
 import math
 import random
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -113,33 +114,25 @@ def deepened(search: AlphaBeta, position: Position, depth: int) -> Found:
     return last._replace(evaluations=sum(step.evaluations for step in steps if step is not None))
 
 
-class Results(FinishedGames):
-    """The file of a table's games."""
+def fill(path: Path, weights: Path, cuts: Path, openings: Sequence[str] | None, games: int, pool: WorkerPool) -> None:
+    """Play what a file of games lacks, so many in each cell, and print the table, however that ends.
 
-    def __init__(self, path: Path, weights: Path, cuts: Path, openings: Sequence[str] | None) -> None:
-        """Open a new file, or one to go on with. Raises TableError if its games are of other parameters or openings."""
-        super().__init__(path, ("plain", "more", "number", "parameters", "discs", "evaluations", "seconds"))
-        held = weights.read_bytes() + cuts.read_bytes() + " ".join(openings or ()).encode()
-        self._digest = hashlib.sha256(held).hexdigest()[:16]
-        if any(game["parameters"] != self._digest for game in self.games):
-            self.close()
+    Raises TableError if its games are of other parameters or openings.
+    """
+    held = weights.read_bytes() + cuts.read_bytes() + " ".join(openings or ()).encode()
+    parameters = hashlib.sha256(held).hexdigest()[:16]
+    names = ("plain", "more", "number", "parameters", "discs", "evaluations", "seconds")
+    with closing(FinishedGames(path, names)) as finished:
+        if any(game["parameters"] != parameters for game in finished.games):
             raise TableError(f"{path} holds games of other weights, cuts or openings: choose another file")
-
-    def missing(self, wanted: Iterable[Fixture]) -> list[Fixture]:
-        """The tasks whose games are not there."""
-        there = {(game["plain"], game["more"], game["number"]) for game in self.games}
-        return [task for task in wanted if task[:3] not in there]
-
-    def add(self, game: dict[str, Any]) -> None:
-        super().add({**game, "parameters": self._digest})
-
-
-def fill(results: Results, wanted: Iterable[Fixture], weights: Path, cuts: Path, pool: WorkerPool) -> None:
-    """Play the games that are missing."""
-    missing = results.missing(wanted)
-    played = pool.map(Plain(partial(play, weights=weights, cuts=cuts)), missing, LONGEST_TASK)
-    for _, game in tqdm(played, total=len(missing), unit="game", dynamic_ncols=True, disable=None):
-        results.add(game)
+        there = {(game["plain"], game["more"], game["number"]) for game in finished.games}
+        missing = [task for task in tasks(games, openings) if task[:3] not in there]
+        played = pool.map(Plain(partial(play, weights=weights, cuts=cuts)), missing, LONGEST_TASK)
+        try:
+            for _, game in tqdm(played, total=len(missing), unit="game", dynamic_ncols=True, disable=None):
+                finished.add({**game, "parameters": parameters})
+        finally:
+            print(table(finished.games))
 
 
 def table(games: Sequence[dict[str, Any]]) -> str:

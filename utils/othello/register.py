@@ -4,7 +4,6 @@
 --grow           what the engine itself finds nearly as good as the best, ply after ply
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,7 +19,7 @@ from pydlshogi.games.othello.transcript import RecordError, after
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols.loaded_engine import LoadedEngine
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from pydlshogi.support.files import check_writable
 from utils.othello.judging import add_judge_options, judge_of, judged
 
@@ -50,20 +49,15 @@ def line_of(engine: LoadedEngine, moves: tuple[int, ...]) -> RegisteredLine:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.register", description="Register openings for the engine to play."
-    )
+    parser = parser_for("utils.othello.register", "Register openings for the engine to play.")
     parser.add_argument("file", type=Path, help="file of openings; those that it holds are kept")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--games", type=Path, nargs="+", help="files of games whose beginnings to register")
     what.add_argument("--grow", action="store_true", help="register what the engine itself finds")
-    parser.add_argument("--plies", type=int, default=8, help="moves of an opening (default %(default)s)")
-    parser.add_argument("--least", type=int, default=1, help="games that begin so (default %(default)s)")
+    parser.add_argument("--plies", type=bounded(1, 30), default=8, help="moves of an opening (default %(default)s)")
+    parser.add_argument("--least", type=positive, default=1, help="games that begin so (default %(default)s)")
     add_judge_options(parser)
     options = parser.parse_args(arguments)
-    if not 1 <= options.plies <= 30 or options.least < 1:
-        parser.error("--plies is 1 to 30, --least at least 1")
 
     def run() -> None:
         check_writable(options.file)

@@ -6,7 +6,6 @@ the logarithm of a move's share, times the result less what the value made of th
 end tell what was won. The same command goes on where it was broken off.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,7 +33,7 @@ from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OP
 from pydlshogi.games.othello.wthor import GAME, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int8Array
 from pydlshogi.support.arrays_file import write_arrays
-from pydlshogi.support.command_line import exit_status, natural, positive
+from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.compiled import allocating
 from pydlshogi.support.files import shipped_model
 from utils.othello.checkpoint import Checkpoint, kept
@@ -140,11 +139,8 @@ def learn(start: Tables, rounds: int, checkpoint: Path, seed: int, settings: Set
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
     settings = Settings()
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.othello.reinforce", description="Make a policy better by its own games."
-    )
+    parser = parser_for("utils.othello.reinforce", "Make a policy better by its own games.")
     parser.add_argument("--out", type=Path, required=True, help="file of the policy to write, .npz")
     parser.add_argument(
         "--policy", type=Path, default=shipped_model() / SHIPPED_POLICY, help="to begin as (default: the engine's)"

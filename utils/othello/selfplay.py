@@ -5,7 +5,6 @@ format, which `learn` reads; a file that is there already is not played again, s
 was broken off. Without weights, the moves in between are as good as random: learning may begin from nothing.
 """
 
-import argparse
 import random
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, load_weights
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
-from pydlshogi.support.command_line import exit_status
+from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from pydlshogi.support.files import digest, reserved
 from pydlshogi.support.processes import ProcessPool
 from pydlshogi.support.settings import SettingError, settle
@@ -87,23 +86,25 @@ def file_of(out: Path, number: int) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
     defaults = Settings()
-    parser = argparse.ArgumentParser(prog="python -m utils.othello.selfplay", description="Let the engine play itself.")
+    parser = parser_for("utils.othello.selfplay", "Let the engine play itself.")
     parser.add_argument("--out", type=Path, required=True, help="folder for the games")
     parser.add_argument(
-        "--games", type=int, default=1000, help=f"in all, in files of {GAMES_PER_FILE} (default %(default)s)"
+        "--games", type=positive, default=1000, help=f"in all, in files of {GAMES_PER_FILE} (default %(default)s)"
     )
     parser.add_argument("--weights", type=Path, help="of the patterns (default: none, which is nearly random play)")
-    parser.add_argument("--level", type=int, default=defaults.level, help="plies to search (default %(default)s)")
     parser.add_argument(
-        "--exact", type=int, default=defaults.exact, help="empty squares from which to solve (default %(default)s)"
+        "--level", type=bounded(1, 60), default=defaults.level, help="plies to search (default %(default)s)"
+    )
+    parser.add_argument(
+        "--exact",
+        type=bounded(1, 20),
+        default=defaults.exact,
+        help="empty squares from which to solve (default %(default)s)",
     )
     parser.add_argument("--seed", type=int, default=0, help="other seeds, other games (default %(default)s)")
-    parser.add_argument("--workers", type=int, default=1, help="processes (default %(default)s)")
+    parser.add_argument("--workers", type=positive, default=1, help="processes (default %(default)s)")
     options = parser.parse_args(arguments)
-    if min(options.games, options.workers) < 1 or not (1 <= options.level <= 60 and 1 <= options.exact <= 20):
-        parser.error("--games and --workers are at least 1, --level is 1 to 60, --exact 1 to 20")
     settings = Settings(options.level, options.exact)
     job = partial(_play_file, out=options.out, weights=options.weights, seed=options.seed, settings=settings)
 

@@ -6,7 +6,6 @@ one of the best moves, the nodes (positions with more than a few empty squares) 
 the clock.
 """
 
-import argparse
 import re
 import sys
 import time
@@ -22,7 +21,7 @@ from pydlshogi.engines.othello.patterns import DISC, shipped_weights
 from pydlshogi.games.othello.rules import Position, move_name, parse_move, position_of
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import LARGEST_FILE
-from pydlshogi.support.command_line import add_pool_options, exit_status, pool_of, positive
+from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of, positive
 from pydlshogi.support.files import read_plain, shipped_model
 from utils.othello.probcut_table import deepened
 
@@ -108,8 +107,7 @@ def _tools(threads: int) -> tuple[AlphaBeta, Solver]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m utils.othello.solve", description="Solve test positions.")
+    parser = parser_for("utils.othello.solve", "Solve test positions.")
     parser.add_argument("file", type=Path, help="of positions, .obf")
     add_pool_options(parser)
     parser.add_argument("--threads", type=positive, default=1, help="for each position (default %(default)s)")

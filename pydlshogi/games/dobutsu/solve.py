@@ -8,7 +8,6 @@ the board has an opponent of that name.
 
 import sys
 import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,17 +16,13 @@ from pydlshogi.games.dobutsu.numbering import numbering
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.retrograde import solved
 from pydlshogi.games.dobutsu.solution import Solution, write_solution
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import exit_status, parser_for, positive
 from pydlshogi.support.files import check_writable
 from pydlshogi.support.processes import available_cores
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = ArgumentParser(
-        prog="python -m pydlshogi.games.dobutsu.solve",
-        description=__doc__,
-        formatter_class=RawDescriptionHelpFormatter,
-    )
+    parser = parser_for("pydlshogi.games.dobutsu.solve", __doc__)
     parser.add_argument("--out", type=Path, help="the file to write (default: where the engine looks for it)")
     parser.add_argument(
         "--threads", type=positive, default=available_cores(), metavar="N", help="(default: one for each core)"

@@ -22,8 +22,8 @@ from tqdm import tqdm
 
 from pydlshogi.games.shogi.names import WHITE
 from pydlshogi.games.shogi.sfen import board_from_sfen
-from pydlshogi.kifu.game import moves_of
-from pydlshogi.read_kifu import Game, KifuError, read, read_list
+from pydlshogi.kifu.game import Game, moves_of
+from pydlshogi.read_kifu import KifuError, read, read_list
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.files import open_plain, replacing
 from pydlshogi.support.pool import WorkerPool

@@ -1,4 +1,5 @@
 // The board as SVG: it draws a position and plays the moves that it was told are legal. It knows no rules.
+import { made, svg } from './dom.js'
 import { columnName, isBlack, nameOf, place, read, rowName, split } from './moves.js'
 import { LOOKS } from './pieces.js'
 
@@ -7,13 +8,6 @@ const EDGE = 10 // where nothing is
 const STILL = matchMedia('(prefers-reduced-motion: reduce)')
 const SLIDE = 150 // milliseconds that a piece takes to where it goes
 const DRAGGED = 6 // pixels from which on a press is no click
-
-function element (name, attributes = {}, ...children) {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', name)
-  for (const key in attributes) made.setAttribute(key, attributes[key])
-  made.append(...children)
-  return made
-}
 
 export class Board {
   /** `play` is called with a move; `word` gives words in the reader's language. */
@@ -66,7 +60,7 @@ export class Board {
     const focused = this.root.contains(document.activeElement) && document.activeElement.dataset?.at
     this.centres = new Map()
 
-    const piece = letter => element('use', {
+    const piece = letter => svg('use', {
       href: `#piece${letter.toUpperCase()}`,
       class: isBlack(letter) ? 'black' : 'white',
       fill: look.colours?.[isBlack(letter) ? 1 : 2] ?? '',
@@ -76,15 +70,15 @@ export class Board {
       this.centres.set(at, [x, y])
       const marks = [at === this.from && 'from', targets.has(at) && 'target', last.includes(at) && 'last', at === danger && 'danger',
         movable.has(at) && 'movable']
-      const square = element('rect', { x: -50, y: -cellH / 2, width: 100, height: cellH })
-      const made = element('g', { 'data-at': at, class: ['cell', ...marks].filter(Boolean).join(' '),
+      const square = svg('rect', { x: -50, y: -cellH / 2, width: 100, height: cellH })
+      const made = svg('g', { 'data-at': at, class: ['cell', ...marks].filter(Boolean).join(' '),
         transform: `translate(${x} ${y})`, ...attributes }, square, ...children)
-      if (targets.has(at)) made.append(element('circle', { class: 'dot', r: 14 }))
+      if (targets.has(at)) made.append(svg('circle', { class: 'dot', r: 14 }))
       return made
     }
     const seen = (x, y) => flip ? [width - 1 - x, height - 1 - y] : [x, y]
-    const grid = element('g', { role: 'grid', 'aria-label': this.word('board') })
-    rows.forEach((row, y) => grid.append(element('g', { role: 'row' }, ...row.map((letter, x) => {
+    const grid = svg('g', { role: 'grid', 'aria-label': this.word('board') })
+    rows.forEach((row, y) => grid.append(svg('g', { role: 'row' }, ...row.map((letter, x) => {
       const at = nameOf(x, y, rows)
       const [column, line] = seen(x, y)
       const can = targets.has(at) ? `, ${this.word('target')}` : movable.has(at) ? `, ${this.word('movable')}` : ''
@@ -95,7 +89,7 @@ export class Board {
         'aria-label': `${at} ${letter ? this.say(letter) : this.word('empty')}${threatened}${can}`
       }, ...(letter ? [piece(letter)] : []))
     }))))
-    const held = ['b', 'w'].map(side => element('g', { role: 'group', class: 'hand',
+    const held = ['b', 'w'].map(side => svg('g', { role: 'group', class: 'hand',
       'aria-label': this.word(side === 'b' ? 'blacksHand' : 'whitesHand') },
     ...hands[side].map(([letter, count], place) => {
       const below = (side === 'b') === !flip
@@ -105,39 +99,39 @@ export class Board {
         ? [below ? left + w + MARGIN + look.hand / 2 - 4 : look.hand / 2 - 4, below ? MARGIN + h - along : MARGIN + along]
         : [below ? left + w - along : left + along, below ? 2 * MARGIN + hand + h + hand / 2 : hand / 2]
       const shown = side === 'b' ? letter : letter.toLowerCase()
-      const number = count > 1 ? [element('text', { class: 'count', x: 36, y: 46 }, String(count))] : []
+      const number = count > 1 ? [svg('text', { class: 'count', x: 36, y: 46 }, String(count))] : []
       return cell(own ? `${letter}*` : `${shown}_held`, x, y, 100, { role: 'button', tabindex: own ? 0 : -1,
         'aria-pressed': `${letter}*` === this.from && own,
         'aria-label': `${this.say(shown)}, ${count} ${this.word('inHand')}` }, piece(shown), ...number)
     })))
-    const coordinates = element('g', { class: 'coordinates', 'aria-hidden': true })
+    const coordinates = svg('g', { class: 'coordinates', 'aria-hidden': true })
     for (let x = 0; x < width; x++) {
-      coordinates.append(element('text', { x: left + 100 * seen(x, 0)[0] + 50, y: MARGIN + hand - 9 }, columnName(x, rows)))
+      coordinates.append(svg('text', { x: left + 100 * seen(x, 0)[0] + 50, y: MARGIN + hand - 9 }, columnName(x, rows)))
     }
     const ranks = this.word('ranks')
     for (let y = 0; y < height; y++) {
       const line = MARGIN + hand + cellHeight * (seen(0, y)[1] + 0.5) + 8
-      coordinates.append(element('text', { x: left + w + 17, y: line }, look.turns ? rowName(y, rows) : ranks[y]))
+      coordinates.append(svg('text', { x: left + w + 17, y: line }, look.turns ? rowName(y, rows) : ranks[y]))
     }
-    const pieces = element('defs')
+    const pieces = svg('defs')
     pieces.innerHTML = Object.entries(pairs && look.pairs || look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
-    this.heat = element('g', { class: 'heat', 'aria-hidden': true })
-    this.arrows = element('g', { class: 'arrows', 'aria-hidden': true })
-    const ground = element('rect', { class: 'ground', x: left, y: MARGIN + hand, width: w, height: h })
+    this.heat = svg('g', { class: 'heat', 'aria-hidden': true })
+    this.arrows = svg('g', { class: 'arrows', 'aria-hidden': true })
+    const ground = svg('rect', { class: 'ground', x: left, y: MARGIN + hand, width: w, height: h })
     ground.style.fill = look.colours?.[0] ?? ''
     const trays = !look.hand ? [] : (wide ? [[0, MARGIN], [left + w + MARGIN, MARGIN]] : [[left, 4], [left, 2 * MARGIN + hand + h + 4]])
-      .map(([x, y]) => element('rect', { class: 'tray', x, y, rx: 10,
+      .map(([x, y]) => svg('rect', { class: 'tray', x, y, rx: 10,
         width: wide ? look.hand - 8 : w, height: wide ? h : hand - 8 }))
     const stars = (look.stars ?? []).flatMap(x => look.stars.map(y =>
-      element('circle', { class: 'star', cx: left + 100 * x, cy: MARGIN + hand + cellHeight * y, r: 6 })))
-    this.ghost = element('g', { class: 'ghost', 'aria-hidden': true })
-    this.sliding = element('g', { class: 'sliding', 'aria-hidden': true })
+      svg('circle', { class: 'star', cx: left + 100 * x, cy: MARGIN + hand + cellHeight * y, r: 6 })))
+    this.ghost = svg('g', { class: 'ghost', 'aria-hidden': true })
+    this.sliding = svg('g', { class: 'sliding', 'aria-hidden': true })
     const [wholeWidth, wholeHeight] = [w + left + right, h + 2 * hand + 2 * MARGIN + 8]
     const { style } = this.root.closest('section')
     style.setProperty('--aspect', wholeWidth / wholeHeight)
     style.setProperty('--over', `${100 * (MARGIN + hand) / wholeHeight}%`) // of it are above the squares
     style.setProperty('--under', `${100 * (MARGIN + hand + 8) / wholeHeight}%`)
-    this.root.replaceChildren(element('svg', { class: `board ${game}`, role: 'group', viewBox: `0 0 ${wholeWidth} ${wholeHeight}` },
+    this.root.replaceChildren(svg('svg', { class: `board ${game}`, role: 'group', viewBox: `0 0 ${wholeWidth} ${wholeHeight}` },
     pieces, ground, ...stars, ...trays, this.heat, grid, ...held, coordinates, this.sliding, this.arrows, this.ghost))
     if (focused) this.cell(focused)?.focus({ preventScroll: true })
     this.drawNews()
@@ -159,7 +153,7 @@ export class Board {
       const from = squares.find(other => other.old.at(-1) === letter.at(-1))?.at ?? `${letter.toUpperCase()}*`
       const [start, end] = [this.centres.get(from) ?? this.centres.get(`${letter}_held`), this.centres.get(at)]
       if (!start) continue
-      const moving = element('g', {}, piece.cloneNode())
+      const moving = svg('g', {}, piece.cloneNode())
       this.sliding.append(moving)
       piece.classList.add('hidden')
       const path = [start, end].map(([x, y]) => `translate(${x}px, ${y}px)`)
@@ -176,8 +170,8 @@ export class Board {
       const centre = this.centres.get(at)
       const percent = Math.round(100 * share)
       if (!centre || !percent) return []
-      return [element('circle', { cx: centre[0], cy: centre[1], r: 20 + 27 * Math.sqrt(share), opacity: 0.25 + 0.7 * share }),
-        element('text', { x: centre[0] + 34, y: centre[1] - 32 }, String(percent))]
+      return [svg('circle', { cx: centre[0], cy: centre[1], r: 20 + 27 * Math.sqrt(share), opacity: 0.25 + 0.7 * share }),
+        svg('text', { x: centre[0] + 34, y: centre[1] - 32 }, String(percent))]
     }))
     const [shafts, rings] = [[], []] // no shaft covers a number
     for (const arrow of [...arrows].reverse()) this.arrow(arrow, shafts, rings)
@@ -190,8 +184,8 @@ export class Board {
     const [start, end] = [this.centres.get(from), this.centres.get(to)]
     if (!end) return
     if (start) shafts.push(this.shaft(start, end, 3 + 6 * weight, { class: `loss${grade}`, opacity: 0.35 + 0.5 * weight }))
-    rings.push(element('circle', { class: `ring loss${grade}`, cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
-      element('text', { class: label.length > 2 ? 'long' : '', x: end[0], y: end[1] + (label.length > 2 ? 7 : 9) }, label))
+    rings.push(svg('circle', { class: `ring loss${grade}`, cx: end[0], cy: end[1], r: 25, opacity: 0.8 + 0.2 * weight }),
+      svg('text', { class: label.length > 2 ? 'long' : '', x: end[0], y: end[1] + (label.length > 2 ? 7 : 9) }, label))
   }
 
   /** An arrow so many units to both sides of the line between two centres. */
@@ -200,7 +194,7 @@ export class Board {
     const [ux, uy] = [(end[0] - start[0]) / length, (end[1] - start[1]) / length]
     const point = (along, aside) => `${start[0] + ux * along - uy * aside},${start[1] + uy * along + ux * aside}`
     const neck = length - 48
-    return element('polygon', { ...attributes, points: [point(24, half), point(neck, half), point(neck, half + 9),
+    return svg('polygon', { ...attributes, points: [point(24, half), point(neck, half), point(neck, half + 9),
       point(length - 20, 0), point(neck, -half - 9), point(neck, -half), point(24, -half)].join(' ') })
   }
 
@@ -208,7 +202,7 @@ export class Board {
   ownMark (from, to) {
     const [start, end] = [this.centres.get(from), this.centres.get(to)]
     if (from !== to) return this.shaft(start, end, 6, { class: 'own' })
-    return element('circle', { class: 'own', cx: start[0], cy: start[1], r: 44 })
+    return svg('circle', { class: 'own', cx: start[0], cy: start[1], r: 44 })
   }
 
   say (letter) {
@@ -262,8 +256,8 @@ export class Board {
       this.ghost.replaceChildren(piece.cloneNode())
     }
     if (drag.pulled) {
-      const svg = this.root.querySelector('svg')
-      const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse())
+      const picture = this.root.querySelector('svg')
+      const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse())
       this.ghost.setAttribute('transform', `translate(${x} ${y})`)
     }
   }
@@ -304,19 +298,15 @@ export class Board {
 
   /** Which of two moves that differ in the promotion; "" if neither. */
   ask (moves) {
-    const dialog = document.createElement('dialog')
-    dialog.className = 'promotion'
-    dialog.setAttribute('aria-label', this.word('promoteOrNot'))
+    const dialog = made('dialog', { ariaLabel: this.word('promoteOrNot'), className: 'promotion' })
     const { from, to } = split(moves[0])
     const href = this.cell(from).querySelector('use').getAttribute('href')
     for (const move of [...moves].sort().reverse()) {
       const { promotes } = split(move)
-      const button = document.createElement('button')
       const shown = promotes ? href.replace('#piece', '#piece+') : href
-      button.append(element('svg', { viewBox: '-50 -50 100 100', width: 76, height: 80 }, element('use', { href: shown })),
-        this.word(promotes ? 'promote' : 'doNotPromote'))
-      button.onclick = () => dialog.close(move)
-      dialog.append(button)
+      dialog.append(made('button', { onclick: () => dialog.close(move) },
+        svg('svg', { viewBox: '-50 -50 100 100', width: 76, height: 80 }, svg('use', { href: shown })),
+        this.word(promotes ? 'promote' : 'doNotPromote')))
     }
     this.root.append(dialog)
     dialog.showModal()

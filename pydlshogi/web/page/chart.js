@@ -1,4 +1,6 @@
-// What is drawn of a whole game: the win rate and the losses move by move, and how many moves cost how much.
+// What is drawn of a whole game: the win rate and the losses move by move, how many moves cost how much, and a summary.
+import { made, svg } from './dom.js'
+
 export const MARKS = { '?!': 'mark1', '?': 'mark2', '??': 'mark3' }
 
 const WIDTH = 400
@@ -22,14 +24,6 @@ export function discsOf ({ judged }) {
   const discs = []
   for (const { number, evaluation } of judged) discs[number] = Math.max(-ALL_DISCS, Math.min(ALL_DISCS, Math.round(evaluation / 100)))
   return discs
-}
-
-/** @returns {SVGElement} */
-function svg (name, attributes, text = '') {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', name)
-  for (const key in attributes) element.setAttribute(key, attributes[key])
-  element.textContent = text
-  return element
 }
 
 const plies = state => Math.max(SHORTEST, state.moves.length)
@@ -109,4 +103,29 @@ export function drawHistogram (root, summary, bounds) {
   }))
   const labels = bounds.map((bound, place) => svg('text', { x: room * (place + 1), y: 82 }, bound))
   root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 68, y2: 68 }), ...bars, ...labels)
+}
+
+/** @param {State} state */
+export const inDiscs = ({ summary }) => (summary[0]?.discs ?? null) !== null
+
+/**
+ * How well each side has played, a row for each.
+ * @param {HTMLTableElement} root
+ * @param {State} state
+ * @param {(name: string) => string} word
+ */
+export function drawSummary (root, state, word) {
+  const share = number => number === null ? '' : number.toFixed(0)
+  const marks = Object.keys(state.summary[0]?.marks ?? {})
+  const head = [...['accuracy', 'opening', 'middle game', 'endgame', 'found', inDiscs(state) ? 'discsLostEach' : 'lost']
+    .map(name => [word(name), word(`about ${name}`)]), ...marks.map(mark => [mark, word(mark)])]
+  const rows = state.summary.map(each => {
+    const lost = inDiscs(state) ? each.discs.toFixed(1) : `${percent(each.loss)} %`
+    const cells = [`${share(each.accuracy)} %`, ...each.phases.map(share), `${each.found}/${each.moves}`, lost, ...marks.map(mark => each.marks[mark])]
+    return made('tr', {}, made('th', { textContent: word(each.side === 'b' ? 'black' : 'white'), scope: 'row' }),
+      ...cells.map(textContent => made('td', { textContent })))
+  })
+  root.replaceChildren(
+    made('thead', {}, made('tr', {}, made('td'), ...head.map(([textContent, title]) => made('th', { textContent, title, scope: 'col' })))),
+    made('tbody', {}, ...rows))
 }

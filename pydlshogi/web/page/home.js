@@ -1,5 +1,5 @@
 // Where games begin: which game, against whom, on which side, with how much time. What was chosen last is remembered.
-import { $, made } from './dom.js'
+import { $, made, svg } from './dom.js'
 import { LOOKS } from './pieces.js'
 import { wordIn } from './words.js'
 
@@ -59,10 +59,7 @@ export class Home {
     const names = Object.keys(this.setup.games)
     const chosen = names.includes(this.chosen.game) ? this.chosen.game : names[0]
     $('cards').replaceChildren(...names.map(name => {
-      const picture = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
-      picture.setAttribute('viewBox', '-50 -50 100 100')
-      picture.setAttribute('class', `picture ${name}`)
-      picture.setAttribute('fill', LOOKS[name].colours?.[1] ?? '')
+      const picture = svg('svg', { viewBox: '-50 -50 100 100', class: `picture ${name}`, fill: LOOKS[name].colours?.[1] ?? '' })
       picture.innerHTML = LOOKS[name].picture ?? Object.values(LOOKS[name].pieces)[0]
       const input = made('input', { type: 'radio', name: 'game', value: name, checked: name === chosen })
       input.onchange = () => this.fill()

@@ -1,4 +1,6 @@
 // The pictures on the buttons, as lines in a square of 24, by the button's id.
+import { svg } from './dom.js'
+
 export const ICONS = {
   new: 'M12 5v14M5 12h14',
   undo: 'M8 5 4 9l4 4M4 9h10a5.5 5.5 0 0 1 0 11h-3',
@@ -25,10 +27,5 @@ export const ICONS = {
 
 /** Draws the picture of a button into it, before what it says. */
 export function dress (button) {
-  const picture = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
-  picture.setAttribute('viewBox', '0 0 24 24')
-  picture.setAttribute('class', 'icon')
-  picture.setAttribute('aria-hidden', 'true')
-  picture.innerHTML = `<path d="${ICONS[button.dataset.icon]}"/>`
-  button.prepend(picture)
+  button.prepend(svg('svg', { viewBox: '0 0 24 24', class: 'icon', 'aria-hidden': true }, svg('path', { d: ICONS[button.dataset.icon] })))
 }

@@ -1,12 +1,13 @@
 // The page: what the server says is shown, what the person does is sent. The game itself is on the server.
 import { Board } from './board.js'
-import { clicked, discsOf, drawHistogram, drawLosses, drawWinRates, percent, signed } from './chart.js'
+import { Candidates } from './candidates.js'
+import { clicked, discsOf, drawHistogram, drawLosses, drawSummary, drawWinRates, inDiscs, percent, signed } from './chart.js'
 import { $, made } from './dom.js'
 import { Editor } from './editor.js'
 import { Home } from './home.js'
 import { dress } from './icons.js'
 import { MoveList, sentence } from './movelist.js'
-import { after, split, touched } from './moves.js'
+import { split, touched } from './moves.js'
 import { written } from './notation.js'
 import { LOOKS, learnLooks } from './pieces.js'
 import { Settings } from './settings.js'
@@ -57,7 +58,6 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @typedef {{number: number, side: string, move: string, best: string, loss: number, discs: ?number, mark: string, sure: boolean, winRate: number}} Judged
  */
 
-const MANY = 100000 // from which on three digits of a number are enough
 const MOST_BYTES = 1000000 // of a record, as the server has it
 const WIDE = matchMedia('(min-width: 821px)') // room for the captured pieces beside the board
 const token = location.hash.slice(1)
@@ -77,7 +77,6 @@ if (!(language in LANGUAGES)) language = 'en'
 let setup = null
 /** @type {?State} */
 let state = null
-let info = null
 let heat = {}
 let prepares = false // the engine is being loaded, or compiled even
 let stateCame = 0 // when, in milliseconds
@@ -86,11 +85,11 @@ let wanted = null // {ply, generation}: what was asked for, until a state of tha
 let revealed = 0 // the generation in which the reader wants to see what a better move would be
 let fileShown = ''
 let choosing = 0 // how many games of the file have been asked for, and not been answered
-let preview = null // {place, moves, plies}: a line that is stepped through, and which of the candidates begins it
 const word = name => wordIn(language, name, state && kind(state.game, state.start))
 const board = new Board($('board'), async move => {
   if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
 }, word)
+const candidates = new Candidates(() => drawBoard())
 const settings = new Settings(storage(), () => state && drawBoard())
 const moveList = new MoveList($('moves'), { goTo: ply => goTo(ply), vary: number => send({ do: 'variation', number }),
   remove: number => send({ do: 'delete', number }) }, word)
@@ -151,9 +150,8 @@ function listen () {
   })
   on('state', message => {
     if (message.generation !== state?.generation) {
-      info = null
+      candidates.take(message.game, null)
       heat = {}
-      preview = null
     }
     if (state?.error && !message.error) $('error').textContent = ''
     if (state === null) $('lineCount').value = message.lines
@@ -167,8 +165,7 @@ function listen () {
   })
   on('info', message => {
     if (message.generation !== state.generation || (veiled() && !state.watching)) return
-    info = message
-    if (preview?.place >= (info.moveInfos ?? []).length) preview = null // with its row, which nobody can leave any more
+    candidates.take(state.game, message)
     state.winRates[message.ply] = message.winRate
     drawBar()
     drawGraphAt(state.at)
@@ -358,87 +355,14 @@ function drawClock () {
 setInterval(drawClock, 200)
 
 function drawBoard () {
-  let position = state.position
-  let last = state.moves[state.at - 1]
-  for (const move of preview ? preview.moves.slice(0, preview.plies) : []) {
-    position = after(position, move)
-    last = move
-  }
-  const best = info?.moveInfos[0]
-  const arrows = preview ? [] : (info?.moveInfos ?? []).map(each => ({ move: each.move, label: worth(each),
-    grade: gradeOf(best, each),
-    weight: each.visits === null ? Math.max(0, 1 - 5 * (best.winrate - each.winrate)) : Math.sqrt((each.visits + 1) / (best.visits + 1)) }))
+  const [position, last] = candidates.stepped(state.position, state.moves[state.at - 1])
+  const { preview, arrows } = candidates
   board.show({ game: state.game, position, legal: preview ? [] : state.legal, last: touched(last), danger: preview ? '' : state.inDanger, arrows,
     heat: preview ? {} : heat, flip: flipped(), wide: WIDE.matches,
     pairs: settings.get('pieces') === 'two' })
 }
 
-/** Othello's alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
-const inDiscs = each => LOOKS[state.game].turns && each.visits === null
-
-/** How much worse a move is than the best: 0 hardly, 1 by an inaccuracy, 2 by a mistake. */
-const gradeOf = (best, each) => inDiscs(each)
-  ? [200, 600].filter(least => best.scoreCp - each.scoreCp >= least).length
-  : [0.02, 0.1].filter(least => best.winrate - each.winrate >= least).length
-
-/** What stands on an arrow: the win rate in percent, or the discs that it wins by. */
-const worth = each => inDiscs(each) ? discsWon(each) : percent(each.winrate, 0)
-
-function discsWon ({ scoreCp }) {
-  return signed(Math.round(scoreCp / 100))
-}
-
-/** A number that may be very large. */
-const short = number => number < MANY ? number : new Intl.NumberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 }).format(number)
-
-function drawLines () {
-  const moveInfos = info?.moveInfos ?? []
-  const discs = moveInfos.every(inDiscs)
-  $('candidates').hidden = !moveInfos.length
-  $('lineField').hidden = !moveInfos.length
-  $('third').textContent = word(discs ? 'discs' : 'visits')
-  while ($('lines').children.length > moveInfos.length) $('lines').lastChild.remove()
-  moveInfos.forEach((each, place) => {
-    const row = $('lines').children[place] ?? $('lines').appendChild(lineRow(place))
-    const [move, ...line] = written(state.game, state.position, each.pv.slice(0, 12), language, word)
-    const cells = [move, `${percent(each.winrate)} %`, discs ? discsWon(each) : short(each.visits), line.join(' ')]
-    cells.forEach((text, column) => { row.children[column].textContent = text })
-  })
-  const root = info?.rootInfo
-  $('speed').textContent = info?.bestMove === 'win' ? word('declare') : root?.visits ? `${short(root.visits)} ${word('nodes')}, ${short(root.visitsPerSecond ?? 0)} ${word('nodesPerSecond')}` : ''
-}
-
-/** A candidate: pointed at, its line is shown on the board; the wheel, or the up and down keys, step through it. */
-function lineRow (place) {
-  const row = made('tr', { tabIndex: 0 }, ...Array.from({ length: 4 }, () => made('td')))
-  const begin = () => {
-    preview = { place, moves: info.moveInfos[place].pv, plies: info.moveInfos[place].pv.length }
-    drawBoard()
-  }
-  const end = () => {
-    preview = null
-    drawBoard()
-  }
-  const step = by => {
-    if (!preview) return
-    preview.plies = Math.max(0, Math.min(preview.moves.length, preview.plies + by))
-    drawBoard()
-  }
-  row.onmouseenter = row.onfocus = begin
-  row.onmouseleave = row.onblur = end
-  row.addEventListener('wheel', event => {
-    event.preventDefault()
-    step(Math.sign(event.deltaY))
-  }, { passive: false })
-  row.onkeydown = event => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (by) {
-      event.preventDefault()
-      step(by)
-    }
-  }
-  return row
-}
+const drawLines = () => candidates.draw(moves => written(state.game, state.position, moves, language, word), word)
 
 for (const chart of ['graph', 'losses']) $(chart).onclick = event => goTo(clicked(event, state))
 $('graph').onpointermove = event => pointAt(clicked(event, state))
@@ -498,17 +422,8 @@ function drawJudged () {
   $('judged').hidden = !state.judged.length
   $('summary').hidden = $('histogramFigure').hidden = !state.summary.length // as where a record has judged
   drawLosses($('losses'), state)
-  const inDiscs = (state.summary[0]?.discs ?? null) !== null
-  if (setup) drawHistogram($('histogram'), state.summary, inDiscs ? setup.discLosses : setup.losses.map(loss => `${percent(loss, 0)} %`))
-  const share = number => number === null ? '' : number.toFixed(0)
-  const marks = Object.keys(state.summary[0]?.marks ?? {})
-  const head = [...['accuracy', 'opening', 'middle game', 'endgame', 'found', inDiscs ? 'discsLostEach' : 'lost'].map(name => [word(name), word(`about ${name}`)]),
-    ...marks.map(mark => [mark, word(mark)])]
-  $('summary').replaceChildren(
-    made('thead', {}, made('tr', {}, made('td'), ...head.map(([textContent, title]) => made('th', { textContent, title, scope: 'col' })))),
-    made('tbody', {}, ...state.summary.map(each => made('tr', {}, made('th', { textContent: word(each.side === 'b' ? 'black' : 'white'), scope: 'row' }),
-      ...[`${share(each.accuracy)} %`, ...each.phases.map(share), `${each.found}/${each.moves}`,
-        inDiscs ? each.discs.toFixed(1) : `${percent(each.loss)} %`, ...marks.map(mark => each.marks[mark])].map(textContent => made('td', { textContent }))))))
+  if (setup) drawHistogram($('histogram'), state.summary, inDiscs(state) ? setup.discLosses : setup.losses.map(loss => `${percent(loss, 0)} %`))
+  drawSummary($('summary'), state, word)
 }
 
 // Doing

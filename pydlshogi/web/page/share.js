@@ -1,5 +1,5 @@
 // What can be taken elsewhere: texts for the clipboard, and the board as a picture.
-import { made } from './dom.js'
+import { made, svg } from './dom.js'
 
 const STYLES = ['fill', 'stroke', 'stroke-width', 'opacity', 'visibility', 'paint-order', 'font-size', 'font-weight', 'font-family', 'text-anchor']
 const SCALE = 2 // points of a PNG for each unit of the page
@@ -33,28 +33,27 @@ export function offer (blob, download) {
 }
 
 /** The board as an SVG that needs no style sheet. */
-export function picture (svg) {
-  const copy = svg.cloneNode(true)
-  const [originals, copies] = [svg, copy].map(root => [root, ...root.querySelectorAll('*')])
+export function picture (board) {
+  const copy = board.cloneNode(true)
+  const [originals, copies] = [board, copy].map(root => [root, ...root.querySelectorAll('*')])
   originals.forEach((element, place) => {
     const own = getComputedStyle(element)
-    const inherited = element === svg ? {} : getComputedStyle(element.parentNode)
+    const inherited = element === board ? {} : getComputedStyle(element.parentNode)
     for (const name of STYLES) if (own[name] !== inherited[name]) copies[place].setAttribute(name, own[name])
     copies[place].removeAttribute('class')
   })
-  const { width, height } = svg.viewBox.baseVal
-  const ground = copy.insertBefore(document.createElementNS(svg.namespaceURI, 'rect'), copy.firstChild)
-  for (const [name, value] of Object.entries({ width, height, fill: getComputedStyle(document.body).backgroundColor })) ground.setAttribute(name, value)
-  Object.entries({ width, height, xmlns: svg.namespaceURI }).forEach(([name, value]) => copy.setAttribute(name, value))
+  const { width, height } = board.viewBox.baseVal
+  copy.prepend(svg('rect', { width, height, fill: getComputedStyle(document.body).backgroundColor }))
+  Object.entries({ width, height, xmlns: board.namespaceURI }).forEach(([name, value]) => copy.setAttribute(name, value))
   return new XMLSerializer().serializeToString(copy)
 }
 
 /** The same as a PNG. */
-export async function png (svg) {
+export async function png (board) {
   const image = new Image()
-  image.src = `data:image/svg+xml,${encodeURIComponent(picture(svg))}`
+  image.src = `data:image/svg+xml,${encodeURIComponent(picture(board))}`
   await image.decode()
-  const { width, height } = svg.getBoundingClientRect()
+  const { width, height } = board.getBoundingClientRect()
   const canvas = made('canvas', { width: SCALE * width, height: SCALE * height })
   canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height)
   return new Promise(resolve => canvas.toBlob(resolve))
