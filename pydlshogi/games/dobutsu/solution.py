@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from pydlshogi.game import Outcome
-from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering
+from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering, state_of
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.retrograde import DECIDED, DRAWN, NOT_REACHED
 from pydlshogi.support.arrays import Uint8Array
@@ -71,6 +71,13 @@ class Solution:
             return None
         plies = code - DECIDED
         return Outcome(0.5) if code == DRAWN else Outcome(float(plies % 2), plies)
+
+    def any_position(self, rng: np.random.Generator) -> int:
+        """A state's pieces at random, of all positions that the game gets to and nobody has won."""
+        while True:
+            number = int(rng.integers(self._numbers.size))
+            if self._block(number // _BLOCK)[number % _BLOCK] not in (NOT_REACHED, DECIDED):
+                return state_of(number, self._numbers)
 
     def moves(self, position: DobutsuPosition) -> dict[int, Outcome]:
         """How the legal moves end for the side that plays them, the best first: the quickest win, the latest loss.
