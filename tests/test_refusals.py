@@ -38,7 +38,7 @@ def files(tmp_path: Path) -> Path:
 
 PLAY = "pydlshogi.protocols.play"
 REFUSED = [
-    ("utils.critical_positions", ["--playouts", "-1"], "argument --playouts: must not be negative"),
+    ("utils.critical_positions", ["--playouts", "-1"], "argument --playouts: must be at least 0"),
     ("utils.critical_positions", ["--network", "{empty}"], "critical_positions: {empty}: not an .npz archive"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--train", "3"], "make_kifu_list: 3 + 0 files are asked for"),
     ("utils.filter_csa", ["{records.txt}", "--min-rating", "nan"], "argument --min-rating: must be at least 0"),

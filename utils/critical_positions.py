@@ -8,7 +8,6 @@ best one, by the search with which the engine plays. 0 playouts: the move that t
 """
 
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +26,7 @@ from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
-from pydlshogi.support.command_line import exit_status, natural, positive
+from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
@@ -67,9 +66,7 @@ def value_keeping(positions: Sequence[Critical], evaluator: Evaluator, playouts:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = ArgumentParser(
-        prog="python -m utils.critical_positions", description=__doc__, formatter_class=RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.critical_positions", __doc__)
     parser.add_argument("--positions", type=positive, default=4096, metavar="N", help="so many")
     parser.add_argument("--seed", type=int, default=1, help="another one takes others")
     parser.add_argument("--network", type=Path, metavar="NPZ", help="whose moves are judged; without, all are alike")

@@ -12,14 +12,13 @@ import ast
 import shutil
 import subprocess
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
-from pydlshogi.support.command_line import exit_status, positive
+from pydlshogi.support.command_line import exit_status, parser_for, positive
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _COPIED: Final = ("pydlshogi", "utils", "tests", "model", "kifu", "pyproject.toml")
@@ -125,9 +124,7 @@ def _pass(folder: str, tests: Sequence[str], timeout: float) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = ArgumentParser(
-        prog="python -m utils.mutants", description=__doc__, formatter_class=RawDescriptionHelpFormatter
-    )
+    parser = parser_for("utils.mutants", __doc__)
     parser.add_argument("file", type=Path, help="of this checkout")
     parser.add_argument("tests", nargs="+", help="what pytest is given, such as tests/test_choice.py")
     parser.add_argument("--every", type=positive, default=1, metavar="N", help="only every N-th mutant")
