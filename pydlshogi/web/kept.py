@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 
-from pydlshogi.game import GameEnd
+from pydlshogi.analysis_server.pool import Answer
+from pydlshogi.game import GameEnd, PlayedPosition
+from pydlshogi.player.base_player import Info, play_moves
 from pydlshogi.read_kifu import Ending
 from pydlshogi.web.played import LeftLine, Node, SetUp, TableGame, TimeControl, path_to
 
@@ -14,7 +16,7 @@ Kept: TypeAlias = Mapping[str, Any]
 
 LONGEST_CLOCK: Final = 100_000.0
 """Seconds."""
-_MOST: Final = 1e9
+_MOST: Final = 1e15
 """No number in a kept game is larger."""
 _ABSENT: Final = type(None)
 _GAME: Final[Mapping[str, tuple[type, ...]]] = {
@@ -29,6 +31,12 @@ _POSITION: Final[Mapping[str, tuple[type, ...]]] = {
     **dict.fromkeys(("parent", "evaluation", "discs"), (int, _ABSENT)),
     **dict.fromkeys(("seconds", "spent"), (int, float, _ABSENT)),
     "ended": (list, _ABSENT),
+}
+_LINE: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("score_cp", "score_mate", "nodes", "nps", "visits"), (int, _ABSENT)),
+    "win_rate": (int, float),
+    "prior": (int, float, _ABSENT),
+    "pv": (list,),
 }
 
 
@@ -70,7 +78,7 @@ def _kept_position(node: Node, numbers: Mapping[Node, int]) -> Kept:
 
 def checked(value: object) -> Kept:
     """What has the form of a kept game, with None for what it does not name. Whether there can be such a game is not
-    looked at. Raises ValueError."""
+    looked at, nor is its review, without which it is a game still. Raises ValueError."""
     game = _of_form(value, _GAME)
     if not game["positions"]:
         raise ValueError("a kept game has no position")
@@ -78,7 +86,7 @@ def checked(value: object) -> Kept:
 
 
 def _of_form(value: object, form: Mapping[str, tuple[type, ...]]) -> Kept:
-    if not isinstance(value, dict) or value.keys() - form.keys():
+    if not isinstance(value, dict) or value.keys() - form.keys() - {"review"}:
         raise ValueError("a kept game has another form")
     for name, kinds in form.items():
         each = value.get(name)
@@ -153,6 +161,23 @@ def _describe(node: Node, position: Kept) -> None:
             raise ValueError("there is no such end of a game")
     if node.broken_off not in get_args(Ending):
         raise ValueError("there is no such end of a game")
+
+
+def kept_answer(answer: Answer) -> list[Any]:
+    """Its move and its lines."""
+    return [answer.move, *({name: getattr(line, name) for name in _LINE} for line in answer.lines)]
+
+
+def answer_of(value: Any, position: PlayedPosition) -> Answer:
+    """What was kept of one about the position. Raises ValueError, TypeError or PlayerError for what is none."""
+    move, *lines = value
+    _check_value(move)
+    infos = [Info(**{**_of_form(line, _LINE), "pv": tuple(map(str, line["pv"]))}) for line in lines]
+    for moves in (() if move in ("win", "resign", "") else (str(move),), *(info.pv for info in infos)):
+        play_moves(position.copy(), moves)
+    if not (infos or move in ("win", "resign")) or any(not 0 <= (info.win_rate or 0) <= 1 for info in infos):
+        raise ValueError("there is no such answer")
+    return Answer(position.turn, tuple(infos), move)
 
 
 def _pair(values: Sequence[Any], kind: type[T]) -> list[T]:
