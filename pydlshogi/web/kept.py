@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 
-from pydlshogi.game import GameEnd
+from pydlshogi.analysis_server.pool import Answer
+from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.kifu.game import Ending
+from pydlshogi.player.base_player import Info, play_moves
 from pydlshogi.web.played import LeftLine, Node, SetUp, TableGame, TimeControl, path_to
 
 N = TypeVar("N", int, float)
@@ -15,7 +17,7 @@ Form: TypeAlias = Any
 
 LONGEST_CLOCK: Final = 100_000.0
 """Seconds."""
-_MOST: Final = 1e9
+_MOST: Final = 1e15
 """No number in a kept game is larger."""
 _ABSENT: Final = type(None)
 _NUMBER: Final = (int, float)
@@ -34,6 +36,12 @@ _POSITION: Final[Mapping[str, Form]] = {
     **dict.fromkeys(("parent", "evaluation", "discs"), (int, _ABSENT)),
     **dict.fromkeys(("seconds", "spent"), (int, float, _ABSENT)),
     "ended": ([str, (int, _ABSENT)], _ABSENT),
+}
+_LINE: Final[Mapping[str, Form]] = {
+    **dict.fromkeys(("score_cp", "score_mate", "nodes", "nps", "visits"), (int, _ABSENT)),
+    "win_rate": _NUMBER,
+    "prior": (int, float, _ABSENT),
+    "pv": list,
 }
 
 
@@ -75,7 +83,7 @@ def _kept_position(node: Node, numbers: Mapping[Node, int]) -> Kept:
 
 def checked(value: object) -> Kept:
     """What has the form of a kept game, with None for what it does not name. Whether there can be such a game is not
-    looked at. Raises ValueError."""
+    looked at, nor is its review, without which it is a game still. Raises ValueError."""
     game = _of_form(value, _GAME)
     if not game["positions"]:
         raise ValueError("a kept game has no position")
@@ -83,7 +91,7 @@ def checked(value: object) -> Kept:
 
 
 def _of_form(value: object, form: Mapping[str, Form]) -> Kept:
-    if not isinstance(value, dict) or value.keys() - form.keys():
+    if not isinstance(value, dict) or value.keys() - form.keys() - {"review"}:
         raise ValueError("a kept game has another form")
     for name, each in form.items():
         if not _has_form(value.get(name), each):
@@ -156,6 +164,24 @@ def _describe(node: Node, position: Kept) -> None:
             raise ValueError("there is no such end of a game")
     if node.broken_off not in get_args(Ending):
         raise ValueError("there is no such end of a game")
+
+
+def kept_answer(answer: Answer) -> list[Any]:
+    """Its move and its lines."""
+    return [answer.move, *({name: getattr(line, name) for name in _LINE} for line in answer.lines)]
+
+
+def answer_of(value: Any, position: PlayedPosition) -> Answer:
+    """What was kept of one about the position. Raises ValueError, TypeError or PlayerError for what is none."""
+    move, *lines = value
+    infos = [Info(**{**_of_form(line, _LINE), "pv": (*line["pv"],)}) for line in lines]
+    if not all(_has_form(each, str) for each in (move, *(each for info in infos for each in info.pv))):
+        raise ValueError("a kept answer has another form")
+    for moves in (() if move in ("win", "resign", "") else (move,), *(info.pv for info in infos)):
+        play_moves(position.copy(), moves)
+    if not (infos or move in ("win", "resign")) or any(not 0 <= (info.win_rate or 0) <= 1 for info in infos):
+        raise ValueError("there is no such answer")
+    return Answer(position.turn, tuple(infos), move)
 
 
 def _within(number: N, low: float, high: float) -> N:

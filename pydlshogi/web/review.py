@@ -4,6 +4,7 @@ The analysis looks at all positions quickly; then ten times as long at those aro
 again at those of moves that are mistakes or blunders still. A mark is sure when no later look can change it.
 """
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -15,7 +16,8 @@ from pydlshogi.analysis_server.pool import Answer, Question, Task
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.kifu.kif_writer import AnalysedMove
-from pydlshogi.web.played import Node, TableGame
+from pydlshogi.web.kept import answer_of, kept_answer
+from pydlshogi.web.played import Node, TableGame, path_to
 from pydlshogi.web.search import Engines
 
 LOOKS: Final = (1, 10, 40)
@@ -47,15 +49,15 @@ class _Look(NamedTuple):
 class Review:
     """Of one game, all its variations included."""
 
-    def __init__(self, game: TableGame, engines: Engines, news: Callable[[str], None]) -> None:
-        """`news` is called after each answer of the analysis, with what went wrong or ""."""
+    def __init__(self, game: TableGame, engines: Engines, news: Callable[[str, bool], None]) -> None:
+        """`news` is called after each answer of the analysis, with what went wrong or "", and whether a look ends."""
         self.heard: dict[Node, Answer] = {}
         """What was said of a position last by the analysis, or by a longer search."""
         self._game = game
         self._engines = engines
         self._news = news
-        self._assessments: dict[Node, Assessment] = {}
-        """Those of the analysis."""
+        self._analysed: dict[Node, Answer] = {}
+        """What the analysis said."""
         self._looks: dict[Node, int] = {}
         """Which look at a position was the last."""
         self._line: list[Node] = []
@@ -68,13 +70,36 @@ class Review:
     @property
     def begun(self) -> bool:
         """Whether there is an analysis that could be lost."""
-        return bool(self._assessments)
+        return bool(self._analysed)
+
+    def kept(self) -> str:
+        """What is known of each position, to be kept with the game."""
+        known = []
+        for node in self._game.nodes:
+            said, last = self._analysed.get(node), self.heard.get(node)
+            answers = (each and kept_answer(each) for each in (said, None if last is said else last))
+            known.append([self._looks.get(node, 0), *answers])
+        return json.dumps(known)
+
+    def take(self, kept: str) -> None:
+        """What was kept. Raises ValueError, TypeError, RecursionError or PlayerError, having taken perhaps a part."""
+        game, line, at = self._game, self._game.line, self._game.at
+        try:
+            for node, (look, said, last) in zip(game.nodes, json.loads(kept), strict=True):
+                game.show(path_to(node))
+                self._looks[node] = range(len(LOOKS) + 1).index(look)
+                if said is not None:
+                    self.heard[node] = self._analysed[node] = answer_of(said, game.position)
+                if last is not None:
+                    self.heard[node] = answer_of(last, game.position)
+        finally:
+            game.show(line, at)
 
     def start(self, depth: int) -> None:
         """Analyse the line that is shown, anew."""
         self.stop()
         game = self._game
-        self._assessments, self._looks, self._depth, self._tries = {}, {}, depth, False
+        self._analysed, self._looks, self._depth, self._tries = {}, {}, depth, False
         at = game.at
         game.go_to(len(game.line) - 1)
         self._analyse(0, game.line)
@@ -83,7 +108,7 @@ class Review:
     def judge_tried(self) -> None:
         """Say what moves are worth that were played after the analysis, where the game is shown at its end."""
         line = self._game.line
-        tried = [node for node in line if node not in self._assessments]
+        tried = [node for node in line if node not in self._analysed]
         if self.begun and 0 < len(tried) <= MOST_TRIED and (self._tries or not self._look.asked):
             self.stop()
             self._tries = True
@@ -94,7 +119,7 @@ class Review:
         game = self._game
         self._line = [*game.line]
         if repeated := repetition(game.position):
-            self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), assessment("", repeated), len(LOOKS))
+            self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), len(LOOKS))
         self._begin(number, [node for node in positions if not repeated or node is not game.tip])
 
     def stop(self) -> None:
@@ -110,7 +135,7 @@ class Review:
 
     def said(self, node: Node, watched: bool) -> Answer | None:
         """What to show of a position again: the analysis, or what was `watched`."""
-        return self.heard.get(node) if watched or node in self._assessments else None
+        return self.heard.get(node) if watched or node in self._analysed else None
 
     def win_rate(self, node: Node) -> float | None:
         """Black's, if it is known; what the rules or a record say counts where no engine has spoken."""
@@ -124,14 +149,14 @@ class Review:
 
     def judgements(self, line: Sequence[Node]) -> list[Judgement]:
         """Of the moves before and after which the analysis has an assessment."""
-        known, first = self._assessments, self._game.first
+        known, first = self._analysed, self._game.first
         return [
             Judgement(
                 number,
                 (first + number - 1) % 2,
                 after.move,
-                known[before],
-                known[after],
+                _assessed(known[before]),
+                _assessed(known[after]),
                 GAMES[self._game.game].in_discs,
             )
             for number, (before, after) in enumerate(pairwise(line), 1)
@@ -142,7 +167,7 @@ class Review:
         """What a page shows of it."""
         look, judged, left = self._look, self.judgements(line), self._game.left
         # Where a game was left to try other moves, it is the game that is summed up.
-        summed = left.line if left and all(node in self._assessments for node in left.line) else line
+        summed = left.line if left and all(node in self._analysed for node in left.line) else line
         counted = judged if summed is line else self.judgements(summed)
         return {
             "judging": {"look": look.number + 1, "left": len(look.asked), "of": look.positions} if look.asked else None,
@@ -177,7 +202,7 @@ class Review:
         answer = next((each for each in judged if answered and each.number == game.at), None)
         return {
             "ply": game.at - answered,
-            "mate": game.asked in self._assessments and mates(self._assessments[game.asked]),
+            "mate": game.asked in self._analysed and mates(_assessed(self._analysed[game.asked])),
             "found": not (answer.mark or answer.missed_mate) if answer else None,
         }
 
@@ -225,14 +250,14 @@ class Review:
         del self._look.asked[node]
         self._looks[node] = self._look.number
         if answer.move:
-            said = answer.lines[0] if answer.lines else None
-            self._remember(node, answer, assessment(answer.move, said), self._look.number)
-        if not self._look.asked:
+            self._remember(node, answer, self._look.number)
+        ends = not self._look.asked
+        if ends:
             self._look_again()
-        self._news(answer.error)
+        self._news(answer.error, ends)
 
-    def _remember(self, node: Node, answer: Answer, assessment: Assessment, look: int) -> None:
-        self.heard[node], self._assessments[node], self._looks[node] = answer, assessment, look
+    def _remember(self, node: Node, answer: Answer, look: int) -> None:
+        self.heard[node], self._analysed[node], self._looks[node] = answer, answer, look
 
     def _look_again(self) -> None:
         """Begin the next look, if any position needs one. What it changes may call for another one of the same kind."""
@@ -248,6 +273,10 @@ class Review:
             if nodes:
                 self._begin(number, nodes)
                 return
+
+
+def _assessed(answer: Answer) -> Assessment:
+    return assessment(answer.move, answer.lines[0] if answer.lines else None)
 
 
 def win_rate_of(evaluation: int) -> float:

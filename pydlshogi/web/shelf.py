@@ -76,7 +76,7 @@ class Shelf:
         self._path = path
         self._earlier: list[_Earlier] = []
         """The one that was replaced last stands last."""
-        self.shown = self._sheet(self._remembered() or self._first())
+        self.shown = self._remembered() or self._sheet(self._first())
 
     @property
     def earlier(self) -> int:
@@ -115,7 +115,9 @@ class Shelf:
         if not self._earlier:
             raise ValueError("there is no earlier game")
         wanted = self._earlier.pop()
-        sheet = wanted.sheet or self._sheet(game_of(wanted.kept[-1], self._set_up))
+        sheet, damage = (wanted.sheet, "") if wanted.sheet else self._taken_up(wanted.kept[-1])
+        if damage:
+            log.warning("an earlier game has come back without %s", damage)
         if self.shown.begun:
             self._earlier.insert(0, _earlier(self.shown))
         self.shown = sheet
@@ -148,27 +150,40 @@ class Shelf:
             self._earlier.append(_earlier(self.shown))
             del self._earlier[:-MOST_EARLIER]
 
-    def _remembered(self) -> TableGame | None:
+    def _taken_up(self, kept: Kept) -> tuple[Sheet, str]:
+        """A game that was kept, and what is wrong with its review, which it is without then. Raises ValueError or
+        PlayerError for what is no game."""
+        sheet = self._sheet(game_of(kept, self._set_up))
+        try:
+            if review := kept.get("review"):
+                sheet.review.take(review)
+        except (ValueError, TypeError, RecursionError, PlayerError) as error:
+            return self._sheet(sheet.game), f"its review: {error}"
+        return sheet, ""
+
+    def _remembered(self) -> Sheet | None:
         """The game that was shown, if it was kept and is sound; earlier ones are taken along."""
         if self._path is None:
             return None
-        game, damage = None, ""
+        sheet, damage = None, ""
         try:
             content = json.loads(read_plain(self._path, LARGEST))
             for each in content["earlier"]:
                 try:
                     checked(each)
-                    self._earlier.append(_Earlier([each]))
+                    # The review is looked at later, and as text it can be kept whatever it is.
+                    self._earlier.append(_Earlier([each | {"review": str(each.get("review", ""))}]))
                 except ValueError as error:
                     damage = f"an earlier game: {error}"
-            game = game_of(content["shown"], self._set_up)
+            sheet, of_shown = self._taken_up(content["shown"])
+            damage = of_shown or damage
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, LookupError, TypeError, RecursionError, PlayerError) as error:
             damage = str(error) or repr(error)
         if damage:
             self._put_file_aside(damage)
-        return game
+        return sheet
 
     def _put_file_aside(self, damage: str) -> None:
         assert self._path is not None
@@ -182,4 +197,4 @@ class Shelf:
 
 
 def _earlier(sheet: Sheet) -> _Earlier:
-    return _Earlier([kept(each.game) for each in (*sheet.others(), sheet)], sheet)
+    return _Earlier([{**kept(each.game), "review": each.review.kept()} for each in (*sheet.others(), sheet)], sheet)

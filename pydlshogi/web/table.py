@@ -304,12 +304,15 @@ class Table:
         self._pace.drop()
         self._book, self._error = self._search.engines.known_moves(self._game.game, self._game.position)
         self._clock.follow(self._game)
+        self._keep()
+        self._think(step)
+        self._say_state()
+
+    def _keep(self) -> None:
         try:
             self._shelf.keep()
         except OSError as error:
             self._error = f"the game is not kept: {error}"
-        self._think(step)
-        self._say_state()
 
     # What the engines say
 
@@ -389,9 +392,11 @@ class Table:
         else:
             self._play(move)
 
-    def _reviewed(self, error: str) -> None:
+    def _reviewed(self, error: str, look_ends: bool) -> None:
         """News of the analysis of the game."""
         self._error = error or self._error
+        if look_ends:
+            self._keep()
         self._say_state()
 
     def _info(self, answer: Answer) -> Message:
