@@ -38,11 +38,9 @@ def files(tmp_path: Path) -> Path:
 
 PLAY = "pydlshogi.protocols.play"
 REFUSED = [
-    ("utils.critical_positions", ["--playouts", "-1"], "argument --playouts: must be at least 0"),
     ("utils.critical_positions", ["--network", "{empty}"], "critical_positions: {empty}: not an .npz archive"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--train", "3"], "make_kifu_list: 3 + 0 files are asked for"),
     ("utils.filter_csa", ["{records.txt}", "--min-rating", "nan"], "argument --min-rating: must be at least 0"),
-    ("utils.filter_csa", ["{records.txt}", "--workers", "0"], "argument --workers: must be at least 1"),
     (
         "utils.othello.probcut",
         ["--games", "{openings}", "--out", "{new}"],
@@ -55,8 +53,6 @@ REFUSED = [
     ("utils.tune", ["true", "C=1,0,2", "--nodes", "1", "--out", "{new}", "--step", "nan"], "must be 1e-06 to 1"),
     ("utils.torture", ["--minutes", "nan"], "--minutes: must be at least 0"),
     ("utils.teach", ["true", "--nodes", "1", "--out", "{new}", "--odd", "1"], "--odd needs --records"),
-    ("utils.search_records", ["{records.txt}", "--out", "{new}", "--seed", "-1"], "--seed: must be at least 0"),
-    ("utils.othello.reinforce", ["--out", "{new}", "--seed", "-1"], "--seed: must be at least 0"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--ratio", "1.5"], "--ratio: must be 0 to 1"),
     (PLAY, ["--seconds", "nan"], "--seconds: must be at least 0.001"),
     (PLAY, ["--option", "Weights={array.npy}"], "othello: {array.npy} holds no weights of patterns, or is damaged"),
