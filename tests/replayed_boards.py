@@ -24,10 +24,8 @@ def _enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tupl
 
 
 def verdict_of(outcome: Outcome | None) -> int:
-    if outcome is None:
-        return UNDECIDED
-    if outcome.value == 0.5:
-        return DRAWN
+    if outcome is None or outcome.value == 0.5:
+        return DRAWN if outcome else UNDECIDED
     return outcome.plies + 1 if outcome.value > 0.5 else -outcome.plies - 1
 
 

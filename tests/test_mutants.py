@@ -17,3 +17,8 @@ from utils.mutants import mutants
 )
 def test_one_thing_is_changed_at_a_time(source: str, changed: list[str]) -> None:
     assert [mutant.source for mutant in mutants(source)] == changed
+
+
+def test_each_says_where_it_is() -> None:
+    found = [(mutant.line, mutant.before, mutant.after) for mutant in mutants("x = a\ny = b - 1\n")]
+    assert found == [(2, "b - 1", "b + 1"), (2, "1", "2")]

@@ -84,14 +84,15 @@ def _kept_position(node: Node, numbers: Mapping[Node, int]) -> Kept:
 def checked(value: object) -> Kept:
     """What has the form of a kept game, with None for what it does not name. Whether there can be such a game is not
     looked at, nor is its review, without which it is a game still. Raises ValueError."""
-    game = _of_form(value, _GAME)
+    game = _of_form(value, _GAME, "review")
     if not game["positions"]:
         raise ValueError("a kept game has no position")
     return {**game, "positions": [_of_form(position, _POSITION) for position in game["positions"]]}
 
 
-def _of_form(value: object, form: Mapping[str, Form]) -> Kept:
-    if not isinstance(value, dict) or value.keys() - form.keys() - {"review"}:
+def _of_form(value: object, form: Mapping[str, Form], *beside: str) -> Kept:
+    """What stands `beside` it is not looked at."""
+    if not isinstance(value, dict) or value.keys() - form.keys() - {*beside}:
         raise ValueError("a kept game has another form")
     for name, each in form.items():
         if not _has_form(value.get(name), each):

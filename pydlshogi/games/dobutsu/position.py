@@ -83,9 +83,8 @@ def threatened_lion(position: DobutsuPosition) -> str:
     on = [pieces >> 4 * square & 15 for square in range(SQUARES)]
     if LION not in on:
         return ""
-    beside = enumerate(
-        NEIGHBOUR[on.index(LION)].tolist()
-    )  # what comes from our direction goes in the same one of its own
+    # What comes from a direction of ours goes in the same one of its own.
+    beside = enumerate(NEIGHBOUR[on.index(LION)].tolist())
     caught = any(
         origin != OFF and on[origin] > ENEMY and GOES[on[origin] - ENEMY] >> direction & 1
         for direction, origin in beside

@@ -71,10 +71,10 @@ export class Board {
       const marks = [at === this.from && 'from', targets.has(at) && 'target', last.includes(at) && 'last', at === danger && 'danger',
         movable.has(at) && 'movable']
       const square = svg('rect', { x: -50, y: -cellH / 2, width: 100, height: cellH })
-      const made = svg('g', { 'data-at': at, class: ['cell', ...marks].filter(Boolean).join(' '),
+      const group = svg('g', { 'data-at': at, class: ['cell', ...marks].filter(Boolean).join(' '),
         transform: `translate(${x} ${y})`, ...attributes }, square, ...children)
-      if (targets.has(at)) made.append(svg('circle', { class: 'dot', r: 14 }))
-      return made
+      if (targets.has(at)) group.append(svg('circle', { class: 'dot', r: 14 }))
+      return group
     }
     const seen = (x, y) => flip ? [width - 1 - x, height - 1 - y] : [x, y]
     const grid = svg('g', { role: 'grid', 'aria-label': this.word('board') })

@@ -14,15 +14,18 @@ export const percent = (share, digits = 1) => (100 * share).toFixed(digits)
 
 export const signed = number => number > 0 ? `+${number}` : number < 0 ? `−${-number}` : '0'
 
+/** Whether the analysis counts what moves cost in discs. @param {State} state */
+export const inDiscs = ({ judged }) => (judged[0]?.discs ?? null) !== null
+
 /**
  * By how many discs Black will have won, after so many moves, as far as the analysis counts them; null: it does not.
  * @param {State} state
  * @returns {?Array<number>}
  */
-export function discsOf ({ judged }) {
-  if ((judged[0]?.discs ?? null) === null) return null
+export function discsOf (state) {
+  if (!inDiscs(state)) return null
   const discs = []
-  for (const { number, evaluation } of judged) discs[number] = Math.max(-ALL_DISCS, Math.min(ALL_DISCS, Math.round(evaluation / 100)))
+  for (const { number, evaluation } of state.judged) discs[number] = Math.max(-ALL_DISCS, Math.min(ALL_DISCS, Math.round(evaluation / 100)))
   return discs
 }
 
@@ -104,9 +107,6 @@ export function drawHistogram (root, summary, bounds) {
   const labels = bounds.map((bound, place) => svg('text', { x: room * (place + 1), y: 82 }, bound))
   root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 68, y2: 68 }), ...bars, ...labels)
 }
-
-/** @param {State} state */
-export const inDiscs = ({ summary }) => (summary[0]?.discs ?? null) !== null
 
 /**
  * How well each side has played, a row for each.
