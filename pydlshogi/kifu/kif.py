@@ -7,7 +7,7 @@ ShogiHome, floodgate and lishogi.
 import re
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import cshogi
 from cshogi import KIF
@@ -45,16 +45,19 @@ _RANGING: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_R
 _SIGNS: Final = ("▲▼☗", "△▽☖")
 
 _NARROW: Final = str.maketrans("０１２３４５６７８９（）：／", "0123456789():/")
+_DIGIT: Final = "[0-9０-９]"
 _PLACE: Final = (
-    r"(?:(?P<same>同)|(?P<file>[1-9])(?P<rank>[1-9一二三四五六七八九]))\s*"
+    r"(?:(?P<same>同)|(?P<file>[1-9１-９])(?P<rank>[1-9１-９一二三四五六七八九]))\s*"
     r"(?P<piece>成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])"
 )
 _ACT: Final = r"(?P<act>打|成|不成|生)?"
-_NUMBERED: Final = re.compile(r"\s*(?P<number>[0-9]+)\s+(?P<word>[^\s(#+]+)")
-_FILES: Final = re.compile(r"[\s9]+8\s+7\s+6")  # the line above a diagram
-_KIF_MOVE: Final = re.compile(rf"[▲△▼▽☗☖]?\s*{_PLACE}{_ACT}\s*(?:\((?P<origin>[0-9][0-9])\))?")
+_KIF_MOVE: Final = re.compile(rf"(?:[▲△▼▽☗☖]\s*)?{_PLACE}{_ACT}\s*(?:[(（](?P<origin>{_DIGIT}{{2}})[)）])?")
+_NUMBERED: Final = re.compile(
+    r"(?![\s9９]+[8８]\s+[7７]\s+[6６])"  # the line above a diagram
+    rf"\s*(?P<number>{_DIGIT}+)\s+(?:(?P<move>{_KIF_MOVE.pattern})|(?P<word>[^\s(（#+]+))"
+    rf"(?:.*?[(（]\s*(?P<time>{_DIGIT}{{1,6}}(?:[:：]{_DIGIT}{{1,6}}){{0,2}}(?:\.{_DIGIT}+)?)\s*[/／)）])?"
+)
 _KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
-_TIME: Final = re.compile(r"\(\s*([0-9]{1,6}(?::[0-9]{1,6}){0,2}(?:\.[0-9]+)?)\s*[/)]")
 _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
 _VARIATION: Final = re.compile(r"\s*(?:変化\s*:\s*)+([0-9]{1,5})")
 _RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
@@ -142,10 +145,11 @@ class _Reader:
                 self._line.conclusion = self._line.conclusion or ENDINGS["反則負け"]
             self._read_comment(line)
             return
+        if numbered := _NUMBERED.match(line):
+            self._read_numbered(line, *numbered.group("number", "move", "word", "time"))
+            return
         narrow = line.translate(_NARROW)
-        if (numbered := _NUMBERED.match(narrow)) and not _FILES.match(narrow):
-            self._read_numbered(narrow, numbered["number"], numbered["word"])
-        elif line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]):
+        if line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]):
             self._read_ki2(narrow)
         elif result := _RESULT.match(narrow):
             self._closing = self._closing or result["rest"]
@@ -259,13 +263,13 @@ class _Reader:
                 hands[letter if side else letter.upper()] = many
         return sfen_of(pieces, hands, self._diagram_turn)
 
-    def _read_numbered(self, line: str, digits: str, word: str) -> None:
-        self._count(int(digits[:9]))
-        if move := _KIF_MOVE.match(line, line.index(word)):
-            time = _TIME.search(line, move.end())
-            self._make(_written(move), self._kif_move(move), _seconds(time[1]) if time else None)
-        elif word[0] in "123456789同":
-            raise RecordError(f"not a move: {line.strip()[:40]!r}")
+    def _read_numbered(self, line: str, number: str, text: str | None, word: str, time: str | None) -> None:
+        self._count(int(number[:9]))
+        if text:
+            move = _written_in_kif(text)
+            self._make(move.text, self._kif_move(move), _seconds(time) if time else None)
+        elif word[0] in "123456789１２３４５６７８９同":
+            raise RecordError(f"not a move: {line.translate(_NARROW).strip()[:40]!r}")
         else:
             self._line.conclusion = self._line.conclusion or ENDINGS.get(word, UNKNOWN)
 
@@ -311,34 +315,30 @@ class _Reader:
     def _refusal(self) -> RecordError:
         return RecordError(f"move {self._next}, {self._line.illegal}, is illegal")
 
-    def _to(self, move: re.Match[str]) -> int:
-        """Where it goes."""
-        if not move["same"]:
-            return _square(move["file"], move["rank"])
+    def _to(self, square: int | None, text: str) -> int:
+        """The square; None: that of the last move."""
+        if square is not None:
+            return square
         if self._destination is None:
-            raise RecordError(f"move {self._next}, {_written(move)}: the same square as which move?")
+            raise RecordError(f"move {self._next}, {text}: the same square as which move?")
         return self._destination
 
-    def _kif_move(self, move: re.Match[str]) -> int:
+    def _kif_move(self, move: "_KifMove") -> int:
         """The move as cshogi's number; 0 where another piece stands on the square it starts from."""
-        board, kind, to = self._set_up(), _PIECES[move["piece"]], self._to(move)
-        origin, act = move["origin"], move["act"]
-        if act == "打" or origin in (None, "00"):
-            return _drop(board, to, kind)
-        if "0" in origin:
-            return 0
-        start = _square(origin[0], origin[1])
-        there = board.piece_type(start)
-        if there == kind:
-            return int(board.move(start, to, act == "成"))
-        if there == kind - _PROMOTION and there and not act:
-            return int(board.move(start, to, True))  # there is a dialect that names what the piece becomes
+        board, to = self._set_up(), self._to(move.to, move.text)
+        if move.start is None:
+            return _drop(board, to, move.kind)
+        there = board.piece_type(move.start) if move.start >= 0 else 0
+        if there == move.kind:
+            return int(board.move(move.start, to, move.act == "成"))
+        if there == move.kind - _PROMOTION and there and not move.act:
+            return int(board.move(move.start, to, True))  # there is a dialect that names what the piece becomes
         return 0
 
     def _ki2_move(self, move: re.Match[str]) -> int:
         """The move as cshogi's number, found by the rules of relative notation; 0 where no piece can make it."""
         board, kind = self._set_up(), _PIECES[move["piece"]]
-        to = self._to(move)
+        to = self._to(_square_of(move), _written(move))
         drop = _drop(board, to, kind)
         if move["act"] == "打":
             return drop
@@ -351,6 +351,32 @@ class _Reader:
         if len(made) > 1:
             raise RecordError(f"move {self._next}, {_written(move)}, can be made by {len(made)} pieces")
         return made[0] if made else 0
+
+
+class _KifMove(NamedTuple):
+    """A move as KIF writes it."""
+
+    text: str
+    to: int | None
+    """None: where the move before went."""
+    kind: int
+    act: str | None
+    start: int | None
+    """None: it is dropped; -1: there is no such square."""
+
+
+@lru_cache(maxsize=1 << 14)
+def _written_in_kif(text: str) -> _KifMove:
+    found = _KIF_MOVE.fullmatch(text.translate(_NARROW))
+    assert found
+    origin, act = found["origin"], found["act"]
+    dropped = act == "打" or origin in (None, "00")
+    start = None if dropped else -1 if "0" in origin else _square(origin[0], origin[1])
+    return _KifMove(_written(found), _square_of(found), _PIECES[found["piece"]], act, start)
+
+
+def _square_of(move: re.Match[str]) -> int | None:
+    return None if move["same"] else _square(move["file"], move["rank"])
 
 
 def _drop(board: Any, to: int, kind: int) -> int:
@@ -395,7 +421,7 @@ def _square(file: str, rank: str) -> int:
 @lru_cache(maxsize=1 << 12)
 def _seconds(text: str) -> float:
     seconds = 0.0
-    for part in text.split(":"):
+    for part in text.translate(_NARROW).split(":"):
         seconds = 60 * seconds + float(part)
     return int(seconds) if seconds == int(seconds) else seconds
 
