@@ -121,18 +121,6 @@ def test_kernels_are_loaded_until_a_source_that_they_reach_changes(installation:
     assert installation.run()[:2] == ("42", "1")
 
 
-def test_what_a_helper_imports_counts_also_where_it_does_so_in_a_function(installation: Installation) -> None:
-    constant = installation.package / "constant.py"
-    constant.write_text("FACTOR = 2\n")
-    factor = (
-        "def factor():\n    from pydlshogi import constant\n    return constant.FACTOR\n\nFACTOR = factor()\n\n@rule"
-    )
-    installation.helper.write_text(HELPER.replace("@rule", factor).replace("number + number", "FACTOR * number"))
-    assert installation.run()[:2] == ("42", "0")
-    constant.write_text("FACTOR = 5\n")
-    assert installation.run()[:2] == ("105", "0")
-
-
 def test_no_import_of_the_package_is_overlooked() -> None:
     """They are found by a pattern; here by Python's own parser."""
     for source in PACKAGE.rglob("*.py"):

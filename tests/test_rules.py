@@ -5,7 +5,7 @@ import lzma
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import both_boards
@@ -19,13 +19,8 @@ from fast_perft import perft_of
 from positions import (
     AT_ODDS,
     CAMP,
-    FULL_HANDS,
     HANDICAPS,
-    LAST_RANKS,
-    MOST_MOVES,
-    PINNED,
     ROOK_CHECKS,
-    UCHIFUZUME,
     mates_within,
     random_positions,
     rows_of,
@@ -48,7 +43,7 @@ CHECKED_TWICE = "4k4/9/9/9/4r4/9/3n5/9/4K4 b RBGSNLP 1"
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
 ONE_MORE_THAN_A_SET = "8k/9/9/9/4p4/4R4/9/9/K8 b 18P 1"
 """A mate problem, in which the rook takes a nineteenth pawn: the planes of eighteen are full, and no more."""
-CHOSEN = (START_SFEN, MIDDLE_GAME, UCHIFUZUME, LAST_RANKS, PINNED, CHECKED_TWICE, MOST_MOVES, FULL_HANDS, *HANDICAPS)
+CHOSEN = {sfen for sfen, *_ in rows_of(Path(__file__).parent / "fixtures" / "perft.tsv")}
 
 
 def by_states(position: ShogiPosition) -> StatePosition:
@@ -57,7 +52,7 @@ def by_states(position: ShogiPosition) -> StatePosition:
 
 
 def chosen_positions() -> list[ShogiPosition]:
-    return [ShogiPosition(sfen) for chosen in CHOSEN for sfen in (chosen, turned(chosen))]
+    return [ShogiPosition(sfen) for chosen in sorted(CHOSEN) for sfen in (chosen, turned(chosen))]
 
 
 def positions_along(sfen: str, moves: Iterable[str]) -> Iterator[ShogiPosition]:
@@ -87,9 +82,13 @@ def test_perft_of_known_positions(shared_data: Path) -> None:
         assert perft(state_of(ShogiPosition(sfen).board)[0], int(depth)) == int(lines), sfen
 
 
-def test_moves_and_keys_are_those_of_cshogi_and_python_shogi() -> None:
-    for number, position in enumerate([*chosen_positions(), *random_positions(11, games=4)]):
+def test_moves_keys_and_mates_are_those_of_cshogi_and_python_shogi() -> None:
+    few = random_positions(11, games=12, plies=60, start="4k4/9/9/9/9/9/9/9/4K4 b RB2GS2Prb9p 1")
+    for number, position in enumerate(chain(chosen_positions(), random_positions(11, games=4), few)):
+        position.mate_plies = 3
         twin = by_states(position)
+        outcome = twin.outcome()
+        assert outcome == position.outcome() or takes_so_long(position, outcome.plies), position.sfen()
         assert twin.legal_moves().tolist() == (position.legal_moves() & 0xFFFF).tolist(), position.sfen()
         assert (twin.key(), twin.board_key()) == (position.key(), position.board_key()), position.sfen()
         if number % 15 == 0 or number < 2 * len(CHOSEN):  # python-shogi is slow
