@@ -16,16 +16,7 @@ import shogi
 from book_oracle import naive_label, naive_planes
 from cshogi.dlshogi import FEATURES1_NUM, FEATURES2_NUM, make_input_features, make_move_label
 from fast_perft import perft_of
-from positions import (
-    AT_ODDS,
-    CAMP,
-    HANDICAPS,
-    ROOK_CHECKS,
-    mates_within,
-    random_positions,
-    rows_of,
-    turned,
-)
+from positions import AT_ODDS, CAMP, HANDICAPS, ROOK_CHECKS, mates_within, random_positions, rows_of, turned
 
 from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.game import DRAWN, UNDECIDED
@@ -86,9 +77,11 @@ def test_moves_keys_and_mates_are_those_of_cshogi_and_python_shogi() -> None:
     few = random_positions(11, games=12, plies=60, start="4k4/9/9/9/9/9/9/9/4K4 b RB2GS2Prb9p 1")
     for number, position in enumerate(chain(chosen_positions(), random_positions(11, games=4), few)):
         position.mate_plies = 3
-        twin = by_states(position)
-        outcome = twin.outcome()
-        assert outcome == position.outcome() or takes_so_long(position, outcome.plies), position.sfen()
+        for draw_ply in (position.ply() - 1, position.ply() + 1, 0):
+            position.draw_ply = draw_ply
+            twin = by_states(position)
+            outcome = twin.outcome()
+            assert outcome == position.outcome() or takes_so_long(position, outcome.plies), position.sfen()
         assert twin.legal_moves().tolist() == (position.legal_moves() & 0xFFFF).tolist(), position.sfen()
         assert (twin.key(), twin.board_key()) == (position.key(), position.board_key()), position.sfen()
         if number % 15 == 0 or number < 2 * len(CHOSEN):  # python-shogi is slow
@@ -224,14 +217,14 @@ CHECKS = (ROOK_CHECKS, ["4i5i", "5a4a", "5i4i", "4a5a"])
 """Rook and king go to and fro, every move of the rook a check."""
 IN_CHECK = ("4k4/9/9/9/9/9/9/9/K3R4 w - 1", ["5a4a", "5i4i", "4a5a", "4i5i"])
 ROOK_IS_QUIET = (ROOK_CHECKS, ["9i8i", "5a6a", "8i9i", "6a5a"])
-MORE_IN_HAND = ("9/8k/9/4p4/4R4/9/9/9/K8 b p 1", "5e5d 1b2b 5d5e P*5d 9i8i 2b2a 8i9i 2a1b".split())
-LESS_IN_HAND = ("9/8k/9/4p4/4R4/9/9/9/K8 w p 1", "1b2b 5e5d 2b2a 5d5e P*5d 9i8i 2a1b 8i9i".split())
+MORE_IN_HAND = ("9/8k/9/4p4/4R4/9/9/9/K8 b Pp 1", "5e5d 1b2b 5d5e P*5d 9i8i 2b2a 8i9i 2a1b".split())
+LESS_IN_HAND = ("9/8k/9/4p4/4R4/9/9/9/K8 w 2p 1", "1b2b 5e5d 2b2a 5d5e P*5d 9i8i 2a1b 8i9i".split())
 SHUFFLE = (START_SFEN, ["2h3h", "8b7b", "3h2h", "7b8b"])
 
 
 NEARLY = (
     "RB+P+P+P+P+P+P1/K+P7/9/P8/9/9/9/9/8k",
-    "RB+P+P+P+P+P+P1/1+P+P6/9/K8/9/9/9/9/8k",
+    "RB+P+P+P+P+P+P1/1+P+P+P5/9/K8/9/9/9/9/8k",
     CAMP.replace("6/9", "6/1s7"),
 )
 """One piece less, the king outside, in check."""

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
@@ -580,6 +580,11 @@ def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct, 
         visits = dict(zip(slow.root["moves"], slow.root["visits"], strict=True))
         assert {stats.move: stats.visits for stats in search.root.moves()} == visits
         assert search.root.value == pytest.approx(slow.mean(slow.root))
+    for name, node in slow.nodes.items():
+        if node["evaluations"] and not node["proof"]:
+            record = search.table.tree.nodes[search.table.find(*name)]
+            assert record["evaluations"] == len(node["evaluations"])
+            assert record["value_sum"] == pytest.approx(sum(node["evaluations"]) + sum(node["wins"]))
     assert max(lasting.computed.values()) == 1
     assert (max(rollouts.asked.values()) > 10) is (puct is IAGO_PUCT)
 
@@ -604,15 +609,20 @@ def test_the_formula_by_hand() -> None:
 
 
 def test_new_constants_hold_from_the_next_batch_on() -> None:
-    """All exploration, then none: the visits spread over both moves, then all go to the better one."""
-    graph = {"R": "AB", "A": "a", "B": "b", "a": "a", "b": "b"}
-    opinions = Opinions({"A": 0.0, "a": 1.0, "B": 1.0, "b": 0.0})
-    opinions.values = defaultdict(lambda: 0.5, {"A": 0.4, "B": 0.6})
-    search = run(a_search(Letters(graph, "R"), Puct(c_init_root=1000.0)), opinions, 20)
+    """All exploration, then none: the visits spread over both moves, then all go to the better one; at last some are
+    forced, at the root alone: the worse move gets one when it has less than sqrt(0.5 * visits)."""
+    graph = {"R": "AB", "A": "ax", "B": "b", "a": "a", "b": "b", "x": "x"}
+    opinions = Opinions({"A": 0.4, "B": 0.6, "x": 0.9})
+    search = run(a_search(Letters(graph, "R"), Puct(c_init=1000.0, c_init_root=1000.0)), opinions, 20)
     assert {stats.visits for stats in search.root.moves()} == {10}
-    search.puct = Puct(c_init_root=0.0)
+    search.puct = Puct(c_init=0.0, c_init_root=0.0)
     run(search, opinions, 40)
     assert sorted(stats.visits for stats in search.root.moves()) == [10, 30]
+    search.puct = Puct(c_init=0.0, c_init_root=0.0, forced_playouts=1.0)
+    for playouts, worse in ((201, 10), (260, 12)):
+        run(search, opinions, playouts)
+        assert [stats.visits for stats in search.root.moves()] == [playouts - worse, worse]
+    assert edge_of(search, "A", 1, "x")["visits"] < 6
 
 
 @pytest.mark.parametrize(

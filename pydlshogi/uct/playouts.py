@@ -20,7 +20,6 @@ MAX_DEPTH: Final = 256
 
 FOLLOWED: Final = -2
 """`child` of an edge that a playout under way took first, until `enter` links it to its end."""
-ANY_MOVE: Final = -1
 
 # How a playout ended.
 DESCENDING: Final = -1
@@ -96,8 +95,6 @@ class Walk(NamedTuple):
     """ROOT"""
     wanted: Int32Array
     """int32 [trees]: how many playouts to begin in each."""
-    first_moves: Int32Array
-    """int32 [trees]: by which move they begin, or ANY_MOVE."""
     puct: Records
     """CONSTANTS: one."""
     only: BoolArray

@@ -27,7 +27,7 @@ from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.boards import Paths, StoredBoards
 from pydlshogi.uct.edges import bring_best
 from pydlshogi.uct.past import RESIDUE_WORDS, residues_of, row_of
-from pydlshogi.uct.playouts import ANY_MOVE, MAX_BATCH, MAX_DEPTH, ROOT, ROW, STEP, Walk, constants
+from pydlshogi.uct.playouts import MAX_BATCH, MAX_DEPTH, ROOT, ROW, STEP, Walk, constants
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
 from pydlshogi.uct.tree import EXPANDED, NONE, Tree, clear_stat
 from pydlshogi.uct.uct_node import UctNodeTable, unlink
@@ -84,7 +84,6 @@ class Search:
         """Of each tree the board keys of the game before its root, and their residues; see `Walk`."""
         self.only: BoolArray = np.zeros(0, np.bool_)
         """Which moves may be searched at the root; empty: all."""
-        self._any_moves: Int32Array = np.full(trees, ANY_MOVE, np.int32)
         self._spare: list[Leaves] = []
         """Used before and free again: their arrays are large."""
         self._under_way: list[Leaves] = []
@@ -162,15 +161,12 @@ class Search:
 
     # Playouts
 
-    def gather(
-        self, batch: Batch, playouts: int | Sequence[int] | Int32Array, first_moves: Sequence[int] = ()
-    ) -> Leaves:
+    def gather(self, batch: Batch, playouts: int | Sequence[int] | Int32Array) -> Leaves:
         """Begin up to `playouts` playouts in each tree (at most MAX_BATCH); `batch` gets the positions they wait for.
 
         Playouts that end at a known value are backed up at once. Those that collide, which is to meet a node whose
         evaluation is awaited, are undone, and a tree's batch is cut short when more than `playouts` did. The first
-        batch is the root alone, and the batches are empty until that is backed up. `first_moves` may name for each
-        tree the move that its playouts begin with, or ANY_MOVE.
+        batch is the root alone, and the batches are empty until that is backed up.
         """
         wanted: Int32Array
         if isinstance(playouts, int):  # what numpy does with a single number takes six microseconds
@@ -185,7 +181,6 @@ class Search:
             tree=self.table.tree,
             roots=self._roots,
             wanted=wanted,
-            first_moves=np.array(first_moves, np.int32) if len(first_moves) else self._any_moves,
             puct=self._constants,
             only=self.only,
             past=self._past_keys,

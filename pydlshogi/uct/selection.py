@@ -11,7 +11,6 @@ from pydlshogi.uct.edges import add_stat
 from pydlshogi.uct.past import SHORTEST_CYCLE, same_board
 from pydlshogi.uct.playouts import (
     AGAIN,
-    ANY_MOVE,
     COLLIDED,
     DESCENDING,
     FOLLOWED,
@@ -77,16 +76,16 @@ def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
 @inlined
 def _descend(walk: Walk, row: Record, steps: Records) -> None:
     """Walk down from the root of a `row`, which has its tree and first step, to the playout's end, and note that."""
-    tree, root, first = walk.tree, wide(row.tree), wide(row.first)
+    tree, first = walk.tree, wide(row.first)
     nodes, stats = tree.nodes, tree.stats
-    node = wide(walk.roots[root].node)
+    node = wide(walk.roots[row.tree].node)
     depth = 0
     ending = DESCENDING
     if nodes[node].state == LEAF:
         nodes[node].state = AWAITED
         ending = AGAIN
     while ending == DESCENDING:
-        edge = _followed_edge(walk, node, root, depth == 0)
+        edge = _followed_edge(walk, node, depth == 0)
         if edge == NONE:
             row.value = mean(nodes, node)
             ending = KNOWN
@@ -144,32 +143,19 @@ def _arrive(walk: Walk, row: Record, steps: Records, node: int, depth: int) -> i
 
 
 @inlined
-def _followed_edge(walk: Walk, node: int, root: int, at_root: bool) -> int:
+def _followed_edge(walk: Walk, node: int, at_root: bool) -> int:
     """The edge of `node` that the playout follows; it has a STAT. NONE: no edge has one, and there is no room."""
     tree = walk.tree
     visited = wide(tree.nodes[node].visited_edges)
     edge = NONE
-    if at_root and walk.first_moves[root] != ANY_MOVE:
-        edge = _edge_of(tree, node, walk.first_moves[root])
     # Where there is no room for a STAT, once more among the edges that have one.
     for most in (wide(tree.nodes[node].count), visited):
-        if edge == NONE:
-            edge = _best_edge(tree, node, most, walk.puct[0], at_root, walk.only)
+        edge = _best_edge(tree, node, most, walk.puct[0], at_root, walk.only)
         if edge >= visited:
             edge = add_stat(tree, node, edge)
         if edge != NONE:
             break
     return edge
-
-
-@rule
-def _edge_of(tree: Tree, node: int, move: int) -> int:
-    """The edge of `node` that is `move`."""
-    first = wide(tree.nodes[node].first)
-    for edge in range(tree.nodes[node].count):
-        if tree.moves[first + edge] == move:
-            return edge
-    return NONE
 
 
 @inlined
