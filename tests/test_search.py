@@ -651,7 +651,7 @@ def test_a_draw_is_worth_what_the_side_at_the_root_says(game: Letters, evaluated
 
 def test_only_the_moves_asked_for_are_searched() -> None:
     search = a_search(TicTacToe(), only=[3, 7])
-    run(search, HashEvaluator(), 100, batch=8, check=True)
+    run(search, HashEvaluator(), 100, check=True)
     assert {stats.move for stats in search.root.moves()} == {3, 7}
     assert sum(stats.visits for stats in search.root.moves()) == search.root.visits >= 100
     assert all(stats.visits for stats in search.root.moves())
