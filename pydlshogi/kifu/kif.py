@@ -52,10 +52,11 @@ _PLACE: Final = (
 )
 _ACT: Final = r"(?P<act>打|成|不成|生)?"
 _KIF_MOVE: Final = re.compile(rf"(?:[▲△▼▽☗☖]\s*)?{_PLACE}{_ACT}\s*(?:[(（](?P<origin>{_DIGIT}{{2}})[)）])?")
+_MOVE: Final = re.sub(r"\(\?P<[a-z]+>", "(?:", _KIF_MOVE.pattern)  # to name groups takes time
 _NUMBERED: Final = re.compile(
     r"(?![\s9９]+[8８]\s+[7７]\s+[6６])"  # the line above a diagram
-    rf"\s*(?P<number>{_DIGIT}+)\s+(?:(?P<move>{_KIF_MOVE.pattern})|(?P<word>[^\s(（#+]+))"
-    rf"(?:.*?[(（]\s*(?P<time>{_DIGIT}{{1,6}}(?:[:：]{_DIGIT}{{1,6}}){{0,2}}(?:\.{_DIGIT}+)?)\s*[/／)）])?"
+    rf"\s*({_DIGIT}+)\s+(?:({_MOVE})|([^\s(（#+]+))"
+    rf"(?:.*?[(（]\s*({_DIGIT}{{1,6}}(?:[:：]{_DIGIT}{{1,6}}){{0,2}}(?:\.{_DIGIT}+)?)\s*[/／)）])?"
 )
 _KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
 _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
@@ -146,7 +147,7 @@ class _Reader:
             self._read_comment(line)
             return
         if numbered := _NUMBERED.match(line):
-            self._read_numbered(line, *numbered.group("number", "move", "word", "time"))
+            self._read_numbered(line, *numbered.groups())
             return
         narrow = line.translate(_NARROW)
         if line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]):
