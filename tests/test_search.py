@@ -5,7 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -657,6 +657,9 @@ def test_only_the_moves_asked_for_are_searched() -> None:
     assert all(stats.visits for stats in search.root.moves())
     edges = edges_of(search, search.root_node())
     assert edges["visits"][~np.isin(edges["move"], [3, 7])].sum() == 0
+    for only in combinations(range(9), 2):
+        first, second = run(a_search(TicTacToe(), only=only), HashEvaluator(), 1).root.moves()
+        assert (first.visits, first.prior >= second.prior) == (1, True)
     # B is mated at once; A loses to a mate in one.
     graph = {"R": "AB", "A": "C"}
     game = Letters(graph, "R", {"A": WON, "B": MATED})
