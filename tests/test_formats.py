@@ -253,6 +253,7 @@ def test_an_unknown_format_or_a_missing_file_is_told(tmp_path: Path, capsys: pyt
     with pytest.raises(SystemExit):
         convert.main([str(tmp_path / "a.psv"), str(tmp_path / "b.txt")])
     (tmp_path / "b.psv").write_bytes(b"kept")
-    assert convert.main([str(tmp_path / "a.psv"), str(tmp_path / "b.psv")]) == 1
-    assert capsys.readouterr().err.splitlines()[-1].startswith("convert: ")
+    for flags, complaint in (([], "b.psv exists"), (["--overwrite"], "a.psv: No such file")):
+        assert convert.main([str(tmp_path / "a.psv"), str(tmp_path / "b.psv"), *flags]) == 1
+        assert complaint in capsys.readouterr().err
     assert (tmp_path / "b.psv").read_bytes() == b"kept"

@@ -351,6 +351,8 @@ class TestMatch:
     def test_other_settings_are_another_match(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         file, a, b = tmp_path / "openings.txt", engine("a"), engine("b")
         file.write_text("startpos moves 7g7f\n")
+        for mistyped in ("/no/such/engine", f"{sys.executable} -m no.such.engine"):  # nothing was played with them
+            assert match(tmp_path / "m", mistyped, b) == 1
         assert match(tmp_path / "m", a, b, "--openings", str(file)) == 0
         file.write_text("startpos moves 2g2f\n")
         assert match(tmp_path / "m", a, b, "--openings", str(file), games=4) != 0

@@ -234,7 +234,7 @@ def test_a_network_goes_on_from_another(folder: Path, capsys: pytest.CaptureFixt
 )
 def test_training_data_of_other_programs_is_learned(kind: dict[str, Any], folder: Path) -> None:
     for name in ("games.psv", "visits.hcpe3"):
-        assert convert.main([str(folder / "taught-with-results.positions"), str(folder / name)]) == 0
+        assert convert.main(["--overwrite", str(folder / "taught-with-results.positions"), str(folder / name)]) == 0
     data = {"train": folder / "games.psv", "searched": folder / "visits.hcpe3", "val": folder / "games.psv"}
     out = f"field-{len(kind)}"
     assert run(folder, out, steps=5, shards=1, **data, **kind) == 0

@@ -95,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "paths", type=Path, nargs="+", metavar="FILE", help="what to read: files, folders, records; at last OUT"
     )
     parser.add_argument("--check", action="store_true", help="read them all, and write nothing")
+    parser.add_argument("--overwrite", action="store_true", help="replace OUT if it exists")
     options = parser.parse_args(arguments)
     *sources, out = options.paths
     if options.check:
@@ -105,6 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"{out} ends in none of {' '.join(FORMATS)}")
 
     def run() -> int:
+        if out and out.exists() and not options.overwrite:  # where OUT is forgotten, the last file is taken for it
+            raise DatasetError(f"{out} exists (--overwrite replaces it)")
         return convert(sources, out) if out else check(sources)
 
     return exit_status("convert", run, DatasetError)

@@ -93,6 +93,8 @@ def _win_rate(value_logits: Float32Array) -> npt.NDArray[np.floating]:
 
 def export(arguments: argparse.Namespace) -> str:
     """Write the file; a line about it."""
+    if arguments.onnx.exists() and not arguments.overwrite:
+        raise ModelError(f"{arguments.onnx} exists (--overwrite replaces it)")
     check_writable(arguments.onnx)
     rng = np.random.default_rng(arguments.seed)
     weights = read_weights(arguments.npz)
@@ -115,6 +117,7 @@ def main(words: list[str] | None = None) -> int:
     parser = parser_for("utils.export_onnx", __doc__)
     parser.add_argument("npz", type=Path, help="the network")
     parser.add_argument("onnx", type=Path, help="the file to write")
+    parser.add_argument("--overwrite", action="store_true", help="replace a file that exists")
     parser.add_argument("--int8", action="store_true", help="quantise")
     parser.add_argument("--positions", type=Path, help="a line each: startpos|[sfen] SFEN [moves ...]; plain or .xz")
     parser.add_argument("--count", type=positive, default=512, help="positions to calibrate on (default %(default)s)")

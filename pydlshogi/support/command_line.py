@@ -109,7 +109,7 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         _drop_output()
         return 1
     except OSError as error:
-        if isinstance(error, FileNotFoundError):  # said again, the command would not find it either
+        if isinstance(error, FileNotFoundError | FileExistsError):  # said again, the command would end in the same way
             how_to_go_on = ""
         print(f"{program}: {error.filename or 'output'}: {error.strerror or error}{how_to_go_on}", file=sys.stderr)
         if error.filename is None:

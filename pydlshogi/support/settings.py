@@ -80,12 +80,13 @@ def check(settings: Any) -> None:
 
 
 def settle(path: Path, about: Mapping[str, Any]) -> None:
-    """Write into `path` what decides the other files of its folder. Once one of them has something in it, whoever goes
-    on has to say the same. Raises SettingError, OSError.
+    """Write into `path` what decides the other files of its folder. Once one of them, not being a log, has something in
+    it, whoever goes on has to say the same. Raises SettingError, OSError.
     """
     folder, now = path.parent, json.loads(json.dumps(about))
     others = [each for each in folder.iterdir() if not each.name.startswith((path.name, f".{path.name}."))]
-    if not any(each.stat().st_size for each in others):
+    kept = [each for each in others if each.suffix != ".log"]
+    if not any(any(each.iterdir()) if each.is_dir() else each.stat().st_size for each in kept):
         write_whole(path, json.dumps(now, indent=1).encode() + b"\n")
         return
     if not path.exists():
