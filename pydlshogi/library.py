@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any, Self
+from weakref import finalize
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import VISITS
@@ -20,6 +21,9 @@ class Engine:
     def __init__(self, searches: int = 1, **options: object) -> None:
         """So many `searches` at once. `options` as in docs/play.md, such as modelfile="net.npz". Raises OptionError."""
         self.pool = Pool(searches, {name: str(value) for name, value in options.items()})
+        finalize(
+            self, self.pool.close, cancel=True
+        )  # whoever forgets to close it need not wait for a search at the end
 
     def ask(self, moves: Sequence[str] = (), start: str | None = None, game: str = "shogi", **wanted: Any) -> Answer:
         """What is thought of the position after `moves` from `start`, None for the usual one. Raises PlayerError.

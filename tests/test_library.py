@@ -25,6 +25,11 @@ def test_an_import_is_instant() -> None:
     assert not {"numpy", "numba", "cshogi", "json", "logging"} & {*done.stdout.split()}
 
 
+def test_a_program_that_forgets_to_close_it_ends() -> None:
+    script = "from pydlshogi import Engine; engine = Engine(Backend='hash', Threads=1); engine.ask(visits=3)"
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, timeout=300)
+
+
 def test_a_position_is_asked_about() -> None:
     with QUICK() as engine:
         answer = engine.ask(["7g7f"], visits=60, lines=600, policy=True)

@@ -136,7 +136,8 @@ class Pool:
         self._silent = False
         """Nobody is told anything any more."""
         self._current: set[Task] = set()
-        self._threads = [threading.Thread(target=self._work, name=f"search {number}") for number in range(searches)]
+        # Daemons: a program that ends without `close` waits for no question that nobody can ask any more.
+        self._threads = [threading.Thread(target=self._work, name=f"search {n}", daemon=True) for n in range(searches)]
         for thread in self._threads:
             thread.start()
 
