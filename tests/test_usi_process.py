@@ -72,7 +72,7 @@ run(Player().engine())
 
 @pytest.mark.parametrize(
     ("argument", "status", "said"),
-    [("--help", 0, "speaks USI"), ("--threads=2", 2, "unrecognized arguments: --threads=2")],
+    [("--help", 0, "[-h] The engine of a game: speaks USI"), ("--threads=2", 2, "unrecognized arguments: --threads=2")],
 )
 def test_whoever_starts_it_with_arguments_is_told_what_it_is(argument: str, status: int, said: str) -> None:
     command, environment = [*ENGINES["mcts"], argument], os.environ | {"PYTHONPATH": str(ROOT)}

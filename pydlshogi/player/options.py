@@ -237,7 +237,7 @@ class Options:
         try:
             value, remark = option.parse(text)
         except ValueError as error:
-            return f"option {option.usi_name}: {text or 'nothing'} is refused, {error}"
+            return f"option {option.usi_name}: {text or 'an empty value'} is refused, {error}"
         option.__set__(self, value)
         return remark and f"option {option.usi_name}: {remark}"
 

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for(
         "pydlshogi.protocols.serve",
         "An Othello engine that speaks GTP and NBoard's protocol.",
-        "\n".join(_options_of_engines()).replace("%", "%%"),
+        "\n".join(_options_of_engines()),
     )
     add_engine_options(parser)
     options = parser.parse_args(arguments)

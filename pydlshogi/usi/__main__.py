@@ -1,19 +1,18 @@
 """The engine of any game over USI: `python -m pydlshogi.usi GAME`."""
 
-import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from pydlshogi.engines.named import engine_named
 from pydlshogi.usi.usi import run
 
+_ABOUT: Final = "The engine of a game: speaks USI, for a GUI, or for whoever types `help`."
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Speak USI on stdin and stdout. Does not return."""
-    parser = ArgumentParser(
-        prog="python -m pydlshogi.usi",
-        description="The engine of a game: speaks USI, for a GUI, or for whoever types `help`.",
-    )
+    parser = ArgumentParser(prog="python -m pydlshogi.usi", description=_ABOUT)
     parser.add_argument("game", help="its name, or MODULE:NAME of its entry")
     parser.add_argument("engine", nargs="?", default="", help="of the game (default: the one that analyses)")
     given = parser.parse_args(arguments)
@@ -26,7 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def program(*engine: str) -> Callable[[], None]:
     """That of one engine: what GUIs start, which give it no arguments."""
-    return lambda: main([*engine, *sys.argv[1:]])
+
+    def start() -> None:
+        ArgumentParser(description=_ABOUT).parse_args()
+        run(engine_named(*engine))
+
+    return start
 
 
 if __name__ == "__main__":
