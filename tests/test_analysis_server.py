@@ -7,15 +7,19 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from othello_engines import LowestSquare
 from othello_games import random_game, random_position
 
 from pydlshogi.analysis_server.__main__ import main
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.server import Server
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.player.base_player import Engine
 from pydlshogi.player.option_settings import OptionError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -282,7 +286,14 @@ def test_as_a_program() -> None:
     assert [line["id"] for line in lines if "id" in line] == ["a"]
 
 
-# The table of games
+def test_a_player_that_loads_nothing_answers_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowest = LowestSquare()
+    engine = Engine("lowest", lowest.options, OthelloPosition, lambda: lowest)
+    monkeypatch.setattr("pydlshogi.engines.othello.alphabeta", lambda: engine)
+    answers: list[Answer] = []
+    with closing(Pool(1)) as pool:
+        pool.ask(Question("othello", moves=("f5",), visits=1), answers.append)
+    assert [(answer.move, answer.error) for answer in answers] == [("f4", "")]
 
 
 def test_a_defect_is_logged_and_the_next_question_is_answered(client: Client, monkeypatch, caplog) -> None:

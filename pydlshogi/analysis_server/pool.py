@@ -244,21 +244,21 @@ class Pool:
 
         player = self._engines[key].load()
         with self._loading:
-            if key not in self._loaded:
-                self._loaded[key] = self._load(key[0], player)
-                for remark in self._loaded[key].remarks:
+            if key not in self._loaded and (loaded := self._load(key[0], player)):
+                self._loaded[key] = loaded
+                for remark in loaded.remarks:
                     log.warning("%s: %s", key[0], remark)
-            player.install(self._loaded[key])
+            if key in self._loaded:
+                player.install(self._loaded[key])
         if isinstance(player, NetworkPlayer):
             player.threads = max(1, player.threads // self._searches)
         return player
 
-    def _load(self, game: str, player: BasePlayer) -> Loaded:
-        """What the player needs. Raises PlayerError."""
+    def _load(self, game: str, player: BasePlayer) -> Loaded | None:
+        """What the player needs, if anything. Raises PlayerError."""
         load = player.loading(player.options)
-        assert load is not None  # nothing was loaded yet
         try:
-            return load()
+            return load and load()
         except OtherGameError as error:
             # `modelfile` is set for the engines of all games, and was meant for another one.
             log.warning("%s: %s; the network that comes along is taken", game, error)
