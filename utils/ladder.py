@@ -251,7 +251,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=int, default=20, help="of each pairing, an even number (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="of the games, a line each")
-    return exit_status("ladder", partial(_run, parser.parse_args(arguments)), OptionError, TableError)
+    given = parser.parse_args(arguments)
+    if unknown := set(given.opponents) - GAMES[given.game].opponents.keys():
+        parser.error(f"{given.game} has no opponent {', '.join(sorted(unknown))}")
+    return exit_status("ladder", partial(_run, given), OptionError, TableError)
 
 
 if __name__ == "__main__":
