@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -113,15 +112,6 @@ def test_what_serves_every_game_names_none(path: Path) -> None:
         "games",
         "kifu",
     }
-
-
-def test_the_parts_can_be_put_in_order() -> None:
-    below: dict[str, set[str]] = {}
-    for path in MODULES:
-        if own := part(name_of(path)):
-            seen = {part(dotted) for dotted in imports_of(path)} - {None, own}
-            below.setdefault(own, set()).update(name for name in seen if name)
-    TopologicalSorter(below).prepare()  # raises CycleError
 
 
 @pytest.mark.parametrize(

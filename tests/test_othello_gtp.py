@@ -187,10 +187,7 @@ def test_a_controller_that_dies_takes_the_thinking_along() -> None:
             engine.kill()
 
 
-def test_the_process_speaks_as_well(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main(["--help"])
-    assert "in 0.1 % of a win" in capsys.readouterr().out
+def test_the_process_speaks_as_well() -> None:
     command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--level", "2"]
     asked = "name\n2 genmove b\nquit\n"
     done = subprocess.run(command, input=asked, cwd=ROOT, capture_output=True, text=True, check=True)
