@@ -529,6 +529,7 @@ def test_games_without_a_split_are_not_validated_with(folder: Path, capsys: pyte
         ),
         (["--train=games.jsonl", "--out=o", "--steps=1", "--init=none.npz"], "none.npz: No such file"),
         (["--train=x.jsonl", "--out=o", "--steps=1"], "x.jsonl cannot be read"),
+        (["--train=no", "--val=no", "--out=o", "--steps=1"], "(a list of record files is wanted"),
     ],
 )
 def test_bad_input_is_one_line(folder: Path, monkeypatch, capsys, arguments: list[str], message: str) -> None:

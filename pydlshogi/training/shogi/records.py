@@ -87,7 +87,9 @@ def load_positions(
     """
     try:
         units: list[Path] | list[str] = _lines(source, split) if _is_jsonl(source) else list(read_list(source))
-    except (EOFError, OSError, lzma.LZMAError, UnicodeDecodeError, KifuError) as error:
+    except KifuError as error:
+        raise DatasetError(f"{error} (a list of record files is wanted: utils.make_kifu_list makes one)") from error
+    except (EOFError, OSError, lzma.LZMAError, UnicodeDecodeError) as error:
         raise DatasetError(f"{source} cannot be read: {error}") from error
     path = cache / f"{_digest(units)}-{split}-{FORMAT}{OWN}"
     size = path.stat().st_size if path.exists() else 0
