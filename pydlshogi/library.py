@@ -21,9 +21,8 @@ class Engine:
     def __init__(self, searches: int = 1, **options: object) -> None:
         """So many `searches` at once. `options` as in docs/play.md, such as modelfile="net.npz". Raises OptionError."""
         self.pool = Pool(searches, {name: str(value) for name, value in options.items()})
-        finalize(
-            self, self.pool.close, cancel=True
-        )  # whoever forgets to close it need not wait for a search at the end
+        # Whoever forgets to close it need not wait for a search at the end.
+        finalize(self, self.pool.close, cancel=True)
 
     def ask(self, moves: Sequence[str] = (), start: str | None = None, game: str = "shogi", **wanted: Any) -> Answer:
         """What is thought of the position after `moves` from `start`, None for the usual one. Raises PlayerError.
