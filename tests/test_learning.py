@@ -17,7 +17,7 @@ from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import Cycle, SelfPlay
-from pydlshogi.learning.targets import pruned_visits
+from pydlshogi.learning.targets import improved_policy, pruned_visits
 from pydlshogi.learning.tasks import PlayComparisons, PlaySets
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
@@ -238,3 +238,11 @@ def test_what_of_the_visits_is_learned() -> None:
     assert pruned_visits([move(3, 0.1, 1.0, 1), move(60, 0.9, 0.6)], Puct()).tolist() == [1, 0]
     assert pruned_visits([move(5, 0.1, 0.4), move(60, 0.9, 0.3, -2)], Puct()).tolist() == [5, 0]
     assert pruned_visits([move(5, 0.1, 0.0, -4), move(60, 0.9, 0.0, -2)], Puct()).tolist() == [1, 0]
+
+
+def test_a_policy_is_improved_by_what_moves_turned_out_to_be_worth() -> None:
+    moves = [move(4, 0.2, 0.7), move(1, 0.5, 0.4), move(0, 0.3, np.nan)]
+    by_hand = np.array([0.2 * np.exp((4.2 + 1.75 * 2) * 0.1), 0.5 * np.exp((4.2 + 1.75) * -0.2), 0.3])
+    assert improved_policy(moves, np.array([0.2, 0.5, 0.3]), 0.6) == pytest.approx(by_hand / by_hand.sum())
+    assert improved_policy([move(3, 0.1, 1.0, 1), move(60, 0.9, 0.6)], np.array([0.1, 0.9]), 1.0).tolist() == [1, 0]
+    assert improved_policy([move(5, 0.1, 0.4), move(9, 0.9, 0.3, -2)], np.array([0.1, 0.9]), 0.3).tolist() == [1, 0]

@@ -29,7 +29,7 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.targets import expected_score, pruned_visits
+from pydlshogi.learning.targets import expected_score, improved_policy
 from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError
@@ -54,7 +54,7 @@ _OF_A_SET: Final = 8192
 """Positions of a set that are not searched."""
 _BATCH: Final = 512
 _LEAST_SHARE: Final = 1 / 256
-"""Smaller shares of a network's policy are left out: most moves have less."""
+"""Smaller shares of a policy are left out: most moves have less."""
 
 
 class Item(NamedTuple):
@@ -119,10 +119,11 @@ class SearchSets:
         found = forest.search({tree: positions[i] for tree, i in enumerate(open_ones)}, self.playouts)
         moves, weights, values, exact = [], [], [], []
         for tree in range(len(open_ones)):
-            visits = pruned_visits(found[tree], DEFAULT_PUCT)
-            visited = np.flatnonzero(visits)
-            moves.append(np.array([found[tree][i].move for i in visited.tolist()], np.uint16))
-            weights.append((visits[visited] / visits.sum()).astype(np.float32))
+            priors = np.array([move.prior for move in found[tree]]) ** (GENERAL_TEMPERATURE / 100)
+            shares = improved_policy(found[tree], priors, forest.root(tree).value)
+            kept = np.flatnonzero(shares >= _LEAST_SHARE)
+            moves.append(np.array([found[tree][i].move for i in kept.tolist()], np.uint16))
+            weights.append((shares[kept] / shares[kept].sum()).astype(np.float32))
             value, proven = expected_score(forest.root(tree))
             values.append(value)
             exact.append(proven)

@@ -22,7 +22,7 @@ class PlayedGames:
     """int64 [n + 1]: where the labels of each position begin, and the last end."""
     labels: Int32Array
     weights: Float32Array
-    """int32, float32 [all]: the share of the visits that each move is to have. Moves without visits have no label, but
+    """int32, float32 [all]: the share of the policy that each move is to have. Moves without a share have no label, but
     for a sparse network."""
     results: Float32Array
     """float32 [n]: the score of the side to move in the end, 0 to 1."""

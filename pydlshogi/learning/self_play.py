@@ -9,7 +9,7 @@ from pydlshogi.games.entry import GameEntry, GamePosition
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
 from pydlshogi.learning.played import Episode, PlayedGames, Sample, packed_games
 from pydlshogi.learning.settings import SelfPlay
-from pydlshogi.learning.targets import pruned_visits, sample_of, sampled
+from pydlshogi.learning.targets import improved_policy, pruned_visits, sample_of, sampled
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import Root
 
@@ -30,6 +30,8 @@ class _Board:
     full: bool = False
     """The search under way is a full one."""
     gave_up: int | None = None
+    priors: dict[int, float] = field(default_factory=dict)
+    """Of the moves at the root of a full search, before noise."""
 
     @property
     def side(self) -> int:
@@ -78,6 +80,7 @@ class SelfPlayers:
             for tree in np.flatnonzero(alive & fresh & expanded).tolist():
                 fresh[tree] = False
                 if boards[tree].full:
+                    boards[tree].priors = Root(search, tree).priors()
                     self._explore(tree, rng)
             done = expanded & ((visits >= targets) | proven)
             for tree in np.flatnonzero(alive & done).tolist():
@@ -127,7 +130,9 @@ class SelfPlayers:
             chosen = sampled(weights, temperature, rng)
             if board.full:
                 encoding, ply = self._evaluator.encoding, len(board.moves)
-                board.samples.append(sample_of(encoding, board.position, ply, root, moves, weights))
+                priors = np.array([board.priors[move.move] for move in moves]) ** settings.policy_temperature
+                taught = improved_policy(moves, priors, root.value)
+                board.samples.append(sample_of(encoding, board.position, ply, root, moves, taught))
             if root.value < settings.resign:
                 board.gave_up = board.side if board.gave_up is None else board.gave_up
                 if board.may_resign:

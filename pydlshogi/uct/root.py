@@ -103,6 +103,14 @@ class Root:
         with self._search.table.lock:
             return int(self._allowed(first, count).sum())
 
+    def priors(self) -> dict[int, float]:
+        """The prior of each move; empty before the root is evaluated."""
+        if not self.expanded:
+            return {}
+        tree, (count, first, _, _) = self._search.table.tree, self._edges(self._node)
+        edges = slice(first, first + count)
+        return dict(zip(tree.moves[edges].tolist(), tree.priors[edges].tolist(), strict=True))
+
     def leader(self) -> tuple[int | None, int | None]:
         """The most visited move that is not proven to lose, and how many visits it is ahead of the next of those.
 
