@@ -229,7 +229,7 @@ def move(visits: int, prior: float, value: float, plies: int | None = None) -> M
     return MoveStats(0, visits, value, 0.1, prior, plies)
 
 
-def test_what_of_the_visits_is_learned() -> None:
+def test_by_what_of_the_visits_a_move_is_chosen() -> None:
     puct = Puct(forced_playouts=2.0, c_init_root=1.0)
     moves = [move(80, 0.5, 0.6), move(15, 0.3, 0.2), move(1, 0.1, 0.1), move(0, 0.1, np.nan)]
     best, second, *others = pruned_visits(moves, puct).tolist()

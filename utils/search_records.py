@@ -119,12 +119,13 @@ class SearchSets:
         found = forest.search({tree: positions[i] for tree, i in enumerate(open_ones)}, self.playouts)
         moves, weights, values, exact = [], [], [], []
         for tree in range(len(open_ones)):
+            root = forest.root(tree)
             priors = np.array([move.prior for move in found[tree]]) ** (GENERAL_TEMPERATURE / 100)
-            shares = improved_policy(found[tree], priors, forest.root(tree).value)
+            shares = improved_policy(found[tree], priors, root.value)
             kept = np.flatnonzero(shares >= _LEAST_SHARE)
             moves.append(np.array([found[tree][i].move for i in kept.tolist()], np.uint16))
             weights.append((shares[kept] / shares[kept].sum()).astype(np.float32))
-            value, proven = expected_score(forest.root(tree))
+            value, proven = expected_score(root)
             values.append(value)
             exact.append(proven)
         return Searched(

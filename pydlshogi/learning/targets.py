@@ -1,4 +1,4 @@
-"""What a search at a root teaches: a policy and an expected score."""
+"""What a search at a root teaches, a policy and an expected score, and by what self-play chooses its move."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from pydlshogi.uct.root import MoveStats, Root
 
 
 def pruned_visits(moves: Sequence[MoveStats], puct: Puct) -> Float64Array:
-    """Visits float64 [moves] without those that only exploration asked for; the best of `moves` is the first.
+    """Visits float64 [moves], to choose by, without those that only exploration asked for; the best move is the first.
 
     Of each move but the most visited, the visits are taken away that forced playouts explain, as long as its score
     would stay below that of the most visited one [KataGo 2019, policy target pruning]; a single visit that is left goes

@@ -107,9 +107,10 @@ class Root:
         """The prior of each move; empty before the root is evaluated."""
         if not self.expanded:
             return {}
-        tree, (count, first, _, _) = self._search.table.tree, self._edges(self._node)
-        edges = slice(first, first + count)
-        return dict(zip(tree.moves[edges].tolist(), tree.priors[edges].tolist(), strict=True))
+        with self._search.table.lock:
+            tree, (count, first, _, _) = self._search.table.tree, self._edges(self._node)
+            edges = slice(first, first + count)
+            return dict(zip(tree.moves[edges].tolist(), tree.priors[edges].tolist(), strict=True))
 
     def leader(self) -> tuple[int | None, int | None]:
         """The most visited move that is not proven to lose, and how many visits it is ahead of the next of those.
