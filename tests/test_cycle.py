@@ -118,7 +118,7 @@ def test_an_older_run_goes_on_unless_it_had_a_setting_that_is_gone(
 ) -> None:
     again = copied(run, tmp_path)
     about = json.loads((again / "run.json").read_bytes())
-    about["settings"] |= {"gumbel": gumbel, "reanalyse": 0, "gate": False}
+    about["settings"] |= {"gumbel": gumbel, "reanalyse": 0, "gate": False, "forced_playouts": 2.0}
     (again / "run.json").write_text(json.dumps(about))
     assert cycle.main(["dobutsu", "--out", str(again), "--minutes", "0.01"]) == status
     refusal = f"cycle: {again} is a run with --gumbel, which is gone: give another --out\n"

@@ -17,7 +17,7 @@ from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import Cycle, SelfPlay
-from pydlshogi.learning.targets import improved_policy, pruned_visits
+from pydlshogi.learning.targets import improved_policy, visits_to_choose_by
 from pydlshogi.learning.tasks import PlayComparisons, PlaySets
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
@@ -127,15 +127,12 @@ def test_a_seed_decides_a_set_of_games_and_cheap_searches_are_not_learned() -> N
     first, other, again = (players.play(seed) for seed in ((3, 1), (3, 2), (3, 1)))
     assert first.games() == again.games()
     assert first.games() != other.games()
-    settings = replace(QUICK, full_share=0, cheap_playouts=12)
-    forced, free = (SelfPlayers(DOBUTSU, HASH, replace(settings, forced_playouts=of)).play((6,)) for of in (2.0, 0.0))
-    assert forced.games() == free.games()
-    assert len(forced) == 0
+    assert len(SelfPlayers(DOBUTSU, HASH, replace(QUICK, full_share=0, cheap_playouts=12)).play((6,))) == 0
 
 
 OTHERWISE = {
     "games": 13, "side_by_side": 5, "playouts": 24, "cheap_playouts": 8, "full_share": 0.9, "exploration": 3.0,
-    "fpu_reduction": 0.0, "noise": 0.0, "noise_total": 1.0, "forced_playouts": 0.0, "temperature": 0.1,
+    "fpu_reduction": 0.0, "noise": 0.0, "noise_total": 1.0, "temperature": 0.1,
     "final_temperature": 2.0, "halflife": 1.0, "opening_plies": 4.0, "opening_random": 1.0, "draw_ply": 10,
     "until_mated": False, "resign": 0.0, "play_on": 0.9,
 }  # fmt: skip
@@ -230,14 +227,10 @@ def move(visits: int, prior: float, value: float, plies: int | None = None) -> M
 
 
 def test_by_what_of_the_visits_a_move_is_chosen() -> None:
-    puct = Puct(forced_playouts=2.0, c_init_root=1.0)
-    moves = [move(80, 0.5, 0.6), move(15, 0.3, 0.2), move(1, 0.1, 0.1), move(0, 0.1, np.nan)]
-    best, second, *others = pruned_visits(moves, puct).tolist()
-    assert (best, 0 <= second < 15, others) == (80, True, [0, 0])
-    assert pruned_visits([move(50, 0.4, 0.5), move(40, 0.4, 0.55)], puct).tolist() == [50, 40]
-    assert pruned_visits([move(3, 0.1, 1.0, 1), move(60, 0.9, 0.6)], Puct()).tolist() == [1, 0]
-    assert pruned_visits([move(5, 0.1, 0.4), move(60, 0.9, 0.3, -2)], Puct()).tolist() == [5, 0]
-    assert pruned_visits([move(5, 0.1, 0.0, -4), move(60, 0.9, 0.0, -2)], Puct()).tolist() == [1, 0]
+    assert visits_to_choose_by([move(50, 0.4, 0.5), move(40, 0.4, 0.55), move(0, 0.1, np.nan)]).tolist() == [50, 40, 0]
+    assert visits_to_choose_by([move(3, 0.1, 1.0, 1), move(60, 0.9, 0.6)]).tolist() == [1, 0]
+    assert visits_to_choose_by([move(5, 0.1, 0.4), move(60, 0.9, 0.3, -2)]).tolist() == [5, 0]
+    assert visits_to_choose_by([move(5, 0.1, 0.0, -4), move(60, 0.9, 0.0, -2)]).tolist() == [1, 0]
 
 
 def test_a_policy_is_improved_by_what_moves_turned_out_to_be_worth() -> None:

@@ -22,10 +22,8 @@ from pydlshogi.uct.puct import (
     Puct,
     exploration,
     first_value,
-    forced_visits,
     lost_score,
     score,
-    visits_at,
 )
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
@@ -603,14 +601,11 @@ def test_the_formula_by_hand() -> None:
     assert first_value(puct, False, mean=0.6, visited_policy=-1e-9) == 0.6
     scores = [score(puct, value=0.5, prior=0.2, visits=visits, explored=10.0) for visits in (0, 3)]
     assert scores == pytest.approx([2.5, 1.0])
-    assert visits_at(puct, wanted=1.0, value=0.5, prior=0.2, explored=10.0) == pytest.approx(3)
     assert lost_score(prior=1.0, explored=10.0) < 0 < lost_score(0.2, 10.0) - lost_score(0.1, 10.0)
-    assert forced_visits(puct._replace(forced_playouts=2.0), prior=0.5, visits=16) == 4
 
 
 def test_new_constants_hold_from_the_next_batch_on() -> None:
-    """All exploration, then none: the visits spread over both moves, then all go to the better one; at last some are
-    forced, at the root alone: the worse move gets one when it has less than sqrt(0.5 * visits)."""
+    """All exploration, then none: the visits spread over both moves, then all go to the better one."""
     graph = {"R": "AB", "A": "ax", "B": "b", "a": "a", "b": "b", "x": "x"}
     opinions = Opinions({"A": 0.4, "B": 0.6, "x": 0.9})
     search = run(a_search(Letters(graph, "R"), Puct(c_init=1000.0, c_init_root=1000.0)), opinions, 20)
@@ -618,11 +613,6 @@ def test_new_constants_hold_from_the_next_batch_on() -> None:
     search.puct = Puct(c_init=0.0, c_init_root=0.0)
     run(search, opinions, 40)
     assert sorted(stats.visits for stats in search.root.moves()) == [10, 30]
-    search.puct = Puct(c_init=0.0, c_init_root=0.0, forced_playouts=1.0)
-    for playouts, worse in ((201, 10), (260, 12)):
-        run(search, opinions, playouts)
-        assert [stats.visits for stats in search.root.moves()] == [playouts - worse, worse]
-    assert edge_of(search, "A", 1, "x")["visits"] < 6
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ class RunFolder:
         try:
             about = json.loads(self._about.read_bytes())
             gone = {name: about["settings"].pop(name, None) for name in GONE}
+            about["settings"].pop("forced_playouts", None)  # a run that had them goes on without
             before = replace(defaults, **about["settings"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise RunError(f"{self._about} does not describe a run") from error

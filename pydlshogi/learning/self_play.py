@@ -9,7 +9,7 @@ from pydlshogi.games.entry import GameEntry, GamePosition
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
 from pydlshogi.learning.played import Episode, PlayedGames, Sample, packed_games
 from pydlshogi.learning.settings import SelfPlay
-from pydlshogi.learning.targets import improved_policy, pruned_visits, sample_of, sampled
+from pydlshogi.learning.targets import improved_policy, sample_of, sampled, visits_to_choose_by
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import Root
 
@@ -45,11 +45,9 @@ class SelfPlayers:
         self._game = game
         self._evaluator = evaluator
         self._settings = settings
-        self._puct = {False: settings.puct(), True: settings.puct(forced_playouts=settings.forced_playouts)}
-        """By whether a search is a full one: only those force playouts [KataGo 2019]."""
         self._trees = min(settings.games, settings.side_by_side)
         encoding = evaluator.encoding
-        self._search = many_trees(game, encoding, self._puct[True], settings.playouts, self._trees, settings.draw_ply)
+        self._search = many_trees(game, encoding, settings.puct(), settings.playouts, self._trees, settings.draw_ply)
         self._batch = Batch(self._trees, game.rules.most_moves, encoding)
 
     def play(self, seed: tuple[int, ...]) -> PlayedGames:
@@ -67,15 +65,8 @@ class SelfPlayers:
         while alive.any():
             self._batch.clear()
             each = min(_MOST_OF_A_TREE, self._trees // int(alive.sum()))
-            full = np.array([board.full for board in boards])
-            gathered = []
-            for is_full, search.puct in self._puct.items():
-                wanted = (alive & (full == is_full)).astype(np.int32) * each
-                if wanted.any():
-                    gathered.append(search.gather(self._batch, wanted))
-            evaluations = self._evaluator.evaluate(self._batch)
-            for leaves in gathered:
-                search.backup(leaves, evaluations)
+            leaves = search.gather(self._batch, alive.astype(np.int32) * each)
+            search.backup(leaves, self._evaluator.evaluate(self._batch))
             expanded, visits, proven = search.standings()
             for tree in np.flatnonzero(alive & fresh & expanded).tolist():
                 fresh[tree] = False
@@ -124,7 +115,7 @@ class SelfPlayers:
             even = rng.random() < settings.opening_random
             chosen = sampled(np.array([1.0 if even else move.prior for move in moves]), 1.0, rng)
         else:
-            weights = pruned_visits(moves, self._puct[board.full])
+            weights = visits_to_choose_by(moves)
             cooled = 0.5 ** (len(board.moves) / settings.halflife)
             temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
             chosen = sampled(weights, temperature, rng)

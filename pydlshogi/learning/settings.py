@@ -33,9 +33,6 @@ class SelfPlay:
     )
     noise: float = setting(0.25, "share of the priors at the root of a full search that is random", low=0, high=1)
     noise_total: float = setting(10.83, "Dirichlet's alpha, summed over the moves of a root", low=0.01)
-    forced_playouts: float = setting(
-        2.0, "k: a move at the root gets at least sqrt(k x prior x visits) visits, which no move is chosen by", low=0
-    )
     temperature: float = setting(1.0, "moves are sampled by visits to the power of 1 / temperature", low=0.01)
     final_temperature: float = setting(0.2, "what the temperature falls to in the course of a game", low=0.01)
     halflife: float = setting(12.0, "plies in which the temperature falls half of the way", low=0.1)
@@ -52,14 +49,9 @@ class SelfPlay:
         0.1, "share of the games in which nobody gives up, to see whether that is right", low=0, high=1
     )
 
-    def puct(self, *, forced_playouts: float = 0.0) -> Puct:
+    def puct(self) -> Puct:
         """The constants of its searches."""
-        return Puct(
-            c_init=self.exploration,
-            c_init_root=self.exploration,
-            fpu_reduction=self.fpu_reduction,
-            forced_playouts=forced_playouts,
-        )
+        return Puct(c_init=self.exploration, c_init_root=self.exploration, fpu_reduction=self.fpu_reduction)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """What a search at a root teaches, a policy and an expected score, and by what self-play chooses its move."""
 
-import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,39 +10,16 @@ from pydlshogi.game import Position
 from pydlshogi.learning.played import Sample
 from pydlshogi.support.arrays import Float64Array
 from pydlshogi.uct.batch import Batch
-from pydlshogi.uct.puct import Puct, exploration, forced_visits, score, visits_at
 from pydlshogi.uct.root import MoveStats, Root
 
 
-def pruned_visits(moves: Sequence[MoveStats], puct: Puct) -> Float64Array:
-    """Visits float64 [moves], to choose by, without those that only exploration asked for; the best move is the first.
-
-    Of each move but the most visited, the visits are taken away that forced playouts explain, as long as its score
-    would stay below that of the most visited one [KataGo 2019, policy target pruning]; a single visit that is left goes
-    too. Where no playouts are forced, all stay. A proven win has all visits, a proven loss has none where another move
-    is left.
-    """
-    visits = np.array([move.visits for move in moves], np.float64)
-    visits[[move.plies is not None for move in moves]] = 0
+def visits_to_choose_by(moves: Sequence[MoveStats]) -> Float64Array:
+    """Visits float64 [moves]; the best move is the first. A proven win has all, a proven loss has none where another
+    move is left."""
+    visits = np.array([0 if move.plies is not None else move.visits for move in moves], np.float64)
     if not visits.any() or moves[0].plies is not None:
         visits[:] = 0
         visits[0] = 1
-        return visits
-    if not puct.forced_playouts:
-        return visits
-    total = visits.sum()
-    explored = exploration(puct, True, total)
-    best = int(visits.argmax())
-    to_beat = score(puct, moves[best].value, moves[best].prior, visits[best], explored)
-    for i, move in enumerate(moves):
-        if i == best or not visits[i]:
-            continue
-        forced = forced_visits(puct, move.prior, total)
-        if move.value < to_beat:
-            enough = math.ceil(visits_at(puct, to_beat, move.value, move.prior, explored))
-            visits[i] = min(visits[i], max(visits[i] - math.floor(forced), enough))
-        if visits[i] <= 1:
-            visits[i] = 0
     return visits
 
 

@@ -29,8 +29,6 @@ class Puct(NamedTuple):
     evaluate_anew: bool = True
     """Whether the evaluator is asked at each of these visits, as it must be where rollouts are part of what it says.
     Else the first evaluation is counted again."""
-    forced_playouts: float = 0.0
-    """See `forced_visits` [KataGo 2019: 2]. 0: none is forced."""
     draw_value: float = 0.5
     """What a draw is worth to the side to move at the root."""
 
@@ -66,16 +64,6 @@ def score(puct: Puct, value: float, prior: float, visits: float, explored: float
     return value + explored * prior / (puct.u_offset + visits)
 
 
-def visits_at(puct: Puct, wanted: float, value: float, prior: float, explored: float) -> float:
-    """With how many visits an edge of this `value` has the score `wanted`, which is above that value."""
-    return explored * prior / (wanted - value) - puct.u_offset
-
-
 def lost_score(prior: float, explored: float) -> float:
     """The score of an edge that is proven lost: below all others, so that it is followed only if all are lost."""
     return -0.5 + explored * prior * 2.0**-30
-
-
-def forced_visits(puct: Puct, prior: float, visits: float) -> float:
-    """An edge of the root that was visited is visited again while it has fewer visits. `visits`: of the root."""
-    return math.sqrt(puct.forced_playouts * prior * visits)

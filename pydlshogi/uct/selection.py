@@ -31,7 +31,6 @@ _exploration: Final = inlined(formula.exploration)
 _first_value: Final = inlined(formula.first_value)
 _score: Final = inlined(formula.score)
 _lost_score: Final = inlined(formula.lost_score)
-_forced_visits: Final = inlined(formula.forced_visits)
 
 
 @rule
@@ -171,7 +170,6 @@ def _best_edge(tree: Tree, node: int, most: int, puct: Record, at_root: bool, on
     unvisited = _first_value(puct, at_root, mean(nodes, node), nodes[node].visited_policy)
     first, visited, first_stat = wide(nodes[node].first), wide(nodes[node].visited_edges), nodes[node].stats
     restricted = at_root and len(only) > 0
-    forcing = at_root and puct.forced_playouts > 0
     best, best_score = NONE, -math.inf
     for edge in range(visited):
         if restricted and not only[tree.moves[first + edge]]:
@@ -179,13 +177,10 @@ def _best_edge(tree: Tree, node: int, most: int, puct: Record, at_root: bool, on
         prior, stat = priors[first + edge], tree.stats[first_stat + edge]
         visits = float(stat.visits)
         score = _score(puct, stat.value_sum / visits if visits > 0 else unvisited, prior, visits, explored)
-        if visits > 0:
-            if stat.child >= 0 and nodes[stat.child].proof != 0:
-                if nodes[stat.child].proof < 0:
-                    return edge
-                score = _lost_score(prior, explored)
-            elif forcing and visits < _forced_visits(puct, prior, nodes[node].visits):
+        if visits > 0 and stat.child >= 0 and nodes[stat.child].proof != 0:
+            if nodes[stat.child].proof < 0:
                 return edge
+            score = _lost_score(prior, explored)
         if not score <= best_score:  # some edge is followed even where a broken network says nan
             best, best_score = edge, score
     untried = visited

@@ -27,7 +27,6 @@ GAME: Final = GameEntry(
         "games": 256,
         "side_by_side": 128,
         "full_share": 1.0,
-        "forced_playouts": 0.0,  # of 64 playouts they would take every second one
         "window_growth": 1.0,
         "opening_plies": 10.0,
         "opening_random": 1.0,
