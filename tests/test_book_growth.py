@@ -12,7 +12,7 @@ from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
 from utils import make_book
-from utils.book_growth import PLY_COST, GrowingBook
+from utils.book_growth import PLY_COST, ShogiBook
 
 pytestmark = pytest.mark.lent_worker(make_book)
 
@@ -26,17 +26,17 @@ def after(*moves: str) -> bytes:
     return key_of(board.sfen().encode())
 
 
-def book_of(**values: int) -> GrowingBook:
+def book_of(**values: int) -> ShogiBook:
     """By moves from the start with _ between them: what the last one is worth."""
     positions: dict[bytes, list[BookMove]] = {}
     for line, value in values.items():
         *before, move = line.strip("_").split("_")
         positions.setdefault(after(*before), []).append(BookMove(move, None, value, 1, 1))
-    return GrowingBook(positions)
+    return ShogiBook(positions)
 
 
-def values_at(book: GrowingBook, *moves: str) -> dict[str, tuple[int, int]]:
-    return {move.move: (move.value, move.depth) for move in book.moves[after(*moves)]}
+def values_at(book: ShogiBook, *moves: str) -> dict[str, tuple[int, int]]:
+    return {move.move: (move.value, move.depth) for move in book.moves(after(*moves))}
 
 
 def test_what_a_move_is_worth_to_a_book() -> None:
@@ -58,7 +58,7 @@ def test_lines_that_cost_least_grow_first() -> None:
     assert PLY_COST == 20
     assert [(end.sfen.split()[3], end.move) for end in ends] == [("1", "2g2f"), ("2", "3c3d"), ("1", "5g5f")]
     assert book.line_ends(10, seen) == []
-    assert [end.move for end in GrowingBook({}).line_ends(10, set())] == [""]
+    assert [end.move for end in ShogiBook({}).line_ends(10, set())] == [""]
 
 
 @pytest.fixture(scope="module")
@@ -100,23 +100,6 @@ def test_games_first_then_search(net: Path, tmp_path: Path, capsys: pytest.Captu
     positions = Book(out).positions()
     assert len(positions) == 3 + 4
     assert [move.move for move in positions[after("7g7f")]] == ["3c3d"]
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["--out={}/book.db"], "games, --search or both are needed"),
-        (["--search=1", "--out={}/no/book.db"], "No such file or directory"),
-        (["--search=1", "--out={}/book.db", "--network={}/none.npz"], "No such file or directory"),
-        (["--search=1", "--out={}/book.db", "--network={}/net.npz"], "net.npz: not an .npz archive"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(words: list[str], line: str, tmp_path: Path, capsys) -> None:
-    (tmp_path / "net.npz").write_bytes(b"no network")
-    assert make_book.main([word.format(tmp_path) for word in words]) == 1
-    (said,) = capsys.readouterr().err.splitlines()
-    assert line in said
-    assert not (tmp_path / "book.db").exists()
 
 
 def test_a_book_with_lines_that_would_be_lost_is_left_alone(net: Path, tmp_path: Path, capsys) -> None:

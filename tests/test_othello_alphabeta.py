@@ -39,7 +39,6 @@ def test_the_value_is_that_of_minimax(empties: int, depth: int) -> None:
     for seed in range(0, 300, 100):
         position = random_position(seed, empties)
         found = AlphaBeta(WEIGHTS, megabytes=1).search(position, depth)
-        assert found is not None
         assert (found.value, found.depth) == (minimax(position, depth), depth)
         child = position.play(found.move)
         assert -minimax(child, depth - 1) == found.value or child.moves() == [PASS]
@@ -49,7 +48,6 @@ def test_passes_and_ends() -> None:
     passing = Position(mover=1 << 1, opponent=1 << 0)
     for depth in range(1, 5):
         found = AlphaBeta(WEIGHTS, megabytes=1).search(passing, depth)
-        assert found is not None
         assert (found.value, found.move) == (minimax(passing, depth), PASS)
     assert minimax(passing, 2) == -64 * DISC
 
@@ -60,7 +58,6 @@ def test_outside_of_the_window_the_value_is_a_bound(seed: int) -> None:
     exact = minimax(position, 4)
     for alpha, beta in ((exact + 1, exact + 2), (exact - 2, exact - 1), (exact - 1, exact + 1), (-INFINITE, exact - 1)):
         found = AlphaBeta(WEIGHTS, megabytes=1).search(position, 4, alpha, beta)
-        assert found is not None
         if exact <= alpha:
             assert exact <= found.value <= alpha
         elif exact >= beta:
@@ -76,7 +73,6 @@ def test_it_can_be_stopped_anywhere_and_asked_again(monkeypatch: pytest.MonkeyPa
     assert search.search(position, 30, stopped=lambda: next(looks)) is None
     assert next(looks, None) is None, "it looked once more after it was told to stop"
     found = search.search(position, 4)
-    assert found is not None
     assert found.value == minimax(position, 4)
     monkeypatch.setattr(alphabeta_search, "_SLICE", 1)
     assert AlphaBeta(WEIGHTS, megabytes=1).search(position, 5) == whole
@@ -85,8 +81,6 @@ def test_it_can_be_stopped_anywhere_and_asked_again(monkeypatch: pytest.MonkeyPa
 def test_the_same_search_again_is_looked_up() -> None:
     search = AlphaBeta(WEIGHTS, megabytes=4)
     first, again = search.search(START, 6), search.search(START, 6)
-    assert first is not None
-    assert again is not None
     assert (first.value, first.move) == (again.value, again.move)
     assert again.evaluations < first.evaluations / 4
     search.clear()
@@ -104,7 +98,6 @@ def cuts(depth: int, shallow: int, margin: float, offset: float = 0.0, slope: fl
 def reaches(position: Position, probing: Probing, bound: int) -> bool:
     """Whether a search of 5 plies finds the position to be worth `bound` at least."""
     found = AlphaBeta(WEIGHTS, probing, megabytes=1).search(position, 5, bound - 1, bound)
-    assert found is not None
     return found.value >= bound
 
 
@@ -145,5 +138,4 @@ class TestMultiProbCut:
         position = random_position(200, 40)
         probing = cuts(4, 1, 0.0)._replace(everywhere=False)
         found = AlphaBeta(WEIGHTS, probing, megabytes=1).search(position, 5)
-        assert found is not None
         assert -minimax(position.play(found.move), 4) == found.value

@@ -1,4 +1,4 @@
-"""Openings of Othello: what a move is worth, however the board is turned; files; and games that begin with them."""
+"""The opening book of Othello: what a move is worth, however the board is turned; how it grows; who plays from it."""
 
 import random
 from pathlib import Path
@@ -7,32 +7,32 @@ import numpy as np
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.engines.othello.openings import (
-    OpeningBook,
-    RegisteredLine,
-    lines,
-    read_openings,
-    write_openings,
-)
+from pydlshogi.engines.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, key_of, read_openings
 from pydlshogi.engines.othello.patterns import save_weights
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
 from pydlshogi.games.othello.squares import standing, turned
-from pydlshogi.games.othello.transcript import RecordError, after, parse_transcript
+from pydlshogi.games.othello.transcript import after, parse_transcript
 from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, engine_with
+from pydlshogi.support.arrays_file import ArraysError, write_arrays
+from pydlshogi.support.files import shipped_model
+from utils.othello import register
+from utils.othello.even import lines
 
-ROOT = Path(__file__).resolve().parent.parent
+pytestmark = pytest.mark.lent_worker(register)
 
 
-def opening(moves: str, lead: float) -> RegisteredLine:
-    return RegisteredLine(parse_transcript(moves).moves, lead)
-
-
-LINES = [opening("f5d6c3", 1.0), opening("f5d6c4", 3.0), opening("f5f6e6", -2.0), opening("f5f4", 8.0)]
+def book_of(**discs: float) -> OpeningBook:
+    """By the moves that lead to a position: what it is worth to the side to move."""
+    worths = {key_of(parse_transcript(moves).end): round(100 * worth) for moves, worth in discs.items()}
+    return OpeningBook(np.array(sorted(worths), np.uint64), np.array([worths[key] for key in sorted(worths)], np.int16))
 
 
 def known(book: OpeningBook, moves: str) -> dict[str, float]:
     return {move_name(move): worth for move, worth in book.moves(parse_transcript(moves).end).items()}
+
+
+BOOK = book_of(f5=-2, f5d6=3, f5f6=-2, f5f4=8)
 
 
 @pytest.mark.parametrize("turn", range(8))
@@ -42,52 +42,39 @@ def test_a_position_is_the_same_however_it_lies(turn: int) -> None:
     other = Position(mover, opponent, position.black_to_move)
     assert len(other.moves()) == len(position.moves())
     assert standing(position) == standing(other)
+    assert key_of(position) == key_of(other) != key_of(position.play(position.moves()[0]))
 
 
 def test_lines_lead_to_every_position_once() -> None:
     """A board is turned or mirrored by a move of the four squares in the middle; there are 1, 3 and 14 positions."""
     for plies, count in enumerate((1, 1, 3, 14)):
-        found = lines(plies, Position.moves)
-        assert len({standing(position) for _, position in found}) == len(found) == count
-        assert all(after(START, moves) == position and len(moves) == plies for moves, position in found)
+        found = lines(plies)
+        assert len({standing(after(START, moves)) for moves in found if len(moves) == plies}) == len(found) == count
 
 
 class TestBook:
-    def test_a_move_is_worth_what_the_best_replies_lead_to(self) -> None:
-        book = OpeningBook(LINES)
-        assert known(book, "f5d6") == {"c3": 1.0, "c4": 3.0}
-        assert known(book, "f5f6") == {"e6": -2.0}
-        assert known(book, "f5") == {"d6": -3.0, "f6": 2.0, "f4": -8.0}
-        assert known(book, "") == {"d3": -2.0, "c4": -2.0, "f5": -2.0, "e6": -2.0}
-        assert known(book, "f5d6c3") == {}
-        assert known(book, "f5d6c7") == {}
-        assert known(book, "e6f4") == {"c3": 1.0, "d3": 3.0}  # f5 d6, mirrored by the long diagonal
-        continued = OpeningBook([opening("f5d6", 9.0), *LINES[:2]])
-        assert known(continued, "f5") == {"d6": -3.0}  # a line is worth what those lead to that continue it
+    def test_a_move_is_worth_what_it_leads_to(self) -> None:
+        assert known(BOOK, "f5") == {"d6": -3.0, "f6": 2.0, "f4": -8.0}
+        assert known(BOOK, "e6") == {"f4": -3.0, "f6": 2.0, "d6": -8.0}  # mirrored by the long diagonal
+        assert known(BOOK, "") == {"d3": 2.0, "c4": 2.0, "f5": 2.0, "e6": 2.0}
+        assert known(BOOK, "f5d6") == {}
+        assert known(book_of(f5d6=3, f5f6=-2), "f5") == {}  # f4 may be better
 
     def test_moves_that_are_nearly_as_good_are_played_in_turns(self) -> None:
-        book = OpeningBook([opening("f5d6", 0.5), opening("f5f6", 2.4), opening("f5f4", 2.6)])
+        book = book_of(f5d6=0.5, f5f6=2.4, f5f4=2.6)
         position = parse_transcript("f5").end
         rng = random.Random(1)
         assert {book.choose(position, rng) for _ in range(50)} == {(parse_move("d6"), -0.5), (parse_move("f6"), -2.4)}
-        assert book.choose(START.play(parse_move("f5")).play(parse_move("d6")), rng) is None
-        assert OpeningBook([]).choose(START, rng) is None
+        assert book.choose(position.play(parse_move("d6")), rng) is None
+        assert NO_OPENINGS.choose(START, rng) is None
+        line = "f5d6c3d3c4f4f6f3"
+        later = {f"{line}{move_name(move)}": place for place, move in enumerate(parse_transcript(line).end.moves())}
+        assert len(book_of(**later).good(parse_transcript(line).end)) == 1
 
-
-class TestFiles:
-    def test_written_and_read_again(self, tmp_path: Path) -> None:
-        write_openings(tmp_path / "openings.txt", LINES)
-        assert read_openings(tmp_path / "openings.txt") == sorted(LINES)
-        assert "f5d6c3 +1.00\n" in (tmp_path / "openings.txt").read_text()
-
-    @pytest.mark.parametrize(
-        ("line", "reason"),
-        [("f5a1 +1", "move 2, a1, cannot be played"), ("f5d6", "could not convert"), ("f5d6 x", "could not convert")],
-    )
-    def test_refusals(self, tmp_path: Path, line: str, reason: str) -> None:
-        (tmp_path / "openings.txt").write_text(f"# comment\n\n{line}\n")
-        with pytest.raises(RecordError, match=rf"openings\.txt, line 3: .*{reason}"):
-            read_openings(tmp_path / "openings.txt")
+    def test_a_file_whose_keys_do_not_rise_is_none(self, tmp_path: Path) -> None:
+        write_arrays(tmp_path / "book.npz", OpeningBook(BOOK.keys[::-1], BOOK.worths))
+        with pytest.raises(ArraysError, match=r"book\.npz holds no opening book of Othello, or is damaged"):
+            read_openings(tmp_path / "book.npz")
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +84,10 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_engine_plays_from_them_in_varied_games(tmp_path: Path, weights: Path) -> None:
-    file = tmp_path / "openings.txt"
-    write_openings(file, [opening("f5d6c3", 0.0), opening("f5f6e6", 0.0)])
+def test_the_engine_plays_from_it_in_varied_games(tmp_path: Path, weights: Path) -> None:
+    file = tmp_path / "book.npz"
+    replies = {f"f5d6{move_name(move)}": 5 for move in parse_transcript("f5d6").end.moves()}
+    write_arrays(file, book_of(f5d6=0, f5f6=0, f5f4=3, **replies | {"f5d6c3": 0}))
     given = [f"Weights={weights}", "Plain=true", f"Openings_File={file}", "USI_Hash=1"]
     engine = LoadedEngine(engine_with("alphabeta", given), level=1)
 
@@ -109,3 +97,48 @@ def test_the_engine_plays_from_them_in_varied_games(tmp_path: Path, weights: Pat
     assert {answer("f5").move for _ in range(30)} == {"d6", "f6"}
     assert answer("f5d6").move == "c3"
     assert answer("f5d6c3").lines[0].depth == 1
+
+
+def test_the_book_that_comes_along() -> None:
+    book, rng, games = read_openings(shipped_model() / SHIPPED_OPENINGS), random.Random(1), set[tuple[int, ...]]()
+    for _ in range(400):
+        position, game = START, list[int]()
+        while len(game) < 10:
+            assert book.worth(position) == round(100 * max(book.moves(position).values()))
+            game.append(book.choose(position, rng)[0])
+            position = position.play(game[-1])
+        games.add(tuple(game))
+    assert len(book.keys) >= 100_000
+    assert len(games) >= 100
+
+
+def run(weights: Path, capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert register.main([*map(str, words), "--workers=1", f"--option=Weights={weights}"]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_book_grows_and_goes_on(tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "book.npz"
+    run(weights, capsys, out, "--search=3", "--level=2")
+    first = read_openings(out)
+    told = run(weights, capsys, out, "--search=3", "--level=1")
+    book, reached = read_openings(out), {standing(START)}
+    for position in (waiting := [START]):
+        waiting += [child for move in book.moves(position) if standing(child := position.play(move)) not in reached]
+        reached |= set(map(standing, waiting))
+    assert told == f"{out}: {len(reached)} positions, {len(first.keys)} were known\n"
+    searched = [each for each in reached if book.moves(each)]
+    assert len(searched) == 6
+    assert all(book.worth(each) == round(100 * max(book.moves(each).values())) for each in searched)
+    kept = [(book.worth(each), first.worth(each)) for each in reached.difference(searched) if first.worth(each)]
+    assert {now == before for now, before in kept} == {True}  # level 1 did not search them again
+
+
+def test_what_moves_lose(tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    monkeypatch.setattr(register, "PLIES", (1, 1))
+    write_arrays(tmp_path / "book.npz", book_of(f5=0, f5d6=0, f5f6=1, f5f4=9))
+    told = run(weights, capsys, tmp_path / "book.npz", "--loss=5", "--level=4", "--option=Plain=true").splitlines()
+    lost = {row[:9].strip(): float(row[9:15]) for row in told[1:]}
+    assert told[0] == "1 positions"
+    assert lost["level 4"] == 0 <= lost["level 2"]
+    assert list(lost)[-5:] == ["book", "up to 0.0", "up to 0.5", "up to 1.0", "up to 2.0"]

@@ -87,7 +87,6 @@ def ticking(milliseconds: int) -> tuple[Clock, "count[int]"]:
 
 
 def score(info: Info) -> float:
-    assert info.score_cp is not None
     return info.score_cp / 100
 
 
@@ -106,7 +105,6 @@ def test_a_level_is_a_depth(player: AlphaBetaPlayer) -> None:
 def test_a_level_solves_the_end(player: AlphaBetaPlayer, empties: int) -> None:
     position = random_position(100, empties)
     solution = Solver(1).solve(position)
-    assert solution is not None
     answer = Answer(player, position, ANALYSIS)
     assert (score(answer.last), answer.last.exact, answer.last.depth) == (solution.score, True, empties)
     assert not Answer(player, random_position(100, 13)).last.exact

@@ -124,19 +124,6 @@ class TestMeasuring:
         assert len(capsys.readouterr().out.splitlines()) == len(cuts.pairs)
         assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
-    @pytest.mark.parametrize(
-        ("words", "reason"),
-        [
-            (["--games", "/nowhere"], "/nowhere: No such file or directory"),
-            (["--games", __file__, "--weights", __file__], "holds no weights of patterns"),
-            (["--table", "/nowhere/table"], "/nowhere/table: No such file or directory"),
-        ],
-    )
-    def test_errors_are_one_line(self, capsys: pytest.CaptureFixture[str], words: list[str], reason: str) -> None:
-        assert main(words) == 1
-        (line,) = capsys.readouterr().err.splitlines()
-        assert reason in line
-
 
 @pytest.fixture(scope="module")
 def parameters(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:

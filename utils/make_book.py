@@ -9,13 +9,12 @@ with it, win 1 and draw 1/2, as centipawns; fifty draws are added to every move,
 That value is the games' and not an engine's, which is why the depth is 0.
 
 `--search` adds so many positions to the book, those where it is thin, whether it was made of games, by `--search` or is
-empty: see `utils.book_growth`. The book is written every minute, and at Ctrl-C; the same command goes on.
+empty: see `utils.growth`. The book is written every minute, and at Ctrl-C; the same command goes on.
 """
 
 import argparse
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,10 +35,10 @@ from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
 from pydlshogi.read_kifu import KifuError, read_list, read_many
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import check_writable, replacing, shipped_model
-from utils.book_growth import SIDE_BY_SIDE, GrowingBook, LineEnd, SearchLineEnds
+from utils.book_growth import ShogiBook, searching
+from utils.growth import SIDE_BY_SIDE
 from utils.make_kifu_list import ListError, record_files
 
-_WRITE_SECONDS: Final = 60.0
 ADDED_DRAWS: Final = 50
 """What is known of a move before its first game: most opening moves win 43 to 57 %, a spread of 0.07, and that is
 worth 0.25 / 0.07 ** 2 games."""
@@ -123,45 +122,17 @@ def write(positions: Iterable[tuple[bytes, int, list[BookMove]]], out: Path) -> 
 def grow(options: argparse.Namespace) -> int:
     """Add what `--search` asks for to the book; returns how many positions it holds."""
     out: Path = options.out
-    book = GrowingBook({})
+    book = ShogiBook({})
     if out.exists():
         there = Book(out, large=sys.maxsize)
         if there.bad_lines:
             raise BookError(f"{out}: {there.bad_lines[0]}")
-        book = GrowingBook(there.positions())
-    task = SearchLineEnds(options.network.read_bytes(), options.network.suffix, options.playouts)
+        book = ShogiBook(there.positions())
+    task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
     longest = deadline(SIDE_BY_SIDE, options.playouts, options.network.stat().st_size)
-    under_way: set[bytes] = set()
-    searched = asked = 0
-
-    def items() -> Iterator[list[LineEnd]]:
-        nonlocal asked
-        while ends := book.line_ends(min(SIDE_BY_SIDE, options.search - asked), under_way):
-            asked += len(ends)
-            yield ends
-
-    written = time.monotonic()
-    try:
-        with (
-            pool_of(options.workers, None) as pool,
-            tqdm(total=options.search, unit=" positions", disable=None) as bar,
-        ):
-            before = -1
-            while before < searched < options.search:
-                before, asked = searched, searched
-                for ends, found in pool.map(task, items(), longest):
-                    for end, moves in zip(ends, found, strict=True):
-                        book.add(end, moves)
-                    searched += len(ends)
-                    bar.update(len(ends))
-                    book.back_up()
-                    if time.monotonic() - written > _WRITE_SECONDS:
-                        write(book.numbered(), out)
-                        written = time.monotonic()
-    finally:
-        if searched:
-            write(book.numbered(), out)
-    return sum(map(bool, book.moves.values()))
+    with pool_of(options.workers, None) as pool:
+        book.grow(options.search, pool, task, longest, lambda: write(book.numbered(), out))
+    return sum(map(bool, book.after.values()))
 
 
 def sources(paths: Iterable[Path]) -> list[Path]:

@@ -12,9 +12,9 @@ from typing import Final
 from tqdm import tqdm
 
 from pydlshogi.engines.othello.alphabeta_search import depths_to
-from pydlshogi.engines.othello.openings import lines
-from pydlshogi.games.othello.rules import Position
-from pydlshogi.games.othello.transcript import transcript
+from pydlshogi.games.othello.rules import START, Position
+from pydlshogi.games.othello.squares import standing
+from pydlshogi.games.othello.transcript import after, transcript
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols.loaded_engine import LoadedEngine
@@ -24,6 +24,18 @@ from utils.othello.judging import add_judge_options, judge_of, judged
 
 DOUBT: Final = 2.0
 """Discs that a shallow search may be wrong by."""
+
+
+def lines(plies: int) -> list[tuple[int, ...]]:
+    """All lines of so many moves, of those that lead to equal positions one. A bar shows the progress."""
+    found: dict[Position, tuple[int, ...]] = {standing(START): ()}
+    for _ in range(plies):
+        longer: dict[Position, tuple[int, ...]] = {}
+        for moves in tqdm(found.values(), unit="position", leave=False, dynamic_ncols=True, disable=None):
+            for move in (position := after(START, moves)).moves():
+                longer.setdefault(standing(position.play(move)), (*moves, move))
+        found = longer
+    return list(found.values())
 
 
 def is_even(engine: LoadedEngine, level: int, position: Position, within: float) -> bool:
@@ -43,8 +55,8 @@ def is_even(engine: LoadedEngine, level: int, position: Position, within: float)
 
 def even(engine: LoadedEngine, level: int, plies: int, within: float) -> Iterator[tuple[int, ...]]:
     """The moves of all even openings."""
-    for moves, position in tqdm(lines(plies, Position.moves), unit="position", dynamic_ncols=True, disable=None):
-        if is_even(engine, level, position, within):
+    for moves in tqdm(lines(plies), unit="position", dynamic_ncols=True, disable=None):
+        if is_even(engine, level, after(START, moves), within):
             yield moves
 
 

@@ -1,10 +1,11 @@
 """What the alpha-beta engine thinks of positions, for those who make openings."""
 
 import argparse
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rules import Position, parse_move
+from pydlshogi.games.othello.rules import Position, move_name, parse_move
 from pydlshogi.player.clock import Limits
 from pydlshogi.player.option_settings import add_option_setting
 from pydlshogi.protocols.loaded_engine import DEFAULT_LEVEL, HIGHEST_LEVEL, LoadedEngine, discs_of, engine_with
@@ -28,11 +29,12 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
 
 
 def judge_of(options: argparse.Namespace) -> LoadedEngine:
-    """The engine that the options ask for. Raises OptionError, PlayerError."""
-    return LoadedEngine(engine_with("alphabeta", options.option), options.level)
+    """The engine that the options ask for, without a book. Raises OptionError, PlayerError."""
+    return LoadedEngine(engine_with("alphabeta", ["Openings=false", *options.option]), options.level)
 
 
-def judged(engine: LoadedEngine, position: Position, most: int = 1) -> list[JudgedMove]:
-    """The best moves of a position in which there is one: `most`, or as many as there are."""
-    answer = engine.ask(OthelloPosition(position), Limits(infinite=True), lines=most)
+def judged(engine: LoadedEngine, position: Position, most: int = 1, moves: Sequence[int] = ()) -> list[JudgedMove]:
+    """The best moves of a position in which there is one, or of `moves`: `most`, or as many as there are."""
+    limits = Limits(infinite=True, searchmoves=tuple(map(move_name, moves)))
+    answer = engine.ask(OthelloPosition(position), limits, lines=most)
     return [JudgedMove(parse_move(info.pv[0]), discs_of(info) or 0.0) for info in answer.lines]

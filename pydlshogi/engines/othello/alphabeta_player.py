@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from pydlshogi.engines.othello.alphabeta_search import DEEPEST, INFINITE, AlphaBeta, Probing
 from pydlshogi.engines.othello.cuts import SHIPPED_CUTS, probing_of, read_cuts
 from pydlshogi.engines.othello.endgame import Solver
-from pydlshogi.engines.othello.openings import SHIPPED_OPENINGS, OpeningBook, read_openings
+from pydlshogi.engines.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, read_openings
 from pydlshogi.engines.othello.options import AlphaBetaOptions
 from pydlshogi.engines.othello.patterns import DISC, load_weights, shipped_weights
 from pydlshogi.engines.othello.solving import ENDING, LAST_PLY, solvable, time_to_solve, win_rate
@@ -102,6 +102,7 @@ class AlphaBetaPlayer(BasePlayer):
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
         start = OthelloPosition()
         start.push(int(start.legal_moves()[0]))
+        self._book.worth(start.now)
         for depth in range(1, 7):
             self._look(start.now, depth, solve=False, expected=0.0, stopped=_never)
         self._look(ENDING, 1, solve=True, expected=0.0, stopped=_never)
@@ -259,7 +260,7 @@ def _load(options: AlphaBetaOptions, needed: tuple[object, ...]) -> LoadedTables
         weights = load_weights(Path(options.weights)) if options.weights else shipped_weights()
         probing = Probing() if options.plain else probing_of(read_cuts(Path(options.cuts or models / SHIPPED_CUTS)))
         file = Path(options.openings_file or models / SHIPPED_OPENINGS)
-        return LoadedTables(needed, weights, probing, OpeningBook(read_openings(file) if options.openings else []))
+        return LoadedTables(needed, weights, probing, read_openings(file) if options.openings else NO_OPENINGS)
     except OSError as error:
         raise PlayerError(f"{error.filename}: {error.strerror}") from None
     except ValueError as error:

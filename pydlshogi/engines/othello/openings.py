@@ -1,112 +1,89 @@
-"""Openings that are registered, and played from; they are registered by `python -m utils.othello.register`.
+"""The opening book: positions, and what they are worth; `python -m utils.othello.register` makes it grow.
 
-A file of openings has a line for each: a transcript, and by how many discs Black is expected to win after it. All
-positions on the way are known, whichever way the board is turned. A move there is worth what the best replies to it
-lead to; of those that are nearly as good as the best one is sampled, so that no game need be like the one before.
+A file (.npz) holds of each position a key, the same whichever way the board is turned, and by how many discs the side
+to move is expected to win: where all moves lead to positions of the book, that is what the best of them leads to. There
+it is played from: one of the moves that are nearly as good as the best is drawn, so that games differ.
 """
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-from tqdm import tqdm
+import numpy as np
 
-from pydlshogi.games.othello.rules import START, Position
-from pydlshogi.games.othello.squares import Standing, standing
-from pydlshogi.games.othello.transcript import RecordError, parse_transcript, transcript
-from pydlshogi.support.files import read_plain, replacing
+from pydlshogi.games.othello.rules import Position
+from pydlshogi.games.othello.squares import turned
+from pydlshogi.support.arrays import Int16Array, Uint64Array
+from pydlshogi.support.arrays_file import ArraysError, read_arrays
+from pydlshogi.support.compiled import compiled
+from pydlshogi.support.hashes import splitmix
 
-SHIPPED_OPENINGS: Final = "othello_openings.txt"
-SPREAD: Final = 2.0
-"""Discs by which a move that is played may be worse than the best."""
-
-_LARGEST_FILE: Final = 1 << 26
-"""Bytes."""
-
-
-class RegisteredLine(NamedTuple):
-    """A line that is registered."""
-
-    moves: tuple[int, ...]
-    lead: float
-    """By how many discs Black is expected to win."""
+SHIPPED_OPENINGS: Final = "othello_openings.npz"
+SPREADS: Final = (2.0,) * 8 + (0.5,)
+"""Discs by which a move that is played may be worse than the best, by ply; the last from there on: games part early,
+and each further move that is not the best costs something."""
+_HOLDS: Final = "opening book of Othello"
 
 
+@dataclass(frozen=True)
 class OpeningBook:
-    """Registered openings by position."""
+    """Positions, found by their keys. Of so many two have the same key with a probability of 1 to 100 million."""
 
-    def __init__(self, openings: Sequence[RegisteredLine]) -> None:
-        # Positions are known as `standing` has them.
-        self._after: dict[Standing, set[Standing]] = {}
-        self._worth: dict[Standing, float] = {}
-        ends: dict[Standing, float] = {}
-        for opening in openings:
-            position = START
-            for move in opening.moves:
-                before, position = position, position.play(move)
-                self._after.setdefault(standing(before), set()).add(standing(position))
-            ends[standing(position)] = opening.lead if position.black_to_move else -opening.lead
-        if openings:
-            self._judge(standing(START), ends)
+    keys: Uint64Array
+    """uint64 [positions], rising: see `key_of`."""
+    worths: Int16Array
+    """int16 [positions]: by how many hundredths of a disc the side to move is expected to win."""
 
-    def _judge(self, key: Standing, ends: Mapping[Standing, float]) -> float:
-        """Find out what a position and all after it are worth. A line that goes on is worth what it leads to."""
-        if key not in self._worth:
-            leads_to = self._after.get(key, ())
-            self._worth[key] = max(-self._judge(after, ends) for after in leads_to) if leads_to else ends[key]
-        return self._worth[key]
+    def worth(self, position: Position) -> int | None:
+        """What the book says of a position, in hundredths of a disc; None: it does not hold it."""
+        key = key_of(position)
+        place = int(np.searchsorted(self.keys, key))
+        return int(self.worths[place]) if place < len(self.keys) and self.keys[place] == key else None
 
     def moves(self, position: Position) -> dict[int, float]:
-        """The moves known in `position`, and by how many discs each is expected to win for the side to move."""
-        known = self._after.get(standing(position), ()) if self._after else ()
-        children = {move: standing(position.play(move)) for move in position.moves()} if known else {}
-        return {move: -self._worth[child] for move, child in children.items() if child in known}
+        """The moves of `position`, and by how many discs each is expected to win for the side to move; none of them
+        where one leads out of the book, which might be the best."""
+        known: dict[int, float] = {}
+        for move in position.moves():
+            if (worth := self.worth(position.play(move))) is None:
+                return {}
+            known[move] = -worth / 100
+        return known
+
+    def good(self, position: Position) -> dict[int, float]:
+        """Those of the moves that are nearly as good as the best one."""
+        moves, ply = self.moves(position), 60 - position.empties
+        spread = SPREADS[min(ply, len(SPREADS) - 1)]
+        return {move: worth for move, worth in moves.items() if worth >= max(moves.values()) - spread}
 
     def choose(self, position: Position, rng: random.Random) -> tuple[int, float] | None:
-        """One of the moves that are nearly as good as the best known one, and its worth; None: there is none."""
-        moves = self.moves(position)
-        good = [move for move in moves if moves[move] >= max(moves.values()) - SPREAD]
-        if not good:
-            return None
-        move = rng.choice(good)
-        return move, moves[move]
+        """One of these, and its worth; None: the book has none."""
+        good = self.good(position)
+        return rng.choice([*good.items()]) if good else None
 
 
-def lines(plies: int, going_on: Callable[[Position], Iterable[int]]) -> list[tuple[tuple[int, ...], Position]]:
-    """All lines of so many moves with the positions that they lead to, of equal positions one.
-
-    `going_on` says with which moves a line goes on from a position. A bar shows the progress.
-    """
-    found: dict[Standing, tuple[tuple[int, ...], Position]] = {standing(START): ((), START)}
-    for _ in range(plies):
-        longer: dict[Standing, tuple[tuple[int, ...], Position]] = {}
-        for moves, position in tqdm(found.values(), unit="position", leave=False, dynamic_ncols=True, disable=None):
-            for move in going_on(position):
-                child = position.play(move)
-                longer.setdefault(standing(child), ((*moves, move), child))
-        found = longer
-    return list(found.values())
+NO_OPENINGS: Final = OpeningBook(np.zeros(0, np.uint64), np.zeros(0, np.int16))
 
 
-def read_openings(path: Path) -> list[RegisteredLine]:
-    """The openings of a file. Raises RecordError, which names the line; OSError."""
-    openings = []
-    text = read_plain(path, _LARGEST_FILE).decode("utf-8", "replace")
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip() and not line.startswith("#"):
-            moves, _, lead = line.strip().rpartition(" ")
-            try:
-                openings.append(RegisteredLine(parse_transcript(moves).moves, float(lead)))
-            except ValueError as error:
-                raise RecordError(f"{path}, line {number}: {error}") from error
-    return openings
+def key_of(position: Position) -> np.uint64:
+    """A hash of a position, the same whichever way the board is turned; who of Black and White moves is left out."""
+    return _key(np.uint64(position.mover), np.uint64(position.opponent))
 
 
-def write_openings(path: Path, openings: Iterable[RegisteredLine]) -> None:
-    """Write a file of openings, in the order of their moves. Raises OSError."""
-    lines = [f"{transcript(opening.moves)} {opening.lead:+.2f}\n" for opening in sorted(openings)]
-    with replacing(path) as file:
-        file.write(
-            "".join(["# An opening, and by how many discs Black is expected to win after it.\n", *lines]).encode()
-        )
+@compiled
+def _key(mover: np.uint64, opponent: np.uint64) -> np.uint64:
+    least = splitmix(mover ^ splitmix(opponent))
+    for turn in range(1, 8):
+        least = min(least, splitmix(turned(mover, turn) ^ splitmix(turned(opponent, turn))))
+    return least  # type: ignore[no-any-return]
+
+
+def read_openings(path: Path) -> OpeningBook:
+    """The book of a file. Raises ArraysError, OSError."""
+    book = read_arrays(path, OpeningBook, _HOLDS)
+    keys, worths = book.keys, book.worths
+    arrays = keys.dtype == np.uint64 and worths.dtype == np.int16 and keys.ndim == 1 and keys.shape == worths.shape
+    if not arrays or (keys[1:] <= keys[:-1]).any():
+        raise ArraysError(f"{path} holds no {_HOLDS}, or is damaged")
+    return book

@@ -7,7 +7,8 @@ from typing import Final
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.entry import Name, OpeningNames
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.squares import Standing, standing
+from pydlshogi.games.othello.rules import Position
+from pydlshogi.games.othello.squares import standing
 from pydlshogi.games.othello.transcript import parse_transcript
 
 LINES: Final = """
@@ -77,7 +78,7 @@ def opening(position: PlayedPosition, before: OpeningNames) -> OpeningNames:
 
 
 @cache
-def names() -> dict[Standing, Name]:
+def names() -> dict[Position, Name]:
     """By the position after the moves."""
     known = {}
     for line in LINES.strip().splitlines():

@@ -44,11 +44,7 @@ def turned(squares: np.uint64, turn: int) -> np.uint64:
     return seen
 
 
-Standing = tuple[int, int]
-"""A position, turned in a way that does not depend on how the board lay: mover and opponent."""
-
-
-def standing(position: Position) -> Standing:
-    """The position turned so that all its rotations and mirror images are the same."""
+def standing(position: Position) -> Position:
+    """The position turned so that all its rotations and mirror images are the same, Black to move."""
     mover, opponent = np.uint64(position.mover), np.uint64(position.opponent)
-    return min((int(turned(mover, turn)), int(turned(opponent, turn))) for turn in range(8))
+    return Position(*min((int(turned(mover, turn)), int(turned(opponent, turn))) for turn in range(8)))
