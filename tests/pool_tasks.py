@@ -75,4 +75,5 @@ def stay(log: Path, nodes: list[str], item: int) -> str:
     if here in nodes:
         note(log, f"item {item}")
         time.sleep(3600)
+    time.sleep(0.1)  # or there are more items than a busy core can do beside starting a machine
     return here

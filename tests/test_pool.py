@@ -57,14 +57,13 @@ def processes() -> Iterator[WorkerPool]:
 
 
 NODE = {"object_store_memory": 80 << 20, "include_log_monitor": False}
-"""How a machine joins the cluster of the tests."""
 RAY = """
 ENABLE_WINDOWS_OR_OSX_CLUSTER=0 AUTH_MODE=disabled USAGE_STATS_ENABLED=0 DEDUP_LOGS_SKIP_REGEX=.
-enable_worker_prestart=0 prestart_worker_first_driver=0 worker_niceness=0
+enable_worker_prestart=0 prestart_worker_first_driver=0 worker_niceness=0 worker_register_timeout_seconds=250
 health_check_period_ms=500 health_check_timeout_ms=2000 health_check_failure_threshold=3
 grpc_client_keepalive_time_ms=1000 grpc_client_keepalive_timeout_ms=9000
 """
-"""It listens to this machine alone, starts no worker before there is work, and soon misses a machine that is silent."""
+"""It listens to this machine alone, starts workers when there is work, patiently, and soon misses a silent machine."""
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +176,7 @@ def test_machines_may_come_and_be_killed_or_cut_off(
         for item, _ in cluster_workers.map(task, items, PATIENT):
             done.append(item)
             if last == inf and log.exists() and len(log.read_text().splitlines()) == len(nodes):
-                last = len(done) + 50
+                last = len(done) + 20
                 cluster.remove_node(killed, allow_graceful=False)
                 raylet = psutil.Process(silent.all_processes["raylet"][0].process.pid)
                 silenced += [raylet, *raylet.children(recursive=True)]
