@@ -1,7 +1,6 @@
 """Tasks that the tests give to pools, importable wherever a worker is."""
 
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -61,26 +60,20 @@ def positive(item: int) -> int:
     return item
 
 
-def die(log: Path, most: int, item: int) -> int:
-    """Whoever does item 3 is killed, `most` times; the attempts are noted."""
+def attempt(lost: Callable[[], None], log: Path, most: int, item: int) -> int:
+    """Whoever does item 3 is `lost`, `most` times; the attempts are noted."""
     if item == 3 and note(log, f"attempt of {os.getpid()}") <= most:
-        os.kill(os.getpid(), signal.SIGKILL)
+        lost()
     return -item
 
 
-def hang(log: Path, most: int, item: int) -> int:
-    """Whoever does item 3 falls silent, `most` times; the attempts are noted."""
-    if item == 3 and note(log, f"attempt of {os.getpid()}") <= most:
-        time.sleep(3600)
-    return -item
-
-
-def stay(log: Path, node: str, item: int) -> str:
-    """Where in a Ray cluster this is. On `node` it notes so, and stays there."""
+def stay(log: Path, nodes: list[str], item: int) -> str:
+    """Where in a Ray cluster this is. On one of `nodes` it notes so, and stays there."""
     import ray
 
     here: str = ray.get_runtime_context().get_node_id()
-    if here == node:
+    if here in nodes:
         note(log, f"item {item}")
         time.sleep(3600)
+    time.sleep(0.1)  # or there are more items than a busy core can do beside starting a machine
     return here

@@ -1,6 +1,6 @@
 """The launchers as a GUI starts them: real venv, real pip, made-up wheels, and a stand-in for the engine."""
 
-import importlib.util
+import importlib
 import json
 import os
 import re
@@ -12,6 +12,7 @@ import tomllib
 import zipfile
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
 
 import pytest
@@ -358,6 +359,18 @@ def test_a_gui_that_does_not_wait_leaves_the_installation_running(checkout: Chec
     assert is_engine(line, checkout)
 
 
+@on_posix
+def test_the_check_goes_on_where_ray_cannot_be_installed(checkout: Checkout) -> None:
+    noted = checkout.elsewhere / "noted"
+    for program in (checkout.environment / "bin" / "python", checkout.root / "bat" / "environment.sh"):
+        program.parent.mkdir(parents=True, exist_ok=True)
+        checkout.write(program, f'echo "$@" >>"{noted}"; case "$*" in *cluster*) exit 1;; esac')
+    assert checkout.begin_file(checkout.root / "bat" / "test.sh").wait() == 0
+    wanted, without, checks = noted.read_text().splitlines()
+    assert wanted == f"{without} cluster"
+    assert checks.endswith("/checks.py")
+
+
 @pytest.mark.parametrize("script", sorted((ROOT / "bat").glob("*.sh")), ids=lambda path: path.stem)
 def test_windows_has_the_same_launchers(script: Path) -> None:
     twin = script.with_suffix(".bat").read_bytes()
@@ -381,25 +394,16 @@ def test_windows_has_the_same_launchers(script: Path) -> None:
     ],
 )
 def test_what_windows_wants_besides_is_told(tmp_path: Path, monkeypatch, status: int, said: str, told: str) -> None:
-    found = importlib.util.spec_from_file_location("environment", ROOT / "bat" / "environment.py")
-    assert found
-    assert found.loader
-    environment = importlib.util.module_from_spec(found)
-    found.loader.exec_module(environment)
+    monkeypatch.syspath_prepend(ROOT / "bat")
+    environment = importlib.import_module("environment")
     monkeypatch.setattr(environment, "LOG", tmp_path / "log")
 
-    class Ended:
+    def ended(*_: Any, stdout: IO[bytes], **__: Any) -> SimpleNamespace:
         """As Windows tells it: by no negative number."""
+        stdout.write(said.encode())
+        return SimpleNamespace(returncode=status, wait=lambda timeout: None)
 
-        returncode = status
-
-        def __init__(self, *_: Any, stdout: IO[bytes], **__: Any) -> None:
-            stdout.write(said.encode())
-
-        def wait(self, timeout: float) -> None:
-            """It has ended."""
-
-    monkeypatch.setattr(subprocess, "Popen", Ended)
+    monkeypatch.setattr(subprocess, "Popen", ended)
     with (tmp_path / "lock").open("wb") as lock, pytest.raises(environment.InstallError, match=told):
         environment.Commands(lock, print).run(3, [sys.executable], "The installed packages do not load")
 

@@ -12,7 +12,6 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
-from textwrap import shorten
 from time import monotonic
 from typing import Any, Final
 
@@ -119,4 +118,6 @@ def _ctrl_c_kept() -> Iterator[None]:
 
 
 def _one_line(error: BaseException) -> str:
-    return shorten(str(error), 400, placeholder=" ...")
+    """What it says. Ray quotes whole tracebacks, so of a long text both ends are left."""
+    said = " ".join(str(error).split())
+    return said if len(said) <= 400 else f"{said[:200]} ... {said[-200:]}"

@@ -50,6 +50,8 @@ def pool_of(workers: int, cluster: str | None) -> WorkerPool:
         return ProcessPool(workers or available_cores())
     # Ray reads these while it is imported. What it says of workers would mix with the output.
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
+    # By itself it misses a machine that is cut off without a word after more than seven minutes.
+    os.environ |= {"RAY_grpc_client_keepalive_time_ms": "20000", "RAY_grpc_client_keepalive_timeout_ms": "60000"}
     if cluster == "local":
         # Other than by name: the loopback address alone is listened to, and nobody else's work goes first.
         os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
