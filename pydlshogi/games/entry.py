@@ -119,9 +119,13 @@ NameOpening: TypeAlias = Callable[[PlayedPosition, OpeningNames], OpeningNames]
 """(position, opening of the position before) -> opening."""
 
 
-def ladder(milliseconds: int) -> dict[str, Opponent]:
-    """Opponents that search, from one for beginners to one that takes so long for a move: see docs/strength.md."""
+def ladder(milliseconds: int, **levels: int) -> dict[str, Opponent]:
+    """Opponents that search, from one for beginners to one that takes so long for a move: see docs/strength.md.
+
+    `levels`: where a game has another Skill_Level for one of them, in even steps.
+    """
     skills = {"beginner": 0, "novice": 2, "easy": 4, "casual": 6, "medium": 7, "strong": 8, "hard": 12, "expert": 16}
+    skills |= levels
     return {
         **{name: Opponent("mcts", {"Skill_Level": str(skill)}) for name, skill in skills.items()},
         "full strength": Opponent("mcts", {}, milliseconds),

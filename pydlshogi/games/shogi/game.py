@@ -11,7 +11,11 @@ GAME: Final = GameEntry(
     position="pydlshogi.games.shogi.position:ShogiPosition",
     network="pydlshogi.npz",
     engines={name: f"pydlshogi.engines.shogi:{name}" for name in ("mcts", "policy", "search1")},
-    opponents={**ladder(2000), "policy only": Opponent("policy"), "one move ahead": Opponent("search1")},
+    opponents={
+        **ladder(2000, casual=5, hard=13),
+        "policy only": Opponent("policy"),
+        "one move ahead": Opponent("search1"),
+    },
     starts={
         "even": None,
         "lance handicap": "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
