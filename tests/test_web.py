@@ -1046,10 +1046,14 @@ def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_pat
     kept = tmp_path / "board.json"
     with served(pool, kept) as board:
         board.new("dobutsu", moves="1d1c 3a3b")
-        judged = board.review()["judged"]
+        board.review()
         board.do("goto", ply=1)
         other = next(move for move in board.state()["legal"] if move != "3a3b")
-        board.play(other)
+        board.play(other)  # which is judged too, and may have its neighbours judged again
+        board.news.until(lambda state: state["moves"] == ["1d1c", other] and not state["judging"])
+        board.do("back")
+        judged = board.state()["judged"]
+        board.play(other, at=1)
         board.new("othello", moves="f5 d6")
         board.news.until(lambda state: state["moves"] == ["f5", "d6"])
         reviewed = board.review()
