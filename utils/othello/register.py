@@ -59,7 +59,7 @@ class OthelloBook(GrowingBook[Position, LineEnd, list[int]]):
             if known:
                 waiting += [each for each in known if each not in self.known]
                 self.known |= known
-                self.add((position, []), [])
+                self.put(position, [-worth for worth in known.values()], [*known])
 
     def end(self, key: Position, *_: object) -> LineEnd:
         return key, [each for each in _children(key) if each not in self.known]
