@@ -11,6 +11,7 @@ from argparse import ArgumentTypeError
 from functools import partial
 from math import inf, log
 from pathlib import Path
+from select import select
 
 import pytest
 from cshogi.elo import Elo as SingleGames
@@ -499,7 +500,8 @@ class TestMatch:
             assert f"{out} is in use by another process" in capsys.readouterr().err
             process.send_signal(how)
             _, errors = process.communicate()
-            assert pipe.read() == b"", "closed by the end of the engine, or this would wait for ever"
+            ended, _, _ = select([pipe], [], [], 60.0)
+            assert ended, "closed by the end of the engine"
         assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130)
         assert how == signal.SIGKILL or errors.splitlines()[-1].startswith("match: stopped")
         assert [game["game"] for game in games(out)] == [1]

@@ -18,6 +18,8 @@ from pydlshogi.support.pool import Outcome, WorkerLost, WorkerPool, close_task, 
 
 _GRACE: Final = 5.0
 """Seconds a process has to end by itself."""
+_REMINDERS: Final = 20
+"""How often it is told so meanwhile."""
 
 
 def available_cores() -> int:
@@ -95,14 +97,19 @@ class _Worker:
 
     def dismiss(self) -> None:
         """Ask it to close its task and to end."""
-        if not self.idle():
+        self._told = not self.idle()
+        if self._told:
             self.process.terminate()
         self._closing = threading.Thread(target=self.executor.shutdown, daemon=True)
         self._closing.start()
 
     def end(self) -> None:
         """Give it a moment to end; then end it."""
-        self.process.join(_GRACE)
+        # A signal that comes as Python is about to wait does not end the waiting; the next one does.
+        for _ in range(_REMINDERS):
+            self.process.join(_GRACE / _REMINDERS)
+            if self._told:
+                self.process.terminate()
         self.process.kill()
         self.process.join()
         self._closing.join(_GRACE)  # at the end of the program, Python would write to a pipe that this thread closes
@@ -113,11 +120,12 @@ _leaving: Final = threading.Event()
 
 def _work(task: bytes, item: bytes, deadline: float) -> Outcome:
     try:
+        # Where the signal comes while a result is sent back, the executor swallows the exception.
         if not _leaving.is_set():
             return work(task, item, deadline)
-        close_task()  # where the signal comes while a result is sent back, the executor swallows the exception
     except SystemExit:  # an executor's process would go on
         pass
+    close_task()
     os._exit(0)
 
 
@@ -130,8 +138,9 @@ def _begin() -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    _leaving.set()
-    raise SystemExit(number)
+    if not _leaving.is_set():
+        _leaving.set()
+        raise SystemExit(number)
 
 
 def _end_with_parent() -> None:
