@@ -228,9 +228,10 @@ ways = pytest.mark.parametrize(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C reaches the console's programs by other ways")
 @ways
-def test_ctrl_c_is_one_line_and_ends_the_workers(way: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_is_one_line_and_ends_the_workers(way: tuple[str, ...], number: int, tmp_path: Path) -> None:
     with program(tmp_path, *way) as (process, worker):
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
         _, said = process.communicate()
     assert (process.returncode, said) == (130, "program: stopped; the same again\n")
     await_end(worker)

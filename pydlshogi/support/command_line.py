@@ -2,7 +2,9 @@
 
 import os
 import re
+import signal
 import sys
+import threading
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from io import TextIOWrapper
@@ -87,8 +89,8 @@ positive: Final = bounded(1)
 
 def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:
     """What `run` returns, None for 0. An error ends in one line on stderr: 1 after one of `errors`, InUse or PoolError,
-    whose text is the line, or after any other OSError or a MemoryError; 130 after Ctrl-C. Whoever reads the output no
-    longer ends in 1 and no line. `resume` says how to go on where the system or the user broke it off.
+    whose text is the line, or after any other OSError or a MemoryError; 130 after Ctrl-C or SIGTERM. Whoever reads the
+    output no longer ends in 1 and no line. `resume` says how to go on where the system or the user broke it off.
 
     Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes; and so is
     read what is no text.
@@ -101,6 +103,8 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")
+    in_charge = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler) if in_charge else None
     try:
         status = run() or 0
         sys.stdout.flush()
@@ -132,6 +136,9 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
             raise
         print(f"{program}: stopped{how_to_go_on}", file=sys.stderr)
         return 130
+    finally:
+        if in_charge:
+            signal.signal(signal.SIGTERM, before)
     return status
 
 
