@@ -1,12 +1,9 @@
 """Evaluators: they answer a batch of positions with a prior for every legal move and a value.
 
 `NetworkEvaluator` asks a backend; `UniformEvaluator` and `HashEvaluator` need no network and serve tests, benchmarks
-and the curious; `Cached` remembers what another one said. What comes out is in the order of the legal moves that went
-in.
+and the curious. What comes out is in the order of the legal moves that went in.
 """
 
-import threading
-from collections import OrderedDict
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,10 +27,14 @@ class NetworkEvaluator:
 
     def evaluate(self, batch: Batch) -> Evaluations:
         size = len(batch)
-        if not size:
-            return Evaluations(np.empty(0, np.float32), np.empty(0, np.float32))
-        firsts = batch.firsts[: size + 1]
-        return Evaluations(*self.backend.predict(batch.packed[:size], firsts, batch.labels, self.temperature))
+        values = batch.known[:size].copy()
+        # A value that is known is not asked for again, unless the priors are wanted.
+        asked = np.flatnonzero(batch.expands[:size] | np.isnan(values))
+        if not len(asked):
+            return Evaluations(np.empty(0, np.float32), values)
+        firsts = np.append(batch.firsts[asked], batch.firsts[size])  # the others have no labels
+        priors, values[asked] = self.backend.predict(batch.packed[asked], firsts, batch.labels, self.temperature)
+        return Evaluations(priors, values)
 
 
 class Rollouts(Protocol):
@@ -60,52 +61,6 @@ class Mixed:
         said = self.evaluator.evaluate(batch)
         values = said.values + self._share * (self._rollouts.results(batch) - said.values)
         return Evaluations(said.priors, values, said.values)
-
-
-class Cached:
-    """Another evaluator, and its answers so far. When full, it forgets the oldest first."""
-
-    def __init__(self, evaluator: Evaluator, capacity: int) -> None:
-        """It remembers up to `capacity` positions, by their keys."""
-        self.evaluator = evaluator
-        self.encoding = evaluator.encoding
-        self._capacity = capacity
-        self._known: OrderedDict[tuple[int, bool], tuple[Float32Array, float]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def evaluate(self, batch: Batch) -> Evaluations:
-        # Priors that nobody wanted at one time may be wanted at another.
-        keys = list(zip(batch.keys[: len(batch)].tolist(), batch.expands[: len(batch)].tolist(), strict=True))
-        with self._lock:
-            said = {key: self._known[key] for key in keys if key in self._known}
-        new = {key: row for row, key in enumerate(keys) if key not in said}
-        if new:
-            answers = self.evaluator.evaluate(_part(batch, list(new.values())))
-            counts = np.diff(batch.firsts)[list(new.values())]
-            priors = np.split(answers.priors, np.cumsum(counts)[:-1])
-            learned = dict(zip(new, zip(priors, answers.values.tolist(), strict=True), strict=True))
-            self._remember(learned)
-            said |= learned
-        return Evaluations(
-            np.concatenate([np.empty(0, np.float32), *(said[key][0] for key in keys)]),
-            np.array([said[key][1] for key in keys], np.float32),
-        )
-
-    def _remember(self, learned: dict[tuple[int, bool], tuple[Float32Array, float]]) -> None:
-        with self._lock:
-            self._known |= learned
-            while len(self._known) > self._capacity:
-                self._known.popitem(last=False)
-
-
-def _part(batch: Batch, rows: list[int]) -> Batch:
-    """The positions of these rows as a batch of their own."""
-    part = Batch(len(rows), 0, batch.encoding)
-    part.take(len(rows))
-    part.keys, part.packed, part.expands = batch.keys[rows], batch.packed[rows], batch.expands[rows]
-    part.labels = np.concatenate([batch.labels[batch.firsts[row] : batch.firsts[row + 1]] for row in rows])
-    part.firsts[1:] = np.cumsum(np.diff(batch.firsts)[rows])
-    return part
 
 
 class UniformEvaluator:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pydlshogi.evaluator import Cached, HashEvaluator, NetworkEvaluator, UniformEvaluator
+from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.game import Position
 from pydlshogi.network.host import HostBackend
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
@@ -71,7 +71,7 @@ def some_positions() -> list[TicTacToe]:
     return [TicTacToe(moves) for moves in ([], [4], [4, 0], [0, 4, 8], [8, 4, 0], [0, 1, 2, 3, 4, 5, 6, 7])]
 
 
-EVALUATORS = [UniformEvaluator(), HashEvaluator(), HashEvaluator(ENCODING), known(), Cached(known(), 4)]
+EVALUATORS = [UniformEvaluator(), HashEvaluator(), HashEvaluator(ENCODING), known()]
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)
@@ -133,61 +133,41 @@ def test_the_greatest_logits_are_no_trouble(logit: float, win_rate: float) -> No
     assert evaluations.priors.max() == pytest.approx(1)
 
 
-class Counted:
-    """Counts how often each position is asked about."""
+def test_a_network_is_not_asked_again_for_a_value_that_is_known_unless_the_priors_are_wanted() -> None:
+    """The first and the last position do not expand, and so have no labels; the third does, for the second time."""
+    positions, none = some_positions()[:4], np.empty(0, np.int32)
+    evaluator, batch = known(), Batch(4, 9, ENCODING)
+    for place, position in enumerate(positions):
+        batch.add(position, position.legal_moves() if place in (1, 2) else none)
+    batch.expands[[0, 3]], batch.known[[0, 2]] = False, 0.125
+    found, fresh = evaluator.evaluate(batch), ask(evaluator, positions)
+    np.testing.assert_array_equal(found.values, [0.125, *fresh.values[1:]])
+    np.testing.assert_array_equal(found.priors, np.concatenate(split(fresh, positions)[1:3]))
 
-    encoding = None
-
-    def __init__(self) -> None:
-        self.keys: list[int] = []
-
-    def evaluate(self, batch: Batch) -> Evaluations:
-        self.keys += batch.keys[: len(batch)].tolist()
-        return HashEvaluator().evaluate(batch)
-
-
-@pytest.mark.parametrize(("capacity", "again"), [(100, 0), (2, 1)])
-def test_what_is_cached_is_not_asked_again_and_the_same(capacity: int, again: int) -> None:
-    """A small cache has forgotten the first position when it comes back."""
-    counted = Counted()
-    cached = Cached(counted, capacity)
-    first, second, third = some_positions()[1:4]
-    for positions in ([first], [second, second], [third, second], [first], []):
-        for mine, other in zip(ask(cached, positions), ask(HashEvaluator(), positions), strict=True):
-            np.testing.assert_array_equal(mine, other)
-    assert counted.keys == [first.key(), second.key(), third.key(), *[first.key()] * again]
-
-
-def test_priors_that_were_not_wanted_are_asked_for_when_they_are() -> None:
-    cached, position = Cached(known(), 2), some_positions()[2]
-    batch = Batch(1, 9, cached.encoding)
-    batch.add(position, np.empty(0, np.int32))
-    batch.expands[0] = False
-    value = cached.evaluate(batch).values[0]
-    expanded = ask(cached, [position])
-    assert expanded.values[0] == value
-    np.testing.assert_array_equal(expanded.priors, ask(known(), [position]).priors)
+    batch.clear()
+    batch.add(positions[0], none)
+    batch.expands[0], batch.known[0] = False, 0.125
+    assert [each.tolist() for each in evaluator.evaluate(batch)[:2]] == [[], [0.125]]
 
 
 def test_several_threads_ask_one_evaluator() -> None:
     """Each with a batch of its own; there are fewer streams than threads."""
     runs = [known_run(), known_run()]
-    evaluators: list[Evaluator] = [NetworkEvaluator(HostBackend("known", ENCODING, runs, 2)), Cached(known(), 3)]
+    evaluator = NetworkEvaluator(HostBackend("known", ENCODING, runs, 2))
     positions = some_positions()
     expected = ask(known(), positions)
     wrong: list[str] = []
 
-    def work(evaluator: Evaluator, turn: int) -> None:
+    def work(turn: int) -> None:
         order = positions[turn:] + positions[:turn]
         for _ in range(50):
             found = ask(evaluator, order)
             if not np.array_equal(np.roll(found.values, turn), expected.values):
                 wrong.append(f"thread {turn}")
 
-    for evaluator in evaluators:
-        threads = [threading.Thread(target=work, args=(evaluator, turn)) for turn in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    threads = [threading.Thread(target=work, args=(turn,)) for turn in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert wrong == []

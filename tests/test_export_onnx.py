@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pydlshogi.games.shogi.encodings import BOOK
@@ -10,7 +9,6 @@ from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, write_weights
 from utils import export_onnx
-from utils.export_onnx import listed_positions
 
 
 @pytest.fixture(scope="module")
@@ -37,19 +35,10 @@ def test_float32_and_int8(npz: Path, tmp_path: Path, capfd: pytest.CaptureFixtur
     assert (run(npz, tmp_path / "net.onnx"), "net.onnx exists (--overwrite" in capfd.readouterr().err) == (1, True)
 
 
-def test_positions_from_a_list(tmp_path: Path) -> None:
-    listed = tmp_path / "positions.sfen"
-    listed.write_text("startpos moves 7g7f 3c3d\n4k4/9/4G4/9/9/9/9/9/4K4 b G 1\n", encoding="utf-8")
-    assert len(listed_positions(listed, BOOK, 100, np.random.default_rng(0))) == 4
-    assert len(listed_positions(listed, BOOK, 3, np.random.default_rng(0))) == 3
-
-
 def test_what_cannot_be_done_is_a_line(npz: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nothing = tmp_path / "none.npz"
     assert run(nothing, tmp_path / "net.onnx") == 1
     assert capsys.readouterr() == ("", f"export_onnx: {nothing}: No such file or directory\n")
-    assert run(npz, tmp_path / "net.onnx", "--int8", "--positions", tmp_path / "none.sfen") == 1
-    assert "none.sfen: No such file" in capsys.readouterr().err
     assert run(npz, tmp_path / "no folder" / "net.onnx") == 1
     assert "no folder/net.onnx: No such file" in capsys.readouterr().err
     for wrong in (("--count", "0"), ("--seed", "-1")):

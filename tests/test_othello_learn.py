@@ -40,20 +40,20 @@ class TestPositions:
                     lead = game.result if position.black_to_move else -game.result
                     expected.append((position.mover, position.opponent, lead, number))
                 position = position.play(move)
-        states, values, games = positions_of(archive(100), stage)
-        assert list(zip(states["mover"], states["opponent"], values, games, strict=True)) == expected
+        found = positions_of(archive(100), stage)
+        assert found[["mover", "opponent", "lead", "game"]].tolist() == expected
 
     def test_what_perfect_play_would_have_come_to_counts(self) -> None:
         """The second of two games was played perfectly from 24 empty squares on, the first was not."""
         games = archive(2, depth=24)
         games.games["theoretical"][0] = games.games["score"][0] + 1
         before, there, later = (positions_of(games, stage) for stage in (8, 9, 10))
-        assert set(before.games) == {0, 1}
+        assert set(before["game"]) == {0, 1}
         lead = 2 * int(games.games["theoretical"][0]) - 64
-        assert set(np.abs(before.values[before.games == 0])) == {abs(lead)}
-        assert [60 - 4 * 9 - int(number) for number in np.flatnonzero(there.games == 0)] == [24]
-        assert set(there.games) == {0, 1}
-        assert set(later.games) == {1}
+        assert set(np.abs(before["lead"][before["game"] == 0])) == {abs(lead)}
+        assert [60 - 4 * 9 - int(number) for number in np.flatnonzero(there["game"] == 0)] == [24]
+        assert set(there["game"]) == {0, 1}
+        assert set(later["game"]) == {1}
 
 
 def test_weights_are_found_again() -> None:
@@ -61,8 +61,8 @@ def test_weights_are_found_again() -> None:
     weights = random_weights(1)[9, np.unique(CLASSES)].astype(np.float32) / DISC
     games = archive(1000)
     found = positions_of(games, 9)
-    classes = classes_of(found.states)
-    test = held_out(games.games)[found.games]
+    classes = classes_of(found)
+    test = held_out(games.games)[found["game"]]
     values = sums(classes, weights)
     fitted = fit(classes[~test], values[~test], ridge=0.01, steps=60)
     error = sums(classes[test], fitted) - values[test]

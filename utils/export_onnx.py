@@ -1,7 +1,7 @@
 """A network file (.npz) as an ONNX file (.onnx), if wanted in int8 for fast play on a CPU.
 
 An .npz plays as it is; ONNX files are for other programs, and for int8. To find the scales of int8 the network sees
-positions: those of --positions, or else of games that it plays against itself, with random moves by its policy.
+positions of games that it plays against itself, with random moves by its policy.
 """
 
 import argparse
@@ -13,12 +13,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.encoding import Encoding, planes_of
+from pydlshogi.encoding import planes_of
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
-from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import load_backend
@@ -29,7 +28,6 @@ from pydlshogi.support.arrays import Float32Array, Uint32Array
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.files import check_writable, write_whole
 from pydlshogi.uct.batch import Batch
-from utils.arena.openings import OpeningError, read_openings
 
 GAMES_AT_ONCE: Final = 32
 LONGEST_GAME: Final = 256
@@ -58,24 +56,6 @@ def played_positions(backend: Backend, count: int, rng: np.random.Generator) -> 
     return np.stack(kept[:count])
 
 
-def listed_positions(path: Path, encoding: Encoding, count: int, rng: np.random.Generator) -> Uint32Array:
-    """Packed positions [at most count, words] of a list of positions and games in USI notation, at random."""
-    packed = []
-    for opening in read_openings(path):
-        position = ShogiPosition(opening.sfen or START_SFEN)
-        packed.append(_packed(encoding, position))
-        for move in opening.moves:
-            position.push_usi(move)
-            packed.append(_packed(encoding, position))
-    return np.stack([packed[i] for i in rng.permutation(len(packed))[:count]])
-
-
-def _packed(encoding: Encoding, position: ShogiPosition) -> Uint32Array:
-    words = np.zeros(encoding.words, np.uint32)
-    encoding.pack(encoding.state(position), words)
-    return words
-
-
 def comparison(exact: Backend, other: Backend, planes: Float32Array) -> str:
     """How far the answers of two backends to the same positions lie apart, in one line."""
     (policy, value), (other_policy, other_value) = exact.infer(planes), other.infer(planes)
@@ -101,10 +81,7 @@ def export(arguments: argparse.Namespace) -> str:
     backend = load_backend("onnx", arguments.npz, ENCODINGS, device="cpu")
     encoding = backend.encoding
     if arguments.int8:
-        if arguments.positions:
-            packed = listed_positions(arguments.positions, encoding, arguments.count, rng)
-        else:
-            packed = played_positions(backend, arguments.count, rng)
+        packed = played_positions(backend, arguments.count, rng)
         model = quantised_model(weights, planes_of(encoding, packed))
     else:
         model = onnx_model(weights)
@@ -119,7 +96,6 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("onnx", type=Path, help="the file to write")
     parser.add_argument("--overwrite", action="store_true", help="replace a file that exists")
     parser.add_argument("--int8", action="store_true", help="quantise")
-    parser.add_argument("--positions", type=Path, help="a line each: startpos|[sfen] SFEN [moves ...]; plain or .xz")
     parser.add_argument("--count", type=positive, default=512, help="positions to calibrate on (default %(default)s)")
     parser.add_argument("--seed", type=natural, default=0, help="of the random positions (default %(default)s)")
     arguments = parser.parse_args(words)
@@ -127,7 +103,7 @@ def main(words: list[str] | None = None) -> int:
         parser.error(f"{arguments.onnx} does not end in .onnx, by which the engine tells the two kinds of files apart")
     # The quantiser recommends steps that a graph made here does not need.
     logging.getLogger().setLevel(logging.ERROR)
-    return exit_status("export_onnx", lambda: print(export(arguments)), BackendError, ModelError, OpeningError)
+    return exit_status("export_onnx", lambda: print(export(arguments)), BackendError, ModelError)
 
 
 if __name__ == "__main__":

@@ -171,6 +171,8 @@ def _look(
         root = walk.roots[row.tree]
         if repeats and length > 0:
             history = walk.past[row.tree, : root.past]
+            # Wherever the board was this one before, the rules judge the line from there on, in `trail`; it may begin
+            # in the game before the root.
             distance = SHORTEST_CYCLE
             while row.verdict == UNDECIDED:
                 distance = same_board(steps, first, length, history, walk.residues[row.tree], row.board_key, distance)

@@ -82,18 +82,15 @@ class Review:
         return json.dumps(known)
 
     def take(self, kept: str) -> None:
-        """What was kept. Raises ValueError, TypeError, RecursionError or PlayerError, having taken perhaps a part."""
-        game, line, at = self._game, self._game.line, self._game.at
-        try:
-            for node, (look, said, last) in zip(game.nodes, json.loads(kept), strict=True):
-                game.show(path_to(node))
-                self._looks[node] = range(len(LOOKS) + 1).index(look)
-                if said is not None:
-                    self.heard[node] = self._analysed[node] = answer_of(said, game.position)
-                if last is not None:
-                    self.heard[node] = answer_of(last, game.position)
-        finally:
-            game.show(line, at)
+        """What was kept."""
+        for node, (look, *answers) in zip(self._game.nodes, json.loads(kept), strict=True):
+            self._looks[node] = look
+            turn = (self._game.first + len(path_to(node)) - 1) % 2
+            said, last = (each and answer_of(each, turn) for each in answers)
+            if said:
+                self.heard[node] = self._analysed[node] = said
+            if last:
+                self.heard[node] = last
 
     def start(self, depth: int) -> None:
         """Analyse the line that is shown, anew."""

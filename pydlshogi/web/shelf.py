@@ -1,5 +1,6 @@
 """Where games lie: the one on the board, the others of its file, and earlier ones; all of them on the disk."""
 
+import hashlib
 import json
 import logging
 import time
@@ -11,7 +12,7 @@ from typing import Final, NamedTuple
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.files import read_plain, write_whole
-from pydlshogi.web.kept import Kept, checked, game_of, kept
+from pydlshogi.web.kept import Kept, game_of, kept
 from pydlshogi.web.played import SetUp, TableGame
 from pydlshogi.web.records import Opened
 from pydlshogi.web.review import Review
@@ -58,7 +59,7 @@ class Sheet(NamedTuple):
 
 
 class _Earlier(NamedTuple):
-    """A game that another one has replaced. Of one that was on the disk only, nobody knows yet whether it is sound."""
+    """A game that another one has replaced; without a sheet it was on the disk, and is read when it is taken up."""
 
     kept: list[Kept]
     """With the other games of its file, itself last."""
@@ -111,13 +112,11 @@ class Shelf:
 
     def take_earlier(self) -> None:
         """The game that was replaced last. The one shown is met after all others then. Raises ValueError or
-        PlayerError for one that is not sound, which is not met again."""
+        PlayerError where there can be no such game any more, which is not met again."""
         if not self._earlier:
             raise ValueError("there is no earlier game")
         wanted = self._earlier.pop()
-        sheet, damage = (wanted.sheet, "") if wanted.sheet else self._taken_up(wanted.kept[-1])
-        if damage:
-            log.warning("an earlier game has come back without %s", damage)
+        sheet = wanted.sheet or self._taken_up(wanted.kept[-1])
         if self.shown.begun:
             self._earlier.insert(0, _earlier(self.shown))
         self.shown = sheet
@@ -129,7 +128,7 @@ class Shelf:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         earlier = [game for each in self._earlier for game in each.kept]
         *others, shown = _earlier(self.shown).kept
-        write_whole(self._path, json.dumps({"shown": shown, "earlier": [*earlier, *others]}).encode())
+        write_whole(self._path, _signed(json.dumps({"shown": shown, "earlier": [*earlier, *others]}).encode()))
 
     def _first(self) -> TableGame:
         game = TableGame(next(iter(GAMES)), None, self._set_up)
@@ -150,40 +149,29 @@ class Shelf:
             self._earlier.append(_earlier(self.shown))
             del self._earlier[:-MOST_EARLIER]
 
-    def _taken_up(self, kept: Kept) -> tuple[Sheet, str]:
-        """A game that was kept, and what is wrong with its review, which it is without then. Raises ValueError or
-        PlayerError for what is no game."""
-        sheet = self._sheet(game_of(kept, self._set_up))
+    def _taken_up(self, kept: Kept) -> Sheet:
+        """A game that was kept. Raises ValueError or PlayerError where there can be none."""
         try:
+            sheet = self._sheet(game_of(kept, self._set_up))
             if review := kept.get("review"):
                 sheet.review.take(review)
-        except (ValueError, TypeError, RecursionError, PlayerError) as error:
-            return self._sheet(sheet.game), f"its review: {error}"
-        return sheet, ""
+        except (AttributeError, LookupError, TypeError) as error:  # of another version
+            raise ValueError(f"a kept game has another form: {error!r}") from error
+        return sheet
 
     def _remembered(self) -> Sheet | None:
-        """The game that was shown, if it was kept and is sound; earlier ones are taken along."""
+        """The game that was shown, if it was kept and there can be one still; earlier ones are taken along."""
         if self._path is None:
             return None
-        sheet, damage = None, ""
         try:
-            content = json.loads(read_plain(self._path, LARGEST))
-            for each in content["earlier"]:
-                try:
-                    checked(each)
-                    # The review is looked at later, and as text it can be kept whatever it is.
-                    self._earlier.append(_Earlier([each | {"review": str(each.get("review", ""))}]))
-                except ValueError as error:
-                    damage = f"an earlier game: {error}"
-            sheet, of_shown = self._taken_up(content["shown"])
-            damage = of_shown or damage
+            content = json.loads(_unsigned(read_plain(self._path, LARGEST)))
+            self._earlier += [_Earlier([each]) for each in content["earlier"]]
+            return self._taken_up(content["shown"])
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, LookupError, TypeError, RecursionError, PlayerError) as error:
-            damage = str(error) or repr(error)
-        if damage:
-            self._put_file_aside(damage)
-        return sheet
+            self._put_file_aside(str(error) or repr(error))
+            return None
 
     def _put_file_aside(self, damage: str) -> None:
         assert self._path is not None
@@ -198,3 +186,16 @@ class Shelf:
 
 def _earlier(sheet: Sheet) -> _Earlier:
     return _Earlier([{**kept(each.game), "review": each.review.kept()} for each in (*sheet.others(), sheet)], sheet)
+
+
+def _signed(line: bytes) -> bytes:
+    """A line, and below it what tells it from every other."""
+    return b"%s\n%s\n" % (line, hashlib.sha256(line).hexdigest().encode())
+
+
+def _unsigned(content: bytes) -> bytes:
+    """The line that was signed; a version before signed none. Raises ValueError where something was changed since."""
+    line, _, signature = content.partition(b"\n")
+    if signature and content != _signed(line):
+        raise ValueError("it was changed after it was written")
+    return line

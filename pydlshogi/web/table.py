@@ -17,7 +17,6 @@ from pydlshogi.game import GameEnd
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
 from pydlshogi.web.clock import TurnClock
-from pydlshogi.web.kept import LONGEST_CLOCK
 from pydlshogi.web.pace import PACES, Pace
 from pydlshogi.web.played import TableGame, TimeControl
 from pydlshogi.web.records import File, OpenError, begin, open_record, saved, suffixes
@@ -29,6 +28,8 @@ NEWS_EVERY: Final = 100.0
 """Milliseconds between two news of a search."""
 MOST_LINES: Final = 20
 ALL_MOVES: Final = 600
+LONGEST_CLOCK: Final = 100_000.0
+"""Seconds."""
 HINT_TIME: Final = 1000.0
 """Milliseconds."""
 _OF_ONE_POSITION: Final = ("move", "undo", "resign", "declare", "earlier", "variation", "delete")

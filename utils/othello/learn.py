@@ -8,7 +8,7 @@ something else, its positions after that point are passed over. The weights of e
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from tqdm import tqdm
@@ -22,75 +22,33 @@ from pydlshogi.engines.othello.patterns import (
     STAGES,
     WORDS,
     save_weights,
-    stage_of,
     write_numbers,
 )
 from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.records import Archive, read_archive
-from pydlshogi.games.othello.rules import START_MOVER, START_OPPONENT, STATE, ZERO, States, moved, to_move
+from pydlshogi.games.othello.rules import States
 from pydlshogi.games.othello.transcript import RecordError
-from pydlshogi.games.othello.wthor import Games, held_out, square_of
-from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint8Array
+from pydlshogi.games.othello.wthor import held_out
+from pydlshogi.games.othello.wthor import positions_of as played_positions
+from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Records
 from pydlshogi.support.command_line import exit_status, parser_for
-from pydlshogi.support.compiled import allocating, compiled
-
-_NO_SQUARE: Final = np.uint64(64)
+from pydlshogi.support.compiled import allocating
 
 # The classes of numbers, one after the other.
 _CLASS_OF: Final[Int32Array] = np.unique(CLASSES, return_inverse=True)[1].astype(np.int32)
 CLASS_COUNT: Final = int(_CLASS_OF.max()) + 1
 
 
-class Positions(NamedTuple):
-    """The positions of one stage in some games."""
-
-    states: States
-    values: Float32Array
-    """float32 [positions]: by how many discs the side to move would have won."""
-    games: Int32Array
-    """int32 [positions]: the number of the game of each."""
-
-
-def as_played(games: Games) -> Archive:
-    """Games of which what they came to counts, from the first position on."""
-    games, nothing = games.copy(), np.zeros(len(games))
-    games["theoretical"] = games["score"]
-    return Archive(games, nothing.astype(np.int16), nothing.astype(np.uint8))
-
-
-def positions_of(archive: Archive, stage: int) -> Positions:
-    """The positions of a stage in which the side to move can play."""
-    most = 4 * len(archive.games)
-    found = Positions(np.empty(most, STATE), np.empty(most, np.float32), np.empty(most, np.int32))
-    length = _collect(archive.games, archive.depths, stage, *found)
-    return Positions(found.states[:length], found.values[:length], found.games[:length])
-
-
-@compiled
-def _collect(
-    games: Games, depths: Uint8Array, stage: int, states: States, values: Float32Array, numbers: Int32Array
-) -> int:
-    """Write the positions of a stage, their values and the numbers of their games; returns how many."""
-    n = 0
-    for number in range(len(games)):
-        mover, opponent, black = START_MOVER, START_OPPONENT, True
-        for ply in range(60):
-            mover, opponent, moves, passed = to_move(mover, opponent)
-            black = black != passed
-            square = square_of(games[number].moves[ply])
-            discs = count(mover | opponent)
-            if square >= _NO_SQUARE or moves == ZERO or stage_of(discs) > stage:
-                break
-            if 64 - discs < depths[number] and games[number].score != games[number].theoretical:
-                break
-            if stage_of(discs) == stage:
-                lead = np.float32(2 * int(games[number].theoretical) - 64)
-                states[n].mover, states[n].opponent = mover, opponent
-                values[n], numbers[n] = lead if black else -lead, number
-                n += 1
-            mover, opponent = moved(mover, opponent, square)
-            black = not black
-    return n
+def positions_of(archive: Archive, stage: int) -> Records:
+    """POSITION [n]: the positions of a stage in which the side to move can play, as far as it is known what perfect
+    play would have come to.
+    """
+    games = archive.games
+    positions = played_positions(games, games["theoretical"], 4 * stage, 4 * stage + 4)
+    empties = 64 - np.bitwise_count(positions["mover"] | positions["opponent"])
+    numbers, as_perfect = positions["game"], games["score"] == games["theoretical"]
+    known: Records = positions[as_perfect[numbers] | (empties >= archive.depths[numbers])]
+    return known
 
 
 def fit(classes: Int32Array, labels: Float32Array, ridge: float = 30.0, steps: int = 15) -> Float32Array:
@@ -167,17 +125,16 @@ def learn(archive: Archive) -> Iterator[tuple[str, Int16Array]]:
     for stage in reversed(range(STAGES)):
         weights[stage] = weights[min(stage + 1, STAGES - 1)]
         positions = positions_of(archive, stage)
-        test = held[positions.games]
+        test = held[positions["game"]]
         empties = f"{60 - 4 * stage:2} to {max(1, 57 - 4 * stage):2} empty squares"
         if test.all():
             yield f"{empties}: nothing to learn from", weights
             continue
-        classes = classes_of(positions.states)
-        fitted = fit(classes[~test], positions.values[~test])
+        classes, leads = classes_of(positions), positions["lead"].astype(np.float32)
+        fitted = fit(classes[~test], leads[~test])
         weights[stage] = weights_of(fitted)
-        values = positions.values[test]
-        errors = sums(classes[test], fitted) - values
-        yield f"{empties}: {len(test) - test.sum():,} positions, {_describe(errors, values)}", weights
+        errors = sums(classes[test], fitted) - leads[test]
+        yield f"{empties}: {len(test) - test.sum():,} positions, {_describe(errors, leads[test])}", weights
 
 
 def _describe(errors: Float32Array, values: Float32Array) -> str:

@@ -40,14 +40,13 @@ from pydlshogi.engines.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
 from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, States, moved, to_move
-from pydlshogi.games.othello.wthor import Games, held_out, square_of
+from pydlshogi.games.othello.wthor import Games, held_out, positions_of, square_of
 from pydlshogi.network.host import softmax
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.compiled import allocating, compiled, compiled_for, inlined, rule_of_game
 from utils.othello.checkpoint import Checkpoint, kept
-from utils.othello.learn import as_played, positions_of
 
 _NO_SQUARE: Final = np.uint64(64)
 _SLICE: Final = 2000
@@ -164,13 +163,13 @@ def fit_scales(games: Games, which: Int64Array, patterns: Int16Array) -> tuple[F
     """For each stage of the patterns the discs ahead that are a win rate of 73 %, and how often the side that is
     ahead has won, float32 [VALUE_STAGES] each; by the results of games.
     """
-    archive, candidates = as_played(games[which]), np.geomspace(0.5, 40, 120)
+    games, candidates = games[which], np.geomspace(0.5, 40, 120)
     scales, right = np.full(VALUE_STAGES, 6, np.float32), np.full(VALUE_STAGES, np.nan, np.float32)
     for stage in range(VALUE_STAGES):
-        positions = positions_of(archive, stage)
-        decided = positions.values != 0
-        if decided.any():
-            lead, result = _leads(positions.states[decided], patterns), np.sign(positions.values[decided])
+        positions = positions_of(games, games["score"], 4 * stage, 4 * stage + 4)
+        decided = positions[positions["lead"] != 0]
+        if len(decided):
+            lead, result = _leads(decided, patterns), np.sign(decided["lead"])
             losses = [np.logaddexp(0, -result * lead / each).mean() for each in candidates]
             scales[stage] = candidates[np.argmin(losses)]
             right[stage] = ((lead > 0) == (result > 0)).mean()

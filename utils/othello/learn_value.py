@@ -18,11 +18,11 @@ from tqdm import tqdm
 from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, save_weights, shipped_weights
 from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.records import read_archive
-from pydlshogi.games.othello.wthor import GAME, Games, held_out
+from pydlshogi.games.othello.wthor import GAME, Games, held_out, positions_of
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.files import check_writable, shipped_model
-from utils.othello.learn import CLASS_COUNT, as_played, classes_of, fit, positions_of, sums, weights_of
+from utils.othello.learn import CLASS_COUNT, classes_of, fit, sums, weights_of
 from utils.othello.learn_policy import by_four_plies, fit_scales
 from utils.othello.policy_games import RANDOM, play
 
@@ -52,11 +52,11 @@ def examples(games: Games, plies: Int64Array, stage: int) -> tuple[Int32Array, F
     1, 0.5 or 0 as the side to move won, drew or lost. A game that is over by then gives none.
     """
     own = plies // 4 == stage
-    positions = positions_of(as_played(games[own]), stage)
-    discs = positions.states["mover"] | positions.states["opponent"]
-    kept = np.unpackbits(discs.view(np.uint8)).reshape(-1, 64).sum(axis=1) == plies[own][positions.games] + 4
-    results = 0.5 + 0.5 * np.sign(positions.values[kept])
-    return classes_of(positions.states[kept]), results.astype(np.float32)
+    positions = positions_of(games[own], games["score"][own], 4 * stage, 4 * stage + 4)
+    discs = np.bitwise_count(positions["mover"] | positions["opponent"])
+    positions = positions[discs == plies[own][positions["game"]] + 4]
+    results = 0.5 + 0.5 * np.sign(positions["lead"])
+    return classes_of(positions), results.astype(np.float32)
 
 
 def regression(classes: Int32Array, results: Float32Array) -> Float32Array:

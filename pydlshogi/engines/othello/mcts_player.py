@@ -12,7 +12,7 @@ from pydlshogi.engines.othello.patterns import shipped_weights
 from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
 from pydlshogi.engines.othello.solving import DISCS, ENDING, LAST_PLY, solvable, solved_moves, time_to_solve, win_rate
 from pydlshogi.engines.othello.tables import TableRollouts, shipped_tables
-from pydlshogi.evaluator import Cached, Mixed, NetworkEvaluator
+from pydlshogi.evaluator import Mixed
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES, move_name
@@ -27,8 +27,6 @@ from pydlshogi.player.scout import Scout
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Evaluator
 
-_CACHED: Final = 1 << 17
-"""Positions of which it is remembered what a network said: IaGo's search asks again."""
 _LEVEL_PLAYOUTS: Final = 32
 """Playouts of level 0; each level doubles them."""
 
@@ -58,7 +56,7 @@ class OthelloMCTSPlayer(MCTSPlayer):
 
     def loaded_by(self, options: NetworkOptions) -> tuple[object, ...]:
         assert isinstance(options, OthelloMCTSOptions)
-        return (*super().loaded_by(options), options.iago, options.rollout_share)
+        return (*super().loaded_by(options), options.rollout_share)
 
     def without_network(self) -> tuple[Evaluator, str]:
         try:
@@ -68,8 +66,6 @@ class OthelloMCTSPlayer(MCTSPlayer):
 
     def completed(self, evaluator: Evaluator, options: NetworkOptions) -> Evaluator:
         assert isinstance(options, OthelloMCTSOptions)
-        if options.iago and isinstance(evaluator, NetworkEvaluator):
-            evaluator = Cached(evaluator, _CACHED)
         try:
             shipped_weights()  # for the solver
             if not options.rollout_share:

@@ -62,10 +62,13 @@ def _through() -> tuple[Int32Array, list[int], int]:
     numbered, begins, weights = list[Int64Array](), list[int](), 0
     for squares in shapes():
         begins.append(sum(map(len, numbered)))
+        # What stands on the squares of a shape is a number in base 3, as in the patterns.
         size, powers = 3 ** len(squares), 3 ** np.arange(len(squares))
         digits = np.arange(size)[:, None] // powers % 3
         classes = np.empty((len(squares), size), np.int64)
         for place in range(len(squares)):
+            # A shape that is turned or mirrored onto itself shows the same by another number, and the square at another
+            # place. They share a weight: the first place and number stand for all.
             seen = []
             for image in images(squares):
                 if set(image) == set(squares):

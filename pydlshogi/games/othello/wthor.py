@@ -19,12 +19,14 @@ from pydlshogi.games.othello.rules import (
     START,
     START_MOVER,
     START_OPPONENT,
+    STATE,
     ZERO,
     final_score,
     moved,
     to_move,
 )
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
+from pydlshogi.support.arrays import Records, Uint8Array
 from pydlshogi.support.compiled import allocating, compiled
 from pydlshogi.support.files import read_plain, replacing
 
@@ -55,6 +57,8 @@ GAME: Final = np.dtype(
 )
 Games = npt.NDArray[Any]
 """An array of GAME."""
+POSITION: Final = np.dtype([*STATE.descr, ("move", np.uint8), ("lead", np.int8), ("game", np.int32)])
+"""A position of a game, the square played, by how many discs the side to move won, and the number of the game."""
 
 _SOUND: Final = -1
 _WRONG_SCORE: Final = -2
@@ -129,6 +133,36 @@ def square_of(move: np.uint8) -> np.uint64:
     """The square of a WTHOR move; 64 or more for what is none."""
     rank, file = move // 10 - 1, move % 10 - 1
     return np.uint64(8 * rank + file) if 0 <= rank < 8 and 0 <= file < 8 else np.uint64(64)
+
+
+def positions_of(games: Games, scores: Uint8Array, begin: int = 0, end: int = 60) -> Records:
+    """POSITION [n]: the positions of `games` in which there is a move to play, from `begin` discs more than at the
+    start to fewer than `end`. `scores`, uint8 [games], count as what the games came to.
+    """
+    positions = np.empty((end - begin) * len(games), POSITION)
+    return positions[: _collect(games, scores, begin, end, positions)]
+
+
+@compiled
+def _collect(games: Games, scores: Uint8Array, begin: int, end: int, positions: Records) -> int:
+    """Write the positions; returns how many."""
+    n = 0
+    for number in range(len(games)):
+        mover, opponent, black = START_MOVER, START_OPPONENT, True
+        lead = 2 * int(scores[number]) - 64
+        for ply in range(end):
+            mover, opponent, moves, passed = to_move(mover, opponent)
+            black = black != passed
+            square = square_of(games[number].moves[ply])
+            if square >= np.uint64(64) or moves == ZERO:
+                break
+            if ply >= begin:
+                positions[n].mover, positions[n].opponent, positions[n].move = mover, opponent, square
+                positions[n].lead, positions[n].game = lead if black else -lead, number
+                n += 1
+            mover, opponent = moved(mover, opponent, square)
+            black = not black
+    return n
 
 
 @allocating

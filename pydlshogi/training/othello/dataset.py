@@ -11,32 +11,18 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.games.othello.bits import lowest
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.records import read_archive
-from pydlshogi.games.othello.rules import (
-    MOST_MOVES,
-    ONE,
-    PASS,
-    START_MOVER,
-    START_OPPONENT,
-    STATE,
-    ZERO,
-    States,
-    mobility,
-    moved,
-    to_move,
-)
+from pydlshogi.games.othello.rules import MOST_MOVES, ONE, STATE, ZERO, States, mobility
 from pydlshogi.games.othello.squares import TURNED, turned
 from pydlshogi.games.othello.transcript import RecordError
-from pydlshogi.games.othello.wthor import Games, held_out, square_of
+from pydlshogi.games.othello.wthor import Games, held_out, positions_of
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint32Array
-from pydlshogi.support.compiled import compiled, compiled_for, rule_of_game, word
+from pydlshogi.support.compiled import compiled_for, rule_of_game
 from pydlshogi.support.settings import setting
 from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, inputs_of
 from pydlshogi.training.settings import FromRecords
 from pydlshogi.training.validation import Legal, Predict, Report, Said, asked, best_temperature, report_of, sample
 
-POSITION: Final = np.dtype([*STATE.descr, ("move", np.uint8), ("result", np.float32)])
-"""A position of a game, the square played, and 1, 0.5 or 0 as the side to move won, drew or lost."""
 PHASES: Final = (("opening", 0, 20), ("middle game", 20, 40), ("endgame", 40, 60))
 
 
@@ -59,25 +45,27 @@ class OthelloDataset:
     def __init__(self, settings: Settings, encoding: Encoding, kept: dict[str, float]) -> None:
         games = read(Path(settings.train))
         held = np.zeros(len(games), np.bool_) if settings.val else held_out(games)
-        self._val = positions_of(read(Path(settings.val)) if settings.val else games[held])
+        val = read(Path(settings.val)) if settings.val else games[held]
+        self._val = positions_of(val, val["score"])
         if not len(self._val):
             raise DatasetError(f"--val is needed: none of the {len(games)} games of {settings.train} is held out")
-        self._positions = positions_of(games[~held])
+        learned = games[~held]
+        self._positions = positions_of(learned, learned["score"])
         self._encoding = encoding
         self.rows = np.arange(len(self._positions))
 
     def batch(self, rows: Int64Array, turns: Int64Array) -> TrainingBatch:
         positions = self._positions[rows]
         packed, firsts, labels, weights = with_legal_moves(positions, turns, self._encoding)
-        results = np.ascontiguousarray(positions["result"])
+        results = (0.5 + 0.5 * np.sign(positions["lead"])).astype(np.float32)
         inputs = inputs_of(self._encoding, packed)
         return TrainingBatch(inputs, firsts, labels.astype(np.int64), weights, results, np.ones_like(results))
 
     def validate(self, predict: Predict, most: int) -> Report:
         positions = sample(self._val, most)
-        results = positions["result"]
+        lead = positions["lead"]
         plies = np.bitwise_count(positions["mover"] | positions["opponent"]).astype(np.int64) - 4
-        return report_of(self._said(predict, positions), results == 1, results != 0.5, plies, PHASES)
+        return report_of(self._said(predict, positions), lead > 0, lead != 0, plies, PHASES)
 
     def fit(self, predict: Predict, most: int) -> dict[str, int]:
         return {"temperature": best_temperature(self._said(predict, sample(self._val, most)))}
@@ -95,33 +83,6 @@ def read(source: Path) -> Games:
         return read_archive(sorted(source.iterdir()) if source.is_dir() else [source]).games
     except RecordError as error:
         raise DatasetError(str(error)) from error
-
-
-def positions_of(games: Games) -> Records:
-    """POSITION [n]: the positions of `games` in which there is a move to play."""
-    positions = np.empty(60 * len(games), POSITION)
-    return positions[: _collect(games, positions)]
-
-
-@compiled
-def _collect(games: Games, positions: Records) -> int:
-    """Write the positions; returns how many."""
-    n = 0
-    for number in range(len(games)):
-        mover, opponent, black = START_MOVER, START_OPPONENT, True
-        lead = np.sign(2 * int(games[number].score) - 64)
-        for ply in range(60):
-            mover, opponent, moves, passed = to_move(mover, opponent)
-            black = black != passed
-            square = square_of(games[number].moves[ply])
-            if square >= word(PASS) or moves == ZERO:
-                break
-            positions[n].mover, positions[n].opponent, positions[n].move = mover, opponent, square
-            positions[n].result = 0.5 + 0.5 * (lead if black else -lead)
-            n += 1
-            mover, opponent = moved(mover, opponent, square)
-            black = not black
-    return n
 
 
 pack: Callable[..., None] = rule_of_game

@@ -34,6 +34,17 @@ HCPE3_MOVE: Final = np.dtype([("move", "<u2"), ("eval", "<i2"), ("candidates", "
 HCPE3_VISITS: Final = np.dtype([("move", "<u2"), ("visits", "<u2")])
 _PACK_MOVE: Final = np.dtype([("move", "<u2"), ("eval", "<i2")])
 _PACK_END: Final = np.dtype([("result", "<u2"), ("reason", np.uint8)])
+_TOLD: Final = np.dtype(
+    [
+        ("used", np.int64),
+        ("records", np.int64),
+        ("broken", np.int64),
+        ("nonsense", np.bool_),
+        ("positions", np.int64),
+        ("candidates", np.int64),
+    ]
+)
+"""Of a block as far as it is read: what `Taken` has, and the positions and candidates found; one row."""
 _PACK_START: Final = np.dtype([("kind", np.uint8), ("hcp", np.uint8, 32), ("ply", "<u2")])
 
 
@@ -84,13 +95,13 @@ def _unroll_pack(
     boards: Records,
     words: Uint32Array,
     rows: Positions,
-    told: Int64Array,
+    told: Records,
 ) -> None:
     """Fill `rows` with the positions of the whole games that `data` begins with, but for broken ones.
 
-    told: the bytes used, positions, games, broken ones, and whether what follows is no game.
+    told: a row of _TOLD.
     """
-    board, place, count = boards[0], wide(0), wide(0)
+    board, say, place, count = boards[0], told[0], wide(0), wide(0)
     while place < len(data):
         at, first, ply = place + 1, count, wide(0)
         good = True
@@ -100,14 +111,14 @@ def _unroll_pack(
             good = _begin(data, at, words, board)
             ply, at = max(_number(data, at + 32), 1) - 1, at + 34
         else:
-            told[4] = data[place] > 1
+            say.nonsense = data[place] > 1
             return
         ended = False
         while not ended:
             if at + 3 > len(data):
                 return
             move = _number(data, at)
-            ended = move & 127 == move >> 7
+            ended = move & 127 == move >> 7  # from a square to itself: how the game ended
             if not ended:
                 if at + 4 > len(data):
                     return
@@ -118,10 +129,10 @@ def _unroll_pack(
             _end(rows, first, count, move & 127, wide(endings[data[at + 2]]), ply)
         else:
             count = first
-            told[3] += 1
+            say.broken += 1
         place = at + 3
-        told[0], told[1] = place, count
-        told[2] += 1
+        say.used, say.positions = place, count
+        say.records += 1
 
 
 @compiled
@@ -133,10 +144,10 @@ def _unroll_hcpe3(
     counts: Int64Array,
     moves: Uint16Array,
     visits: Uint16Array,
-    told: Int64Array,
+    told: Records,
 ) -> None:
-    """The same of hcpe3, with the visits; told has their number besides."""
-    board, place, count, candidates = boards[0], wide(0), wide(0), wide(0)
+    """The same of hcpe3, with the candidates of each position and their visits."""
+    board, say, place, count, candidates = boards[0], told[0], wide(0), wide(0), wide(0)
     while place + 36 <= len(data):
         first, first_candidate = count, candidates
         good, length, result = _begin(data, place, words, board), _number(data, place + 32), wide(data[place + 34])
@@ -146,7 +157,7 @@ def _unroll_hcpe3(
                 return
             move, score, many = _number(data, at), _number(data, at + 2), _number(data, at + 4)
             if many > _MOST_CANDIDATES:
-                told[4] = 1
+                say.nonsense = True
                 return
             at += 6
             if at + 4 * many > len(data):
@@ -165,10 +176,10 @@ def _unroll_hcpe3(
             _end(rows, first, count, result & 3, result & ~3, wide(0))
         else:
             count, candidates = first, first_candidate
-            told[3] += 1
+            say.broken += 1
         place = at
-        told[0], told[1], told[5] = place, count, candidates
-        told[2] += 1
+        say.used, say.positions, say.candidates = place, count, candidates
+        say.records += 1
 
 
 def _start_code() -> Uint8Array:
@@ -181,18 +192,20 @@ _START: Final = _start_code()
 
 
 def take_pack(block: Uint8Array) -> Taken:
-    rows, told = np.zeros(len(block) // 4 + 1, POSITION), np.zeros(6, np.int64)
+    rows, told = np.zeros(len(block) // 4 + 1, POSITION), np.zeros(1, _TOLD)
     _unroll_pack(block, _START, _OF_REASON, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, told)
-    return Taken(played_alone(rows[: told[1]]), int(told[0]), int(told[2]), int(told[3]), bool(told[4]))
+    used, records, broken, nonsense, positions, _ = told[0].item()
+    return Taken(played_alone(rows[:positions]), used, records, broken, nonsense)
 
 
 def take_hcpe3(block: Uint8Array) -> Taken:
     room = len(block) // 4 + 1
-    rows, counts, told = np.zeros(room, POSITION), np.zeros(room, np.int64), np.zeros(6, np.int64)
+    rows, counts, told = np.zeros(room, POSITION), np.zeros(room, np.int64), np.zeros(1, _TOLD)
     moves, visits = np.zeros(room, np.uint16), np.zeros(room, np.uint16)
     _unroll_hcpe3(block, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, counts, moves, visits, told)
-    part = Part(rows[: told[1]], counts[: told[1]], moves[: told[5]], visits[: told[5]])
-    return Taken(part, int(told[0]), int(told[2]), int(told[3]), bool(told[4]))
+    used, records, broken, nonsense, positions, candidates = told[0].item()
+    part = Part(rows[:positions], counts[:positions], moves[:candidates], visits[:candidates])
+    return Taken(part, used, records, broken, nonsense)
 
 
 @compiled
